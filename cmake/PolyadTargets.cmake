@@ -1,0 +1,102 @@
+# What every target of the project is compiled with, and the one-line ways to add a test.
+
+add_library(polyad_flags INTERFACE)
+target_compile_options(polyad_flags INTERFACE -Wall -Wextra -Wshadow -Wno-sign-compare)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(polyad_flags INTERFACE -Wno-restrict)  # GCC 12 sees overlap in "x" + std::string
+endif()
+if(POLYAD_SANITIZE)
+  target_compile_options(polyad_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+                                                -fno-omit-frame-pointer)
+  target_compile_definitions(polyad_flags INTERFACE _GLIBCXX_ASSERTIONS)
+  target_link_options(polyad_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
+# Open MPI keeps memory until the end, so leaks are not looked for.
+set(POLYAD_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0" "OMP_NUM_THREADS=3"
+    "POLYAD_SHARED_DATA=${CMAKE_SOURCE_DIR}/../shared/data" "POLYAD_TEST_DATA=${CMAKE_SOURCE_DIR}/tests/data")
+
+# True in `out` when a test with these labels belongs to this build: the sanitize build and the
+# one-process build hold labelled subsets.
+function(polyad_in_this_build out labels)
+  set(${out} TRUE PARENT_SCOPE)
+  if(POLYAD_SANITIZE AND NOT "sanitize" IN_LIST labels)
+    set(${out} FALSE PARENT_SCOPE)
+  elseif(NOT POLYAD_MPI AND NOT POLYAD_SANITIZE AND NOT "serial" IN_LIST labels)
+    set(${out} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
+# The name of a test in the summary, which shows all builds together.
+function(polyad_test_name out name)
+  if(POLYAD_SANITIZE)
+    set(name "sanitize/${name}")
+  elseif(NOT POLYAD_MPI)
+    set(name "serial/${name}")
+  endif()
+  set(${out} ${name} PARENT_SCOPE)
+endfunction()
+
+function(polyad_test_executable target source)
+  add_executable(${target} ${source}.cpp)
+  target_link_libraries(${target} PRIVATE ${ARGN} polyad_flags)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
+endfunction()
+
+# polyad_add_test(room/x LABELS sanitize serial): tests/room/x_test.cpp, one process, no MPI.
+function(polyad_add_test path)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "LABELS" ${ARGN})
+  polyad_in_this_build(wanted "${ARG_LABELS}")
+  if(NOT wanted)
+    return()
+  endif()
+  string(REPLACE "/" "_" target ${path}_test)
+  polyad_test_executable(${target} ${path}_test polyad_serial GTest::gtest_main)
+  polyad_test_name(name ${path})
+  add_test(NAME ${name} COMMAND ${target})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
+                                          ENVIRONMENT "${POLYAD_TEST_ENVIRONMENT}")
+endfunction()
+
+# polyad_add_mpi_test(room/x PROCESSES 1 2 3 TIMEOUT 60): one start per process count; the test loops
+# over its cases inside. Without MPI it runs once, on the one-process twin.
+function(polyad_add_mpi_test path)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "LABELS;PROCESSES" ${ARGN})
+  polyad_in_this_build(wanted "${ARG_LABELS}")
+  if(NOT wanted)
+    return()
+  endif()
+  string(REPLACE "/" "_" target ${path}_test)
+  polyad_test_executable(${target} ${path}_test polyad polyad_mpi_test_main GTest::gtest)
+  if(NOT POLYAD_MPI)
+    set(ARG_PROCESSES 1)
+  elseif(POLYAD_SANITIZE)
+    set(ARG_PROCESSES 2 3)
+  endif()
+  foreach(count IN LISTS ARG_PROCESSES)
+    polyad_test_name(name ${path}-on-${count})
+    if(POLYAD_MPI)
+      add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/tools/mpirun ${count} $<TARGET_FILE:${target}>)
+    else()
+      add_test(NAME ${name} COMMAND ${target})
+    endif()
+    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} PROCESSORS 2
+                                            ENVIRONMENT "${POLYAD_TEST_ENVIRONMENT};OMP_NUM_THREADS=1")
+  endforeach()
+endfunction()
+
+# polyad_add_script_test(room/x): tests/room/x_test.py against the built program.
+function(polyad_add_script_test path)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "LABELS" ${ARGN})
+  polyad_in_this_build(wanted "${ARG_LABELS}")
+  if(NOT wanted)
+    return()
+  endif()
+  polyad_test_name(name ${path})
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${path}_test.py)
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
+    ENVIRONMENT "${POLYAD_TEST_ENVIRONMENT};POLYAD=$<TARGET_FILE:polyad_program>;POLYAD_SOURCE=${CMAKE_SOURCE_DIR};POLYAD_WITH_MPI=${POLYAD_MPI}")
+endfunction()

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace polyad {
+
+// Memory for large arrays: aligned to cache lines, and from some megabytes on to huge pages, which the
+// kernel is asked to use (random gathers are bound by address translation otherwise). Throws
+// Error{resource} when there is none left.
+void* allocate_pages(std::size_t bytes);
+void free_pages(void* memory, std::size_t bytes) noexcept;
+
+// Leaves numbers uninitialised, so that the thread that fills a part is the first to touch it.
+template <class T>
+struct PageAllocator {
+  using value_type = T;
+
+  PageAllocator() = default;
+  template <class U>
+  PageAllocator(const PageAllocator<U>&) noexcept {}  // NOLINT(*-explicit-*): allocators convert
+
+  T* allocate(std::size_t n) { return static_cast<T*>(allocate_pages(n * sizeof(T))); }
+  void deallocate(T* p, std::size_t n) noexcept { free_pages(p, n * sizeof(T)); }
+
+  template <class U>
+  void construct(U* p) noexcept {
+    ::new (static_cast<void*>(p)) U;
+  }
+  template <class U, class... Args>
+  void construct(U* p, Args&&... args) {
+    ::new (static_cast<void*>(p)) U(std::forward<Args>(args)...);
+  }
+
+  friend bool operator==(const PageAllocator&, const PageAllocator&) { return true; }
+};
+
+// A vector for bulk numbers. Array<T>(n) is uninitialised; Array<T>(n, T{}) is zero.
+template <class T>
+using Array = std::vector<T, PageAllocator<T>>;
+
+}  // namespace polyad

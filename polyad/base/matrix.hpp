@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cassert>
+#include <span>
+
+#include "polyad/base/array.hpp"
+#include "polyad/base/types.hpp"
+
+namespace polyad {
+
+// A dense row-major matrix: rows of a factor are contiguous, because kernels gather rows.
+template <class Real>
+class Matrix {
+ public:
+  Matrix() = default;
+  Matrix(Index num_rows, Index num_cols)
+      : num_rows_(num_rows), num_cols_(num_cols), values_(std::size_t(num_rows * num_cols), Real{}) {}
+
+  Index num_rows() const { return num_rows_; }
+  Index num_cols() const { return num_cols_; }
+
+  Real& operator()(Index row, Index col) { return values_[offset(row, col)]; }
+  Real operator()(Index row, Index col) const { return values_[offset(row, col)]; }
+
+  std::span<Real> row(Index i) { return flat().subspan(std::size_t(i * num_cols_), std::size_t(num_cols_)); }
+  std::span<const Real> row(Index i) const {
+    return flat().subspan(std::size_t(i * num_cols_), std::size_t(num_cols_));
+  }
+  std::span<Real> flat() { return values_; }
+  std::span<const Real> flat() const { return values_; }
+
+  friend bool operator==(const Matrix&, const Matrix&) = default;
+
+ private:
+  Index offset(Index row, Index col) const {
+    assert(row >= 0 && row < num_rows_ && col >= 0 && col < num_cols_);
+    return row * num_cols_ + col;
+  }
+
+  Index num_rows_ = 0, num_cols_ = 0;
+  Array<Real> values_;
+};
+
+}  // namespace polyad

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "polyad/base/types.hpp"
+
+namespace polyad {
+
+// The most memory that this process has had resident, in bytes.
+Index peak_memory_bytes();
+
+// The machine's memory and what of it could still be taken, in bytes; 0 where the system does not say.
+struct MachineMemory {
+  Index total = 0, available = 0;
+};
+MachineMemory machine_memory();
+
+}  // namespace polyad

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <string>
+
+#include "polyad/base/timings.hpp"
+#include "polyad/base/types.hpp"
+
+namespace polyad {
+
+// Tells a person that work is going on: on a terminal a bar with rate and time left, redrawn in place;
+// in a log a plain line every few seconds. Phases under a second stay silent. advance() may be called
+// by all threads; the rest by one.
+class Progress {
+ public:
+  enum class Style { silent, terminal, log };
+
+  explicit Progress(Style style = Style::silent, std::FILE* out = stderr) : style_(style), out_(out) {}
+  ~Progress() { finish(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // The style that suits a stream: terminal when a person watches it, else log.
+  static Style style_for(std::FILE* out);
+
+  // Begins a phase of `total` steps (0: unknown), counted in `unit`, e.g. begin("reading x.tns", n, "B").
+  void begin(const std::string& phase, Index total, const std::string& unit);
+  void advance(Index steps);
+  void finish();
+
+ private:
+  void show();
+
+  Style style_;
+  std::FILE* out_;
+  std::string phase_, unit_;
+  Index total_ = 0;
+  std::atomic<Index> done_ = 0;
+  std::atomic<double> next_show_ = 0;  // seconds on watch_
+  Stopwatch watch_;
+  bool active_ = false, shown_ = false;
+  std::mutex drawing_;
+};
+
+// The line that a log gets: "reading x.tns: 45 % of 1.2 GB, 310 MB/s, 2 s left".
+std::string progress_line(const std::string& phase, Index done, Index total, const std::string& unit,
+                          double seconds);
+// 1234567 -> "1.23 M"; bytes with binary meaning are not used: 1 MB = 10^6 B.
+std::string with_prefix(double amount, const std::string& unit);
+
+}  // namespace polyad

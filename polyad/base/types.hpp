@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+namespace polyad {
+
+// Global indices, dimensions, counts and offsets. Signed, so that differences are ordinary numbers.
+using Index = std::int64_t;
+
+// The orders (number of modes) that Polyad works with.
+inline constexpr int min_order = 2;
+inline constexpr int max_order = 16;
+
+}  // namespace polyad
