@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cassert>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "polyad/base/array.hpp"
+#include "polyad/base/types.hpp"
+
+namespace polyad {
+
+// A sparse tensor in coordinate form: a plain value. It copies, moves and compares; it knows nothing of
+// files, processes, threads or other formats. Indices start at 0 and are stored mode after mode.
+// Invariant: every index lies in [0, extent(mode)). Nonzeros may repeat and come in any order.
+template <class Real>
+class SparseTensor {
+ public:
+  SparseTensor() = default;
+  explicit SparseTensor(std::vector<Index> extents)
+      : extents_(std::move(extents)), indices_(extents_.size()) {}
+  SparseTensor(std::vector<Index> extents, std::vector<Array<Index>> indices, Array<Real> values)
+      : extents_(std::move(extents)), indices_(std::move(indices)), values_(std::move(values)) {
+    assert(indices_.size() == extents_.size());
+    for ([[maybe_unused]] const auto& column : indices_) assert(column.size() == values_.size());
+  }
+
+  int order() const { return int(extents_.size()); }
+  Index extent(int mode) const { return extents_[mode]; }
+  const std::vector<Index>& extents() const { return extents_; }
+  Index num_nonzeros() const { return Index(values_.size()); }
+
+  std::span<const Index> indices(int mode) const { return indices_[mode]; }
+  std::span<Index> indices(int mode) { return indices_[mode]; }
+  std::span<const Real> values() const { return values_; }
+  std::span<Real> values() { return values_; }
+
+  void append(std::span<const Index> coordinates, Real value) {
+    assert(int(coordinates.size()) == order());
+    for (std::size_t m = 0; m < coordinates.size(); ++m) indices_[m].push_back(coordinates[m]);
+    values_.push_back(value);
+  }
+  // Keeps the first `count` nonzeros; or makes room for `count`, left unset.
+  void resize(Index count) {
+    for (auto& column : indices_) column.resize(std::size_t(count));
+    values_.resize(std::size_t(count));
+  }
+  // Replaces one column; used where all nonzeros are permuted.
+  void replace_indices(int mode, Array<Index> column) {
+    assert(column.size() == values_.size());
+    indices_[mode] = std::move(column);
+  }
+  void replace_values(Array<Real> values) {
+    assert(values.size() == values_.size());
+    values_ = std::move(values);
+  }
+
+  friend bool operator==(const SparseTensor&, const SparseTensor&) = default;
+
+ private:
+  std::vector<Index> extents_;
+  std::vector<Array<Index>> indices_;  // [mode][nonzero]
+  Array<Real> values_;
+};
+
+// What a tensor of this shape takes in memory.
+constexpr Index coordinate_bytes(int order, Index num_nonzeros, Index value_bytes) {
+  return num_nonzeros * (order * Index(sizeof(Index)) + value_bytes);
+}
+
+}  // namespace polyad
