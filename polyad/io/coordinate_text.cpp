@@ -1,0 +1,260 @@
+#include "polyad/io/coordinate_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "polyad/base/error.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/io/line_faults.hpp"
+#include "polyad/io/number_text.hpp"
+#include "polyad/io/recognise.hpp"
+#include "polyad/io/slab_blocks.hpp"
+
+namespace polyad::io {
+namespace {
+
+// What a line must look like.
+struct LineShape {
+  int order = 0;
+  bool has_value = true;
+  bool mirrored = false;
+  Index base = 1;            // subtracted from every index
+  Index least = 0;           // the least index after that: -1 while the base is still open
+  std::array<Index, max_order> limit{};  // the first index that is too large, after that
+  const char* limit_source = "";
+  Index first_line = 0;
+};
+
+LineShape shape_of(const FileHead& head, const ReadOptions& options) {
+  LineShape shape;
+  shape.order = head.order;
+  shape.has_value = head.has_values;
+  shape.mirrored = head.symmetric;
+  const auto base = options.index_base ? options.index_base : head.index_base;
+  shape.base = base.value_or(1);
+  shape.least = base ? 0 : -1;
+  const auto& dims = options.dims.empty() ? head.dims : options.dims;
+  shape.limit_source = options.dims.empty() ? "the header" : "--dims";
+  shape.limit.fill(std::numeric_limits<Index>::max());
+  std::ranges::copy(dims, shape.limit.begin());
+  shape.first_line = head.data_line;
+  return shape;
+}
+
+bool is_comment(const char* line) {
+  return *line == '#' || *line == '%' || (line[0] == '/' && line[1] == '/');
+}
+
+std::string index_fault(std::string_view word, int mode, const LineShape& shape) {
+  const auto index = parse_index(word);
+  const auto where = fmt::format("index {} of mode {}", in_quotes(word), mode + 1);
+  if (!index && !word.empty() && std::ranges::all_of(word, is_digit)) return where + " is beyond 2^63 - 1";
+  if (!index) return where + " is not a whole number";
+  if (*index < 0) return where + " is negative";
+  if (*index - shape.base < shape.least)
+    return fmt::format("{} is below {}, where the indices start", where, shape.base);
+  if (*index - shape.base >= shape.limit[mode])
+    return fmt::format("{} is beyond the dimension {} that {} states{}", where, shape.limit[mode],
+                       shape.limit_source, shape.base == 0 ? " (the indices start at 0)" : "");
+  return {};
+}
+
+// Why a line does not fit its shape: the slow second look at a line that the fast parse refused.
+std::string explain(std::string_view line, const LineShape& shape) {
+  const auto words = split_blanks(line);
+  const auto expected = std::size_t(shape.order) + (shape.has_value ? 1 : 0);
+  if (words.size() != expected)
+    return fmt::format("expected {} fields as on line {}, found {}{}", expected, shape.first_line, words.size(),
+                       words.size() > expected ? fmt::format(": {} after the value", in_quotes(words[expected])) : "");
+  for (int m = 0; m < shape.order; ++m)
+    if (auto fault = index_fault(words[m], m, shape); !fault.empty()) return fault;
+  const auto value = parse_real(words.back());
+  if (!value) return fmt::format("value {} is not a number", in_quotes(words.back()));
+  return fmt::format("value {} is not finite", in_quotes(words.back()));
+}
+
+// Where one thread writes the nonzeros that it reads.
+struct alignas(64) Sink {
+  std::array<Index*, max_order> columns{};
+  double* values = nullptr;
+  Index count = 0;
+  SlabFacts facts;
+};
+
+// Parses one line at p up to and behind its \n. Order 0: any order, taken from the shape.
+template <int Order>
+bool parse_line(const char*& p, const LineShape& shape, Sink& sink) {
+  const int order = Order > 0 ? Order : shape.order;
+  std::array<Index, Order == 0 ? max_order : Order> index;
+  for (int m = 0; m < order; ++m) {
+    Index raw;
+    if (!read_index(p, raw)) return false;
+    raw -= shape.base;
+    if (raw < shape.least || raw >= shape.limit[m]) return false;
+    index[m] = raw;
+    if (m + 1 == order && !shape.has_value) break;
+    if (!is_blank(*p)) return false;
+    do ++p;
+    while (is_blank(*p));
+  }
+  double value = 1;
+  if (shape.has_value && (!read_real(p, value) || !std::isfinite(value))) return false;
+  while (is_blank(*p)) ++p;
+  if (*p != '\n') return false;
+  ++p;
+  for (int m = 0; m < order; ++m) {
+    const auto k = std::size_t(m);
+    sink.columns[k][sink.count] = index[k];
+    sink.facts.min_index[k] = std::min(sink.facts.min_index[k], index[k]);
+    sink.facts.max_index[k] = std::max(sink.facts.max_index[k], index[k]);
+  }
+  sink.values[sink.count++] = value;
+  return true;
+}
+
+// A symmetric matrix stores one triangle: the entry just read also stands for its mirror image.
+void add_mirror_image(Sink& sink) {
+  const Index z = sink.count - 1, row = sink.columns[0][z], col = sink.columns[1][z];
+  if (row == col) return;
+  sink.columns[0][sink.count] = col;
+  sink.columns[1][sink.count] = row;
+  sink.values[sink.count++] = sink.values[z];
+}
+
+// Parses whole lines; false after a fault when faults are not collected.
+template <int Order>
+bool parse_piece(const TextPiece& piece, const LineShape& shape, bool collect, Sink& sink,
+                 std::vector<LineFault>& faults) {
+  const char* p = piece.lines.data();
+  const char* const end = p + piece.lines.size();
+  while (p < end) {
+    while (is_blank(*p)) ++p;
+    if (*p == '\n') {
+      ++p;
+      continue;
+    }
+    const char* const line = p;
+    if (parse_line<Order>(p, shape, sink)) {
+      ++sink.facts.data_lines;
+      if (shape.mirrored) add_mirror_image(sink);
+      continue;
+    }
+    p = line;
+    while (*p != '\n') ++p;
+    if (!is_comment(line)) {
+      faults.push_back({piece.offset + (line - piece.lines.data()), explain({line, std::size_t(p - line)}, shape)});
+      if (!collect) return false;
+    }
+    ++p;
+  }
+  return true;
+}
+
+using ParsePiece = bool (*)(const TextPiece&, const LineShape&, bool, Sink&, std::vector<LineFault>&);
+
+ParsePiece parser_for(int order) {
+  switch (order) {
+    case 2: return parse_piece<2>;
+    case 3: return parse_piece<3>;
+    case 4: return parse_piece<4>;
+    case 5: return parse_piece<5>;
+    default: return parse_piece<0>;
+  }
+}
+
+// In runs short enough for a byte to hold each lane's count: the compiler then counts many bytes at once.
+Index count_line_ends(std::string_view text) {
+  constexpr std::size_t lanes = 64, run = 255 * lanes;
+  Index total = 0;
+  while (text.size() >= lanes) {
+    std::array<unsigned char, lanes> counts{};
+    const std::size_t bytes = std::min(text.size() / lanes * lanes, run);
+    for (std::size_t i = 0; i < bytes; i += lanes)
+      for (std::size_t lane = 0; lane < lanes; ++lane) counts[lane] += text[i + lane] == '\n';
+    for (const unsigned char count : counts) total += count;
+    text.remove_prefix(bytes);
+  }
+  return total + std::count(text.begin(), text.end(), '\n');
+}
+
+class CoordinateReader {
+ public:
+  CoordinateReader(const InputFile& file, const FileHead& head, const ReadOptions& options)
+      : file_(file), options_(options), shape_(shape_of(head, options)), blocks_(head.order) {
+    slab_.head = head;
+  }
+
+  // First counts lines, so that every thread knows where to write and nothing is ever moved or grown.
+  void read(const TextRange& range) {
+    const int threads = num_threads();
+    std::vector<Index> begin(threads + 1, 0);
+    for_each_part(range, [&](std::size_t part, const TextPiece& piece) {
+      begin[part + 1] += count_line_ends(piece.lines) * (shape_.mirrored ? 2 : 1);
+      return true;
+    });
+    for (std::size_t part = 0; part < threads; ++part) begin[part + 1] += begin[part];
+
+    SlabBlock block(shape_.order, begin.back());
+    std::vector<Sink> sinks(threads);
+    std::vector<std::vector<LineFault>> faults(threads);
+    for (std::size_t part = 0; part < threads; ++part) aim(sinks[part], block, begin[part]);
+    const ParsePiece parse = parser_for(shape_.order);
+    for_each_part(range, [&](std::size_t part, const TextPiece& piece) {
+      if (options_.progress != nullptr) options_.progress->advance(Index(piece.lines.size()));
+      return parse(piece, shape_, options_.problems != nullptr, sinks[part], faults[part]);
+    });
+    settle(file_, std::move(faults), options_.problems);
+
+    std::vector<Index> counts;
+    for (const auto& sink : sinks) {
+      counts.push_back(sink.count);
+      slab_.facts = merge(slab_.facts, sink.facts);
+    }
+    block.close_gaps(begin, counts);
+    blocks_.append(std::move(block));
+  }
+
+  Slab take() && {
+    if (shape_.mirrored)
+      for (std::size_t m = 0; m < 2; ++m) {
+        slab_.facts.min_index[m] = std::min(slab_.facts.min_index[0], slab_.facts.min_index[1]);
+        slab_.facts.max_index[m] = std::max(slab_.facts.max_index[0], slab_.facts.max_index[1]);
+      }
+    std::move(blocks_).concatenate(slab_);
+    return std::move(slab_);
+  }
+
+ private:
+  template <class Fn>
+  void for_each_part(const TextRange& range, Fn fn) {
+    const int threads = num_threads();
+    parallel_parts(threads, [&](Index first, Index last, int) {
+      for (Index part = first; part < last; ++part)
+        range.for_each_piece({int(part), threads},
+                             [&](const TextPiece& piece) { return fn(std::size_t(part), piece); });
+    });
+  }
+
+  static void aim(Sink& sink, SlabBlock& block, Index begin) {
+    for (std::size_t m = 0; m < block.indices.size(); ++m) sink.columns[m] = block.indices[m].data() + begin;
+    sink.values = block.values.data() + begin;
+  }
+
+  const InputFile& file_;
+  const ReadOptions& options_;
+  LineShape shape_;
+  SlabBlocks blocks_;
+  Slab slab_;
+};
+
+}  // namespace
+
+Slab read_coordinate_text(const InputFile& file, const FileHead& head, const ReadOptions& options) {
+  CoordinateReader reader(file, head, options);
+  for_each_range(file, head.data_begin, options.share, [&](const TextRange& range) { reader.read(range); });
+  return std::move(reader).take();
+}
+
+}  // namespace polyad::io

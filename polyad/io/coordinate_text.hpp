@@ -1,0 +1,10 @@
+#pragma once
+
+#include "polyad/io/slab.hpp"
+
+namespace polyad::io {
+
+// Reads the lines of indices and a value that most text formats consist of, with all threads.
+Slab read_coordinate_text(const InputFile& file, const FileHead& head, const ReadOptions& options);
+
+}  // namespace polyad::io

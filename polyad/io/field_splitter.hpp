@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace polyad::io {
+
+// Cuts a line at its separators ("::" where the separator is a colon). Fields may be quoted, with ""
+// for a quote inside; blanks around a field are dropped.
+class FieldSplitter {
+ public:
+  explicit FieldSplitter(char separator) : separator_(separator) {}
+
+  // The fields of a line, valid until the next call; false when a quote is not closed or is followed by
+  // anything but a separator.
+  bool split(std::string_view line);
+  const std::vector<std::string_view>& fields() const { return fields_; }
+
+ private:
+  bool take_quoted(std::string_view& rest);
+  void take_plain(std::string_view& rest);
+
+  char separator_;
+  std::vector<std::string_view> fields_;
+  std::string unquoted_;  // holds the quoted fields of the line; never grows beyond the line's length
+};
+
+}  // namespace polyad::io

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "polyad/base/types.hpp"
+
+namespace polyad::io {
+
+// A file opened for reading at any place, by several threads at once. Reads copy instead of mapping
+// the file: a file that shrinks meanwhile is then an error and not a signal.
+class InputFile {
+ public:
+  // Throws Error{io} naming the file when it is missing, a directory, or may not be read.
+  explicit InputFile(const std::filesystem::path& path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  Index size() const { return size_; }
+  bool is_gzip() const;
+
+  // Fills `into` from `offset` on; returns fewer bytes only at the end of the file.
+  Index read_some(Index offset, std::span<char> into) const;
+  // Fills all of `into`, or throws Error{bad_input} because the file is too short.
+  void read(Index offset, std::span<char> into) const;
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_;
+  Index size_ = 0;
+};
+
+}  // namespace polyad::io

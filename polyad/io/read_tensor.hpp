@@ -1,0 +1,26 @@
+#pragma once
+
+#include "polyad/io/slab.hpp"
+#include "polyad/tensor/sparse_tensor.hpp"
+
+namespace polyad::io {
+
+// A tensor as it came from a file, with what is worth telling the user about it.
+struct LoadedTensor {
+  SparseTensor<double> tensor;
+  std::vector<ModeLabels> labels;  // one per mode; empty where indices have no names
+  TensorFormat format = TensorFormat::tns;
+  std::vector<std::string> notes;
+};
+
+// Reading takes two steps, so that many processes can take part: each reads its share of the file;
+// together they merge the facts (and unite the labels) of all shares; each makes its slab a tensor.
+Slab read_slab(const std::filesystem::path& path, const ReadOptions& options);
+// Settles what the whole file decides: the index base and the dims. With several shares the tensor
+// holds this share's nonzeros, under the dims of the whole.
+LoadedTensor assemble(Slab slab, const SlabFacts& whole, const ReadOptions& options);
+
+// Both steps, for one process. Labels are those that the file itself carries.
+LoadedTensor read_tensor(const std::filesystem::path& path, const ReadOptions& options = {});
+
+}  // namespace polyad::io

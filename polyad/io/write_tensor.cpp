@@ -1,0 +1,165 @@
+#include "polyad/io/write_tensor.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "polyad/base/error.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/io/binary_tensor.hpp"
+#include "polyad/io/number_text.hpp"
+#include "polyad/io/output_file.hpp"
+
+namespace polyad::io {
+namespace {
+
+using Tensor = SparseTensor<double>;
+using AppendLine = std::function<void(std::string&, Index)>;  // the line of one nonzero
+
+// All threads print, each its part of some lines; the parts are written in order.
+void write_lines(OutputFile& out, Index count, const AppendLine& append_line) {
+  const Index per_round = Index(num_threads()) << 16;
+  std::vector<std::string> parts(num_threads());
+  for (Index from = 0; from < count; from += per_round) {
+    parallel_parts(std::min(per_round, count - from), [&](Index begin, Index end, int thread) {
+      auto& text = parts[thread];
+      text.clear();
+      for (Index z = from + begin; z < from + end; ++z) append_line(text, z);
+    });
+    for (auto& text : parts) {
+      out.write(text);
+      text.clear();
+    }
+  }
+}
+
+void append_coordinates(std::string& out, const Tensor& x, Index z, Index base, std::string_view separator) {
+  for (int m = 0; m < x.order(); ++m) {
+    append_number(out, x.indices(m)[z] + base);
+    out += separator;
+  }
+  append_number(out, x.values()[z]);
+}
+
+std::string dims_text(const Tensor& x) {
+  return fmt::format("{}", fmt::join(x.extents(), " "));
+}
+
+std::string head_text(TensorFormat format, const Tensor& x) {
+  switch (format) {
+    case TensorFormat::tns: return fmt::format("# dims: {}\n# nnz: {}\n", dims_text(x), x.num_nonzeros());
+    case TensorFormat::hiparti: return fmt::format("{}\n{}\n", x.order(), dims_text(x));
+    case TensorFormat::frostt: return fmt::format("{} {}\n{}\n", x.order(), x.num_nonzeros(), dims_text(x));
+    case TensorFormat::sptensor: return fmt::format("sptensor\n{}\n{}\n{}\n", x.order(), dims_text(x), x.num_nonzeros());
+    case TensorFormat::matrix_market:
+      return fmt::format("%%MatrixMarket matrix coordinate real general\n{} {}\n", dims_text(x), x.num_nonzeros());
+    default: return "";
+  }
+}
+
+void write_numbered(OutputFile& out, TensorFormat format, const Tensor& x) {
+  out.write(head_text(format, x));
+  const Index base = format == TensorFormat::libmf ? 0 : 1;
+  write_lines(out, x.num_nonzeros(), [&](std::string& text, Index z) {
+    append_coordinates(text, x, z, base, " ");
+    text += '\n';
+  });
+}
+
+// A field in quotes where it would be misread without.
+void append_field(std::string& out, std::string_view field) {
+  if (field.find_first_of(",\"\r\t;") == std::string_view::npos && !field.starts_with(' ') && !field.ends_with(' ')) {
+    out += field;
+    return;
+  }
+  out += '"';
+  for (const char c : field) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+void append_name(std::string& out, std::span<const ModeLabels> labels, int mode, Index index) {
+  const auto m = std::size_t(mode);
+  if (m < labels.size() && std::size_t(index) < labels[m].labels.size()) append_field(out, labels[m].labels[index]);
+  else append_number(out, index + 1);
+}
+
+void write_csv(OutputFile& out, const Tensor& x, std::span<const ModeLabels> labels) {
+  std::string header;
+  for (int m = 0; m < x.order(); ++m) {
+    const auto k = std::size_t(m);
+    append_field(header, k < labels.size() && !labels[k].name.empty() ? labels[k].name : fmt::format("mode{}", m + 1));
+    header += ',';
+  }
+  out.write(header + "value\n");
+  write_lines(out, x.num_nonzeros(), [&](std::string& text, Index z) {
+    for (int m = 0; m < x.order(); ++m) {
+      append_name(text, labels, m, x.indices(m)[z]);
+      text += ',';
+    }
+    append_number(text, x.values()[z]);
+    text += '\n';
+  });
+}
+
+bool is_binary(TensorFormat format) {
+  return format == TensorFormat::splatt || format == TensorFormat::genten || format == TensorFormat::ptb;
+}
+
+bool is_for_matrices(TensorFormat format) {
+  return format == TensorFormat::matrix_market || format == TensorFormat::libmf;
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why) {
+  throw Error(Errc::bad_option, why, {path.string(), 0});
+}
+
+void check(const std::filesystem::path& path, TensorFormat format, const Tensor& x, const WriteOptions& options) {
+  if (is_for_matrices(format) && x.order() != 2)
+    refuse(path, fmt::format("{} holds tensors of order 2, this one has order {}", traits(format).name, x.order()));
+  if (is_binary(format) && has_gzip_extension(path))
+    refuse(path, fmt::format("{} is not written through gzip{}", traits(format).name,
+                             format == TensorFormat::ptb ? "; --compress compresses it by itself" : ""));
+  if (options.compress && format != TensorFormat::ptb)
+    refuse(path, "--compress is for ptb; end a text's name in .gz to compress it");
+}
+
+}  // namespace
+
+TensorFormat output_format(const std::filesystem::path& path, const WriteOptions& options) {
+  const auto format = options.format ? options.format : format_by_extension(path);
+  if (!format) {
+    std::string known;
+    for (const auto& candidate : all_formats())
+      if (!candidate.extension.empty()) known += (known.empty() ? "" : ", ") + std::string(candidate.extension);
+    refuse(path, fmt::format("its extension names no format; known are {}, and --output-format", known));
+  }
+  if (!traits(*format).writable) refuse(path, fmt::format("{} is only read, not written", traits(*format).name));
+  return *format;
+}
+
+bool holds_labels(TensorFormat format) {
+  return format == TensorFormat::ptb || format == TensorFormat::csv;
+}
+
+void write_tensor(const std::filesystem::path& path, const Tensor& x, std::span<const ModeLabels> labels,
+                  const WriteOptions& options) {
+  const TensorFormat format = output_format(path, options);
+  check(path, format, x, options);
+  OutputFile out(path, has_gzip_extension(path) ? OutputFile::Compression::gzip : OutputFile::Compression::none);
+  switch (format) {
+    case TensorFormat::splatt: write_splatt(out, x); break;
+    case TensorFormat::genten: write_genten(out, x); break;
+    case TensorFormat::ptb:
+      write_ptb(out, x, labels, options.compress ? BlockCompression::deflate : BlockCompression::none);
+      break;
+    case TensorFormat::csv: write_csv(out, x, labels); break;
+    default: write_numbered(out, format, x); break;
+  }
+  out.commit();
+}
+
+}  // namespace polyad::io

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+
+#include "polyad/io/tensor_format.hpp"
+#include "polyad/tensor/labels.hpp"
+#include "polyad/tensor/sparse_tensor.hpp"
+
+namespace polyad::io {
+
+struct WriteOptions {
+  std::optional<TensorFormat> format;  // empty: by the extension; a final .gz compresses texts
+  bool compress = false;               // deflate the blocks of a .ptb
+};
+
+// Writes the nonzeros in their order, duplicates and explicit zeros included; reading the file gives
+// the same coordinates and the same bits. csv and ptb hold the labels themselves; for the other formats
+// see write_label_files. Throws Error{bad_option} when the format cannot hold the tensor.
+void write_tensor(const std::filesystem::path& path, const SparseTensor<double>& x,
+                  std::span<const ModeLabels> labels, const WriteOptions& options = {});
+
+// The format that write_tensor will use; throws Error{bad_option} when that is unclear.
+TensorFormat output_format(const std::filesystem::path& path, const WriteOptions& options);
+bool holds_labels(TensorFormat format);
+
+}  // namespace polyad::io

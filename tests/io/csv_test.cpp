@@ -1,0 +1,148 @@
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include "polyad/base/error.hpp"
+#include "polyad/io/field_splitter.hpp"
+#include "polyad/io/labelled_text.hpp"
+#include "polyad/io/read_tensor.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace polyad::io {
+namespace {
+
+LoadedTensor read(const std::string& text, const std::string& columns = "", const std::string& value = "") {
+  const test::TemporaryFolder folder;
+  ReadOptions options;
+  if (!columns.empty()) options.columns = parse_columns(columns, value);
+  return read_tensor(folder.write("x.csv", text), options);
+}
+
+std::string fault(const std::string& text, const std::string& columns = "", const std::string& value = "") {
+  try {
+    read(text, columns, value);
+  } catch (const Error& e) {
+    const std::string what = e.what();
+    const auto at = what.find("x.csv");
+    return at == std::string::npos ? what : what.substr(at);
+  }
+  return "no error";
+}
+
+using Strings = std::vector<std::string>;
+
+TEST(Csv, names_become_indices_in_their_sorted_order) {
+  const auto x = read("user,item,rating\nbob,tea,4\nann,coffee,2.5\nbob,coffee,1\n", "user,item,rating");
+
+  EXPECT_EQ(x.labels[0], (ModeLabels{"user", {"ann", "bob"}}));
+  EXPECT_EQ(x.labels[1], (ModeLabels{"item", {"coffee", "tea"}}));
+  EXPECT_EQ(std::vector<Index>(x.tensor.indices(0).begin(), x.tensor.indices(0).end()), (std::vector<Index>{1, 0, 1}));
+  EXPECT_EQ(std::vector<Index>(x.tensor.indices(1).begin(), x.tensor.indices(1).end()), (std::vector<Index>{1, 0, 0}));
+  EXPECT_EQ(std::vector<double>(x.tensor.values().begin(), x.tensor.values().end()), (std::vector<double>{4, 2.5, 1}));
+}
+
+TEST(Csv, quotes_separators_and_column_order_are_understood) {
+  const auto x = read("n;\"who\";what\r\n2;\"a;b\";\"say \"\"hi\"\"\"\r\n3; c ;d\r\n", "what,who,n");
+
+  EXPECT_EQ(x.labels[0].labels, (Strings{"d", "say \"hi\""}));
+  EXPECT_EQ(x.labels[1].labels, (Strings{"a;b", "c"}));
+  EXPECT_EQ(x.tensor.values()[1], 3);
+}
+
+TEST(Csv, movielens_needs_no_telling_in_all_three_forms) {
+  const auto csv = read("userId,movieId,rating,timestamp\n10,7,4.5,964982703\n9,0104257,3,964982704\n");
+  const auto colons = read("10::7::4.5::964982703\n9::0104257::3::964982704\n");
+  const auto tabs = read("10\t7\t4\t964982703\n9\t8\t3\t964982704\n");
+
+  EXPECT_EQ(csv.labels[0].labels, (Strings{"9", "10"}));
+  EXPECT_EQ(csv.labels[1].labels, (Strings{"7", "0104257"}));
+  EXPECT_EQ(csv.tensor, colons.tensor);
+  EXPECT_EQ(tabs.format, TensorFormat::movielens_tabs);
+  EXPECT_EQ(tabs.tensor.extents(), (std::vector<Index>{2, 2}));
+}
+
+TEST(Csv, times_fall_into_bins) {
+  EXPECT_EQ(time_label("1396310400", ColumnKind::hour), "2014-04-01T00");
+  EXPECT_EQ(time_label("1396310400", ColumnKind::day), "2014-04-01");
+  EXPECT_EQ(time_label("2014-04-01T13:05:00", ColumnKind::hour), "2014-04-01T13");
+  EXPECT_EQ(time_label("2014-04-01 13:05", ColumnKind::month), "2014-04");
+  EXPECT_EQ(time_label("2014-12-29", ColumnKind::week), "2015-W01");  // a Monday
+  EXPECT_EQ(time_label("2012-01-01", ColumnKind::week), "2011-W52");  // a Sunday
+  for (const auto* text : {"", "x", "2014-13-01", "2014-02-30", "2014-04-01T25", "-5", "1e300", "2014-04", "nan"})
+    EXPECT_EQ(time_label(text, ColumnKind::day), "") << text;
+  const auto x = read("u,t\na,2014-04-02\nb,2014-04-01\na,2014-04-02\n", "u,t:day", "1");
+  EXPECT_EQ(x.labels[1].labels, (Strings{"2014-04-01", "2014-04-02"}));
+  EXPECT_EQ(x.tensor.num_nonzeros(), 3);
+}
+
+TEST(Csv, index_columns_are_numbers_as_they_are) {
+  const auto x = read("a,b,c\n5,x,1\n2,y,2\n", "a:index,b,c");
+
+  EXPECT_EQ(x.tensor.extents(), (std::vector<Index>{5, 2}));
+  EXPECT_TRUE(x.labels[0].empty());
+  EXPECT_EQ(x.tensor.indices(0)[0], 4);
+}
+
+TEST(Csv, faults_are_told_with_their_line) {
+  EXPECT_EQ(fault("a,b,c\n1,2\n", "a,b,c"), "x.csv:2: expected 3 fields as in the header, found 2");
+  EXPECT_EQ(fault("a,b,c\n1,2,z\n", "a,b,c"), "x.csv:2: value 'z' is not a number");
+  EXPECT_EQ(fault("a,b,c\n1,2,inf\n", "a,b,c"), "x.csv:2: value 'inf' is not finite");
+  EXPECT_EQ(fault("a,b,c\n1,,3\n", "a,b,c"), "x.csv:2: the column 'b' is empty");
+  EXPECT_EQ(fault("a,b,c\n1,\"2,3\n", "a,b,c"), "x.csv:2: a quoted field is not closed on its line");
+  EXPECT_EQ(fault("a,b,c\n1,2,3\n", "a,d,c"), "x.csv: has no column 'd'; its columns are a, b, c");
+  EXPECT_EQ(fault("a,b,c\n1,2,3\n"),
+            "x.csv: csv needs --columns to say which columns are the modes and which is the value; this file has a, b, c");
+  EXPECT_EQ(fault("1,2,3\n", ""), "x.csv:1: a csv file begins with a header line that names its columns; this one begins with numbers");
+  EXPECT_EQ(fault("a,t,c\n1,yesterday,3\n", "a,t:day,c"),
+            "x.csv:2: 'yesterday' in the column 't' is neither seconds since 1970 nor a date like 2014-04-01T13:05");
+  EXPECT_EQ(fault("1::2\n"), "x.csv:1: expected user, item, rating and time, found 2 fields");
+}
+
+TEST(Csv, the_columns_option_is_checked) {
+  EXPECT_EQ(parse_columns("user,item,rating,time", "").idle, (Strings{"time"}));
+  EXPECT_EQ(parse_columns("user,item,rating,time", "").value, "rating");
+  EXPECT_EQ(parse_columns("user,item,rating,time", "rating").modes.size(), 4);
+  EXPECT_EQ(parse_columns("user,item", "1").value, "");
+  EXPECT_THROW(parse_columns("user,rating", ""), Error);
+  EXPECT_THROW(parse_columns("user,item,time:day", ""), Error);
+  EXPECT_THROW(parse_columns("user,,x", ""), Error);
+}
+
+TEST(Csv, shares_united_name_the_same_indices_as_the_whole) {
+  const test::TemporaryFolder folder;
+  std::string text = "who,what,n\n";
+  for (int i = 0; i < 500; ++i) text += "u" + std::to_string(i * 37 % 101) + ",w" + std::to_string(i * i % 57) + "," + std::to_string(i) + "\n";
+  const auto path = folder.write("x.csv", text);
+  ReadOptions options;
+  options.columns = parse_columns("who,what,n", "");
+  for (const int threads : {1, 3}) {
+    omp_set_num_threads(threads);
+    const auto whole = read_tensor(path, options);
+    std::vector<Slab> slabs;
+    std::vector<std::vector<ModeLabels>> labels;
+    for (int part = 0; part < 5; ++part) {
+      options.share = {part, 5};
+      slabs.push_back(read_slab(path, options));
+      labels.push_back(slabs.back().labels);
+    }
+    options.share = {};
+    Index next = 0;
+    SlabFacts facts;
+    for (auto& slab : slabs) {
+      relabel(slab, unite_labels(labels));
+      facts = merge(facts, slab.facts);
+    }
+    for (auto& slab : slabs) {
+      const auto piece = assemble(std::move(slab), facts, options);
+      EXPECT_EQ(piece.labels, whole.labels);
+      for (Index z = 0; z < piece.tensor.num_nonzeros(); ++z, ++next) {
+        EXPECT_EQ(piece.tensor.indices(0)[z], whole.tensor.indices(0)[next]);
+        EXPECT_EQ(piece.tensor.indices(1)[z], whole.tensor.indices(1)[next]);
+        EXPECT_EQ(piece.tensor.values()[z], whole.tensor.values()[next]);
+      }
+    }
+    EXPECT_EQ(next, 500);
+  }
+}
+
+}  // namespace
+}  // namespace polyad::io

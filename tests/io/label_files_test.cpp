@@ -1,0 +1,46 @@
+#include "polyad/io/label_files.hpp"
+
+#include <gtest/gtest.h>
+
+#include "polyad/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace polyad::io {
+namespace {
+
+TEST(LabelFiles, are_found_beside_the_tensor_by_their_names) {
+  const test::TemporaryFolder folder;
+  folder.write("mode-1-team.map", "red\nblue\n");
+  folder.write("mode-3.map", "x\r\ny");
+  folder.write("mode-9-far.map", "z\n");
+  folder.write("mode-x-none.map", "z\n");
+  folder.write("notes.map", "z\n");
+
+  const auto labels = find_labels_beside(folder / "x.tns", 3);
+
+  EXPECT_EQ(labels, (std::vector<ModeLabels>{{"team", {"red", "blue"}}, {"", {}}, {"", {"x", "y"}}}));
+}
+
+TEST(LabelFiles, are_written_beside_and_read_back) {
+  const test::TemporaryFolder folder;
+  const std::vector<ModeLabels> labels{{"a/b c", {"x"}}, {"", {}}, {"day", {"1", "2"}}};
+
+  const auto written = write_label_files(folder / "x.tns", labels);
+
+  ASSERT_EQ(written.size(), 2);
+  EXPECT_EQ(written[0].filename(), "mode-1-a_b_c.map");
+  EXPECT_EQ(test::contents(written[1]), "1\n2\n");
+  EXPECT_EQ(find_labels_beside(folder / "x.tns", 3)[2], labels[2]);
+}
+
+TEST(LabelFiles, other_labels_are_not_overwritten) {
+  const test::TemporaryFolder folder;
+  folder.write("mode-1-day.map", "Monday\n");
+  const std::vector<ModeLabels> labels{{"day", {"Tuesday"}}};
+
+  EXPECT_THROW(write_label_files(folder / "x.tns", labels), Error);
+  EXPECT_EQ(test::contents(folder / "mode-1-day.map"), "Monday\n");
+}
+
+}  // namespace
+}  // namespace polyad::io
