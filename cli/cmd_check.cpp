@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/input.hpp"
+#include "polyad/base/error.hpp"
+#include "polyad/io/write_tensor.hpp"
+#include "polyad/report/statistics_report.hpp"
+#include "polyad/tensor/sort.hpp"
+
+namespace polyad::cli {
+namespace {
+
+struct Args {
+  CommonOptions common;
+  InputOptions input;
+  std::string fix;
+  Index max_shown = 20;
+};
+
+std::string described(const std::string& path, const io::Problem& problem) {
+  return problem.line > 0 ? fmt::format("{}:{}: {}", path, problem.line, problem.message)
+                          : fmt::format("{}: {}", path, problem.message);
+}
+
+void show_problems(const Console& console, const Args& args, const std::vector<io::Problem>& problems) {
+  const auto shown = std::min<Index>(args.max_shown, Index(problems.size()));
+  for (Index i = 0; i < shown; ++i) console.say(described(args.input.path, problems[i]));
+  if (shown < Index(problems.size()))
+    console.say(fmt::format("... and {} more (--max-shown shows more)", with_commas(Index(problems.size()) - shown)));
+}
+
+nlohmann::ordered_json problems_json(const std::vector<io::Problem>& problems) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& problem : problems) list.push_back({{"line", problem.line}, {"message", problem.message}});
+  return list;
+}
+
+Index count_zeros(const SparseTensor<double>& x) {
+  return std::ranges::count(x.values(), 0.0);
+}
+
+void run(const Comm& comm, const Args& args) {
+  require_one_process(comm, "check");
+  Console console(comm, args.common);
+  std::vector<io::Problem> problems;
+  io::ReadOptions read = read_options(args.input);
+  read.progress = &console.progress();
+  read.problems = &problems;
+  io::LoadedTensor loaded = io::read_tensor(args.input.path, read);
+  add_labels(loaded, args.input);
+  for (const auto& note : loaded.notes) console.warn(args.input.path + ": " + note);
+  show_problems(console, args, problems);
+
+  auto& x = loaded.tensor;
+  sort_nonzeros(x, natural_mode_order(x.order()));
+  const Index duplicates = merge_duplicates(x);
+  if (duplicates > 0)
+    console.warn(fmt::format("{}: {} duplicate coordinates{}", args.input.path, with_commas(duplicates),
+                             args.fix.empty() ? "" : " were added up"));
+  const auto verdict = problems.empty() ? "no faults" : fmt::format("{} faults", with_commas(Index(problems.size())));
+  console.say(fmt::format("{}: {}; {} {} with {} nonzeros", args.input.path, verdict, dims_text(x.extents()),
+                          io::traits(loaded.format).name, with_commas(x.num_nonzeros())));
+  if (!args.fix.empty()) {
+    io::write_tensor(args.fix, x, loaded.labels);
+    console.say(fmt::format("{}: written without them, sorted, duplicates added up", args.fix));
+  }
+  console.result({{"format", io::traits(loaded.format).name},
+                  {"dims", x.extents()},
+                  {"nnz", x.num_nonzeros()},
+                  {"duplicates", duplicates},
+                  {"explicit_zeros", count_zeros(x)},
+                  {"faults", problems.size()},
+                  {"problems", problems_json(problems)},
+                  {"fixed", args.fix}});
+  if (!problems.empty() && args.fix.empty())
+    throw Error(Errc::bad_input, fmt::format("{} faults; check --fix OUT writes a file without them", problems.size()),
+                {args.input.path, 0});
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, const Comm& comm) {
+  auto args = std::make_shared<Args>();
+  auto* command = app.add_subcommand("check", "Read everything and report every fault with its line");
+  add_input_options(*command, args->input);
+  command->add_option("--fix", args->fix, "Write what is sound to this file, sorted, duplicates added up");
+  command->add_option("--max-shown", args->max_shown, "Faults to show (all are counted)")->capture_default_str();
+  add_common_options(*command, args->common);
+  command->footer("Example: polyad check data/debian.tns.gz");
+  command->callback([args, comm] { run(comm, *args); });
+}
+
+}  // namespace polyad::cli

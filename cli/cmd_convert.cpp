@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/input.hpp"
+#include "polyad/base/error.hpp"
+#include "polyad/io/kruskal.hpp"
+#include "polyad/io/label_files.hpp"
+#include "polyad/io/write_tensor.hpp"
+#include "polyad/report/statistics_report.hpp"
+
+namespace polyad::cli {
+namespace {
+
+struct Args {
+  CommonOptions common;
+  InputOptions input;
+  std::string output, output_format;
+  bool compress = false;
+};
+
+bool is_labelled(const std::vector<ModeLabels>& labels) {
+  return std::ranges::any_of(labels, [](const auto& mode) { return !mode.empty(); });
+}
+
+void convert_tensor(const Comm& comm, const Args& args, Console& console) {
+  io::WriteOptions write{{}, args.compress};
+  if (!args.output_format.empty()) write.format = io::format_by_name(args.output_format);
+  const auto format = io::output_format(args.output, write);  // a wrong name is told before the reading
+  const auto loaded = load(comm, args.input, console);
+  const auto& x = loaded.tensor;
+  std::vector<std::filesystem::path> label_files;
+  if (is_labelled(loaded.labels) && !io::holds_labels(format))
+    label_files = io::write_label_files(args.output, loaded.labels);
+  io::write_tensor(args.output, x, loaded.labels, write);
+  console.say(fmt::format("{}: {} {} with {} nonzeros", args.output, dims_text(x.extents()), io::traits(format).name,
+                          with_commas(x.num_nonzeros())));
+  nlohmann::ordered_json json{{"format", io::traits(format).name},
+                              {"dims", x.extents()},
+                              {"nnz", x.num_nonzeros()},
+                              {"labels", nlohmann::ordered_json::array()}};
+  for (const auto& path : label_files) {
+    console.say(fmt::format("{}: labels", path.string()));
+    json["labels"].push_back(path.string());
+  }
+  console.result(json);
+}
+
+void convert_kruskal(const Args& args, const Console& console) {
+  const auto format = io::kruskal_format_by_extension(args.output);
+  if (!format || !args.output_format.empty() || args.compress)
+    throw Error(Errc::bad_option,
+                "a Kruskal tensor is written as NAME.ktensor, NAME.npz or a folder of SPLATT's .mat files",
+                {args.output, 0});
+  const auto model = io::read_kruskal(args.input.path);
+  io::write_kruskal(args.output, model, *format);
+  std::vector<Index> dims;
+  for (const auto& factor : model.factors) dims.push_back(factor.num_rows());
+  console.say(fmt::format("{}: {} Kruskal tensor with {} components", args.output, dims_text(dims),
+                          model.num_components()));
+  console.result({{"format", "kruskal"}, {"dims", dims}, {"components", model.num_components()}});
+}
+
+void run(const Comm& comm, const Args& args) {
+  require_one_process(comm, "convert");
+  Console console(comm, args.common);
+  if (args.input.format.empty() && io::looks_like_kruskal(args.input.path)) convert_kruskal(args, console);
+  else convert_tensor(comm, args, console);
+}
+
+std::string format_list() {
+  std::string text = "Formats:\n";
+  for (const auto& format : io::all_formats())
+    text += fmt::format("  {:<17} {:<10} {}{}\n", format.name, format.extension, format.meaning,
+                        format.writable ? "" : " (read only)");
+  return text;
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, const Comm& comm) {
+  auto args = std::make_shared<Args>();
+  auto* command = app.add_subcommand("convert", "Any format to any other, losing nothing");
+  add_input_options(*command, args->input);
+  command->add_option("output", args->output, "The new file; its extension tells the format (.gz: compressed)")
+      ->required();
+  command->add_option("--output-format", args->output_format, "Write this format, whatever the extension");
+  command->add_flag("--compress", args->compress, "Compress a .ptb");
+  add_common_options(*command, args->common);
+  command->footer("Example: polyad convert data/debian.tns.gz debian.ptb\n\n" + format_list());
+  command->callback([args, comm] { run(comm, *args); });
+}
+
+}  // namespace polyad::cli

@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+#include <omp.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "polyad/base/array.hpp"
+#include "polyad/base/error.hpp"
+#include "polyad/base/memory.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/comm/runtime.hpp"
+
+namespace polyad::cli {
+namespace {
+
+struct Args {
+  CommonOptions common;
+};
+
+// Whether every thread really takes part.
+bool threads_work() {
+  std::vector<int> visited(num_threads(), 0);
+  parallel_parts(num_threads(), [&](Index begin, Index end, int) {
+    for (Index i = begin; i < end; ++i) visited[i] = 1;
+  });
+  return std::ranges::count(visited, 1) == num_threads();
+}
+
+// Passes a token around all processes. Collective.
+bool messages_arrive(const Comm& comm) {
+  const int next = (comm.rank() + 1) % comm.size(), previous = (comm.rank() + comm.size() - 1) % comm.size();
+  const Index sent = comm.rank();
+  Index received = -1;
+  auto receive = comm.irecv(std::span(&received, 1), previous);
+  auto send = comm.isend(std::span(&sent, 1), next);
+  receive.wait();
+  send.wait();
+  return comm.all_reduce(std::int32_t(received == previous), Reduce::min) == 1;
+}
+
+std::string huge_pages() {
+  std::ifstream in("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string word;
+  while (in >> word)
+    if (word.starts_with('[')) return word.substr(1, word.size() - 2);
+  return "unknown";
+}
+
+bool on_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find(':'), rest.size());
+    if (access((std::string(rest.substr(0, end)) + "/" + program).c_str(), X_OK) == 0) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
+}
+
+void run(const Comm& comm, const Args& args) {
+  Console console(comm, args.common);
+  const auto memory = machine_memory();
+  const bool threads_ok = comm.all_reduce(std::int32_t(threads_work()), Reduce::min) == 1;
+  const bool messages_ok = messages_arrive(comm);
+  nlohmann::ordered_json json{
+      {"version", POLYAD_VERSION},
+      {"compiler", POLYAD_COMPILER},
+      {"mpi", mpi_description()},
+      {"processes", comm.size()},
+      {"messages_arrive", messages_ok},
+      {"cores", omp_get_num_procs()},
+      {"threads", num_threads()},
+      {"threads_work", threads_ok},
+      {"memory_bytes", memory.total},
+      {"available_memory_bytes", memory.available},
+      {"huge_pages", huge_pages()},
+  };
+  for (const auto* program : {"mpirun", "splatt", "mf-train", "chromium"}) json["programs"][program] = on_path(program);
+
+  console.say(fmt::format("polyad {} built with {}", POLYAD_VERSION, POLYAD_COMPILER));
+  console.say(fmt::format("MPI        {}; {} process{}, messages {}", mpi_description(), comm.size(),
+                          comm.size() == 1 ? "" : "es", messages_ok ? "arrive" : "DO NOT ARRIVE"));
+  console.say(fmt::format("threads    {} per process on {} cores, {}", num_threads(), omp_get_num_procs(),
+                          threads_ok ? "all take part" : "NOT ALL TAKE PART"));
+  console.say(fmt::format("memory     {} of {} available", with_prefix(double(memory.available), "B"),
+                          with_prefix(double(memory.total), "B")));
+  console.say(fmt::format("huge pages {}{}", huge_pages(),
+                          huge_pages() == "never" ? " (random access will be slower: 'madvise' would help)" : ""));
+  for (const auto& [program, found] : json["programs"].items())
+    console.say(fmt::format("{:<10} {}", program, found.get<bool>() ? "found" : "not on the PATH (optional)"));
+  if (num_threads() * comm.size() > omp_get_num_procs())
+    console.warn(fmt::format("{} processes of {} threads share {} cores", comm.size(), num_threads(), omp_get_num_procs()));
+  console.result(json);
+  if (!threads_ok || !messages_ok) throw Error(Errc::internal, "this installation does not work; see above");
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, const Comm& comm) {
+  auto args = std::make_shared<Args>();
+  auto* command = app.add_subcommand("doctor", "What is installed and whether threads and MPI work");
+  add_common_options(*command, args->common);
+  command->footer("Example: polyad doctor");
+  command->callback([args, comm] { run(comm, *args); });
+}
+
+}  // namespace polyad::cli

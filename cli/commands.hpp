@@ -1,0 +1,16 @@
+#pragma once
+
+#include <CLI/App.hpp>
+
+#include "polyad/comm/comm.hpp"
+
+namespace polyad::cli {
+
+// Every command adds itself to the program; it runs when the user calls it.
+void add_stats(CLI::App& app, const Comm& comm);
+void add_check(CLI::App& app, const Comm& comm);
+void add_convert(CLI::App& app, const Comm& comm);
+void add_generate(CLI::App& app, const Comm& comm);
+void add_doctor(CLI::App& app, const Comm& comm);
+
+}  // namespace polyad::cli

@@ -1,0 +1,70 @@
+#include "cli/console.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "polyad/base/error.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/io/output_file.hpp"
+
+namespace polyad::cli {
+namespace {
+
+Progress::Style progress_style(const Comm& comm, const CommonOptions& options) {
+  if (options.quiet || comm.rank() != 0) return Progress::Style::silent;
+  return Progress::style_for(stderr);
+}
+
+void set_threads(const Comm& comm, const CommonOptions& options) {
+  if (options.threads > 0) omp_set_num_threads(options.threads);
+  else if (comm.size() > 1 && std::getenv("OMP_NUM_THREADS") == nullptr)
+    omp_set_num_threads(std::max(1, omp_get_num_procs() / comm.size()));
+}
+
+void print_to_standard_output(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw Error(Errc::resource, "the result cannot be written to standard output");
+}
+
+}  // namespace
+
+void add_common_options(CLI::App& command, CommonOptions& options) {
+  command.add_option("--json", options.json, "Write the result as JSON to a file ('-': standard output)");
+  command.add_flag("-q,--quiet", options.quiet, "No words and no progress; warnings and errors remain");
+  command.add_option("-t,--threads", options.threads, "Threads per process")->check(CLI::Range(1, 4096));
+}
+
+Console::Console(const Comm& comm, const CommonOptions& options)
+    : comm_(comm), options_(options), progress_(progress_style(comm, options)) {
+  set_threads(comm, options);
+}
+
+void Console::say(const std::string& text) const {
+  if (comm_.rank() != 0 || options_.quiet) return;
+  if (options_.json == "-") fmt::print(stderr, "{}\n", text);
+  else print_to_standard_output(text + "\n");
+}
+
+void Console::warn(const std::string& text) const {
+  if (comm_.rank() == 0) fmt::print(stderr, "polyad: warning: {}\n", text);
+}
+
+void Console::result(const nlohmann::ordered_json& json) const {
+  if (options_.json.empty()) return;
+  collectively(comm_, [&] {
+    if (comm_.rank() != 0) return;
+    const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    if (options_.json == "-") {
+      print_to_standard_output(text);
+      return;
+    }
+    io::OutputFile out(options_.json);
+    out.write(text);
+    out.commit();
+  });
+}
+
+}  // namespace polyad::cli

@@ -1,0 +1,134 @@
+#include "cli/input.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "polyad/base/error.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/io/label_files.hpp"
+#include "polyad/io/labelled_text.hpp"
+#include "polyad/io/number_text.hpp"
+
+namespace polyad::cli {
+namespace {
+
+struct LabelOption {
+  int mode = 0;  // from 0
+  std::string file;
+};
+
+LabelOption parse_label_option(const std::string& text) {
+  const auto equals = text.find('=');
+  const auto mode = equals == std::string::npos ? std::nullopt : io::parse_index(text.substr(0, equals));
+  if (!mode || *mode < 1 || *mode > max_order)
+    throw Error(Errc::bad_option, fmt::format("--labels {}: expected MODE=FILE, with the mode counted from 1", text));
+  return {int(*mode) - 1, text.substr(equals + 1)};
+}
+
+// All processes' labels of one mode, told to each: texts ended by a byte that no label holds.
+std::vector<std::vector<ModeLabels>> gather_labels(const Comm& comm, const std::vector<ModeLabels>& mine) {
+  std::vector<std::vector<ModeLabels>> shares(std::size_t(comm.size()), mine);
+  for (std::size_t m = 0; m < mine.size(); ++m) {
+    std::vector<char> text;
+    for (const auto& label : mine[m].labels) {
+      text.insert(text.end(), label.begin(), label.end());
+      text.push_back('\n');
+    }
+    const auto all = comm.all_gather_varying<char>(text);
+    const char* p = all.items.data();
+    for (int rank = 0; rank < comm.size(); ++rank) {
+      auto& labels = shares[rank][m].labels;
+      labels.clear();
+      const char* const end = p + all.counts[rank];
+      while (p < end) {
+        const char* const stop = std::find(p, end, '\n');
+        labels.emplace_back(p, stop);
+        p = stop + 1;
+      }
+    }
+  }
+  return shares;
+}
+
+}  // namespace
+
+void add_input_options(CLI::App& command, InputOptions& options) {
+  command.add_option("input", options.path, "The tensor; its format is recognised, through gzip")->required();
+  command.add_option("--input-format", options.format, "Read it as this format, whatever it looks like");
+  command.add_option("--index-base", options.index_base, "The first index of every mode (else found out)")
+      ->check(CLI::IsMember({0, 1}));
+  command.add_option("--dims", options.dims, "The dimensions, as in 30x24x659 (else the header's or the maxima)");
+  command.add_option("--columns", options.columns,
+                     "csv: the columns of the modes, then of the value: user,item,rating; "
+                     "NAME:hour|day|week|month bins times, NAME:index takes numbers as they are");
+  command.add_option("--value", options.value, "csv: the value's column (1: count lines); then --columns are all modes");
+  command.add_option("--labels", options.labels, "MODE=FILE: line i of FILE names index i of the mode");
+}
+
+std::vector<Index> parse_dims(const std::string& text, const std::string& option) {
+  std::vector<Index> dims;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const auto end = std::min(text.find_first_of("x,", begin), text.size());
+    const auto dim = io::parse_index(text.substr(begin, end - begin));
+    if (!dim || *dim < 1)
+      throw Error(Errc::bad_option, fmt::format("{} {}: expected whole numbers from 1 on, as in 30x24x659", option, text));
+    dims.push_back(*dim);
+    begin = end + 1;
+  }
+  return dims;
+}
+
+io::ReadOptions read_options(const InputOptions& options) {
+  io::ReadOptions read;
+  if (!options.format.empty()) read.format = io::format_by_name(options.format);
+  if (options.index_base >= 0) read.index_base = options.index_base;
+  if (!options.dims.empty()) read.dims = parse_dims(options.dims, "--dims");
+  if (!options.columns.empty()) read.columns = io::parse_columns(options.columns, options.value);
+  else if (!options.value.empty()) throw Error(Errc::bad_option, "--value goes with --columns");
+  return read;
+}
+
+void add_labels(io::LoadedTensor& loaded, const InputOptions& options) {
+  const int order = loaded.tensor.order();
+  const auto beside = io::find_labels_beside(options.path, order);
+  for (int m = 0; m < order; ++m)
+    if (loaded.labels[m].empty()) loaded.labels[m] = beside[m];
+  for (const auto& text : options.labels) {
+    const auto [mode, file] = parse_label_option(text);
+    if (mode >= order)
+      throw Error(Errc::bad_option, fmt::format("--labels {}: the tensor has {} modes", text, order));
+    loaded.labels[mode] = io::read_labels(file);
+  }
+  for (int m = 0; m < order; ++m) {
+    const auto count = Index(loaded.labels[m].labels.size());
+    if (count > 0 && count < loaded.tensor.extent(m))
+      loaded.notes.push_back(
+          fmt::format("mode {} has {} indices but {} labels", m + 1, loaded.tensor.extent(m), count));
+  }
+}
+
+io::LoadedTensor load(const Comm& comm, const InputOptions& options, Console& console) {
+  io::ReadOptions read = read_options(options);
+  read.share = {comm.rank(), comm.size()};
+  read.progress = &console.progress();
+  io::Slab slab = collectively(comm, [&] { return io::read_slab(options.path, read); });
+  if (comm.size() > 1 && !slab.labels.empty()) io::relabel(slab, io::unite_labels(gather_labels(comm, slab.labels)));
+  io::SlabFacts whole;
+  for (const auto& facts : comm.all_gather(slab.facts)) whole = io::merge(whole, facts);
+  io::LoadedTensor loaded = collectively(comm, [&] {
+    auto tensor = io::assemble(std::move(slab), whole, read);
+    add_labels(tensor, options);
+    return tensor;
+  });
+  for (const auto& note : loaded.notes) console.warn(options.path + ": " + note);
+  return loaded;
+}
+
+void require_one_process(const Comm& comm, const std::string& command) {
+  if (comm.size() > 1)
+    throw Error(Errc::bad_option,
+                fmt::format("polyad {} runs on one process; {} were started", command, comm.size()));
+}
+
+}  // namespace polyad::cli

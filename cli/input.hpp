@@ -1,0 +1,36 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/console.hpp"
+#include "polyad/io/read_tensor.hpp"
+
+namespace polyad::cli {
+
+// The options of every command that reads a tensor.
+struct InputOptions {
+  std::string path;
+  std::string format;              // --input-format
+  int index_base = -1;             // -1: not given
+  std::string dims;                // "30x24x659"
+  std::string columns, value;      // for csv
+  std::vector<std::string> labels; // "MODE=FILE"
+};
+void add_input_options(CLI::App& command, InputOptions& options);
+
+// What they mean to the reader. Throws Error{bad_option}.
+io::ReadOptions read_options(const InputOptions& options);
+std::vector<Index> parse_dims(const std::string& text, const std::string& option);
+
+// Reads the tensor: every process its share, under the dims of the whole; and the labels, from the file
+// itself, from --labels, or from beside it. Warns of what the reader noticed. Collective.
+io::LoadedTensor load(const Comm& comm, const InputOptions& options, Console& console);
+// The labels of a tensor that was read from `options.path`, for modes that have none yet.
+void add_labels(io::LoadedTensor& loaded, const InputOptions& options);
+
+// Some commands write one file in the order of another: they run on one process.
+void require_one_process(const Comm& comm, const std::string& command);
+
+}  // namespace polyad::cli

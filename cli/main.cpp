@@ -1,0 +1,68 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdio>
+#include <new>
+
+#include "cli/commands.hpp"
+#include "polyad/base/error.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/comm/runtime.hpp"
+
+namespace {
+
+constexpr double patience_seconds = 10;  // for the other processes to come to the same error
+
+// The program's promise: 2 for bad input or a bad option, 3 for a resource that ran out, 1 for a bug.
+int exit_code(polyad::Errc code) {
+  switch (code) {
+    case polyad::Errc::bad_input:
+    case polyad::Errc::bad_option:
+    case polyad::Errc::io: return 2;
+    case polyad::Errc::resource: return 3;
+    default: return 1;
+  }
+}
+
+// Help and version are no errors; for the rest CLI11 has a sentence.
+int end_of_parsing(const CLI::App& app, const CLI::ParseError& stop, const polyad::Comm& comm) {
+  if (comm.rank() != 0) return stop.get_exit_code() == 0 ? 0 : 2;
+  if (stop.get_exit_code() == 0) return app.exit(stop);
+  std::fprintf(stderr, "polyad: %s; see polyad --help\n", stop.what());
+  return 2;
+}
+
+// Every process comes here with the same error, or one of them alone, by a bug: then it stops all.
+int end_of_error(const polyad::Error& error, const polyad::Runtime& runtime, const polyad::Comm& comm) {
+  const int code = exit_code(error.code());
+  const bool together = comm.all_arrive_within(patience_seconds);
+  if (comm.rank() == 0 || !together)
+    std::fprintf(stderr, "polyad: %s%s\n", error.code() == polyad::Errc::internal ? "internal error: " : "",
+                 error.what());
+  if (!together) runtime.abort(code);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const polyad::Runtime runtime(argc, argv);
+  const auto comm = polyad::Comm::world();
+  CLI::App app("Polyad finds structure in very large sparse and dense tensors.", "polyad");
+  app.set_version_flag("--version", "polyad " POLYAD_VERSION);
+  app.require_subcommand(1);
+  app.footer("polyad COMMAND --help says more about a command.");
+  polyad::cli::add_stats(app, comm);
+  polyad::cli::add_check(app, comm);
+  polyad::cli::add_convert(app, comm);
+  polyad::cli::add_generate(app, comm);
+  polyad::cli::add_doctor(app, comm);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& stop) {
+    return end_of_parsing(app, stop, comm);
+  } catch (...) {
+    return end_of_error(polyad::as_error(std::current_exception()), runtime, comm);
+  }
+  return 0;
+}

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+
+#include "polyad/dist/tensor_statistics.hpp"
+#include "polyad/tensor/labels.hpp"
+
+namespace polyad {
+
+// The keys of `polyad stats --json`; docs/json.md names them all.
+nlohmann::ordered_json statistics_json(const TensorStatistics& statistics, std::span<const ModeLabels> labels);
+
+// The same for people: a few lines and a table of the modes.
+std::string statistics_text(const TensorStatistics& statistics, std::span<const ModeLabels> labels);
+
+// 416744 -> "416,744".
+std::string with_commas(Index number);
+std::string dims_text(std::span<const Index> dims);  // "30x24x659x1086"
+
+}  // namespace polyad

@@ -1,0 +1,173 @@
+"""What the commands do for a user who has sound files."""
+
+import gzip
+import json
+import unittest
+
+from program import SHARED_DATA, SOURCE, TEST_DATA, ProgramTest, run
+
+
+def nonzeros(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+class StatsTest(ProgramTest):
+    def test_the_bundled_tensor(self) -> None:
+        stats = self.result("stats", SOURCE / "data" / "debian.tns.gz")
+        self.assertEqual(stats["order"], 4)
+        self.assertEqual(stats["duplicates"], 0)
+        self.assertEqual([mode["name"] for mode in stats["modes"]], ["team", "package", "section", "relation"])
+        for mode, length in zip(stats["modes"], stats["dims"]):
+            self.assertEqual((mode["length"], mode["labelled"]), (length, True))
+            self.assertEqual(mode["nonempty"], length)
+
+    def test_uber(self) -> None:
+        path = SHARED_DATA / "tensors" / "uber-2014-apr.tns.gz"
+        if not path.exists():
+            self.skipTest(f"no {path}")
+        stats = self.result("stats", path)
+        self.assertEqual((stats["dims"], stats["nnz"]), ([30, 24, 659, 1086], 416744))
+
+    def test_words_and_json(self) -> None:
+        path = self.write("x.tns", "1 1 1\n2 3 4\n2 3 5\n")
+        words = run("stats", path)
+        self.assertIn("2x3 tensor of order 2, 2 nonzeros", words.stdout)
+        both = run("stats", path, "--json", self.folder / "x.json")
+        self.assertIn("2x3 tensor", both.stdout)
+        stats = json.loads((self.folder / "x.json").read_text())
+        self.assertEqual((stats["nnz"], stats["duplicates"]), (2, 1))
+        self.assertEqual(stats["modes"][1], {"name": "", "labelled": False, "length": 3, "nonempty": 2, "max": 1,
+                                             "mean": 1.0, "histogram": [2]})
+        quiet = run("stats", path, "-q")
+        self.assertEqual(quiet.stdout, "")
+
+    def test_options_of_the_reader(self) -> None:
+        path = self.write("x.tns", "1 1 1\n2 3 4\n")
+        self.assertEqual(self.result("stats", path, "--dims", "5x6")["dims"], [5, 6])
+        self.assertEqual(self.result("stats", path, "--index-base", 0)["dims"], [3, 4])
+        self.assertEqual(self.result("stats", path, "-t", 3)["threads"], 3)
+        names = self.write("names.txt", "a\nb\n")
+        self.assertTrue(self.result("stats", path, "--labels", f"1={names}")["modes"][0]["labelled"])
+        csv = self.write("x.csv", "user,item,when\nann,tea,1396310400\nbob,tea,1396396800\n")
+        stats = self.result("stats", csv, "--columns", "user,item,when:day", "--value", 1)
+        self.assertEqual(stats["dims"], [2, 1, 2])
+        self.assertEqual([mode["name"] for mode in stats["modes"]], ["user", "item", "when"])
+
+
+class CheckTest(ProgramTest):
+    def test_a_sound_file(self) -> None:
+        path = self.write("x.tns", "1 1 1\n2 3 4\n")
+        self.assertIn("no faults; 2x3 tns with 2 nonzeros", self.succeed("check", path))
+
+    def test_every_fault_is_told_and_fixed(self) -> None:
+        path = self.write("x.tns", "2 2 5\n1 x 1\n1 1 1\n2 2 nan\n1 1 2\n1 2\n")
+        result = run("check", path)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(f"{path}:2: index 'x' of mode 2 is not a whole number\n{path}:4: value 'nan' is not finite\n"
+                      f"{path}:6: expected 3 fields as on line 1, found 2\n", result.stdout)
+        self.assertIn(f"polyad: {path}: 3 faults; check --fix OUT writes a file without them", result.stderr)
+        fixed = self.folder / "fixed.tns"
+        report = self.result("check", path, "--fix", fixed)
+        self.assertEqual((report["faults"], report["duplicates"], report["nnz"]), (3, 1, 2))
+        self.assertEqual([problem["line"] for problem in report["problems"]], [2, 4, 6])
+        self.assertEqual(nonzeros(fixed.read_text()), ["1 1 3", "2 2 5"])
+        self.assertEqual(self.result("check", fixed)["faults"], 0)
+
+    def test_the_bad_files_with_faulty_lines(self) -> None:
+        for name in ("ragged_line", "letter_in_index", "negative_index", "value_nan", "value_missing",
+                     "text_after_value"):
+            with self.subTest(name):
+                report = self.result("check", TEST_DATA / "bad" / f"{name}.tns", "--fix", self.folder / "x.tns")
+                self.assertEqual((report["faults"], report["nnz"]), (1, 1))
+
+
+class ConvertTest(ProgramTest):
+    def test_through_every_format_and_back(self) -> None:
+        self.succeed("generate", "zipf", self.folder / "x.tns", "--dims", "40x300x7", "--nnz", 2000)
+        original = (self.folder / "x.tns").read_text()
+        path = self.folder / "x.tns"
+        for name in ("y.ptb", "y.bin", "y.sptn", "y.sptensor", "y.csv", "y.tns.gz"):
+            self.succeed("convert", path, self.folder / name)
+            path = self.folder / name
+        for format_name in ("hiparti", "frostt"):
+            self.succeed("convert", path, self.folder / format_name, "--output-format", format_name)
+            path = self.folder / format_name
+        self.succeed("convert", path, self.folder / "small.ptb", "--compress")
+        self.succeed("convert", self.folder / "small.ptb", self.folder / "z.tns")
+        self.assertEqual((self.folder / "z.tns").read_text(), original)
+
+    def test_matrices(self) -> None:
+        path = self.write("x.tns", "1 1 0.1\n3 2 -5e-300\n")
+        self.succeed("convert", path, self.folder / "x.mtx")
+        self.succeed("convert", self.folder / "x.mtx", self.folder / "x.libmf", "--output-format", "libmf")
+        self.assertEqual((self.folder / "x.libmf").read_text(), "0 0 0.1\n2 1 -5e-300\n")
+        self.succeed("convert", self.folder / "x.libmf", self.folder / "y.tns", "--input-format", "libmf")
+        self.assertEqual(nonzeros((self.folder / "y.tns").read_text()), ["1 1 0.1", "3 2 -5e-300"])
+
+    def test_labels_go_along(self) -> None:
+        csv = self.write("x.csv", "who,what,n\nbob,tea,2\nann,coffee,3\n")
+        out = self.folder / "out"
+        out.mkdir()
+        self.succeed("convert", csv, out / "x.tns", "--columns", "who,what,n")
+        self.assertEqual((out / "mode-1-who.map").read_text(), "ann\nbob\n")
+        self.assertEqual(nonzeros((out / "x.tns").read_text()), ["2 2 2", "1 1 3"])
+        self.succeed("convert", out / "x.tns", self.folder / "y.ptb")
+        self.succeed("convert", self.folder / "y.ptb", self.folder / "y.csv")
+        self.assertEqual((self.folder / "y.csv").read_text(), "who,what,value\nbob,tea,2\nann,coffee,3\n")
+
+    def test_kruskal_tensors(self) -> None:
+        self.succeed("generate", "planted", self.folder / "x.tns", "--dims", "9x8x7", "--nnz", 100, "-r", 2)
+        truth = self.folder / "x-truth.ktensor"
+        original = truth.read_text()
+        self.succeed("convert", truth, self.folder / "model")
+        self.assertTrue((self.folder / "model" / "lambda.mat").exists())
+        self.succeed("convert", self.folder / "model", self.folder / "y.npz")
+        self.succeed("convert", self.folder / "y.npz", self.folder / "z.ktensor")
+        self.assertEqual((self.folder / "z.ktensor").read_text(), original)
+
+
+class GenerateTest(ProgramTest):
+    KINDS = {
+        "zipf": ["--dims", "90x80x70", "--nnz", 3000, "--exponents", "0.5,0.9,0"],
+        "communities": ["--dims", "90x80x70", "--nnz", 3000, "--block-dims", "9x8x7"],
+        "corner": ["--dims", "500x500x10", "--nnz", 3000, "--corner-dims", "30x30x5"],
+        "planted": ["--dims", "50x40x30", "--nnz", 3000, "--noise", 0.1],
+        "ratings": ["--users", 200, "--items", 100, "--nnz", 3000, "--test", 0.1],
+    }
+
+    def test_the_same_file_for_any_thread_count_and_another_for_another_seed(self) -> None:
+        for kind, options in self.KINDS.items():
+            with self.subTest(kind):
+                made = [self.folder / f"{kind}{i}.tns" for i in range(3)]
+                for path, extra in zip(made, (["-t", 1], ["-t", 3], ["--seed", 2])):
+                    self.succeed("generate", kind, path, *options, *extra)
+                one, three, other = (path.read_bytes() for path in made)
+                self.assertEqual(one, three)
+                self.assertNotEqual(one, other)
+
+    def test_counts(self) -> None:
+        stats = self.result("generate", "zipf", self.folder / "x.tns", *self.KINDS["zipf"])
+        self.assertEqual((stats["nnz"], stats["dims"]), (3000, [90, 80, 70]))
+        self.result("generate", "ratings", self.folder / "r.tns.gz", *self.KINDS["ratings"])
+        train, test = (nonzeros(gzip.open(self.folder / name, "rt").read()) for name in ("r.tns.gz", "r-test.tns.gz"))
+        self.assertEqual(len(train) + len(test), 3000)
+        self.assertTrue(all(float(line.split()[2]) * 2 in range(1, 11) for line in train))
+        self.assertEqual(self.result("generate", "like", "nell", self.folder / "n.ptb", "--scale", 0.01)["nnz"], 50000)
+
+
+class DoctorTest(ProgramTest):
+    def test_everything_works_here(self) -> None:
+        doctor = self.result("doctor")
+        self.assertTrue(doctor["threads_work"] and doctor["messages_arrive"])
+        self.assertIn("polyad 0.", self.succeed("doctor"))
+
+
+class HelpTest(ProgramTest):
+    def test_every_command_shows_an_example(self) -> None:
+        for command in (["stats"], ["check"], ["convert"], ["generate"], ["generate", "zipf"], ["doctor"]):
+            self.assertIn("Example: polyad " + command[0], self.succeed(*command, "--help"))
+        self.assertRegex(self.succeed("--version"), r"^polyad \d+\.\d+\.\d+$")
+
+
+if __name__ == "__main__":
+    unittest.main()
