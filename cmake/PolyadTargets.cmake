@@ -12,6 +12,14 @@ if(POLYAD_SANITIZE)
   target_link_options(polyad_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
+if(POLYAD_FUZZ)
+  # The macro lets readers pass over checksums, which no fuzzer would guess.
+  target_compile_options(polyad_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined
+                                                -fno-sanitize-recover=all)
+  target_compile_definitions(polyad_flags INTERFACE FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION _GLIBCXX_ASSERTIONS)
+  target_link_options(polyad_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
 # Open MPI keeps memory until the end, so leaks are not looked for.
 set(POLYAD_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0" "OMP_NUM_THREADS=3"
     "POLYAD_SHARED_DATA=${CMAKE_SOURCE_DIR}/../shared/data" "POLYAD_TEST_DATA=${CMAKE_SOURCE_DIR}/tests/data")

@@ -1,0 +1,42 @@
+"""Runs the snippets of README.md and docs/: fences marked `bash` must succeed, in a fresh folder where
+`polyad` is the built program and data/ and tools/ are those of the repository. Fences marked `text` are not run."""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ["POLYAD_SOURCE"])
+POLYAD = pathlib.Path(os.environ["POLYAD"])
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = [SOURCE / "README.md", SOURCE / "HACKING.md", SOURCE / "CONTRIBUTING.md", *sorted((SOURCE / "docs").rglob("*.md"))]
+
+
+class SnippetsTest(unittest.TestCase):
+    def test_every_fence_has_a_language_that_is_known(self) -> None:
+        for page in PAGES:
+            for language, body in FENCE.findall(page.read_text()):
+                self.assertIn(language, {"bash", "text", "cpp", "json", "cmake"}, f"{page.name}: {body}")
+
+    def test_bash_snippets_succeed(self) -> None:
+        ran = 0
+        for page in PAGES:
+            with tempfile.TemporaryDirectory(prefix="polyad-docs-") as folder:
+                (pathlib.Path(folder) / "data").symlink_to(SOURCE / "data")
+                (pathlib.Path(folder) / "tools").symlink_to(SOURCE / "tools")
+                path = f"{POLYAD.parent}:{os.environ['PATH']}"
+                for language, body in FENCE.findall(page.read_text()):
+                    if language != "bash":
+                        continue
+                    with self.subTest(page=page.name, snippet=body):
+                        result = subprocess.run(["bash", "-euo", "pipefail", "-c", body], cwd=folder, text=True,
+                                                capture_output=True, timeout=120, env={**os.environ, "PATH": path})
+                        self.assertEqual(result.returncode, 0, f"{page.name}:\n{body}\n{result.stderr}")
+                        ran += 1
+        self.assertGreater(ran, 5)
+
+
+if __name__ == "__main__":
+    unittest.main()
