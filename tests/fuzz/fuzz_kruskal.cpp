@@ -1,0 +1,11 @@
+#include "polyad/io/kruskal.hpp"
+#include "polyad/io/label_files.hpp"
+#include "tests/fuzz/fuzz_file.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using namespace polyad;
+  const fuzz::MemoryFile file(bytes, size);
+  fuzz::expect_sound([&] { io::read_kruskal(file.path()); });
+  fuzz::expect_sound([&] { io::read_labels(file.path()); });
+  return 0;
+}
