@@ -1,0 +1,118 @@
+#include "polyad/io/kruskal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "polyad/base/error.hpp"
+#include "polyad/io/kruskal_formats.hpp"
+#include "polyad/io/kruskal_text.hpp"
+#include "polyad/io/npz.hpp"
+#include "polyad/io/tensor_format.hpp"
+
+namespace polyad::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_existing_directory(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+std::optional<KruskalFormat> file_format(const InputFile& file) {
+  std::array<char, 512> bytes{};
+  const std::string_view begin(bytes.data(), std::size_t(file.read_some(0, bytes)));
+  if (begin.starts_with("PK\x03\x04") || begin.starts_with("PK\x05\x06")) return KruskalFormat::npz;
+  // A binary file may have no line within gigabytes.
+  if (!file.is_gzip() && begin.find('\0') != std::string_view::npos) return std::nullopt;
+  NumberText text(file);
+  if (text.next() && text.first_word() == "ktensor") return KruskalFormat::ktensor;
+  return std::nullopt;
+}
+
+std::optional<KruskalFormat> recognised(const fs::path& path) {
+  if (!is_existing_directory(path)) return file_format(InputFile(path));
+  return holds_splatt_factors(path) ? std::optional(KruskalFormat::splatt) : std::nullopt;
+}
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& why) {
+  throw Error(Errc::bad_input, "cannot be written: " + why, {path.string(), 0});
+}
+
+void check_finite(const fs::path& path, const std::string& name, const Matrix<double>& factor) {
+  const auto bad = std::ranges::find_if_not(factor.flat(), [](double value) { return std::isfinite(value); });
+  if (bad == factor.flat().end()) return;
+  const Index place = bad - factor.flat().begin();
+  refuse(path, fmt::format("value '{}' in row {} and column {} of {} is not finite", *bad,
+                           place / factor.num_cols() + 1, place % factor.num_cols() + 1, name));
+}
+
+void check_writable(const fs::path& path, const Kruskal<double>& k) {
+  if (k.order() < min_order || k.order() > max_order)
+    refuse(path, fmt::format("a tensor of order {}: Polyad takes orders {} to {}", k.order(), min_order,
+                             max_order));
+  if (k.num_components() == 0) refuse(path, "the tensor has no components");
+  for (Index r = 0; r < k.num_components(); ++r)
+    if (!std::isfinite(k.weights[r]))
+      refuse(path, fmt::format("weight {} is '{}', not finite", r + 1, k.weights[r]));
+  for (int m = 0; m < k.order(); ++m) {
+    const auto& factor = k.factors[m];
+    const std::string name = fmt::format("factor {}", m + 1);
+    if (factor.num_rows() == 0) refuse(path, name + " has no rows");
+    if (factor.num_cols() != k.num_components())
+      refuse(path, fmt::format("{} has {}, but there are {}", name, counted(factor.num_cols(), "column"),
+                               counted(k.num_components(), "weight")));
+    check_finite(path, name, factor);
+  }
+}
+
+}  // namespace
+
+Kruskal<double> read_kruskal(const fs::path& path) {
+  const auto format = recognised(path);
+  if (!format)
+    throw Error(
+        Errc::bad_input,
+        "is no Kruskal tensor that Polyad knows: a text that begins with 'ktensor', an .npz archive, or a "
+        "directory with lambda.mat and mode1.mat",
+        {path.string(), 0});
+  switch (*format) {
+    case KruskalFormat::splatt:
+      return read_splatt_factors(path);
+    case KruskalFormat::ktensor:
+      return read_ktensor(InputFile(path));
+    case KruskalFormat::npz:
+      return read_npz(InputFile(path));
+  }
+  throw Error(Errc::internal, "unknown format of Kruskal tensors");
+}
+
+void write_kruskal(const fs::path& path, const Kruskal<double>& k, KruskalFormat format) {
+  check_writable(path, k);
+  switch (format) {
+    case KruskalFormat::splatt:
+      return write_splatt_factors(path, k);
+    case KruskalFormat::ktensor:
+      return write_ktensor(path, k);
+    case KruskalFormat::npz:
+      return write_npz(path, k);
+  }
+}
+
+std::optional<KruskalFormat> kruskal_format_by_extension(const fs::path& path) {
+  if (path.filename().empty() || is_existing_directory(path)) return KruskalFormat::splatt;
+  const auto extension = (has_gzip_extension(path) ? path.stem() : path).extension();
+  if (extension == ".ktensor") return KruskalFormat::ktensor;
+  if (path.extension() == ".npz") return KruskalFormat::npz;
+  if (path.extension().empty()) return KruskalFormat::splatt;
+  return std::nullopt;
+}
+
+bool looks_like_kruskal(const fs::path& path) {
+  return recognised(path).has_value();
+}
+
+}  // namespace polyad::io

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "polyad/tensor/kruskal.hpp"
+
+namespace polyad::io {
+
+// The file formats of Kruskal tensors, the results of CP decompositions.
+enum class KruskalFormat {
+  splatt,   // a directory with lambda.mat and mode1.mat ... modeN.mat, as SPLATT names them
+  ktensor,  // the text of Tensor Toolbox, pyttb and GenTen
+  npz       // NumPy's archive of arrays: weights, factor_0, factor_1, ...
+};
+
+// Reads a Kruskal tensor of any of these formats, recognised by content; texts may be gzip. Every number
+// is finite. Throws Error{bad_input} with file and line.
+Kruskal<double> read_kruskal(const std::filesystem::path& path);
+
+// Writes a Kruskal tensor such that reading it gives the same bits; text is compressed when the name ends
+// in .gz. Throws Error{bad_input} when it holds nan or infinity or its factors do not fit together, so
+// that nothing is written that cannot be read.
+void write_kruskal(const std::filesystem::path& path, const Kruskal<double>& k, KruskalFormat format);
+
+// What the name of an output asks for: .ktensor and .ktensor.gz, .npz, or, for SPLATT, a directory: one
+// that exists, a trailing slash, or no extension. Nothing for any other extension.
+std::optional<KruskalFormat> kruskal_format_by_extension(const std::filesystem::path& path);
+
+// Whether the content is meant as a Kruskal tensor, from its first lines only: true promises that
+// read_kruskal knows the format, not that it finds no fault. Throws Error{io} when nothing can be read.
+bool looks_like_kruskal(const std::filesystem::path& path);
+
+}  // namespace polyad::io

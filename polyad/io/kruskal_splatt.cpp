@@ -1,0 +1,138 @@
+// SPLATT's form: a directory with lambda.mat, a weight per line, and mode1.mat ... modeN.mat, a row per
+// line. The order is told by the files that are there.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include "polyad/base/error.hpp"
+#include "polyad/io/kruskal_formats.hpp"
+#include "polyad/io/kruskal_text.hpp"
+#include "polyad/io/number_text.hpp"
+
+namespace polyad::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* weights_name = "lambda.mat";
+
+std::string mode_name(Index mode) {  // from 1
+  return fmt::format("mode{}.mat", mode);
+}
+
+[[noreturn]] void fail(const fs::path& path, const std::string& why) {
+  throw Error(Errc::bad_input, why, {path.string(), 0});
+}
+
+void check(const fs::path& path, const std::string& what, const std::error_code& error) {
+  if (error) throw Error(Errc::io, what + ": " + error.message(), {path.string(), 0});
+}
+
+// The mode, from 1, that a file of this name holds the factor of.
+std::optional<Index> mode_of(std::string_view name) {
+  constexpr std::string_view before = "mode", behind = ".mat";
+  if (name.size() <= before.size() + behind.size()) return std::nullopt;
+  const auto mode = parse_index(name.substr(before.size(), name.size() - before.size() - behind.size()));
+  return mode && *mode > 0 && name == mode_name(*mode) ? mode : std::nullopt;
+}
+
+// The modes for which the directory has a file; in order.
+std::vector<Index> modes_present(const fs::path& directory) {
+  std::vector<Index> modes;
+  std::error_code error;
+  fs::directory_iterator entries(directory, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error))
+    if (const auto mode = mode_of(entries->path().filename().string())) modes.push_back(*mode);
+  check(directory, "cannot be read", error);
+  std::ranges::sort(modes);
+  return modes;
+}
+
+bool is_present(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// The order of the tensor; throws when a file is missing.
+int checked_order(const fs::path& directory) {
+  const auto modes = modes_present(directory);
+  if (!is_present(directory / weights_name))
+    fail(directory, fmt::format("{} is missing: it holds the weights and is written last", weights_name));
+  if (modes.empty()) fail(directory, fmt::format("{} is missing", mode_name(1)));
+  for (Index m = 1; m <= Index(modes.size()); ++m)
+    if (modes[m - 1] != m)
+      fail(directory, fmt::format("{} is missing, but {} is there", mode_name(m), mode_name(modes.back())));
+  if (Index(modes.size()) < min_order || Index(modes.size()) > max_order)
+    fail(directory, fmt::format("a tensor of order {}: Polyad takes orders {} to {}", modes.size(), min_order,
+                                max_order));
+  return int(modes.size());
+}
+
+std::vector<double> read_weights(const fs::path& path) {
+  const InputFile file(path);
+  NumberText text(file);
+  std::vector<double> weights;
+  while (text.next()) weights.push_back(text.reals(1, ", a weight per line")[0]);
+  if (weights.empty()) fail(path, "holds no weights");
+  return weights;
+}
+
+Matrix<double> read_factor(const fs::path& path, Index num_components) {
+  const InputFile file(path);
+  NumberText text(file);
+  GrowingMatrix rows(num_components);
+  while (text.next())
+    rows.append(
+        text.reals(num_components, rows.num_rows() == 0 ? ", one per weight in lambda.mat" : " as in row 1"));
+  if (rows.num_rows() == 0) fail(path, "holds no rows");
+  return std::move(rows).matrix();
+}
+
+void remove_file(const fs::path& path) {
+  std::error_code error;
+  fs::remove(path, error);
+  check(path, "cannot be removed", error);
+}
+
+}  // namespace
+
+bool holds_splatt_factors(const fs::path& directory) {
+  return is_present(directory / weights_name) || is_present(directory / mode_name(1));
+}
+
+Kruskal<double> read_splatt_factors(const fs::path& directory) {
+  const int order = checked_order(directory);
+  Kruskal<double> k;
+  k.weights = read_weights(directory / weights_name);
+  for (int m = 0; m < order; ++m)
+    k.factors.push_back(read_factor(directory / mode_name(m + 1), k.num_components()));
+  return k;
+}
+
+// The directory may hold an earlier result, perhaps of a higher order, and writing may fail at any time.
+// Yet no mixture of old and new is ever read: first everything is written beside the old files; then
+// lambda.mat, without which nothing is read, goes; the modes take their places; those that the new tensor
+// does not have are removed, as its others are replaced; and the new lambda.mat comes last.
+void write_splatt_factors(const fs::path& directory, const Kruskal<double>& k) {
+  std::error_code error;
+  fs::create_directory(directory, error);
+  check(directory, "cannot be made a directory", error);
+  std::vector<std::unique_ptr<OutputFile>> modes;
+  for (const auto& factor : k.factors) {
+    modes.push_back(std::make_unique<OutputFile>(directory / mode_name(Index(modes.size()) + 1)));
+    for (Index i = 0; i < factor.num_rows(); ++i) write_row(*modes.back(), factor.row(i));
+  }
+  OutputFile weights(directory / weights_name);
+  for (const double weight : k.weights) write_row(weights, std::span(&weight, 1));
+  remove_file(directory / weights_name);
+  for (auto& mode : modes) mode->commit();
+  for (const Index mode : modes_present(directory))
+    if (mode > Index(k.order())) remove_file(directory / mode_name(mode));
+  weights.commit();
+}
+
+}  // namespace polyad::io

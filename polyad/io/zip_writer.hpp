@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "polyad/io/output_file.hpp"
+#include "polyad/io/zip_archive.hpp"
+
+namespace polyad::io {
+
+// Writes a zip archive of stored members, one after the other. Its bytes depend on names and contents
+// alone: every time is the first of January 1980.
+class ZipWriter {
+ public:
+  // Sizes and places from `zip64_from` on are written as zip64; tests lower it to see that on small files.
+  explicit ZipWriter(OutputFile& out, Index zip64_from = 0xFFFFFFFF) : out_(out), zip64_from_(zip64_from) {}
+
+  // The member's bytes are those of `head` and `body`, in two parts so that large arrays are not copied.
+  void add(const std::string& name, std::string_view head, std::string_view body);
+  // Writes the directory; the file is still to be committed.
+  void finish();
+
+ private:
+  void write(std::string_view bytes);
+  void write_entry(const ZipMember& member);
+  bool needs_zip64(Index number) const { return number >= zip64_from_; }
+
+  OutputFile& out_;
+  Index zip64_from_, position_ = 0;
+  std::vector<ZipMember> members_;
+};
+
+}  // namespace polyad::io
