@@ -48,6 +48,7 @@ endfunction()
 function(polyad_test_executable target source)
   add_executable(${target} ${source}.cpp)
   target_link_libraries(${target} PRIVATE ${ARGN} polyad_flags)
+  target_compile_options(${target} PRIVATE -Wno-missing-field-initializers)  # designated ones have defaults
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
 endfunction()
 

@@ -1,0 +1,449 @@
+#include "polyad/comm/comm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "polyad/base/error.hpp"
+#include "polyad/base/random.hpp"
+#include "polyad/comm/runtime.hpp"
+
+namespace polyad {
+namespace {
+
+// Rank r's i-th item in the round `seed`: every rank can say what every other contributes.
+template <class T>
+T item(std::uint64_t seed, int r, Index i) {
+  const auto bits = Random(seed, std::uint64_t(r)).bits(std::uint64_t(i));
+  return T(std::int64_t(bits[0] % 2001) - 1000);  // small whole numbers: sums are exact in every type
+}
+
+struct Triple {
+  std::array<char, 3> letters;
+  friend bool operator==(const Triple&, const Triple&) = default;
+};
+template <>
+Triple item<Triple>(std::uint64_t seed, int r, Index i) {
+  const auto bits = Random(seed, std::uint64_t(r)).bits(std::uint64_t(i));
+  return {{char(bits[0]), char(bits[0] >> 8), char(bits[1])}};
+}
+
+struct Entry {
+  Index row;
+  double value;
+  friend bool operator==(const Entry&, const Entry&) = default;
+};
+template <>
+Entry item<Entry>(std::uint64_t seed, int r, Index i) {
+  return {Index(seed) * 1000 + r, item<double>(seed, r, i)};
+}
+
+template <class T>
+std::vector<T> items(std::uint64_t seed, int r, Index count) {
+  std::vector<T> result;
+  for (Index i = 0; i < count; ++i) result.push_back(item<T>(seed, r, i));
+  return result;
+}
+
+// How many items rank `from` has for rank `to`: often none.
+Index count_for(std::uint64_t seed, int from, int to) {
+  const Random random(seed, 1000 + std::uint64_t(from));
+  const auto wish = std::int64_t(random.below(30, std::uint64_t(to)));
+  return std::max<Index>(0, wish - 12);
+}
+
+template <class T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+template <class A, class B>
+bool same(const A& a, const B& b) {
+  return std::equal(std::begin(a), std::end(a), std::begin(b), std::end(b));
+}
+
+const std::vector<Index> limits{1, 3, 7, Comm::default_message_limit};
+
+std::vector<Comm> worlds() {
+  std::vector<Comm> result;
+  result.reserve(limits.size());
+  for (const Index limit : limits) result.push_back(Comm::world().with_message_limit(limit));
+  return result;
+}
+
+template <class T>
+class CommNumbers : public testing::Test {};
+using Numbers = testing::Types<std::int32_t, std::int64_t, std::uint64_t, float, double>;
+TYPED_TEST_SUITE(CommNumbers, Numbers);
+
+template <class T>
+class CommItems : public testing::Test {};
+using ItemTypes = testing::Types<char, Triple, std::int32_t, float, Index, double, Entry>;
+TYPED_TEST_SUITE(CommItems, ItemTypes);
+
+template <class T>
+T combined(T a, T b, Reduce op) {
+  if (op == Reduce::sum) return a + b;
+  return op == Reduce::max ? std::max(a, b) : std::min(a, b);
+}
+
+TYPED_TEST(CommNumbers, all_reduce_combines_element_by_element) {
+  std::uint64_t seed = 1;
+  for (const Comm& comm : worlds())
+    for (const Reduce op : {Reduce::sum, Reduce::max, Reduce::min})
+      for (const Index n : {0, 1, 2, 3, 4, 6, 7, 8, 21, 50}) {
+        ++seed;
+        auto expected = items<TypeParam>(seed, 0, n);
+        for (int r = 1; r < comm.size(); ++r)
+          for (Index i = 0; i < n; ++i) expected[i] = combined(expected[i], item<TypeParam>(seed, r, i), op);
+        auto actual = items<TypeParam>(seed, comm.rank(), n);
+
+        comm.all_reduce(std::span(actual), op);
+
+        EXPECT_EQ(actual, expected) << "n " << n << " limit " << comm.message_limit();
+        if (n > 0) {
+          EXPECT_EQ(comm.all_reduce(item<TypeParam>(seed, comm.rank(), 0), op), expected[0]);
+        }
+      }
+}
+
+TEST(Comm, all_ranks_get_the_same_bits_of_a_sum_and_again_on_repetition) {
+  const Comm comm = Comm::world();
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    std::vector<double> first(1000);
+    for (Index i = 0; i < 1000; ++i) first[i] = Random(seed, std::uint64_t(comm.rank())).normal(i);
+    auto second = first;
+
+    comm.all_reduce(std::span(first));
+    comm.all_reduce(std::span(second));
+
+    auto of_root = first;
+    comm.broadcast(of_root, 0);
+    EXPECT_EQ(first, of_root);
+    EXPECT_EQ(first, second);
+  }
+}
+
+TEST(Comm, all_reduce_keeps_the_full_range_of_integers) {
+  const Comm comm = Comm::world();
+  constexpr auto big = std::numeric_limits<std::uint64_t>::max();
+  constexpr auto low = std::numeric_limits<Index>::min();
+
+  EXPECT_EQ(comm.all_reduce(comm.rank() == 0 ? big : std::uint64_t(1), Reduce::max), big);
+  EXPECT_EQ(comm.all_reduce(comm.rank() == 0 ? low : Index(1), Reduce::min), low);
+}
+
+TYPED_TEST(CommItems, broadcast_gives_all_what_the_root_has) {
+  std::uint64_t seed = 1;
+  for (const Comm& comm : worlds())
+    for (int root = 0; root < comm.size(); ++root)
+      for (const Index n : {0, 1, 3, 7, 8, 20}) {
+        ++seed;
+        const auto expected = items<TypeParam>(seed, root, n);
+        std::vector<TypeParam> resized(std::size_t(3));
+        Array<TypeParam> array(std::size_t(5));
+        if (comm.rank() == root) {
+          resized = expected;
+          array.assign(expected.begin(), expected.end());
+        }
+        auto in_place = items<TypeParam>(seed, comm.rank(), n);
+
+        comm.broadcast(resized, root);
+        comm.broadcast(array, root);
+        comm.broadcast(std::span(in_place), root);
+
+        EXPECT_EQ(resized, expected);
+        EXPECT_TRUE(same(array, expected));
+        EXPECT_EQ(in_place, expected);
+        EXPECT_EQ(comm.broadcast(item<TypeParam>(seed, comm.rank(), 99), root),
+                  item<TypeParam>(seed, root, 99));
+      }
+}
+
+TYPED_TEST(CommItems, all_gather_lists_one_value_of_each_rank) {
+  for (const Comm& comm : worlds())
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      std::vector<TypeParam> expected(std::size_t(comm.size()));
+      for (int r = 0; r < comm.size(); ++r) expected[r] = item<TypeParam>(seed, r, 5);
+
+      EXPECT_EQ(comm.all_gather(item<TypeParam>(seed, comm.rank(), 5)), expected);
+    }
+}
+
+TYPED_TEST(CommItems, varying_gathers_concatenate_in_the_order_of_ranks) {
+  for (const Comm& comm : worlds())
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      std::vector<TypeParam> expected;
+      std::vector<Index> counts;
+      for (int r = 0; r < comm.size(); ++r) {
+        counts.push_back(count_for(seed, r, 0));
+        append(expected, items<TypeParam>(seed, r, counts.back()));
+      }
+      const auto mine = items<TypeParam>(seed, comm.rank(), counts[comm.rank()]);
+      const int root = int(seed) % comm.size();
+
+      const auto all = comm.all_gather_varying<TypeParam>(mine);
+      const auto at_root = comm.gather_varying<TypeParam>(mine, root);
+
+      EXPECT_EQ(all.counts, counts);
+      EXPECT_TRUE(same(all.items, expected));
+      EXPECT_EQ(at_root.counts, counts);
+      EXPECT_TRUE(same(at_root.items, comm.rank() == root ? expected : std::vector<TypeParam>()));
+    }
+}
+
+TEST(Comm, gathers_may_have_no_items_at_all_or_all_on_one_rank) {
+  for (const Comm& comm : worlds())
+    for (int owner = -1; owner < comm.size(); ++owner) {
+      const std::vector<Index> expected = owner < 0 ? std::vector<Index>() : items<Index>(7, owner, 9);
+      const std::vector<Index> mine = comm.rank() == owner ? expected : std::vector<Index>();
+
+      EXPECT_TRUE(same(comm.all_gather_varying<Index>(mine).items, expected));
+      EXPECT_TRUE(same(comm.gather_varying<Index>(mine, 0).items,
+                       comm.rank() == 0 ? expected : std::vector<Index>()));
+    }
+}
+
+TYPED_TEST(CommItems, all_to_all_brings_every_item_to_its_rank) {
+  for (const Comm& comm : worlds())
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      std::vector<TypeParam> send, expected;
+      std::vector<Index> send_counts, expected_counts;
+      for (int r = 0; r < comm.size(); ++r) {
+        send_counts.push_back(count_for(seed, comm.rank(), r));
+        append(send, items<TypeParam>(seed * 100 + std::uint64_t(r), comm.rank(), send_counts.back()));
+        expected_counts.push_back(count_for(seed, r, comm.rank()));
+        append(expected,
+               items<TypeParam>(seed * 100 + std::uint64_t(comm.rank()), r, expected_counts.back()));
+      }
+
+      const auto recv_counts = comm.exchange_counts(send_counts);
+      std::vector<TypeParam> recv(expected.size());
+      comm.all_to_all<TypeParam>(send, send_counts, recv, recv_counts);
+
+      EXPECT_EQ(recv_counts, expected_counts);
+      EXPECT_EQ(recv, expected);
+    }
+}
+
+TEST(Comm, all_to_all_takes_large_messages_and_arrays) {
+  const Comm comm = Comm::world();
+  constexpr Index n = 200'000;  // beyond what MPI sends before the receiver is ready
+  Array<double> send, recv(std::size_t(n * comm.size()));
+  for (int to = 0; to < comm.size(); ++to)
+    for (Index i = 0; i < n; ++i) send.push_back(double(comm.rank() * 1000 + to) + double(i) * 1e-6);
+  const std::vector<Index> counts(std::size_t(comm.size()), n);
+
+  comm.all_to_all<double>(send, counts, recv, counts);
+
+  Index wrong = 0;
+  for (int from = 0; from < comm.size(); ++from)
+    for (Index i = 0; i < n; ++i)
+      wrong += recv[std::size_t(from * n + i)] != double(from * 1000 + comm.rank()) + double(i) * 1e-6;
+  EXPECT_EQ(wrong, 0);
+}
+
+TYPED_TEST(CommItems, messages_between_all_pairs_arrive_whatever_the_order_of_waiting) {
+  for (const Comm& comm : worlds())
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      std::vector<std::vector<TypeParam>> out, in;
+      std::vector<Request> requests;
+      requests.reserve(2 * std::size_t(comm.size()));
+      for (int r = 0; r < comm.size(); ++r) {
+        out.push_back(
+            items<TypeParam>(seed * 100 + std::uint64_t(r), comm.rank(), count_for(seed, comm.rank(), r)));
+        in.emplace_back(std::size_t(count_for(seed, r, comm.rank())));
+      }
+
+      for (int r = 0; r < comm.size(); ++r)
+        requests.push_back(comm.irecv<TypeParam>(in[r], r, Comm::max_tag));
+      for (int r = 0; r < comm.size(); ++r)
+        requests.push_back(comm.isend<TypeParam>(out[r], r, Comm::max_tag));
+      if (seed % 2 == 1) std::reverse(requests.begin(), requests.end());
+      wait_all(requests);
+
+      for (int r = 0; r < comm.size(); ++r)
+        EXPECT_EQ(in[r], items<TypeParam>(seed * 100 + std::uint64_t(comm.rank()), r, std::ssize(in[r])));
+    }
+}
+
+TEST(Comm, messages_are_matched_by_tag_and_otherwise_by_order) {
+  for (const Comm& comm : worlds()) {
+    const int next = (comm.rank() + 1) % comm.size(),
+              previous = (comm.rank() + comm.size() - 1) % comm.size();
+    std::vector<std::vector<Index>> out, in(4, std::vector<Index>(5));
+    for (std::uint64_t k = 0; k < 4; ++k) out.push_back(items<Index>(k, comm.rank(), 5));
+
+    std::vector<Request> requests;
+    requests.push_back(comm.isend<Index>(out[0], next, 1));  // sent before anybody asks
+    requests.push_back(comm.isend<Index>(out[1], next, 2));
+    requests.push_back(comm.irecv<Index>(in[1], previous, 2));
+    requests.push_back(comm.irecv<Index>(in[0], previous, 1));
+    requests.push_back(comm.irecv<Index>(in[2], previous, 1));  // asked for before it is sent
+    requests.push_back(comm.irecv<Index>(in[3], previous, 1));
+    requests.push_back(comm.isend<Index>(out[2], next, 1));
+    requests.push_back(comm.isend<Index>(out[3], next, 1));
+    wait_all(requests);
+
+    for (std::uint64_t k = 0; k < 4; ++k) EXPECT_EQ(in[k], items<Index>(k, previous, 5));
+  }
+}
+
+TEST(Comm, collectives_may_happen_while_a_message_is_under_way) {
+  for (const Comm& comm : worlds()) {
+    const auto out = items<Index>(1, comm.rank(), 20);
+    std::vector<Index> in(20), exchanged(std::size_t(comm.size()));
+    const int next = (comm.rank() + 1) % comm.size(),
+              previous = (comm.rank() + comm.size() - 1) % comm.size();
+    const std::vector<Index> ones(std::size_t(comm.size()), 1), ranks(std::size_t(comm.size()), comm.rank());
+
+    Request receiving = comm.irecv<Index>(in, previous), sending = comm.isend<Index>(out, next);
+    comm.all_to_all<Index>(ranks, ones, exchanged, ones);
+    const auto gathered = comm.gather_varying<Index>(ranks, 0);
+    receiving.wait();
+    sending.wait();
+
+    EXPECT_EQ(in, items<Index>(1, previous, 20));
+    EXPECT_EQ(exchanged, comm.all_gather<Index>(comm.rank()));
+    EXPECT_EQ(std::ssize(gathered.items), comm.rank() == 0 ? comm.size() * comm.size() : 0);
+  }
+}
+
+TEST(Comm, a_request_that_is_let_go_or_overwritten_is_waited_for) {
+  for (const Comm& comm : worlds())
+    for (const Index n : {1, 10, 100'000}) {
+      if (n > 1000 * comm.message_limit()) continue;  // a hundred thousand messages are too many
+      const int next = (comm.rank() + 1) % comm.size(),
+                previous = (comm.rank() + comm.size() - 1) % comm.size();
+      const auto out = items<Index>(3, comm.rank(), n);
+      std::vector<Index> first(out.size()), second(out.size());
+
+      {
+        Request receiving = comm.irecv<Index>(first, previous, 1);
+        const Request sending = comm.isend<Index>(out, next, 1), again = comm.isend<Index>(out, next, 2);
+        receiving = comm.irecv<Index>(second, previous, 2);
+        EXPECT_EQ(first, items<Index>(3, previous, n));
+      }
+
+      EXPECT_EQ(second, items<Index>(3, previous, n));
+    }
+}
+
+void expect_comm_error(Request& request) {
+  try {
+    request.wait();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::comm);
+  }
+}
+
+TEST(Comm, a_message_of_another_length_is_an_error) {
+  const Comm comm = Comm::self();
+  const std::vector<Index> three(3), five(5);
+  std::vector<Index> four(4);
+
+  Request too_short = comm.irecv<Index>(four, 0);
+  comm.isend<Index>(three, 0).wait();
+  expect_comm_error(too_short);
+  const Request sending = comm.isend<Index>(five, 0);  // first: else Open MPI 4.1 does not notice
+  Request too_long = comm.irecv<Index>(four, 0);
+  expect_comm_error(too_long);
+}
+
+TEST(Comm, an_exception_does_not_wait_for_messages_that_never_come) {
+  const Comm comm = Comm::world().split(0, 0);
+  std::vector<Index> in(5);
+
+  const auto fail = [&] {
+    const Request never = comm.irecv<Index>(in, comm.rank(), 3);
+    throw Error(Errc::bad_input, "line 7 is broken");
+  };
+  EXPECT_THROW(fail(), Error);
+  EXPECT_EQ(comm.all_reduce(1), comm.size());
+}
+
+TEST(Comm, split_by_parity_makes_two_worlds) {
+  for (const Comm& world : worlds()) {
+    const int parity = world.rank() % 2;
+
+    const Comm half = world.split(parity, world.rank());
+
+    EXPECT_EQ(half.size(), (world.size() + 1 - parity) / 2);
+    EXPECT_EQ(half.rank(), world.rank() / 2);
+    EXPECT_EQ(half.message_limit(), world.message_limit());
+    std::vector<int> members;
+    for (int r = parity; r < world.size(); r += 2) members.push_back(r);
+    EXPECT_EQ(half.all_gather(world.rank()), members);
+    EXPECT_TRUE(same(half.all_gather_varying<int>(std::vector<int>(2, parity)).items,
+                     std::vector<int>(members.size() * 2, parity)));
+  }
+}
+
+TEST(Comm, split_orders_by_key_then_by_rank) {
+  const Comm world = Comm::world();
+
+  const Comm reversed = world.split(0, -world.rank()), tied = world.split(5, 0);
+
+  EXPECT_EQ(reversed.rank(), world.size() - 1 - world.rank());
+  EXPECT_EQ(tied.rank(), world.rank());
+  EXPECT_EQ(world.split(world.rank(), 0).size(), 1);
+}
+
+TEST(Comm, self_is_a_world_of_one) {
+  const Comm self = Comm::self();
+  EXPECT_EQ(self.size(), 1);
+  EXPECT_EQ(self.rank(), 0);
+  for (int i = 0; i <= Comm::world().rank(); ++i) {  // each rank as often as it likes
+    self.barrier();
+    EXPECT_EQ(self.all_reduce(5), 5);
+    EXPECT_EQ(self.all_gather(7), std::vector<int>{7});
+  }
+}
+
+TEST(Comm, copies_share_the_communicator) {
+  const Comm comm = Comm::world();
+  const Comm copy = comm;  // NOLINT(performance-unnecessary-copy-initialization): what is tested
+  std::vector<int> in(1);
+  const std::vector<int> out{comm.rank()};
+
+  Request receiving = copy.irecv<int>(in, comm.rank());
+  Comm::world().isend<int>(out, comm.rank()).wait();
+  receiving.wait();
+
+  EXPECT_EQ(in, out);
+}
+
+TEST(Comm, knows_whether_all_ranks_arrive) {
+  const Comm world = Comm::world(), comm = world.split(0, world.rank());
+  EXPECT_TRUE(comm.all_arrive_within(30));
+  if (world.size() == 1) return;
+
+  if (world.rank() != 0) {
+    EXPECT_FALSE(comm.all_arrive_within(0.05));
+  }
+  world.barrier();
+  if (world.rank() == 0) {
+    EXPECT_TRUE(comm.all_arrive_within(30));
+  }
+  world.barrier();
+}
+
+TEST(Comm, refuses_what_cannot_travel) {
+  static_assert(Shippable<double> && Shippable<Entry> && Shippable<std::array<Index, 3>>);
+  static_assert(!Shippable<int*> && !Shippable<std::span<int>> && !Shippable<std::string_view>);
+  static_assert(!Shippable<std::vector<int>> && !Number<bool> && !Number<char>);
+}
+
+TEST(Runtime, describes_its_mpi_on_one_line) {
+  const std::string text = mpi_description();
+  EXPECT_FALSE(text.empty());
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace polyad
