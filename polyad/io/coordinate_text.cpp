@@ -83,35 +83,48 @@ struct alignas(64) Sink {
   SlabFacts facts;
 };
 
-// Parses one line at p up to and behind its \n. Order 0: any order, taken from the shape.
 template <int Order>
-bool parse_line(const char*& p, const LineShape& shape, Sink& sink) {
-  const int order = Order > 0 ? Order : shape.order;
+struct Line {
   std::array<Index, Order == 0 ? max_order : Order> index;
+  double value;
+};
+
+// Reads one line at p and returns the place behind its \n, or null. Order 0: any, taken from the shape.
+template <int Order>
+const char* parse_line(const char* p, const LineShape& shape, Line<Order>& line) {
+  const int order = Order > 0 ? Order : shape.order;
   for (int m = 0; m < order; ++m) {
-    Index raw;
-    if (!read_index(p, raw)) return false;
-    raw -= shape.base;
-    if (raw < shape.least || raw >= shape.limit[m]) return false;
-    index[m] = raw;
+    const auto [raw, end] = read_index(p);
+    const Index index = raw - shape.base;
+    if (end == nullptr || index < shape.least || index >= shape.limit[m]) return nullptr;
+    line.index[m] = index;
+    p = end;
     if (m + 1 == order && !shape.has_value) break;
-    if (!is_blank(*p)) return false;
+    if (!is_blank(*p)) return nullptr;
     do ++p;
     while (is_blank(*p));
   }
-  double value = 1;
-  if (shape.has_value && (!read_real(p, value) || !std::isfinite(value))) return false;
-  while (is_blank(*p)) ++p;
-  if (*p != '\n') return false;
-  ++p;
-  for (int m = 0; m < order; ++m) {
-    const auto k = std::size_t(m);
-    sink.columns[k][sink.count] = index[k];
-    sink.facts.min_index[k] = std::min(sink.facts.min_index[k], index[k]);
-    sink.facts.max_index[k] = std::max(sink.facts.max_index[k], index[k]);
+  line.value = 1;
+  if (shape.has_value) {
+    const auto [value, end] = read_real(p);
+    if (end == nullptr || !std::isfinite(value)) return nullptr;
+    line.value = value;
+    p = end;
   }
-  sink.values[sink.count++] = value;
-  return true;
+  while (is_blank(*p)) ++p;
+  return *p == '\n' ? p + 1 : nullptr;
+}
+
+template <int Order>
+void store(const Line<Order>& line, const LineShape& shape, Sink& sink) {
+  const int order = Order > 0 ? Order : shape.order;
+  for (int m = 0; m < order; ++m) {
+    const Index index = line.index[m];
+    sink.columns[m][sink.count] = index;
+    sink.facts.min_index[m] = std::min(sink.facts.min_index[m], index);
+    sink.facts.max_index[m] = std::max(sink.facts.max_index[m], index);
+  }
+  sink.values[sink.count++] = line.value;
 }
 
 // A symmetric matrix stores one triangle: the entry just read also stands for its mirror image.
@@ -125,31 +138,37 @@ void add_mirror_image(Sink& sink) {
 
 // Parses whole lines; false after a fault when faults are not collected.
 template <int Order>
-bool parse_piece(const TextPiece& piece, const LineShape& shape, bool collect, Sink& sink,
+bool parse_piece(const TextPiece& piece, const LineShape& shape_given, bool collect, Sink& sink_given,
                  std::vector<LineFault>& faults) {
+  const LineShape shape = shape_given;  // copies that nobody else can see, so that they live in registers
+  Sink sink = sink_given;
   const char* p = piece.lines.data();
   const char* const end = p + piece.lines.size();
-  while (p < end) {
+  bool go_on = true;
+  while (p < end && go_on) {
     while (is_blank(*p)) ++p;
     if (*p == '\n') {
       ++p;
       continue;
     }
-    const char* const line = p;
-    if (parse_line<Order>(p, shape, sink)) {
+    Line<Order> line;
+    if (const char* const next = parse_line<Order>(p, shape, line)) {
+      store<Order>(line, shape, sink);
       ++sink.facts.data_lines;
       if (shape.mirrored) add_mirror_image(sink);
+      p = next;
       continue;
     }
-    p = line;
+    const char* const begin = p;
     while (*p != '\n') ++p;
-    if (!is_comment(line)) {
-      faults.push_back({piece.offset + (line - piece.lines.data()), explain({line, std::size_t(p - line)}, shape)});
-      if (!collect) return false;
+    if (!is_comment(begin)) {
+      faults.push_back({piece.offset + (begin - piece.lines.data()), explain({begin, std::size_t(p - begin)}, shape)});
+      go_on = collect;
     }
     ++p;
   }
-  return true;
+  sink_given = sink;
+  return go_on;
 }
 
 using ParsePiece = bool (*)(const TextPiece&, const LineShape&, bool, Sink&, std::vector<LineFault>&);

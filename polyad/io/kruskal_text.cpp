@@ -42,18 +42,19 @@ std::string_view NumberText::first_word() const {
 std::span<const double> NumberText::reals() {
   text_.assign(line_);
   text_ += '\n';
+  text_.append(number_padding, '\0');
   numbers_.clear();
   const char* p = text_.data();
   while (true) {
     while (is_blank(*p)) ++p;
     if (*p == '\n') return numbers_;
     const std::string_view rest(p);
-    double value = 0;
-    const bool is_number = read_real(p, value);
-    if (!is_number || !std::isfinite(value))
+    const auto [value, end] = read_real(p);
+    if (end == nullptr || !std::isfinite(value))
       fail(fmt::format("value {} is not {}", in_quotes(rest.substr(0, rest.find_first_of(" \t\r\n"))),
-                       is_number ? "finite" : "a number"));
+                       end != nullptr ? "finite" : "a number"));
     numbers_.push_back(value);
+    p = end;
   }
 }
 

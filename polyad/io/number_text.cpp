@@ -1,6 +1,8 @@
 #include "polyad/io/number_text.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 
@@ -17,22 +19,18 @@ const char* word_end(const char* p) {
 
 namespace detail {
 
-bool read_long_index(const char*& p, Index& index) {
+IndexRead read_long_index(const char* p) {
   const char* const end = word_end(p);
   const auto parsed = parse_index({p, std::size_t(end - p)});
-  if (!parsed || *parsed < 0) return false;
-  index = *parsed;
-  p = end;
-  return true;
+  if (!parsed || *parsed < 0) return {0, nullptr};
+  return {*parsed, end};
 }
 
-bool read_any_real(const char*& p, double& value) {
+RealRead read_any_real(const char* p) {
   const char* const end = word_end(p);
   const auto parsed = parse_real({p, std::size_t(end - p)});
-  if (!parsed) return false;
-  value = *parsed;
-  p = end;
-  return true;
+  if (!parsed) return {0, nullptr};
+  return {*parsed, end};
 }
 
 }  // namespace detail

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <charconv>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,11 +20,22 @@ inline bool is_digit(char c) {
   return unsigned(c - '0') < 10;
 }
 
-// Both of the following read a number at `p` in a text that ends with \n, advance p behind it and return
-// true; false, and p anywhere, when there is none. They decide in a few comparisons what most numbers
-// are and leave the rest to the standard library.
-bool read_index(const char*& p, Index& index);
-bool read_real(const char*& p, double& value);
+// A number that was read and the place behind it; null when there is none.
+struct IndexRead {
+  Index value;
+  const char* end;
+};
+struct RealRead {
+  double value;
+  const char* end;
+};
+
+// Both read the number at p in a text whose lines end with \n, and of which number_padding bytes behind the
+// last may be read too. They decide in a few operations what most numbers are and leave the rest to the
+// standard library.
+inline constexpr std::size_t number_padding = 8;
+IndexRead read_index(const char* p);
+RealRead read_real(const char* p);
 
 // The whole text as a number, or nothing. Reals may be anything that C prints, also nan and inf.
 std::optional<Index> parse_index(std::string_view text);
@@ -39,48 +51,62 @@ std::vector<std::string_view> split_blanks(std::string_view line);
 // --- the short ways, inline because they run for every number of every file ---
 
 namespace detail {
-bool read_long_index(const char*& p, Index& index);
-bool read_any_real(const char*& p, double& value);
-inline constexpr double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                           1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                           1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+IndexRead read_long_index(const char* p);
+RealRead read_any_real(const char* p);
+
+inline constexpr double powers_of_ten[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                           1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+
+struct Digits {
+  std::uint64_t value;
+  int count;
+};
+
+// Up to seven digits at p, all at once and without a branch on how many there are; 8: there are more.
+inline Digits leading_digits(const char* p) {
+  std::uint64_t bytes;
+  std::memcpy(&bytes, p, sizeof bytes);
+  if constexpr (std::endian::native == std::endian::big) bytes = __builtin_bswap64(bytes);
+  bytes ^= 0x3030303030303030;  // digits are now 0 to 9
+  // Sets the high bit of the first byte beyond 9; what a carry does behind it does not matter.
+  const std::uint64_t others = ((bytes + 0x7676767676767676) | bytes) & 0x8080808080808080;
+  const int count = std::countr_zero(others) / 8;
+  if (count == 0 || count == 8) return {0, count};
+  bytes <<= 64 - 8 * count;  // zeros lead now
+  bytes = (bytes * 10 + (bytes >> 8)) & 0x00FF00FF00FF00FF;
+  bytes = (bytes * 100 + (bytes >> 16)) & 0x0000FFFF0000FFFF;
+  return {(bytes * 10000 + (bytes >> 32)) & 0xFFFFFFFF, count};
+}
+
 }  // namespace detail
 
-inline bool read_index(const char*& p, Index& index) {
-  const char* const begin = p;
-  const char* q = p;
-  Index value = 0;
-  for (unsigned digit; (digit = unsigned(*q - '0')) < 10; ++q) {
-    if (q - begin == 18) return detail::read_long_index(p, index);
-    value = value * 10 + digit;
-  }
-  if (q == begin || *q == '.' || *q == 'e' || *q == 'E') return detail::read_long_index(p, index);
-  p = q;
-  index = value;
-  return true;
+inline IndexRead read_index(const char* p) {
+  const auto [value, count] = detail::leading_digits(p);
+  const char* const end = p + count;
+  if (count == 0 || count == 8 || *end == '.' || *end == 'e' || *end == 'E') return detail::read_long_index(p);
+  return {Index(value), end};
 }
 
 // A decimal of at most 15 digits and no exponent is a whole number below 2^53 over an exact power of
 // ten, so one correctly rounded division gives the nearest double.
-inline bool read_real(const char*& p, double& value) {
-  const char* q = p;
-  const bool negative = *q == '-';
-  q += negative;
-  std::uint64_t digits = 0;
-  const char* const whole = q;
-  for (unsigned digit; (digit = unsigned(*q - '0')) < 10; ++q) digits = digits * 10 + digit;
-  std::ptrdiff_t length = q - whole, decimals = 0;
+inline RealRead read_real(const char* p) {
+  const char* q = p + (*p == '-');
+  const auto whole = detail::leading_digits(q);
+  if (whole.count == 8) return detail::read_any_real(p);
+  q += whole.count;
+  double magnitude = double(whole.value);
+  int digits = whole.count;
   if (*q == '.') {
-    const char* const fraction = ++q;
-    for (unsigned digit; (digit = unsigned(*q - '0')) < 10; ++q) digits = digits * 10 + digit;
-    decimals = q - fraction;
-    length += decimals;
+    const auto fraction = detail::leading_digits(q + 1);
+    if (fraction.count == 8) return detail::read_any_real(p);
+    q += 1 + fraction.count;
+    digits += fraction.count;
+    const double scale = detail::powers_of_ten[fraction.count];
+    if (fraction.value != 0) magnitude = (magnitude * scale + double(fraction.value)) / scale;
   }
-  if (length == 0 || length > 15 || (!is_blank(*q) && *q != '\n')) return detail::read_any_real(p, value);
-  const double magnitude = double(digits) / detail::powers_of_ten[decimals];
-  value = negative ? -magnitude : magnitude;
-  p = q;
-  return true;
+  if (digits == 0 || (!is_blank(*q) && *q != '\n')) return detail::read_any_real(p);
+  return {*p == '-' ? -magnitude : magnitude, q};
 }
 
 }  // namespace polyad::io

@@ -7,11 +7,13 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/io/number_text.hpp"
 
 namespace polyad::io {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t(1) << 18;      // stays in the second-level cache
+constexpr std::size_t spare_bytes = 1 + number_padding;        // for the last line's \n, and behind it
 constexpr std::size_t max_line_bytes = std::size_t(1) << 26;   // a longer line is no text
 constexpr std::size_t inflated_bytes = std::size_t(1) << 24;   // parsed by all threads at a time
 constexpr Index min_step = 1 << 10, max_step = 1 << 16;        // stored bytes inflated at a time
@@ -121,7 +123,9 @@ void for_each_inflated(const InputFile& file, Index text_begin, Share share,
   while (!lines.empty()) {
     Index next_offset = 0;
     auto next = std::async(std::launch::async, [&] { return text.next(next_offset); });
-    fn(TextRange(TextPiece{lines, offset}));
+    const std::size_t size = lines.size();
+    lines.append(number_padding, '\0');
+    fn(TextRange(TextPiece{std::string_view(lines).substr(0, size), offset}));
     lines = next.get();
     offset = next_offset;
   }
@@ -143,13 +147,13 @@ void TextRange::for_each_piece(Share share, const PieceFn& fn) const {
 }
 
 void TextRange::read_pieces(Index begin, Index end, const PieceFn& fn) const {
-  std::vector<char> buffer(piece_bytes + 1);  // one more for the last line's \n
+  std::vector<char> buffer(piece_bytes + spare_bytes);
   // The byte before tells whether a line begins at `begin`.
   Index position = begin == begin_ ? begin : begin - 1;
   bool skip_line = position < begin;
   std::size_t held = 0;  // bytes of an unfinished line at the front of the buffer
   while (position < end) {
-    const std::size_t room = buffer.size() - 1 - held;
+    const std::size_t room = buffer.size() - spare_bytes - held;
     const Index got = file_->read_some(position + Index(held), std::span(buffer).subspan(held, room));
     std::string_view text(buffer.data(), held + std::size_t(got));
     const bool at_end = got < Index(room);
@@ -172,7 +176,7 @@ void TextRange::read_pieces(Index begin, Index end, const PieceFn& fn) const {
     held = text.size() - done;
     std::memmove(buffer.data(), text.data() + done, held);
     position += Index(done);
-    if (held + 1 == buffer.size()) {  // a line longer than the buffer
+    if (held + spare_bytes == buffer.size()) {  // a line longer than the buffer
       check_line_length(*file_, buffer.size());
       buffer.resize(buffer.size() * 2);
     }

@@ -16,7 +16,8 @@ struct Share {
   int parts = 1;
 };
 
-// Some whole lines of a text, each ended by \n, and where among the text's bytes they begin.
+// Some whole lines of a text, each ended by \n, and where among the text's bytes they begin. A few bytes
+// behind the last line, number_padding of them, may be read, so that numbers can be read at once.
 struct TextPiece {
   std::string_view lines;
   Index offset = 0;

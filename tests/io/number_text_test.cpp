@@ -12,18 +12,16 @@ namespace {
 
 // Reads a number at the beginning of a line with the fast way; the rest of the line must follow it.
 std::optional<double> fast_real(std::string text) {
-  text += " \n";
-  const char* p = text.data();
-  double value = 0;
-  if (!read_real(p, value) || *p != ' ') return std::nullopt;
+  text += " \n" + std::string(number_padding, '9');
+  const auto [value, end] = read_real(text.data());
+  if (end == nullptr || *end != ' ') return std::nullopt;
   return value;
 }
 
 std::optional<Index> fast_index(std::string text) {
-  text += " \n";
-  const char* p = text.data();
-  Index value = 0;
-  if (!read_index(p, value) || *p != ' ') return std::nullopt;
+  text += " \n" + std::string(number_padding, '9');
+  const auto [value, end] = read_index(text.data());
+  if (end == nullptr || *end != ' ') return std::nullopt;
   return value;
 }
 
@@ -62,6 +60,8 @@ TEST(NumberText, reads_what_c_and_python_print) {
 }
 
 TEST(NumberText, reads_indices_up_to_the_last_and_no_further) {
+  for (const Index value : {0, 1, 9, 10, 99, 100, 12345, 999999, 1000000, 9999999, 10000000, 123456789})
+    EXPECT_EQ(fast_index(std::to_string(value)), value);
   EXPECT_EQ(fast_index("0"), 0);
   EXPECT_EQ(fast_index("000000000000000000000012"), 12);
   EXPECT_EQ(fast_index("9223372036854775807"), std::numeric_limits<Index>::max());

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <concepts>
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "polyad/base/error.hpp"
+#include "polyad/comm/comm.hpp"
+
+namespace polyad {
+
+// Any exception as our Error: std::bad_alloc is Errc::resource, a stranger Errc::internal.
+Error as_error(const std::exception_ptr& exception);
+
+// If any rank has an error, every rank throws that of the lowest such rank, with its code, message and
+// position. Collective.
+void throw_together(const Comm& comm, const std::optional<Error>& mine);
+
+// Runs fn on every rank and returns what it returns; if it throws on any rank, every rank throws the
+// error of the lowest such rank, so that no rank waits for one that has left. fn must not communicate.
+// Collective.
+template <std::invocable Fn>
+std::invoke_result_t<Fn> collectively(const Comm& comm, Fn&& fn) {
+  using Result = std::invoke_result_t<Fn>;
+  static_assert(!std::is_reference_v<Result>, "return a value");
+  std::optional<std::conditional_t<std::is_void_v<Result>, std::monostate, Result>> result;
+  std::optional<Error> mine;
+  try {
+    if constexpr (std::is_void_v<Result>)
+      std::forward<Fn>(fn)();
+    else
+      result.emplace(std::forward<Fn>(fn)());
+  } catch (...) {
+    mine = as_error(std::current_exception());
+  }
+  throw_together(comm, mine);
+  if constexpr (!std::is_void_v<Result>) return std::move(*result);
+}
+
+}  // namespace polyad

@@ -1,0 +1,308 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <exception>
+#include <sstream>
+#include <string>
+
+#include "polyad/base/error.hpp"
+#include "polyad/base/timings.hpp"
+#include "polyad/comm/comm.hpp"
+#include "polyad/comm/mpi_transfers.hpp"
+#include "polyad/comm/runtime.hpp"
+
+namespace polyad {
+namespace {
+
+using mpi::check, mpi::for_each_piece, mpi::Transfers;
+
+constexpr int internal_tag = Comm::max_tag + 1;  // MPI promises tags up to 32767
+
+template <Number T>
+MPI_Datatype mpi_type() {
+  if constexpr (std::same_as<T, std::int32_t>) return MPI_INT32_T;
+  if constexpr (std::same_as<T, std::int64_t>) return MPI_INT64_T;
+  if constexpr (std::same_as<T, float>) return MPI_FLOAT;
+  if constexpr (std::same_as<T, double>) return MPI_DOUBLE;
+}
+
+MPI_Op mpi_op(Reduce op) {
+  switch (op) {
+    case Reduce::sum:
+      return MPI_SUM;
+    case Reduce::max:
+      return MPI_MAX;
+    case Reduce::min:
+      return MPI_MIN;
+  }
+  return MPI_OP_NULL;
+}
+
+const std::byte* as_bytes(const void* p) {
+  return static_cast<const std::byte*>(p);
+}
+
+std::byte* as_bytes(void* p) {
+  return static_cast<std::byte*>(p);
+}
+
+void copy_bytes(const std::byte* from, std::byte* to, Index bytes) {
+  if (bytes > 0) std::memcpy(to, from, std::size_t(bytes));
+}
+
+// The most items that go in one message. Bytes are kept below 2^31 as well: counts of bytes are handed to
+// MPI as int, and an all_reduce has a buffer of this size inside.
+Index piece_items(Index limit, Index item_bytes) {
+  return std::min(limit, Comm::default_message_limit / item_bytes);
+}
+
+template <Number T>
+void reduce_pieces(std::span<T> inout, Reduce op, MPI_Comm comm, Index limit) {
+  for_each_piece(std::ssize(inout), piece_items(limit, sizeof(T)), [&](Index begin, int count) {
+    check(MPI_Allreduce(MPI_IN_PLACE, inout.data() + begin, count, mpi_type<T>(), mpi_op(op), comm),
+          "MPI_Allreduce");
+  });
+}
+
+// Unsigned numbers with the highest bit flipped are in the order of signed ones. Open MPI 4.1 and
+// MPICH 4.0 compare them as signed anyway (open-mpi/ompi#10276, pmodels/mpich#6083).
+void reduce_unsigned(std::span<std::uint64_t> inout, Reduce op, MPI_Comm comm, Index limit) {
+  const std::uint64_t flipped = op == Reduce::sum ? 0 : std::uint64_t(1) << 63;
+  for (std::uint64_t& x : inout) x ^= flipped;
+  reduce_pieces(std::span(reinterpret_cast<std::int64_t*>(inout.data()), inout.size()), op, comm, limit);
+  for (std::uint64_t& x : inout) x ^= flipped;
+}
+
+// begin[r] = counts[0] + ... + counts[r - 1], in bytes.
+std::vector<Index> byte_offsets(std::span<const Index> counts, Index item_bytes) {
+  std::vector<Index> begin(counts.size() + 1, 0);
+  for (std::size_t r = 0; r < counts.size(); ++r) begin[r + 1] = begin[r] + counts[r] * item_bytes;
+  return begin;
+}
+
+}  // namespace
+
+struct Comm::Impl {
+  enum class Owner { mpi, us };
+
+  Impl(MPI_Comm c, Owner o) : comm(c), owner(o) {
+    check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (owner == Owner::us && finalized == 0) MPI_Comm_free(&comm);
+  }
+
+  static std::shared_ptr<Impl> of_mpi(MPI_Comm comm) {
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    if (initialized == 0) throw Error(Errc::internal, "a communicator needs a Runtime in main");
+    return std::make_shared<Impl>(comm, Owner::mpi);
+  }
+
+  MPI_Comm comm;
+  Owner owner;
+  int rank = 0, size = 1;
+};
+
+Comm Comm::world() {
+  return {Impl::of_mpi(MPI_COMM_WORLD), default_message_limit};
+}
+
+Comm Comm::self() {
+  return {Impl::of_mpi(MPI_COMM_SELF), default_message_limit};
+}
+
+int Comm::rank() const {
+  return impl_->rank;
+}
+
+int Comm::size() const {
+  return impl_->size;
+}
+
+Comm Comm::with_message_limit(Index max_items) const {
+  assert(max_items >= 1);
+  return {impl_, max_items};
+}
+
+Comm Comm::split(int color, int key) const {
+  assert(color >= 0);
+  MPI_Comm part = MPI_COMM_NULL;
+  check(MPI_Comm_split(impl_->comm, color, key, &part), "MPI_Comm_split");
+  return {std::make_shared<Impl>(part, Impl::Owner::us), limit_};
+}
+
+void Comm::barrier() const {
+  check(MPI_Barrier(impl_->comm), "MPI_Barrier");
+}
+
+bool Comm::all_arrive_within(double seconds) const noexcept {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (MPI_Ibarrier(impl_->comm, &request) != MPI_SUCCESS) return false;
+  const Stopwatch watch;
+  for (int done = 0;; mpi::nap()) {
+    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    if (done != 0) return true;
+    if (watch.seconds() >= seconds) return false;
+  }
+}
+
+template <Number T>
+void Comm::all_reduce(std::span<T> inout, Reduce op) const {
+  if constexpr (std::same_as<T, std::uint64_t>)
+    reduce_unsigned(inout, op, impl_->comm, limit_);
+  else
+    reduce_pieces(inout, op, impl_->comm, limit_);
+}
+template void Comm::all_reduce(std::span<std::int32_t>, Reduce) const;
+template void Comm::all_reduce(std::span<std::int64_t>, Reduce) const;
+template void Comm::all_reduce(std::span<std::uint64_t>, Reduce) const;
+template void Comm::all_reduce(std::span<float>, Reduce) const;
+template void Comm::all_reduce(std::span<double>, Reduce) const;
+
+void Comm::broadcast_raw(void* items, Index count, Index item_bytes, int root) const {
+  const Index piece_bytes = piece_items(limit_, item_bytes) * item_bytes;
+  for_each_piece(count * item_bytes, piece_bytes, [&](Index begin, int length) {
+    check(MPI_Bcast(as_bytes(items) + begin, length, MPI_BYTE, root, impl_->comm), "MPI_Bcast");
+  });
+}
+
+void Comm::all_gather_raw(const void* mine, void* all, Index item_bytes) const {
+  check(MPI_Allgather(mine, int(item_bytes), MPI_BYTE, all, int(item_bytes), MPI_BYTE, impl_->comm),
+        "MPI_Allgather");
+}
+
+// Every rank knows all counts, so all take the same way: one call, or one broadcast per rank where the
+// offsets are too large for MPI.
+void Comm::all_gather_varying_raw(const void* mine, void* all, std::span<const Index> counts,
+                                  Index item_bytes) const {
+  const auto begin = byte_offsets(counts, item_bytes);
+  if (begin.back() == 0) return;
+  if (begin.back() > piece_items(limit_, item_bytes) * item_bytes) {
+    copy_bytes(as_bytes(mine), as_bytes(all) + begin[rank()], counts[rank()] * item_bytes);
+    for (int r = 0; r < size(); ++r) broadcast_raw(as_bytes(all) + begin[r], counts[r], item_bytes, r);
+    return;
+  }
+  const std::vector<int> offsets(begin.begin(), begin.end());
+  std::vector<int> lengths(counts.size());
+  for (int r = 0; r < size(); ++r) lengths[r] = offsets[r + 1] - offsets[r];
+  check(MPI_Allgatherv(mine, lengths[rank()], MPI_BYTE, all, lengths.data(), offsets.data(), MPI_BYTE,
+                       impl_->comm),
+        "MPI_Allgatherv");
+}
+
+void Comm::gather_varying_raw(const void* mine, void* all, std::span<const Index> counts, Index item_bytes,
+                              int root) const {
+  Transfers transfers(impl_->comm, piece_items(limit_, item_bytes) * item_bytes, internal_tag);
+  if (rank() != root) {
+    transfers.send(as_bytes(mine), counts[rank()] * item_bytes, root);
+    return transfers.wait();
+  }
+  const auto begin = byte_offsets(counts, item_bytes);
+  for (int r = 0; r < size(); ++r)
+    if (r != root) transfers.receive(as_bytes(all) + begin[r], counts[r] * item_bytes, r);
+  copy_bytes(as_bytes(mine), as_bytes(all) + begin[root], counts[root] * item_bytes);
+  transfers.wait();
+}
+
+// Pair by pair: this needs no agreement on whether a message must be split, and nothing for pairs that
+// have nothing to say. Each rank begins with its neighbour, so that not all send to rank 0 first.
+void Comm::all_to_all_raw(const void* send, std::span<const Index> send_counts, void* recv,
+                          std::span<const Index> recv_counts, Index item_bytes) const {
+  assert(std::ssize(send_counts) == size() && std::ssize(recv_counts) == size());
+  assert(send_counts[rank()] == recv_counts[rank()]);
+  const auto send_begin = byte_offsets(send_counts, item_bytes);
+  const auto recv_begin = byte_offsets(recv_counts, item_bytes);
+  Transfers transfers(impl_->comm, piece_items(limit_, item_bytes) * item_bytes, internal_tag);
+  for (int step = 1; step < size(); ++step) {
+    const int from = (rank() + size() - step) % size();
+    transfers.receive(as_bytes(recv) + recv_begin[from], recv_counts[from] * item_bytes, from);
+  }
+  for (int step = 1; step < size(); ++step) {
+    const int to = (rank() + step) % size();
+    transfers.send(as_bytes(send) + send_begin[to], send_counts[to] * item_bytes, to);
+  }
+  copy_bytes(as_bytes(send) + send_begin[rank()], as_bytes(recv) + recv_begin[rank()],
+             recv_counts[rank()] * item_bytes);
+  transfers.wait();
+}
+
+std::vector<Index> Comm::exchange_counts(std::span<const Index> send_counts) const {
+  assert(std::ssize(send_counts) == size());
+  std::vector<Index> recv_counts(send_counts.size());
+  check(MPI_Alltoall(send_counts.data(), 1, MPI_INT64_T, recv_counts.data(), 1, MPI_INT64_T, impl_->comm),
+        "MPI_Alltoall");
+  return recv_counts;
+}
+
+struct Request::State {
+  Transfers transfers;
+};
+
+Request::Request() noexcept = default;
+Request::Request(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+Request::Request(Request&&) noexcept = default;
+Request& Request::operator=(Request&&) noexcept = default;
+Request::~Request() = default;
+
+void Request::wait() {
+  if (const auto finishing = std::move(state_)) finishing->transfers.wait();
+}
+
+Request Comm::isend_raw(const void* items, Index count, Index item_bytes, int to, int tag) const {
+  assert(tag >= 0 && tag <= max_tag);
+  std::unique_ptr<Request::State> state(
+      new Request::State{{impl_->comm, piece_items(limit_, item_bytes) * item_bytes, tag}});
+  state->transfers.send(as_bytes(items), count * item_bytes, to);
+  return Request(std::move(state));
+}
+
+Request Comm::irecv_raw(void* items, Index count, Index item_bytes, int from, int tag) const {
+  assert(tag >= 0 && tag <= max_tag);
+  std::unique_ptr<Request::State> state(
+      new Request::State{{impl_->comm, piece_items(limit_, item_bytes) * item_bytes, tag}});
+  state->transfers.receive(as_bytes(items), count * item_bytes, from);
+  return Request(std::move(state));
+}
+
+Runtime::Runtime(int& argc, char**& argv) {
+  int running = 0, threads = MPI_THREAD_SINGLE;
+  MPI_Initialized(&running);
+  if (running == 0) check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads), "MPI_Init_thread");
+  finalizes_ = running == 0;
+  // By default MPI ends the program at any error; communicators that are split off inherit this.
+  check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check(MPI_Query_thread(&threads), "MPI_Query_thread");
+  if (threads < MPI_THREAD_FUNNELED) throw Error(Errc::comm, "this MPI does not allow threads");
+}
+
+Runtime::~Runtime() {
+  if (!finalizes_) return;
+  // MPI_Finalize waits for all ranks, which may be waiting for this one.
+  if (std::uncaught_exceptions() > 0 && !Comm::world().all_arrive_within(mpi::patience)) mpi::stop_all(1);
+  MPI_Finalize();
+}
+
+void Runtime::abort(int exit_code) const {
+  mpi::stop_all(exit_code);
+}
+
+std::string mpi_description() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return "an unknown MPI";
+  std::istringstream in({text.data(), std::size_t(length)});
+  std::string line, words;
+  std::getline(in, line);
+  std::istringstream first_line(line);
+  for (std::string word; first_line >> word;) words += (words.empty() ? "" : " ") + word;
+  return words;
+}
+
+}  // namespace polyad

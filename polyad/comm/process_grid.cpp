@@ -1,0 +1,80 @@
+#include "polyad/comm/process_grid.hpp"
+
+#include <cassert>
+#include <limits>
+#include <utility>
+
+#include "polyad/base/error.hpp"
+
+namespace polyad {
+namespace {
+
+std::string text_of(std::span<const int> dims) {
+  std::string text;
+  for (const int dim : dims) text += (text.empty() ? "" : "x") + std::to_string(dim);
+  return text;
+}
+
+}  // namespace
+
+GridShape::GridShape(std::vector<int> dims) : dims_(std::move(dims)), strides_(dims_.size()) {
+  if (dims_.empty()) throw Error(Errc::bad_option, "a grid needs at least one dimension");
+  Index size = 1;
+  for (int mode = order() - 1; mode >= 0; --mode) {
+    if (dim(mode) < 1)
+      throw Error(Errc::bad_option, "grid " + text_of(dims_) + ": every dimension must be at least 1");
+    strides_[std::size_t(mode)] = int(size);
+    size *= dim(mode);
+    if (size > std::numeric_limits<int>::max())
+      throw Error(Errc::bad_option, "grid " + text_of(dims_) + " has more than 2^31 - 1 processes");
+  }
+  size_ = int(size);
+}
+
+std::vector<int> GridShape::coords(int rank) const {
+  std::vector<int> result(dims_.size());
+  for (int mode = 0; mode < order(); ++mode) result[std::size_t(mode)] = coord(rank, mode);
+  return result;
+}
+
+int GridShape::rank_at(std::span<const int> coords) const {
+  assert(std::ssize(coords) == order());
+  int rank = 0;
+  for (int mode = 0; mode < order(); ++mode) {
+    assert(coords[std::size_t(mode)] >= 0 && coords[std::size_t(mode)] < dim(mode));
+    rank += coords[std::size_t(mode)] * stride(mode);
+  }
+  return rank;
+}
+
+std::vector<int> GridShape::layer(int mode, int coord) const {
+  std::vector<int> ranks;
+  ranks.reserve(std::size_t(size_ / dim(mode)));
+  const Index block = Index(stride(mode)) * dim(mode);  // the ranks with the same coordinates before `mode`
+  for (Index begin = Index(coord) * stride(mode); begin < size_; begin += block)
+    for (int i = 0; i < stride(mode); ++i) ranks.push_back(int(begin) + i);
+  return ranks;
+}
+
+std::vector<int> GridShape::line(int mode, int rank) const {
+  std::vector<int> ranks(std::size_t(dim(mode)));
+  for (int c = 0; c < dim(mode); ++c) ranks[std::size_t(c)] = line_begin(mode, rank) + c * stride(mode);
+  return ranks;
+}
+
+std::string to_string(const GridShape& shape) {
+  return text_of(shape.dims());
+}
+
+ProcessGrid::ProcessGrid(Comm comm, GridShape shape) : comm_(std::move(comm)), shape_(std::move(shape)) {
+  if (shape_.size() != comm_.size())
+    throw Error(Errc::bad_option, "grid " + to_string(shape_) + " has " + std::to_string(shape_.size()) +
+                                      (shape_.size() == 1 ? " process, but " : " processes, but ") +
+                                      std::to_string(comm_.size()) + (comm_.size() == 1 ? " runs" : " run"));
+  for (int mode = 0; mode < shape_.order(); ++mode) {
+    layers_.push_back(comm_.split(coord(mode), comm_.rank()));
+    lines_.push_back(comm_.split(shape_.line_begin(mode, comm_.rank()), coord(mode)));
+  }
+}
+
+}  // namespace polyad

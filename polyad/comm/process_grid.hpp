@@ -1,0 +1,67 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "polyad/comm/comm.hpp"
+
+namespace polyad {
+
+// The shape P_1 x ... x P_N of a grid of ranks and the arithmetic of its coordinates: row-major, the last
+// mode fastest. A value without a communicator, so grids of any size can be planned on one process.
+class GridShape {
+ public:
+  // Throws Error{bad_option} without dimensions, for one below 1 and for more than 2^31 - 1 ranks.
+  explicit GridShape(std::vector<int> dims);
+
+  int order() const { return int(dims_.size()); }
+  int dim(int mode) const { return dims_[std::size_t(mode)]; }
+  const std::vector<int>& dims() const { return dims_; }
+  int size() const { return size_; }
+
+  int coord(int rank, int mode) const { return rank / stride(mode) % dim(mode); }
+  std::vector<int> coords(int rank) const;
+  int rank_at(std::span<const int> coords) const;
+
+  // The ranks with coordinate `coord` in `mode`, and those that differ from `rank` in `mode` only (with
+  // it itself); both ascending. A layer meets a line of the same mode in exactly one rank.
+  std::vector<int> layer(int mode, int coord) const;
+  std::vector<int> line(int mode, int rank) const;
+  // The lowest rank of that line: it names the line.
+  int line_begin(int mode, int rank) const { return rank - coord(rank, mode) * stride(mode); }
+
+  friend bool operator==(const GridShape&, const GridShape&) = default;
+
+ private:
+  int stride(int mode) const { return strides_[std::size_t(mode)]; }
+
+  std::vector<int> dims_, strides_;
+  int size_ = 1;
+};
+
+// "2x3x4"
+std::string to_string(const GridShape& shape);
+
+// A communicator laid out as a grid, with communicators for its layers and lines. Copying shares them.
+class ProcessGrid {
+ public:
+  // Throws Error{bad_option} when the shape is not for as many ranks as there are. Collective.
+  ProcessGrid(Comm comm, GridShape shape);
+
+  const Comm& comm() const { return comm_; }
+  const GridShape& shape() const { return shape_; }
+  int coord(int mode) const { return shape_.coord(comm_.rank(), mode); }
+
+  // The ranks that share this one's coordinate in `mode`, in their order in comm().
+  const Comm& layer(int mode) const { return layers_[std::size_t(mode)]; }
+  // The ranks that differ from this one in `mode` only; rank c has coordinate c.
+  const Comm& line(int mode) const { return lines_[std::size_t(mode)]; }
+
+ private:
+  Comm comm_;
+  GridShape shape_;
+  std::vector<Comm> layers_, lines_;
+};
+
+}  // namespace polyad

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Checks that rooms include only what the house allows (docs: the floors in the design).
+
+- A file of polyad/<room>/ includes its own room and the rooms in MAY_SEE, always as "polyad/<room>/x.hpp".
+- Only polyad/comm/ includes <mpi.h>.
+- Nobody outside cli/ includes headers of cli/.
+
+Prints file:line for every violation; exit code 1 when there is one.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+MAY_SEE: dict[str, set[str]] = {
+    "base": set(),
+    "tensor": {"base"},
+    "comm": {"base"},
+    "kernels": {"base", "tensor"},
+    "hypergraph": {"base", "tensor"},
+    "io": {"base", "tensor", "hypergraph"},
+    "dist": {"base", "tensor", "comm", "hypergraph"},
+    "dense": {"base", "tensor", "comm", "kernels"},
+    "algo": {"base", "tensor", "comm", "kernels", "dist"},
+    "report": {"base", "tensor", "dist", "algo"},
+}
+FOLDERS = ["polyad", "cli", "tests", "bench", "examples", "python"]
+SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".cc", ".cu", ".cuh"}
+INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def library_faults(path: Path, quote: str, included: Path) -> Iterator[str]:
+    """What is wrong with an include in a file of polyad/; paths are relative to the root."""
+    if len(path.parts) < 3 or path.parts[1] not in MAY_SEE:
+        yield f"{path.parts[1]} is no room of the library; tools/check_includes.py lists them"
+        return
+    room = path.parts[1]
+    if included.parts[0] != "polyad":
+        if quote == '"':
+            yield f'write "polyad/<room>/..." to include a file of the library, not "{included}"'
+        return
+    other = included.parts[1]
+    if other != room and other not in MAY_SEE[room]:
+        yield f"{room} may not include {other}"
+
+
+def faults(path: Path, quote: str, included: Path) -> Iterator[str]:
+    if path.parts[0] == "polyad":
+        yield from library_faults(path, quote, included)
+    if included.name == "mpi.h" and path.parts[:2] != ("polyad", "comm"):
+        yield "only polyad/comm/ may include <mpi.h>"
+    if included.parts[0] == "cli" and path.parts[0] != "cli":
+        yield "only cli/ may include headers of cli/"
+
+
+def faults_below(root: Path) -> Iterator[str]:
+    files = [f for folder in FOLDERS for f in sorted((root / folder).rglob("*")) if f.suffix in SUFFIXES]
+    for file in files:
+        path = file.relative_to(root)
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            if match := INCLUDE.match(line):
+                for fault in faults(path, match[1], Path(match[2])):
+                    yield f"{path}:{number}: {fault}"
+
+
+def main() -> int:
+    found = list(faults_below(Path(__file__).resolve().parent.parent))
+    print("\n".join(found) if found else "includes: ok")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
