@@ -29,7 +29,8 @@ void show_problems(const Console& console, const Args& args, const std::vector<i
   const auto shown = std::min<Index>(args.max_shown, Index(problems.size()));
   for (Index i = 0; i < shown; ++i) console.say(described(args.input.path, problems[i]));
   if (shown < Index(problems.size()))
-    console.say(fmt::format("... and {} more (--max-shown shows more)", with_commas(Index(problems.size()) - shown)));
+    console.say(
+        fmt::format("... and {} more (--max-shown shows more)", with_commas(Index(problems.size()) - shown)));
 }
 
 nlohmann::ordered_json problems_json(const std::vector<io::Problem>& problems) {
@@ -60,7 +61,8 @@ void run(const Comm& comm, const Args& args) {
   if (duplicates > 0)
     console.warn(fmt::format("{}: {} duplicate coordinates{}", args.input.path, with_commas(duplicates),
                              args.fix.empty() ? "" : " were added up"));
-  const auto verdict = problems.empty() ? "no faults" : fmt::format("{} faults", with_commas(Index(problems.size())));
+  const auto verdict =
+      problems.empty() ? "no faults" : fmt::format("{} faults", with_commas(Index(problems.size())));
   console.say(fmt::format("{}: {}; {} {} with {} nonzeros", args.input.path, verdict, dims_text(x.extents()),
                           io::traits(loaded.format).name, with_commas(x.num_nonzeros())));
   if (!args.fix.empty()) {
@@ -76,7 +78,8 @@ void run(const Comm& comm, const Args& args) {
                   {"problems", problems_json(problems)},
                   {"fixed", args.fix}});
   if (!problems.empty() && args.fix.empty())
-    throw Error(Errc::bad_input, fmt::format("{} faults; check --fix OUT writes a file without them", problems.size()),
+    throw Error(Errc::bad_input,
+                fmt::format("{} faults; check --fix OUT writes a file without them", problems.size()),
                 {args.input.path, 0});
 }
 
@@ -87,7 +90,8 @@ void add_check(CLI::App& app, const Comm& comm) {
   auto* command = app.add_subcommand("check", "Read everything and report every fault with its line");
   add_input_options(*command, args->input);
   command->add_option("--fix", args->fix, "Write what is sound to this file, sorted, duplicates added up");
-  command->add_option("--max-shown", args->max_shown, "Faults to show (all are counted)")->capture_default_str();
+  command->add_option("--max-shown", args->max_shown, "Faults to show (all are counted)")
+      ->capture_default_str();
   add_common_options(*command, args->common);
   command->footer("Example: polyad check data/debian.tns.gz");
   command->callback([args, comm] { run(comm, *args); });

@@ -35,8 +35,8 @@ void convert_tensor(const Comm& comm, const Args& args, Console& console) {
   if (is_labelled(loaded.labels) && !io::holds_labels(format))
     label_files = io::write_label_files(args.output, loaded.labels);
   io::write_tensor(args.output, x, loaded.labels, write);
-  console.say(fmt::format("{}: {} {} with {} nonzeros", args.output, dims_text(x.extents()), io::traits(format).name,
-                          with_commas(x.num_nonzeros())));
+  console.say(fmt::format("{}: {} {} with {} nonzeros", args.output, dims_text(x.extents()),
+                          io::traits(format).name, with_commas(x.num_nonzeros())));
   nlohmann::ordered_json json{{"format", io::traits(format).name},
                               {"dims", x.extents()},
                               {"nnz", x.num_nonzeros()},
@@ -66,8 +66,10 @@ void convert_kruskal(const Args& args, const Console& console) {
 void run(const Comm& comm, const Args& args) {
   require_one_process(comm, "convert");
   Console console(comm, args.common);
-  if (args.input.format.empty() && io::looks_like_kruskal(args.input.path)) convert_kruskal(args, console);
-  else convert_tensor(comm, args, console);
+  if (args.input.format.empty() && io::looks_like_kruskal(args.input.path))
+    convert_kruskal(args, console);
+  else
+    convert_tensor(comm, args, console);
 }
 
 std::string format_list() {
@@ -84,7 +86,8 @@ void add_convert(CLI::App& app, const Comm& comm) {
   auto args = std::make_shared<Args>();
   auto* command = app.add_subcommand("convert", "Any format to any other, losing nothing");
   add_input_options(*command, args->input);
-  command->add_option("output", args->output, "The new file; its extension tells the format (.gz: compressed)")
+  command
+      ->add_option("output", args->output, "The new file; its extension tells the format (.gz: compressed)")
       ->required();
   command->add_option("--output-format", args->output_format, "Write this format, whatever the extension");
   command->add_flag("--compress", args->compress, "Compress a .ptb");

@@ -67,19 +67,15 @@ void run(const Comm& comm, const Args& args) {
   const bool threads_ok = comm.all_reduce(std::int32_t(threads_work()), Reduce::min) == 1;
   const bool messages_ok = messages_arrive(comm);
   nlohmann::ordered_json json{
-      {"version", POLYAD_VERSION},
-      {"compiler", POLYAD_COMPILER},
-      {"mpi", mpi_description()},
-      {"processes", comm.size()},
-      {"messages_arrive", messages_ok},
-      {"cores", omp_get_num_procs()},
-      {"threads", num_threads()},
-      {"threads_work", threads_ok},
-      {"memory_bytes", memory.total},
-      {"available_memory_bytes", memory.available},
+      {"version", POLYAD_VERSION},      {"compiler", POLYAD_COMPILER},
+      {"mpi", mpi_description()},       {"processes", comm.size()},
+      {"messages_arrive", messages_ok}, {"cores", omp_get_num_procs()},
+      {"threads", num_threads()},       {"threads_work", threads_ok},
+      {"memory_bytes", memory.total},   {"available_memory_bytes", memory.available},
       {"huge_pages", huge_pages()},
   };
-  for (const auto* program : {"mpirun", "splatt", "mf-train", "chromium"}) json["programs"][program] = on_path(program);
+  for (const auto* program : {"mpirun", "splatt", "mf-train", "chromium"})
+    json["programs"][program] = on_path(program);
 
   console.say(fmt::format("polyad {} built with {}", POLYAD_VERSION, POLYAD_COMPILER));
   console.say(fmt::format("MPI        {}; {} process{}, messages {}", mpi_description(), comm.size(),
@@ -88,12 +84,15 @@ void run(const Comm& comm, const Args& args) {
                           threads_ok ? "all take part" : "NOT ALL TAKE PART"));
   console.say(fmt::format("memory     {} of {} available", with_prefix(double(memory.available), "B"),
                           with_prefix(double(memory.total), "B")));
-  console.say(fmt::format("huge pages {}{}", huge_pages(),
-                          huge_pages() == "never" ? " (random access will be slower: 'madvise' would help)" : ""));
+  console.say(
+      fmt::format("huge pages {}{}", huge_pages(),
+                  huge_pages() == "never" ? " (random access will be slower: 'madvise' would help)" : ""));
   for (const auto& [program, found] : json["programs"].items())
-    console.say(fmt::format("{:<10} {}", program, found.get<bool>() ? "found" : "not on the PATH (optional)"));
+    console.say(
+        fmt::format("{:<10} {}", program, found.get<bool>() ? "found" : "not on the PATH (optional)"));
   if (num_threads() * comm.size() > omp_get_num_procs())
-    console.warn(fmt::format("{} processes of {} threads share {} cores", comm.size(), num_threads(), omp_get_num_procs()));
+    console.warn(fmt::format("{} processes of {} threads share {} cores", comm.size(), num_threads(),
+                             omp_get_num_procs()));
   console.result(json);
   if (!threads_ok || !messages_ok) throw Error(Errc::internal, "this installation does not work; see above");
 }

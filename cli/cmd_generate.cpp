@@ -34,7 +34,8 @@ std::filesystem::path beside(const std::filesystem::path& output, const std::str
 // The phases of a command, their times, and what was written.
 class Maker {
  public:
-  Maker(const Comm& comm, const Args& args, const std::string& kind) : console_(comm, args.common), args_(args) {
+  Maker(const Comm& comm, const Args& args, const std::string& kind)
+      : console_(comm, args.common), args_(args) {
     require_one_process(comm, "generate");
     io::output_format(args.output, {});  // a wrong name is told before the work
     json_ = {{"kind", kind}, {"seed", args.seed}, {"files", nlohmann::ordered_json::array()}};
@@ -103,9 +104,11 @@ void add_shape(CLI::App& kind, std::string& dims, Index& num_nonzeros) {
 }
 
 void add_skew(CLI::App& kind, SkewedArgs& args) {
-  kind.add_option("--exponents", args.skewed.exponents, "Zipf exponent per mode, as in 0.6,0.6,0.7 (0: uniform)")
+  kind.add_option("--exponents", args.skewed.exponents,
+                  "Zipf exponent per mode, as in 0.6,0.6,0.7 (0: uniform)")
       ->delimiter(',');
-  kind.add_option("--fiber-mode", args.fiber_mode, "Draw fibers along this mode (from 1)")->check(CLI::PositiveNumber);
+  kind.add_option("--fiber-mode", args.fiber_mode, "Draw fibers along this mode (from 1)")
+      ->check(CLI::PositiveNumber);
   kind.add_option("--fiber-mean", args.skewed.fiber_mean, "Mean draws per fiber")->needs("--fiber-mode");
 }
 
@@ -128,8 +131,10 @@ void add_communities(CLI::App& generate, const Comm& comm) {
   add_skew(*kind, *args);
   kind->add_option("--blocks", args->skewed.num_blocks, "Number of blocks")->capture_default_str();
   kind->add_option("--block-dims", args->block_dims, "Size of a block, as in 60x40x10")->required();
-  kind->add_option("--block-share", args->skewed.block_share, "Share of the draws in blocks")->capture_default_str();
-  kind->add_flag("--ordered", args->ordered, "Keep the indices of a block together instead of shuffling labels");
+  kind->add_option("--block-share", args->skewed.block_share, "Share of the draws in blocks")
+      ->capture_default_str();
+  kind->add_flag("--ordered", args->ordered,
+                 "Keep the indices of a block together instead of shuffling labels");
   kind->footer(
       "Example: polyad generate communities x.tns --dims 1000x800x50 --nnz 100000 --block-dims 60x40x10");
   kind->callback([args, comm] { run_skewed(comm, *args, "communities"); });
@@ -140,14 +145,20 @@ void add_corner(CLI::App& generate, const Comm& comm) {
   args->ordered = true;  // near the diagonal means near only while labels keep their order
   args->skewed.corner_share = 0.3;
   args->skewed.diagonal_share = 0.5;
-  auto* kind = add_kind(generate, "corner", "Near the diagonal, with a dense corner, as in friendship data", *args);
+  auto* kind =
+      add_kind(generate, "corner", "Near the diagonal, with a dense corner, as in friendship data", *args);
   add_shape(*kind, args->dims, args->skewed.num_nonzeros);
-  kind->add_option("--exponents", args->skewed.exponents, "Zipf exponent per mode of the rest")->delimiter(',');
+  kind->add_option("--exponents", args->skewed.exponents, "Zipf exponent per mode of the rest")
+      ->delimiter(',');
   kind->add_option("--corner-dims", args->corner_dims, "Size of the corner, as in 600x600x24")->required();
-  kind->add_option("--corner-share", args->skewed.corner_share, "Share of the draws in the corner")->capture_default_str();
-  kind->add_option("--diagonal-share", args->skewed.diagonal_share, "Share near the diagonal")->capture_default_str();
-  kind->add_option("--diagonal-distance", args->skewed.diagonal_distance, "Mean distance from it")->capture_default_str();
-  kind->footer("Example: polyad generate corner x.tns --dims 20000x20000x30 --nnz 100000 --corner-dims 60x60x10");
+  kind->add_option("--corner-share", args->skewed.corner_share, "Share of the draws in the corner")
+      ->capture_default_str();
+  kind->add_option("--diagonal-share", args->skewed.diagonal_share, "Share near the diagonal")
+      ->capture_default_str();
+  kind->add_option("--diagonal-distance", args->skewed.diagonal_distance, "Mean distance from it")
+      ->capture_default_str();
+  kind->footer(
+      "Example: polyad generate corner x.tns --dims 20000x20000x30 --nnz 100000 --corner-dims 60x60x10");
   kind->callback([args, comm] { run_skewed(comm, *args, "corner"); });
 }
 
@@ -159,11 +170,13 @@ struct LikeArgs : Args {
 
 void add_like(CLI::App& generate, const Comm& comm) {
   auto args = std::make_shared<LikeArgs>();
-  auto* kind = generate.add_subcommand("like", "Tensors that resemble public ones: nell, netflix, delicious, fb");
+  auto* kind =
+      generate.add_subcommand("like", "Tensors that resemble public ones: nell, netflix, delicious, fb");
   kind->add_option("name", args->name, "Which")->required()->check(CLI::IsMember(like_names()));
   kind->add_option("output", args->output, "The file to write; its extension tells the format")->required();
   kind->add_option("--scale", args->scale, "Multiplies dimensions and nonzeros")->check(CLI::PositiveNumber);
-  kind->add_option("--nnz", args->num_nonzeros, "Number of nonzeros, whatever the scale")->check(CLI::PositiveNumber);
+  kind->add_option("--nnz", args->num_nonzeros, "Number of nonzeros, whatever the scale")
+      ->check(CLI::PositiveNumber);
   kind->add_option("--seed", args->seed, "The same seed gives the same file")->capture_default_str();
   add_common_options(*kind, args->common);
   kind->footer("Example: polyad generate like nell x.ptb --scale 0.1");
@@ -185,10 +198,12 @@ struct PlantedArgs : Args {
 void add_planted(CLI::App& generate, const Comm& comm) {
   auto args = std::make_shared<PlantedArgs>();
   args->planted.num_components = 4;
-  auto* kind = add_kind(generate, "planted", "A known low-rank tensor and noise; the truth is written beside it", *args);
+  auto* kind = add_kind(generate, "planted",
+                        "A known low-rank tensor and noise; the truth is written beside it", *args);
   add_shape(*kind, args->dims, args->planted.num_nonzeros);
   kind->add_option("-r,--rank", args->planted.num_components, "Number of components")->capture_default_str();
-  kind->add_option("--noise", args->planted.noise, "Relative to the values' root mean square")->capture_default_str();
+  kind->add_option("--noise", args->planted.noise, "Relative to the values' root mean square")
+      ->capture_default_str();
   kind->footer("Example: polyad generate planted x.tns --dims 300x200x100 --nnz 50000 -r 5 --noise 0.1");
   kind->callback([args, comm] {
     Maker maker(comm, *args, "planted");
@@ -212,10 +227,13 @@ void add_ratings(CLI::App& generate, const Comm& comm) {
   auto args = std::make_shared<RatingsArgs>();
   auto& options = args->ratings;
   options.test_fraction = 0;
-  auto* kind = add_kind(generate, "ratings", "Users x items, halves from 0.5 to 5, with latent factors", *args);
+  auto* kind =
+      add_kind(generate, "ratings", "Users x items, halves from 0.5 to 5, with latent factors", *args);
   kind->add_option("--users", options.num_users, "Number of users")->required()->check(CLI::PositiveNumber);
   kind->add_option("--items", options.num_items, "Number of items")->required()->check(CLI::PositiveNumber);
-  kind->add_option("--nnz", options.num_ratings, "Number of ratings")->required()->check(CLI::NonNegativeNumber);
+  kind->add_option("--nnz", options.num_ratings, "Number of ratings")
+      ->required()
+      ->check(CLI::NonNegativeNumber);
   kind->add_option("-r,--rank", options.num_factors, "Latent factors")->capture_default_str();
   kind->add_option("--noise", options.noise, "Standard deviation of the noise")->capture_default_str();
   kind->add_option("--test", options.test_fraction, "Share of the ratings written beside as OUTPUT-test");
@@ -235,7 +253,8 @@ void add_ratings(CLI::App& generate, const Comm& comm) {
 }  // namespace
 
 void add_generate(CLI::App& app, const Comm& comm) {
-  auto* command = app.add_subcommand("generate", "Synthetic tensors and ratings, the same for any thread count");
+  auto* command =
+      app.add_subcommand("generate", "Synthetic tensors and ratings, the same for any thread count");
   command->require_subcommand(1);
   command->footer("Example: polyad generate like nell x.ptb --scale 0.1");
   add_planted(*command, comm);

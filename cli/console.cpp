@@ -19,7 +19,8 @@ Progress::Style progress_style(const Comm& comm, const CommonOptions& options) {
 }
 
 void set_threads(const Comm& comm, const CommonOptions& options) {
-  if (options.threads > 0) omp_set_num_threads(options.threads);
+  if (options.threads > 0)
+    omp_set_num_threads(options.threads);
   else if (comm.size() > 1 && std::getenv("OMP_NUM_THREADS") == nullptr)
     omp_set_num_threads(std::max(1, omp_get_num_procs() / comm.size()));
 }
@@ -44,8 +45,10 @@ Console::Console(const Comm& comm, const CommonOptions& options)
 
 void Console::say(const std::string& text) const {
   if (comm_.rank() != 0 || options_.quiet) return;
-  if (options_.json == "-") fmt::print(stderr, "{}\n", text);
-  else print_to_standard_output(text + "\n");
+  if (options_.json == "-")
+    fmt::print(stderr, "{}\n", text);
+  else
+    print_to_standard_output(text + "\n");
 }
 
 void Console::warn(const std::string& text) const {
@@ -56,7 +59,8 @@ void Console::result(const nlohmann::ordered_json& json) const {
   if (options_.json.empty()) return;
   collectively(comm_, [&] {
     if (comm_.rank() != 0) return;
-    const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    const std::string text =
+        json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     if (options_.json == "-") {
       print_to_standard_output(text);
       return;

@@ -22,7 +22,8 @@ LabelOption parse_label_option(const std::string& text) {
   const auto equals = text.find('=');
   const auto mode = equals == std::string::npos ? std::nullopt : io::parse_index(text.substr(0, equals));
   if (!mode || *mode < 1 || *mode > max_order)
-    throw Error(Errc::bad_option, fmt::format("--labels {}: expected MODE=FILE, with the mode counted from 1", text));
+    throw Error(Errc::bad_option,
+                fmt::format("--labels {}: expected MODE=FILE, with the mode counted from 1", text));
   return {int(*mode) - 1, text.substr(equals + 1)};
 }
 
@@ -58,11 +59,13 @@ void add_input_options(CLI::App& command, InputOptions& options) {
   command.add_option("--input-format", options.format, "Read it as this format, whatever it looks like");
   command.add_option("--index-base", options.index_base, "The first index of every mode (else found out)")
       ->check(CLI::IsMember({0, 1}));
-  command.add_option("--dims", options.dims, "The dimensions, as in 30x24x659 (else the header's or the maxima)");
+  command.add_option("--dims", options.dims,
+                     "The dimensions, as in 30x24x659 (else the header's or the maxima)");
   command.add_option("--columns", options.columns,
                      "csv: the columns of the modes, then of the value: user,item,rating; "
                      "NAME:hour|day|week|month bins times, NAME:index takes numbers as they are");
-  command.add_option("--value", options.value, "csv: the value's column (1: count lines); then --columns are all modes");
+  command.add_option("--value", options.value,
+                     "csv: the value's column (1: count lines); then --columns are all modes");
   command.add_option("--labels", options.labels, "MODE=FILE: line i of FILE names index i of the mode");
 }
 
@@ -72,7 +75,8 @@ std::vector<Index> parse_dims(const std::string& text, const std::string& option
     const auto end = std::min(text.find_first_of("x,", begin), text.size());
     const auto dim = io::parse_index(text.substr(begin, end - begin));
     if (!dim || *dim < 1)
-      throw Error(Errc::bad_option, fmt::format("{} {}: expected whole numbers from 1 on, as in 30x24x659", option, text));
+      throw Error(Errc::bad_option,
+                  fmt::format("{} {}: expected whole numbers from 1 on, as in 30x24x659", option, text));
     dims.push_back(*dim);
     begin = end + 1;
   }
@@ -84,8 +88,10 @@ io::ReadOptions read_options(const InputOptions& options) {
   if (!options.format.empty()) read.format = io::format_by_name(options.format);
   if (options.index_base >= 0) read.index_base = options.index_base;
   if (!options.dims.empty()) read.dims = parse_dims(options.dims, "--dims");
-  if (!options.columns.empty()) read.columns = io::parse_columns(options.columns, options.value);
-  else if (!options.value.empty()) throw Error(Errc::bad_option, "--value goes with --columns");
+  if (!options.columns.empty())
+    read.columns = io::parse_columns(options.columns, options.value);
+  else if (!options.value.empty())
+    throw Error(Errc::bad_option, "--value goes with --columns");
   return read;
 }
 
@@ -113,7 +119,8 @@ io::LoadedTensor load(const Comm& comm, const InputOptions& options, Console& co
   read.share = {comm.rank(), comm.size()};
   read.progress = &console.progress();
   io::Slab slab = collectively(comm, [&] { return io::read_slab(options.path, read); });
-  if (comm.size() > 1 && !slab.labels.empty()) io::relabel(slab, io::unite_labels(gather_labels(comm, slab.labels)));
+  if (comm.size() > 1 && !slab.labels.empty())
+    io::relabel(slab, io::unite_labels(gather_labels(comm, slab.labels)));
   io::SlabFacts whole;
   for (const auto& facts : comm.all_gather(slab.facts)) whole = io::merge(whole, facts);
   io::LoadedTensor loaded = collectively(comm, [&] {

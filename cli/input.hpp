@@ -12,11 +12,11 @@ namespace polyad::cli {
 // The options of every command that reads a tensor.
 struct InputOptions {
   std::string path;
-  std::string format;              // --input-format
-  int index_base = -1;             // -1: not given
-  std::string dims;                // "30x24x659"
-  std::string columns, value;      // for csv
-  std::vector<std::string> labels; // "MODE=FILE"
+  std::string format;               // --input-format
+  int index_base = -1;              // -1: not given
+  std::string dims;                 // "30x24x659"
+  std::string columns, value;       // for csv
+  std::vector<std::string> labels;  // "MODE=FILE"
 };
 void add_input_options(CLI::App& command, InputOptions& options);
 

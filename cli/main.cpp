@@ -18,9 +18,12 @@ int exit_code(polyad::Errc code) {
   switch (code) {
     case polyad::Errc::bad_input:
     case polyad::Errc::bad_option:
-    case polyad::Errc::io: return 2;
-    case polyad::Errc::resource: return 3;
-    default: return 1;
+    case polyad::Errc::io:
+      return 2;
+    case polyad::Errc::resource:
+      return 3;
+    default:
+      return 1;
   }
 }
 

@@ -36,7 +36,8 @@ int main(int argc, char** argv) {
     const auto loaded = polyad::io::read_tensor(argv[1]);
     const auto& x = loaded.tensor;
     const auto labels = polyad::io::find_labels_beside(argv[1], x.order());
-    for (int m = 0; m < x.order(); ++m) show_busiest(polyad::count_slices(x.indices(m), x.extent(m)), labels[m]);
+    for (int m = 0; m < x.order(); ++m)
+      show_busiest(polyad::count_slices(x.indices(m), x.extent(m)), labels[m]);
   } catch (const polyad::Error& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 2;

@@ -27,7 +27,8 @@ PhiloxBlock philox4x32(PhiloxBlock counter, PhiloxKey key) {
 }
 
 std::array<std::uint64_t, 2> Random::bits(std::uint64_t index) const {
-  const auto b = philox4x32({low(index), high(index), low(stream_), high(stream_)}, {low(seed_), high(seed_)});
+  const auto b =
+      philox4x32({low(index), high(index), low(stream_), high(stream_)}, {low(seed_), high(seed_)});
   return {std::uint64_t(b[1]) << 32 | b[0], std::uint64_t(b[3]) << 32 | b[2]};
 }
 

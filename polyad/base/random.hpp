@@ -19,9 +19,9 @@ class Random {
   constexpr Random(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
 
   std::array<std::uint64_t, 2> bits(std::uint64_t index) const;
-  double uniform(std::uint64_t index) const;                             // in [0, 1)
-  double normal(std::uint64_t index) const;                              // mean 0, variance 1
-  std::uint64_t below(std::uint64_t bound, std::uint64_t index) const;   // in [0, bound), bound > 0
+  double uniform(std::uint64_t index) const;                            // in [0, 1)
+  double normal(std::uint64_t index) const;                             // mean 0, variance 1
+  std::uint64_t below(std::uint64_t bound, std::uint64_t index) const;  // in [0, bound), bound > 0
 
  private:
   std::uint64_t seed_, stream_;

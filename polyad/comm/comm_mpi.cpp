@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <sstream>
@@ -273,6 +274,8 @@ Request Comm::irecv_raw(void* items, Index count, Index item_bytes, int from, in
 Runtime::Runtime(int& argc, char**& argv) {
   int running = 0, threads = MPI_THREAD_SINGLE;
   MPI_Initialized(&running);
+  // Without a launcher, Open MPI would start a daemon just in case this process spawns others: it does not.
+  setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   if (running == 0) check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads), "MPI_Init_thread");
   finalizes_ = running == 0;
   // By default MPI ends the program at any error; communicators that are split off inherit this.

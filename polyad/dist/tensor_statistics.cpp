@@ -42,8 +42,8 @@ Sending plan_sending(const Tensor& x, Index begin, Index end, int processes) {
 }
 
 template <class T>
-void exchange(const Comm& comm, const Sending& plan, std::span<const T> from, std::span<const Index> recv_counts,
-              std::span<T> into) {
+void exchange(const Comm& comm, const Sending& plan, std::span<const T> from,
+              std::span<const Index> recv_counts, std::span<T> into) {
   std::vector<T> packed;
   packed.reserve(plan.nonzeros.size());
   for (const Index z : plan.nonzeros) packed.push_back(from[z]);
@@ -58,7 +58,8 @@ Tensor bring_together(const Comm& comm, Tensor share) {
   const Index rounds = comm.all_reduce((share.num_nonzeros() + per_round - 1) / per_round, Reduce::max);
   for (Index round = 0; round < rounds; ++round) {
     const Index begin = std::min(round * per_round, share.num_nonzeros());
-    const Sending plan = plan_sending(share, begin, std::min(begin + per_round, share.num_nonzeros()), comm.size());
+    const Sending plan =
+        plan_sending(share, begin, std::min(begin + per_round, share.num_nonzeros()), comm.size());
     const auto recv_counts = comm.exchange_counts(plan.counts);
     const Index before = met.num_nonzeros();
     Index arriving = 0;

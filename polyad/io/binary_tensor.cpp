@@ -25,15 +25,19 @@ Slab binary_slab(FileHead head, Index count) {
 
 void check_size(const InputFile& file, __int128 expected) {
   if (expected == file.size()) return;
-  const std::string size = expected > std::numeric_limits<Index>::max() ? "more than 2^63" : fmt::format("{}", Index(expected));
-  throw Error(Errc::bad_input,
-              fmt::format("{}: by its header it has {} bytes, found {}",
-                          expected > file.size() ? "is truncated" : "goes on behind its end", size, file.size()),
-              {file.path().string(), 0});
+  const std::string size =
+      expected > std::numeric_limits<Index>::max() ? "more than 2^63" : fmt::format("{}", Index(expected));
+  throw Error(
+      Errc::bad_input,
+      fmt::format("{}: by its header it has {} bytes, found {}",
+                  expected > file.size() ? "is truncated" : "goes on behind its end", size, file.size()),
+      {file.path().string(), 0});
 }
 
 void check_header(const InputFile& file, Index order, std::span<const Index> dims, Index nonzeros) {
-  const auto fail = [&](const std::string& why) { throw Error(Errc::bad_input, why, {file.path().string(), 0}); };
+  const auto fail = [&](const std::string& why) {
+    throw Error(Errc::bad_input, why, {file.path().string(), 0});
+  };
   if (order < min_order || order > max_order)
     fail(fmt::format("a tensor of order {}: Polyad takes orders {} to {}", order, min_order, max_order));
   for (std::size_t m = 0; m < dims.size(); ++m)
@@ -47,7 +51,8 @@ void fail_at(const InputFile& file, Index nonzero, const std::string& why) {
 
 Index checked_index(const InputFile& file, Index nonzero, int mode, std::uint64_t index, Index dim) {
   if (index >= std::uint64_t(dim)) [[unlikely]]
-    fail_at(file, nonzero, fmt::format("index {} (from 0) of mode {} is beyond the dimension {}", index, mode + 1, dim));
+    fail_at(file, nonzero,
+            fmt::format("index {} (from 0) of mode {} is beyond the dimension {}", index, mode + 1, dim));
   return Index(index);
 }
 

@@ -19,7 +19,8 @@ ByteStream::ByteStream(const InputFile& file, Index stored_bytes_per_step)
     : file_(file), step_bytes_(stored_bytes_per_step) {
   if (!file.is_gzip()) return;
   inflater_ = std::make_unique<z_stream>();
-  if (inflateInit2(inflater_.get(), gzip_window) != Z_OK) throw Error(Errc::resource, "zlib has no memory left");
+  if (inflateInit2(inflater_.get(), gzip_window) != Z_OK)
+    throw Error(Errc::resource, "zlib has no memory left");
 }
 
 ByteStream::~ByteStream() {

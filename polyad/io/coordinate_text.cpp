@@ -20,8 +20,8 @@ struct LineShape {
   int order = 0;
   bool has_value = true;
   bool mirrored = false;
-  Index base = 1;            // subtracted from every index
-  Index least = 0;           // the least index after that: -1 while the base is still open
+  Index base = 1;                        // subtracted from every index
+  Index least = 0;                       // the least index after that: -1 while the base is still open
   std::array<Index, max_order> limit{};  // the first index that is too large, after that
   const char* limit_source = "";
   Index first_line = 0;
@@ -66,8 +66,9 @@ std::string explain(std::string_view line, const LineShape& shape) {
   const auto words = split_blanks(line);
   const auto expected = std::size_t(shape.order) + (shape.has_value ? 1 : 0);
   if (words.size() != expected)
-    return fmt::format("expected {} fields as on line {}, found {}{}", expected, shape.first_line, words.size(),
-                       words.size() > expected ? fmt::format(": {} after the value", in_quotes(words[expected])) : "");
+    return fmt::format(
+        "expected {} fields as on line {}, found {}{}", expected, shape.first_line, words.size(),
+        words.size() > expected ? fmt::format(": {} after the value", in_quotes(words[expected])) : "");
   for (int m = 0; m < shape.order; ++m)
     if (auto fault = index_fault(words[m], m, shape); !fault.empty()) return fault;
   const auto value = parse_real(words.back());
@@ -89,7 +90,31 @@ struct Line {
   double value;
 };
 
-// Reads one line at p and returns the place behind its \n, or null. Order 0: any, taken from the shape.
+// Reads a line of the most common form, whole numbers of up to seven digits with one blank between, and
+// returns the place behind its \n; null for any other form. Where one number ends is all that the next
+// one waits for.
+template <int Order>
+const char* parse_common_line(const char* p, const LineShape& shape, Line<Order>& line) {
+  const int order = Order > 0 ? Order : shape.order;
+  for (int m = 0; m < order; ++m) {
+    const auto [raw, count, next] = leading_digits(p);
+    if (next != ' ' && next != '\t') return nullptr;
+    const Index index = Index(raw) - shape.base;
+    if (index < shape.least || index >= shape.limit[m]) return nullptr;
+    line.index[m] = index;
+    p += count + 1;
+  }
+  const auto [whole, count, next] = leading_digits(p);
+  line.value = double(whole);
+  p += count + 1;
+  if (next == '\n') return p;
+  if (next != '.') return nullptr;
+  const auto fraction = leading_digits(p);
+  if (fraction.value != 0 || fraction.next != '\n') return nullptr;
+  return p + fraction.count + 1;
+}
+
+// Reads any line at p and returns the place behind its \n, or null. Order 0: any, taken from the shape.
 template <int Order>
 const char* parse_line(const char* p, const LineShape& shape, Line<Order>& line) {
   const int order = Order > 0 ? Order : shape.order;
@@ -152,7 +177,9 @@ bool parse_piece(const TextPiece& piece, const LineShape& shape_given, bool coll
       continue;
     }
     Line<Order> line;
-    if (const char* const next = parse_line<Order>(p, shape, line)) {
+    const char* next = shape.has_value ? parse_common_line<Order>(p, shape, line) : nullptr;
+    if (next == nullptr) next = parse_line<Order>(p, shape, line);
+    if (next != nullptr) {
       store<Order>(line, shape, sink);
       ++sink.facts.data_lines;
       if (shape.mirrored) add_mirror_image(sink);
@@ -162,7 +189,8 @@ bool parse_piece(const TextPiece& piece, const LineShape& shape_given, bool coll
     const char* const begin = p;
     while (*p != '\n') ++p;
     if (!is_comment(begin)) {
-      faults.push_back({piece.offset + (begin - piece.lines.data()), explain({begin, std::size_t(p - begin)}, shape)});
+      faults.push_back(
+          {piece.offset + (begin - piece.lines.data()), explain({begin, std::size_t(p - begin)}, shape)});
       go_on = collect;
     }
     ++p;
@@ -175,11 +203,16 @@ using ParsePiece = bool (*)(const TextPiece&, const LineShape&, bool, Sink&, std
 
 ParsePiece parser_for(int order) {
   switch (order) {
-    case 2: return parse_piece<2>;
-    case 3: return parse_piece<3>;
-    case 4: return parse_piece<4>;
-    case 5: return parse_piece<5>;
-    default: return parse_piece<0>;
+    case 2:
+      return parse_piece<2>;
+    case 3:
+      return parse_piece<3>;
+    case 4:
+      return parse_piece<4>;
+    case 5:
+      return parse_piece<5>;
+    default:
+      return parse_piece<0>;
   }
 }
 

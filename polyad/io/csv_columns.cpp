@@ -16,11 +16,11 @@ namespace {
 using Days = std::chrono::sys_days;
 
 constexpr std::array<std::pair<std::string_view, ColumnKind>, 6> kinds{{{"label", ColumnKind::label},
-                                                                       {"index", ColumnKind::index},
-                                                                       {"hour", ColumnKind::hour},
-                                                                       {"day", ColumnKind::day},
-                                                                       {"week", ColumnKind::week},
-                                                                       {"month", ColumnKind::month}}};
+                                                                        {"index", ColumnKind::index},
+                                                                        {"hour", ColumnKind::hour},
+                                                                        {"day", ColumnKind::day},
+                                                                        {"week", ColumnKind::week},
+                                                                        {"month", ColumnKind::month}}};
 
 CsvColumn parse_column(std::string_view text) {
   const auto colon = text.rfind(':');
@@ -104,9 +104,10 @@ CsvColumns parse_columns(std::string_view columns, std::string_view value) {
                 "--columns needs two or more modes and then the value (or --value NAME, --value 1), as in "
                 "--columns user,item,rating");
   if (is_time(result.modes.back().kind))
-    throw Error(Errc::bad_option, fmt::format("--columns ends with the time '{}', which cannot be the value; name "
-                                              "the value with --value NAME, or count lines with --value 1",
-                                              result.modes.back().name));
+    throw Error(Errc::bad_option,
+                fmt::format("--columns ends with the time '{}', which cannot be the value; name "
+                            "the value with --value NAME, or count lines with --value 1",
+                            result.modes.back().name));
   result.value = result.modes.back().name;
   result.modes.pop_back();
   return result;

@@ -25,9 +25,9 @@ struct CsvColumns {
   std::vector<std::string> idle;  // named, but neither mode nor value
 };
 
-// Reads --columns ("user,item,rating", "user,item,time:day", "row:index,column:index,count") and --value ("rating"; "1": count lines;
-// empty: the last of the columns is the value, but for a final `time` or `timestamp` without a kind,
-// which stays idle, as in the MovieLens forms). Throws Error{bad_option}.
+// Reads --columns ("user,item,rating", "user,item,time:day", "row:index,column:index,count") and --value
+// ("rating"; "1": count lines; empty: the last of the columns is the value, but for a final `time` or
+// `timestamp` without a kind, which stays idle, as in the MovieLens forms). Throws Error{bad_option}.
 CsvColumns parse_columns(std::string_view columns, std::string_view value);
 
 // The label of a time, binned: 2014-04-01T13, 2014-04-01, 2014-W14 or 2014-04. `text` is seconds since

@@ -83,7 +83,8 @@ class DenseReader {
 
   bool is_mine() const {
     const auto [part, parts] = options_.share;
-    return place_ >= part_begin(num_entries_, part, parts) && place_ < part_begin(num_entries_, part + 1, parts);
+    return place_ >= part_begin(num_entries_, part, parts) &&
+           place_ < part_begin(num_entries_, part + 1, parts);
   }
 
   void report(Index line, std::string why) {

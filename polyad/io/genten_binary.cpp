@@ -18,7 +18,9 @@ struct GentenHead {
 GentenHead read_head(const InputFile& file) {
   GentenHead head;
   FieldReader fields(file, 4);
-  const auto fail = [&](const std::string& why) { throw Error(Errc::bad_input, why, {file.path().string(), 0}); };
+  const auto fail = [&](const std::string& why) {
+    throw Error(Errc::bad_input, why, {file.path().string(), 0});
+  };
   const auto order = fields.next<std::uint32_t>();
   if (order > max_order && __builtin_bswap32(order) <= max_order)
     fail("was written on a machine of the other byte order; write it as text there and convert that");
@@ -73,7 +75,8 @@ Slab read_genten(const InputFile& file, const FileHead& file_head, const ReadOpt
       for (Index z = from; z < to; ++z) {
         for (int m = 0; m < int(genten.order); ++m) {
           const auto k = std::size_t(m);
-          const auto index = with_index_type(genten.index_widths[k], [&]<class T>(T) { return std::uint64_t(load<T>(p)); });
+          const auto index =
+              with_index_type(genten.index_widths[k], [&]<class T>(T) { return std::uint64_t(load<T>(p)); });
           slab.indices[k][z] = checked_index(file, first + z, m, index, genten.dims[k]);
         }
         const double value = genten.value_width == 4 ? double(load<float>(p)) : load<double>(p);
@@ -93,8 +96,7 @@ void write_genten(OutputFile& out, const SparseTensor<double>& x) {
   append_bytes(bytes, std::uint64_t(x.num_nonzeros()));
   for (Index z = 0; z < x.num_nonzeros(); ++z) {
     for (int m = 0; m < x.order(); ++m)
-      with_index_type(index_width(x.extent(m)),
-                      [&]<class T>(T) { append_bytes(bytes, T(x.indices(m)[z])); });
+      with_index_type(index_width(x.extent(m)), [&]<class T>(T) { append_bytes(bytes, T(x.indices(m)[z])); });
     append_bytes(bytes, x.values()[z]);
     if (bytes.size() >= (1 << 16)) {
       out.write(bytes);

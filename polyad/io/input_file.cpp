@@ -44,7 +44,8 @@ bool InputFile::is_gzip() const {
 Index InputFile::read_some(Index offset, std::span<char> into) const {
   std::size_t done = 0;
   while (done < into.size()) {
-    const ssize_t got = pread(descriptor_, into.data() + done, into.size() - done, off_t(offset + Index(done)));
+    const ssize_t got =
+        pread(descriptor_, into.data() + done, into.size() - done, off_t(offset + Index(done)));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(path_, "cannot be read", errno);
     if (got == 0) break;
@@ -55,9 +56,10 @@ Index InputFile::read_some(Index offset, std::span<char> into) const {
 
 void InputFile::read(Index offset, std::span<char> into) const {
   if (read_some(offset, into) == Index(into.size())) return;
-  throw Error(Errc::bad_input,
-              fmt::format("is truncated: {} bytes were expected, it has {}", offset + Index(into.size()), size_),
-              {path_.string(), 0});
+  throw Error(
+      Errc::bad_input,
+      fmt::format("is truncated: {} bytes were expected, it has {}", offset + Index(into.size()), size_),
+      {path_.string(), 0});
 }
 
 }  // namespace polyad::io

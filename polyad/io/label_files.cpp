@@ -40,7 +40,8 @@ std::string map_text(const ModeLabels& mode) {
 // A name of a mode as part of a file name.
 std::string file_name(const ModeLabels& mode, std::size_t m) {
   std::string name = mode.name;
-  std::ranges::replace_if(name, [](char c) { return c == '/' || c == ' ' || unsigned(c) < 32; }, '_');
+  std::ranges::replace_if(
+      name, [](char c) { return c == '/' || c == ' ' || unsigned(c) < 32; }, '_');
   return name.empty() ? fmt::format("mode-{}.map", m + 1) : fmt::format("mode-{}-{}.map", m + 1, name);
 }
 
@@ -61,7 +62,8 @@ std::vector<ModeLabels> find_labels_beside(const std::filesystem::path& tensor, 
   std::error_code ignored;
   const auto folder = tensor.has_parent_path() ? tensor.parent_path() : ".";
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-    if (const auto name = parse_map_name(entry.path().filename()); name && name->mode < order) found.push_back(entry.path());
+    if (const auto name = parse_map_name(entry.path().filename()); name && name->mode < order)
+      found.push_back(entry.path());
   std::ranges::sort(found);  // directories have no order of their own
   for (const auto& path : found) {
     const auto name = parse_map_name(path.filename());
@@ -77,7 +79,8 @@ std::vector<std::filesystem::path> write_label_files(const std::filesystem::path
     if (labels[m].empty()) continue;
     const auto path = tensor.parent_path() / file_name(labels[m], m);
     if (std::filesystem::exists(path) && read_labels(path).labels != labels[m].labels)
-      throw Error(Errc::bad_option, "holds other labels already; write the tensor to another folder", {path.string(), 0});
+      throw Error(Errc::bad_option, "holds other labels already; write the tensor to another folder",
+                  {path.string(), 0});
     OutputFile out(path);
     out.write(map_text(labels[m]));
     out.commit();

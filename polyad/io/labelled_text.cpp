@@ -46,16 +46,20 @@ std::string listed(const std::vector<std::string>& names) {
 CsvColumns known_columns(const InputFile& file, const FileHead& head) {
   const auto& names = head.column_names;
   CsvColumns numbered{{}, "value", {}};
-  while (numbered.modes.size() < names.size() && names[numbered.modes.size()] == fmt::format("mode{}", numbered.modes.size() + 1))
+  while (numbered.modes.size() < names.size() &&
+         names[numbered.modes.size()] == fmt::format("mode{}", numbered.modes.size() + 1))
     numbered.modes.push_back({names[numbered.modes.size()], ColumnKind::index});
-  if (numbered.modes.size() >= min_order && numbered.modes.size() + 1 == names.size() && names.back() == "value") return numbered;
+  if (numbered.modes.size() >= min_order && numbered.modes.size() + 1 == names.size() &&
+      names.back() == "value")
+    return numbered;
   if (names.size() >= 3 && names[0] == "userId" && names[1] == "movieId" && names[2] == "rating")
     return {{{"userId", ColumnKind::label}, {"movieId", ColumnKind::label}}, "rating", {}};
-  throw Error(Errc::bad_option,
-              fmt::format("csv needs --columns to say which columns are the modes and which is the value; this "
-                          "file has {}",
-                          listed(names)),
-              {file.path().string(), 0});
+  throw Error(
+      Errc::bad_option,
+      fmt::format("csv needs --columns to say which columns are the modes and which is the value; this "
+                  "file has {}",
+                  listed(names)),
+      {file.path().string(), 0});
 }
 
 FieldRoles csv_roles(const InputFile& file, const FileHead& head, const ReadOptions& options) {
@@ -63,9 +67,10 @@ FieldRoles csv_roles(const InputFile& file, const FileHead& head, const ReadOpti
   const auto find = [&](const std::string& name) {
     const auto found = std::ranges::find(head.column_names, name);
     if (found == head.column_names.end())
-      throw Error(Errc::bad_option,
-                  fmt::format("has no column {}; its columns are {}", in_quotes(name), listed(head.column_names)),
-                  {file.path().string(), 0});
+      throw Error(
+          Errc::bad_option,
+          fmt::format("has no column {}; its columns are {}", in_quotes(name), listed(head.column_names)),
+          {file.path().string(), 0});
     return std::size_t(found - head.column_names.begin());
   };
   FieldRoles roles;
@@ -126,7 +131,8 @@ class LabelledPart {
   static std::string check_label(const FieldRoles::Mode& mode, std::string_view field) {
     if (field.empty()) return fmt::format("the column {} is empty", in_quotes(mode.name));
     if (const auto index = parse_index(field); mode.kind == ColumnKind::index && (!index || *index < 1))
-      return fmt::format("{} in the column {} is not a whole number from 1 on", in_quotes(field), in_quotes(mode.name));
+      return fmt::format("{} in the column {} is not a whole number from 1 on", in_quotes(field),
+                         in_quotes(mode.name));
     if (is_time(mode.kind) && time_label(field, mode.kind).empty())
       return fmt::format("{} in the column {} is neither seconds since 1970 nor a date like 2014-04-01T13:05",
                          in_quotes(field), in_quotes(mode.name));
@@ -209,7 +215,8 @@ class LabelledReader {
   }
 
  private:
-  bool read_piece(const TextPiece& piece, LabelledPart& part, SlabBlock& block, std::vector<LineFault>& faults) {
+  bool read_piece(const TextPiece& piece, LabelledPart& part, SlabBlock& block,
+                  std::vector<LineFault>& faults) {
     std::string_view rest = piece.lines;
     while (!rest.empty()) {
       const auto line = rest.substr(0, rest.find('\n'));

@@ -14,7 +14,8 @@ void settle(const InputFile& file, std::vector<std::vector<LineFault>> faults_pe
   if (faults.empty()) return;
   std::ranges::sort(faults, {}, &LineFault::offset);
   if (problems == nullptr)
-    throw Error(Errc::bad_input, faults[0].why, {file.path().string(), line_number_at(file, faults[0].offset)});
+    throw Error(Errc::bad_input, faults[0].why,
+                {file.path().string(), line_number_at(file, faults[0].offset)});
   LineReader lines(file);  // only the failing path pays for counting lines
   std::string_view line;
   auto fault = faults.begin();

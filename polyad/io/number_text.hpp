@@ -58,47 +58,52 @@ RealRead read_any_real(const char* p);
 inline constexpr double powers_of_ten[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                            1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
+}  // namespace detail
+
+// Some digits, how many there are, and the byte behind them.
 struct Digits {
   std::uint64_t value;
   int count;
+  char next;
 };
 
-// Up to seven digits at p, all at once and without a branch on how many there are; 8: there are more.
+// Up to seven digits at p, all at once and without a branch on how many there are; count 8: there are more.
+// The next number can be begun as soon as `count` is known, before `value` is.
 inline Digits leading_digits(const char* p) {
   std::uint64_t bytes;
   std::memcpy(&bytes, p, sizeof bytes);
   if constexpr (std::endian::native == std::endian::big) bytes = __builtin_bswap64(bytes);
+  const std::uint64_t text = bytes;
   bytes ^= 0x3030303030303030;  // digits are now 0 to 9
   // Sets the high bit of the first byte beyond 9; what a carry does behind it does not matter.
   const std::uint64_t others = ((bytes + 0x7676767676767676) | bytes) & 0x8080808080808080;
   const int count = std::countr_zero(others) / 8;
-  if (count == 0 || count == 8) return {0, count};
+  if (count == 0 || count == 8) return {0, count, '\0'};
+  const char next = char(text >> (8 * count));
   bytes <<= 64 - 8 * count;  // zeros lead now
   bytes = (bytes * 10 + (bytes >> 8)) & 0x00FF00FF00FF00FF;
   bytes = (bytes * 100 + (bytes >> 16)) & 0x0000FFFF0000FFFF;
-  return {(bytes * 10000 + (bytes >> 32)) & 0xFFFFFFFF, count};
+  return {(bytes * 10000 + (bytes >> 32)) & 0xFFFFFFFF, count, next};
 }
 
-}  // namespace detail
-
 inline IndexRead read_index(const char* p) {
-  const auto [value, count] = detail::leading_digits(p);
-  const char* const end = p + count;
-  if (count == 0 || count == 8 || *end == '.' || *end == 'e' || *end == 'E') return detail::read_long_index(p);
-  return {Index(value), end};
+  const auto [value, count, next] = leading_digits(p);
+  if (count == 0 || count == 8 || next == '.' || next == 'e' || next == 'E')
+    return detail::read_long_index(p);
+  return {Index(value), p + count};
 }
 
 // A decimal of at most 15 digits and no exponent is a whole number below 2^53 over an exact power of
 // ten, so one correctly rounded division gives the nearest double.
 inline RealRead read_real(const char* p) {
   const char* q = p + (*p == '-');
-  const auto whole = detail::leading_digits(q);
+  const auto whole = leading_digits(q);
   if (whole.count == 8) return detail::read_any_real(p);
   q += whole.count;
   double magnitude = double(whole.value);
   int digits = whole.count;
   if (*q == '.') {
-    const auto fraction = detail::leading_digits(q + 1);
+    const auto fraction = leading_digits(q + 1);
     if (fraction.count == 8) return detail::read_any_real(p);
     q += 1 + fraction.count;
     digits += fraction.count;

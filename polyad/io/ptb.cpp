@@ -55,9 +55,10 @@ struct PtbHead {
 void check_fields(const InputFile& file, const PtbHead& head) {
   check_header(file, head.order, head.dims, head.nonzeros);
   const auto is_width = [](Index w) { return w == 1 || w == 2 || w == 4 || w == 8; };
-  const bool fits = std::ranges::all_of(head.index_widths, is_width) && head.per_chunk > 0 &&
-                    (head.value_width == 4 || head.value_width == 8) && head.label_bytes >= 0 &&
-                    (head.compression == BlockCompression::none || head.compression == BlockCompression::deflate);
+  const bool fits =
+      std::ranges::all_of(head.index_widths, is_width) && head.per_chunk > 0 &&
+      (head.value_width == 4 || head.value_width == 8) && head.label_bytes >= 0 &&
+      (head.compression == BlockCompression::none || head.compression == BlockCompression::deflate);
   if (!fits) fail(file, "its header holds impossible numbers");
 }
 
@@ -112,7 +113,8 @@ PtbHead read_head(const InputFile& file) {
   read_table(file, fields, head);
   std::string bytes(std::size_t(fields.position()), '\0');
   file.read(0, bytes);
-  if (!has_checksum(bytes, fields.next<std::uint64_t>())) fail(file, "is damaged: the checksum of its header is wrong");
+  if (!has_checksum(bytes, fields.next<std::uint64_t>()))
+    fail(file, "is damaged: the checksum of its header is wrong");
   head.labels_begin = fields.position();
   place_blocks(file, head);
   return head;
@@ -161,7 +163,8 @@ void read_block(const InputFile& file, const PtbHead& head, const Block& block, 
 
 // Reads chunks [first, end) of one section, threads in parallel; fn(place in the slab, number) for each.
 template <class Stored, class Fn>
-void read_section(const InputFile& file, const PtbHead& head, std::size_t section, Index first, Index end, Fn fn) {
+void read_section(const InputFile& file, const PtbHead& head, std::size_t section, Index first, Index end,
+                  Fn fn) {
   const Index slab_begin = head.chunk_begin(first);
   parallel_parts(end - first, [&](Index begin, Index stop, int) {
     std::string stored, bytes;
@@ -180,7 +183,8 @@ void read_section(const InputFile& file, const PtbHead& head, std::size_t sectio
 }
 
 std::string label_text(const SparseTensor<double>& x, std::span<const ModeLabels> labels) {
-  if (std::ranges::all_of(labels, [](const auto& mode) { return mode.empty() && mode.name.empty(); })) return {};
+  if (std::ranges::all_of(labels, [](const auto& mode) { return mode.empty() && mode.name.empty(); }))
+    return {};
   std::string text;
   for (std::size_t m = 0; m < std::size_t(x.order()); ++m) {
     text += labels[m].name + '\n' + std::to_string(labels[m].labels.size()) + '\n';
@@ -190,8 +194,9 @@ std::string label_text(const SparseTensor<double>& x, std::span<const ModeLabels
 }
 
 bool fit_single_precision(std::span<const double> values) {
-  return std::ranges::all_of(values, [](double v) { return std::bit_cast<std::uint64_t>(double(float(v))) ==
-                                                           std::bit_cast<std::uint64_t>(v); });
+  return std::ranges::all_of(values, [](double v) {
+    return std::bit_cast<std::uint64_t>(double(float(v))) == std::bit_cast<std::uint64_t>(v);
+  });
 }
 
 class PtbWriter {
@@ -227,9 +232,12 @@ class PtbWriter {
   template <class Fn>
   void for_each_block(Fn fn) {
     for (int m = 0; m < x_.order(); ++m)
-      with_index_type(index_width(x_.extent(m)), [&]<class Stored>(Stored) { narrow_blocks<Stored>(x_.indices(m), fn); });
-    if (value_width_ == 4) narrow_blocks<float>(x_.values(), fn);
-    else narrow_blocks<double>(x_.values(), fn);
+      with_index_type(index_width(x_.extent(m)),
+                      [&]<class Stored>(Stored) { narrow_blocks<Stored>(x_.indices(m), fn); });
+    if (value_width_ == 4)
+      narrow_blocks<float>(x_.values(), fn);
+    else
+      narrow_blocks<double>(x_.values(), fn);
   }
 
   template <class Stored, class T, class Fn>
@@ -284,8 +292,10 @@ Slab read_ptb(const InputFile& file, const FileHead& file_head, const ReadOption
   const auto take_value = [&](Index z, auto value) {
     slab.values[z] = checked_value(file, slab_begin + z, value);
   };
-  if (ptb.value_width == 4) read_section<float>(file, ptb, std::size_t(ptb.order), first, end, take_value);
-  else read_section<double>(file, ptb, std::size_t(ptb.order), first, end, take_value);
+  if (ptb.value_width == 4)
+    read_section<float>(file, ptb, std::size_t(ptb.order), first, end, take_value);
+  else
+    read_section<double>(file, ptb, std::size_t(ptb.order), first, end, take_value);
   return slab;
 }
 

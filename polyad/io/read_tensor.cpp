@@ -31,9 +31,11 @@ void check_options(const FileHead& head, const ReadOptions& options) {
     fail(head, Errc::bad_option, fmt::format("--columns is for csv; this file is {}", name));
   if (options.index_base && head.index_base && *options.index_base != *head.index_base)
     fail(head, Errc::bad_option,
-         fmt::format("the format {} counts from {}, --index-base says {}", name, *head.index_base, *options.index_base));
+         fmt::format("the format {} counts from {}, --index-base says {}", name, *head.index_base,
+                     *options.index_base));
   if (options.index_base && names_its_indices(head.format))
-    fail(head, Errc::bad_option, fmt::format("--index-base has no meaning for {}, whose ids are names", name));
+    fail(head, Errc::bad_option,
+         fmt::format("--index-base has no meaning for {}, whose ids are names", name));
 }
 
 void check_dims_option(const FileHead& head, const ReadOptions& options) {
@@ -45,14 +47,21 @@ void check_dims_option(const FileHead& head, const ReadOptions& options) {
 Slab read_as(const InputFile& file, const FileHead& head, const ReadOptions& options) {
   switch (head.format) {
     case TensorFormat::dense_tensor:
-    case TensorFormat::dense_matrix: return read_dense_text(file, head, options);
+    case TensorFormat::dense_matrix:
+      return read_dense_text(file, head, options);
     case TensorFormat::movielens_tabs:
     case TensorFormat::movielens_colons:
-    case TensorFormat::csv: return read_labelled_text(file, head, options);
-    case TensorFormat::splatt: return read_splatt(file, head, options);
-    case TensorFormat::genten: return read_genten(file, head, options);
-    case TensorFormat::ptb: return read_ptb(file, head, options);
-    default: check_dims_option(head, options); return read_coordinate_text(file, head, options);
+    case TensorFormat::csv:
+      return read_labelled_text(file, head, options);
+    case TensorFormat::splatt:
+      return read_splatt(file, head, options);
+    case TensorFormat::genten:
+      return read_genten(file, head, options);
+    case TensorFormat::ptb:
+      return read_ptb(file, head, options);
+    default:
+      check_dims_option(head, options);
+      return read_coordinate_text(file, head, options);
   }
 }
 
@@ -63,8 +72,7 @@ bool counts_from_zero(const Slab& slab, const SlabFacts& whole, const ReadOption
 }
 
 void shift_indices(Slab& slab, Index by) {
-  for (auto& column : slab.indices)
-    parallel_for(Index(column.size()), [&](Index z) { column[z] += by; });
+  for (auto& column : slab.indices) parallel_for(Index(column.size()), [&](Index z) { column[z] += by; });
 }
 
 std::vector<Index> maxima(const SlabFacts& whole, int order, Index shift) {
@@ -95,15 +103,16 @@ std::vector<Index> settle_dims(const Slab& slab, const std::vector<Index>& neede
       from_zero.index_base = 0;
       from_zero.problems = nullptr;
       if (!head.index_base && !options.index_base) read_slab(head.path, from_zero);
-      fail(head, Errc::bad_input, fmt::format("the indices reach {}, beyond the stated dims {}", joined(needed), joined(stated)));
+      fail(head, Errc::bad_input,
+           fmt::format("the indices reach {}, beyond the stated dims {}", joined(needed), joined(stated)));
     }
     return stated;
   }
   std::vector<Index> dims = needed;
   for (std::size_t m = 0; m < head.noted_dims.size(); ++m) dims[m] = std::max(dims[m], head.noted_dims[m]);
   if (!head.noted_dims.empty() && exceeds(needed, head.noted_dims))
-    notes.push_back(fmt::format("the comment '# dims' says {}, but the indices reach {}", joined(head.noted_dims),
-                                joined(needed)));
+    notes.push_back(fmt::format("the comment '# dims' says {}, but the indices reach {}",
+                                joined(head.noted_dims), joined(needed)));
   for (auto& dim : dims) dim = std::max<Index>(dim, 1);
   return dims;
 }
@@ -111,13 +120,14 @@ std::vector<Index> settle_dims(const Slab& slab, const std::vector<Index>& neede
 void check_count(const FileHead& head, const SlabFacts& whole, const ReadOptions& options,
                  std::vector<std::string>& notes) {
   if (head.nonzeros && *head.nonzeros != whole.data_lines) {
-    const auto why = fmt::format("the header announces {} nonzeros, the file has {}", *head.nonzeros, whole.data_lines);
+    const auto why =
+        fmt::format("the header announces {} nonzeros, the file has {}", *head.nonzeros, whole.data_lines);
     if (options.problems == nullptr) fail(head, Errc::bad_input, why);
     options.problems->push_back({0, why});
   }
   if (head.noted_nonzeros && *head.noted_nonzeros != whole.data_lines)
-    notes.push_back(fmt::format("the comment '# nnz' says {}, but the file has {} nonzeros", *head.noted_nonzeros,
-                                whole.data_lines));
+    notes.push_back(fmt::format("the comment '# nnz' says {}, but the file has {} nonzeros",
+                                *head.noted_nonzeros, whole.data_lines));
 }
 
 }  // namespace
@@ -138,8 +148,8 @@ Slab read_slab(const std::filesystem::path& path, const ReadOptions& options) {
   const FileHead head = recognise(file, options);
   check_options(head, options);
   if (options.progress != nullptr)
-    options.progress->begin("reading " + path.filename().string(), file.is_gzip() ? 0 : file.size() / options.share.parts,
-                            "B");
+    options.progress->begin("reading " + path.filename().string(),
+                            file.is_gzip() ? 0 : file.size() / options.share.parts, "B");
   Slab slab = read_as(file, head, options);
   check_dims_option(slab.head, options);
   if (options.progress != nullptr) options.progress->finish();
@@ -155,7 +165,8 @@ LoadedTensor assemble(Slab slab, const SlabFacts& whole, const ReadOptions& opti
     loaded.notes.emplace_back("an index 0 occurs, so indices are taken to count from 0 in every mode");
     shift_indices(slab, 1);
   }
-  const bool counted = slab.head.format != TensorFormat::dense_tensor && slab.head.format != TensorFormat::dense_matrix;
+  const bool counted =
+      slab.head.format != TensorFormat::dense_tensor && slab.head.format != TensorFormat::dense_matrix;
   if (counted) check_count(slab.head, whole, options, loaded.notes);
   auto dims = settle_dims(slab, maxima(whole, slab.head.order, from_zero ? 1 : 0), options, loaded.notes);
   loaded.labels = slab.labels.empty() ? std::move(slab.head.labels) : std::move(slab.labels);

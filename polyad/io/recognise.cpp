@@ -42,6 +42,7 @@ class Head {
   const Words& words() const { return words_; }
   Index line_number() const { return lines_.line_number(); }
   Index line_begin() const { return lines_.line_begin(); }
+  Index next_begin() const { return lines_.next_begin(); }
   const std::vector<Index>& noted_dims() const { return noted_dims_; }
   std::optional<Index> noted_nonzeros() const { return noted_nonzeros_; }
 
@@ -52,7 +53,8 @@ class Head {
   // A whole number of at least `least`, the word-th of this line.
   Index number(std::size_t word, Index least, const std::string& what) const {
     const auto value = parse_index(words_[word]);
-    if (!value || *value < least) fail(fmt::format("{} is {}, not a whole number from {} on", what, in_quotes(words_[word]), least));
+    if (!value || *value < least)
+      fail(fmt::format("{} is {}, not a whole number from {} on", what, in_quotes(words_[word]), least));
     return *value;
   }
   // This line as a list of dimensions.
@@ -76,7 +78,8 @@ class Head {
     std::vector<Index> numbers;
     for (const auto word : split_blanks(line_.substr(colon + 1)))
       if (const auto n = parse_index(word)) numbers.push_back(*n);
-    if (words_[1] == "dims:" && !numbers.empty() && *std::ranges::min_element(numbers) > 0) noted_dims_ = numbers;
+    if (words_[1] == "dims:" && !numbers.empty() && *std::ranges::min_element(numbers) > 0)
+      noted_dims_ = numbers;
     if (words_[1] == "nnz:" && numbers.size() == 1) noted_nonzeros_ = numbers[0];
   }
 
@@ -89,7 +92,8 @@ class Head {
 };
 
 bool all_whole_numbers(const Words& words) {
-  return !words.empty() && std::ranges::all_of(words, [](auto word) { return parse_index(word).has_value(); });
+  return !words.empty() &&
+         std::ranges::all_of(words, [](auto word) { return parse_index(word).has_value(); });
 }
 
 // The data begin with the line that `lines` has just read.
@@ -114,7 +118,8 @@ FileHead plain_head(Head& lines, TensorFormat format) {
   lines.check_order(Index(lines.words().size()) - 1);
   head.order = int(lines.words().size()) - 1;
   if (format == TensorFormat::libmf) {
-    if (head.order != 2) lines.fail(fmt::format("expected row, column and value, found {} fields", head.order + 1));
+    if (head.order != 2)
+      lines.fail(fmt::format("expected row, column and value, found {} fields", head.order + 1));
     head.index_base = 0;
   }
   if (int(lines.noted_dims().size()) == head.order) head.noted_dims = lines.noted_dims();
@@ -165,7 +170,8 @@ FileHead toolbox_head(Head& lines) {
 
 std::string lower_case(std::string_view text) {
   std::string result(text);
-  std::ranges::transform(result, result.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+  std::ranges::transform(result, result.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
   return result;
 }
 
@@ -175,20 +181,25 @@ FileHead matrix_market_head(const InputFile& file, Head& lines) {
   if (!first.next(banner_line)) banner_line = "";
   const std::string banner = lower_case(banner_line);
   const Words words = split_blanks(banner);
-  const auto fail = [&](const std::string& why) { throw Error(Errc::bad_input, why, {file.path().string(), 1}); };
+  const auto fail = [&](const std::string& why) {
+    throw Error(Errc::bad_input, why, {file.path().string(), 1});
+  };
   if (words.size() != 5 || words[0] != "%%matrixmarket" || words[1] != "matrix")
     fail("expected the line '%%MatrixMarket matrix coordinate FIELD SYMMETRY'");
-  if (words[2] != "coordinate") fail(fmt::format("MatrixMarket {} is not read: only coordinate is", in_quotes(words[2])));
+  if (words[2] != "coordinate")
+    fail(fmt::format("MatrixMarket {} is not read: only coordinate is", in_quotes(words[2])));
   FileHead head;
   head.format = TensorFormat::matrix_market;
   head.order = 2;
   head.index_base = 1;
   head.has_values = words[3] != "pattern";
   if (head.has_values && words[3] != "real" && words[3] != "integer")
-    fail(fmt::format("MatrixMarket field {} is not read: only real, integer and pattern are", in_quotes(words[3])));
+    fail(fmt::format("MatrixMarket field {} is not read: only real, integer and pattern are",
+                     in_quotes(words[3])));
   head.symmetric = words[4] == "symmetric";
   if (!head.symmetric && words[4] != "general")
-    fail(fmt::format("MatrixMarket symmetry {} is not read: only general and symmetric are", in_quotes(words[4])));
+    fail(fmt::format("MatrixMarket symmetry {} is not read: only general and symmetric are",
+                     in_quotes(words[4])));
   lines.require_next("the line of rows, columns and entries");
   if (lines.words().size() != 3) lines.fail("expected rows, columns and the number of entries");
   head.dims = {lines.number(0, 1, "the number of rows"), lines.number(1, 1, "the number of columns")};
@@ -222,8 +233,8 @@ FileHead csv_head(Head& lines) {
     if (end == rest.size()) break;
     rest.remove_prefix(end + 1);
   }
-  lines.require_next("the first line of values");
-  begin_data_here(lines, head);
+  head.data_begin = lines.next_begin();  // every line from here on is data, whatever it begins with
+  head.data_line = lines.line_number() + 1;
   return head;
 }
 
@@ -250,9 +261,11 @@ FileHead text_head(const InputFile& file) {
   Head lines(file);
   if (!lines.next()) {
     if (lines.noted_nonzeros() != Index(0) || lines.noted_dims().size() < 2)
-      throw Error(Errc::bad_input, file.size() == 0 ? "is empty" : "holds no nonzeros, only comments and blank lines",
+      throw Error(Errc::bad_input,
+                  file.size() == 0 ? "is empty" : "holds no nonzeros, only comments and blank lines",
                   {file.path().string(), 0});
     FileHead empty;
+    lines.check_order(Index(lines.noted_dims().size()));
     empty.order = int(lines.noted_dims().size());
     empty.noted_dims = lines.noted_dims();
     empty.data_begin = std::numeric_limits<Index>::max();
@@ -262,21 +275,24 @@ FileHead text_head(const InputFile& file) {
   if (word == "sptensor" || word == "tensor" || word == "matrix") return toolbox_head(lines);
   if (word == "ktensor" || word == "facmatrix")
     lines.fail("holds a Kruskal tensor (factors), where a tensor's nonzeros were expected");
-  if (lines.line().find("::") != std::string_view::npos) return movielens_head(lines, TensorFormat::movielens_colons);
+  if (lines.line().find("::") != std::string_view::npos)
+    return movielens_head(lines, TensorFormat::movielens_colons);
   if (looks_like_csv(lines.line())) return csv_head(lines);
   if (looks_like_u_data(lines)) {
     auto head = movielens_head(lines, TensorFormat::movielens_tabs);
-    head.notes.emplace_back("read as MovieLens u.data (user, item, rating, time); --input-format tns reads it as a "
-                            "tensor of order 3");
+    head.notes.emplace_back(
+        "read as MovieLens u.data (user, item, rating, time); --input-format tns reads it as a "
+        "tensor of order 3");
     return head;
   }
   if (word.find(',') != std::string_view::npos)
     lines.fail("a csv file begins with a header line that names its columns; this one begins with numbers");
   if (lines.words().size() <= 2 && all_whole_numbers(lines.words())) return counted_head(lines);
   if (!parse_real(word))
-    lines.fail(fmt::format("{} is neither a number nor a header that Polyad knows (sptensor, tensor, matrix, "
-                           "%%MatrixMarket, column names)",
-                           in_quotes(word)));
+    lines.fail(
+        fmt::format("{} is neither a number nor a header that Polyad knows (sptensor, tensor, matrix, "
+                    "%%MatrixMarket, column names)",
+                    in_quotes(word)));
   return plain_head(lines, TensorFormat::tns);
 }
 
@@ -286,15 +302,20 @@ FileHead text_head_as(const InputFile& file, TensorFormat format) {
   lines.require_next("the first line");
   switch (format) {
     case TensorFormat::tns:
-    case TensorFormat::libmf: return plain_head(lines, format);
+    case TensorFormat::libmf:
+      return plain_head(lines, format);
     case TensorFormat::movielens_tabs:
-    case TensorFormat::movielens_colons: return movielens_head(lines, format);
-    case TensorFormat::csv: return csv_head(lines);
-    default: break;
+    case TensorFormat::movielens_colons:
+      return movielens_head(lines, format);
+    case TensorFormat::csv:
+      return csv_head(lines);
+    default:
+      break;
   }
   FileHead head = text_head(file);
   if (head.format != format)
-    lines.fail(fmt::format("is {}, not {} as --input-format says", traits(head.format).name, traits(format).name));
+    lines.fail(
+        fmt::format("is {}, not {} as --input-format says", traits(head.format).name, traits(format).name));
   return head;
 }
 
@@ -318,8 +339,17 @@ std::optional<TensorFormat> binary_format(const InputFile& file) {
   }
   const auto is_width = [](std::uint64_t w) { return w == 4 || w == 8; };
   if (zero == 0 && (is_width(width) || is_width(__builtin_bswap64(width)))) return TensorFormat::splatt;
-  throw Error(Errc::bad_input, "is neither a text nor a binary tensor that Polyad knows (SPLATT, GenTen, ptb)",
+  throw Error(Errc::bad_input,
+              "is neither a text nor a binary tensor that Polyad knows (SPLATT, GenTen, ptb)",
               {file.path().string(), 0});
+}
+
+// Texts are read through gzip; binaries, which are read at any place, cannot be.
+void refuse_compressed_binary(const InputFile& file) {
+  std::string head;
+  ByteStream(file, 1 << 12).next(head);
+  if (head.find('\0') != std::string::npos)
+    throw Error(Errc::bad_input, "holds a binary inside gzip: uncompress it first", {file.path().string(), 0});
 }
 
 }  // namespace
@@ -333,14 +363,17 @@ std::string in_quotes(std::string_view word) {
 
 FileHead recognise(const InputFile& file, const ReadOptions& options) {
   FileHead head;
+  if (file.is_gzip()) refuse_compressed_binary(file);
   if (const auto binary = file.is_gzip() ? std::nullopt : binary_format(file)) {
     if (options.format && *options.format != *binary)
       throw Error(Errc::bad_input,
-                  fmt::format("is {}, not {} as --input-format says", traits(*binary).name, traits(*options.format).name),
+                  fmt::format("is {}, not {} as --input-format says", traits(*binary).name,
+                              traits(*options.format).name),
                   {file.path().string(), 0});
     head.format = *binary;
   } else if (options.format && is_binary(*options.format)) {
-    throw Error(Errc::bad_input, fmt::format("is a text, not {} as --input-format says", traits(*options.format).name),
+    throw Error(Errc::bad_input,
+                fmt::format("is a text, not {} as --input-format says", traits(*options.format).name),
                 {file.path().string(), 0});
   } else {
     head = options.format ? text_head_as(file, *options.format) : text_head(file);

@@ -40,15 +40,15 @@ struct FileHead {
   std::filesystem::path path;
   TensorFormat format = TensorFormat::tns;
   int order = 0;
-  std::vector<Index> dims;           // stated, binding
-  std::vector<Index> noted_dims;     // stated in a comment: a lower bound
-  std::optional<Index> nonzeros;     // stated, binding
+  std::vector<Index> dims;        // stated, binding
+  std::vector<Index> noted_dims;  // stated in a comment: a lower bound
+  std::optional<Index> nonzeros;  // stated, binding
   std::optional<Index> noted_nonzeros;
-  std::optional<int> index_base;     // what the format demands
-  bool has_values = true;            // false: a pattern, every value is 1
-  bool symmetric = false;            // an entry off the diagonal stands for two
-  Index data_begin = 0;              // the place of the first data line among the (inflated) bytes
-  Index data_line = 0;               // its number
+  std::optional<int> index_base;  // what the format demands
+  bool has_values = true;         // false: a pattern, every value is 1
+  bool symmetric = false;         // an entry off the diagonal stands for two
+  Index data_begin = 0;           // the place of the first data line among the (inflated) bytes
+  Index data_line = 0;            // its number
   char separator = ' ';
   std::vector<std::string> column_names;  // csv
   std::vector<ModeLabels> labels;         // kept inside the file, for the whole tensor (ptb)

@@ -11,8 +11,7 @@ template <class T>
 void close_gaps_in(Array<T>& column, const std::vector<Index>& begin, const std::vector<Index>& counts) {
   Index next = 0;
   for (std::size_t part = 0; part < counts.size(); ++part) {
-    if (next != begin[part])
-      std::copy_n(column.begin() + begin[part], counts[part], column.begin() + next);
+    if (next != begin[part]) std::copy_n(column.begin() + begin[part], counts[part], column.begin() + next);
     next += counts[part];
   }
   column.resize(std::size_t(next));

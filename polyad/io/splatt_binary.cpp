@@ -24,7 +24,9 @@ SplattHead read_head(const InputFile& file) {
   head.index_width = Index(fields.next<std::uint64_t>());
   head.value_width = Index(fields.next<std::uint64_t>());
   const auto is_width = [](Index width) { return width == 4 || width == 8; };
-  const auto fail = [&](const std::string& why) { throw Error(Errc::bad_input, why, {file.path().string(), 0}); };
+  const auto fail = [&](const std::string& why) {
+    throw Error(Errc::bad_input, why, {file.path().string(), 0});
+  };
   if (is_width(Index(__builtin_bswap64(std::uint64_t(head.index_width)))))
     fail("was written on a machine of the other byte order; write it as text there and convert that");
   if (!is_width(head.index_width) || !is_width(head.value_width))
@@ -70,8 +72,10 @@ Slab read_splatt(const InputFile& file, const FileHead& file_head, const ReadOpt
       slab.values[z] = checked_value(file, first + z, value);
     });
   };
-  if (splatt.value_width == 4) read_values(float());
-  else read_values(double());
+  if (splatt.value_width == 4)
+    read_values(float());
+  else
+    read_values(double());
   return slab;
 }
 
@@ -82,8 +86,10 @@ void write_splatt(OutputFile& out, const SparseTensor<double>& x) {
   append_bytes(head, std::uint64_t(narrow ? 4 : 8));
   append_bytes(head, std::uint64_t(8));
   const auto append_number = [&](std::string& to, Index number) {
-    if (narrow) append_bytes(to, std::uint32_t(number));
-    else append_bytes(to, std::uint64_t(number));
+    if (narrow)
+      append_bytes(to, std::uint32_t(number));
+    else
+      append_bytes(to, std::uint64_t(number));
   };
   append_number(head, x.order());
   for (const Index dim : x.extents()) append_number(head, dim);

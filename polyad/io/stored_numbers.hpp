@@ -46,10 +46,14 @@ void append_bytes(std::string& out, const T& value) {
 template <class Fn>
 decltype(auto) with_index_type(Index width, Fn fn) {
   switch (width) {
-    case 1: return fn(std::uint8_t());
-    case 2: return fn(std::uint16_t());
-    case 4: return fn(std::uint32_t());
-    default: return fn(std::uint64_t());
+    case 1:
+      return fn(std::uint8_t());
+    case 2:
+      return fn(std::uint16_t());
+    case 4:
+      return fn(std::uint32_t());
+    default:
+      return fn(std::uint64_t());
   }
 }
 

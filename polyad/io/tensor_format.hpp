@@ -9,20 +9,20 @@ namespace polyad::io {
 
 // The file formats of sparse tensors. Each is recognised by its content; see docs/formats.md.
 enum class TensorFormat {
-  tns,              // FROSTT: indices and a value per line
-  hiparti,          // order, dims, then as tns
-  frostt,           // MLIR's extended FROSTT: order and nonzeros, dims, then as tns
-  sptensor,         // Tensor Toolbox, pyttb, GenTen
-  dense_tensor,     // the same family's `tensor`: every value, first index fastest
-  dense_matrix,     // the same family's `matrix`: every value, row after row
-  matrix_market,    // coordinate matrices
-  movielens_tabs,   // user, item, rating, time with tabs: u.data
-  movielens_colons, // the same with :: between, ratings.dat
-  csv,              // a header line and columns
-  libmf,            // row, column, value from 0
-  splatt,           // SPLATT's binary
-  genten,           // GenTen's binary
-  ptb               // Polyad's own binary
+  tns,               // FROSTT: indices and a value per line
+  hiparti,           // order, dims, then as tns
+  frostt,            // MLIR's extended FROSTT: order and nonzeros, dims, then as tns
+  sptensor,          // Tensor Toolbox, pyttb, GenTen
+  dense_tensor,      // the same family's `tensor`: every value, first index fastest
+  dense_matrix,      // the same family's `matrix`: every value, row after row
+  matrix_market,     // coordinate matrices
+  movielens_tabs,    // user, item, rating, time with tabs: u.data
+  movielens_colons,  // the same with :: between, ratings.dat
+  csv,               // a header line and columns
+  libmf,             // row, column, value from 0
+  splatt,            // SPLATT's binary
+  genten,            // GenTen's binary
+  ptb                // Polyad's own binary
 };
 
 struct FormatTraits {

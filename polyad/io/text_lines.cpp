@@ -12,11 +12,11 @@
 namespace polyad::io {
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t(1) << 18;      // stays in the second-level cache
-constexpr std::size_t spare_bytes = 1 + number_padding;        // for the last line's \n, and behind it
-constexpr std::size_t max_line_bytes = std::size_t(1) << 26;   // a longer line is no text
-constexpr std::size_t inflated_bytes = std::size_t(1) << 24;   // parsed by all threads at a time
-constexpr Index min_step = 1 << 10, max_step = 1 << 16;        // stored bytes inflated at a time
+constexpr std::size_t piece_bytes = std::size_t(1) << 18;     // stays in the second-level cache
+constexpr std::size_t spare_bytes = 1 + number_padding;       // for the last line's \n, and behind it
+constexpr std::size_t max_line_bytes = std::size_t(1) << 26;  // a longer line is no text
+constexpr std::size_t inflated_bytes = std::size_t(1) << 24;  // parsed by all threads at a time
+constexpr Index min_step = 1 << 10, max_step = 1 << 16;       // stored bytes inflated at a time
 
 // The first line begin at or after `position`; the size of the text when there is none.
 std::size_t line_begin_from(std::string_view text, std::size_t position) {
@@ -36,7 +36,8 @@ Index line_begin_from(const InputFile& file, Index position) {
 
 void check_line_length(const InputFile& file, std::size_t bytes) {
   if (bytes > max_line_bytes)
-    throw Error(Errc::bad_input, "has a line of more than 64 MiB: not a text of numbers", {file.path().string(), 0});
+    throw Error(Errc::bad_input, "has a line of more than 64 MiB: not a text of numbers",
+                {file.path().string(), 0});
 }
 
 // The share of a gzip file's text: which lines begin in the steps that belong to it.
@@ -75,8 +76,10 @@ class InflatedShare {
     }
     std::size_t from = 0, to = bytes.size();
     if (pending_.empty() && !started_) {
-      if (step >= first_step_ && step < end_step_) from = first_own_line(bytes, offset);
-      else from = bytes.size();
+      if (step >= first_step_ && step < end_step_)
+        from = first_own_line(bytes, offset);
+      else
+        from = bytes.size();
       started_ = from < bytes.size();
       pending_offset_ = offset + Index(from);
     }

@@ -48,13 +48,19 @@ std::string dims_text(const Tensor& x) {
 
 std::string head_text(TensorFormat format, const Tensor& x) {
   switch (format) {
-    case TensorFormat::tns: return fmt::format("# dims: {}\n# nnz: {}\n", dims_text(x), x.num_nonzeros());
-    case TensorFormat::hiparti: return fmt::format("{}\n{}\n", x.order(), dims_text(x));
-    case TensorFormat::frostt: return fmt::format("{} {}\n{}\n", x.order(), x.num_nonzeros(), dims_text(x));
-    case TensorFormat::sptensor: return fmt::format("sptensor\n{}\n{}\n{}\n", x.order(), dims_text(x), x.num_nonzeros());
+    case TensorFormat::tns:
+      return fmt::format("# dims: {}\n# nnz: {}\n", dims_text(x), x.num_nonzeros());
+    case TensorFormat::hiparti:
+      return fmt::format("{}\n{}\n", x.order(), dims_text(x));
+    case TensorFormat::frostt:
+      return fmt::format("{} {}\n{}\n", x.order(), x.num_nonzeros(), dims_text(x));
+    case TensorFormat::sptensor:
+      return fmt::format("sptensor\n{}\n{}\n{}\n", x.order(), dims_text(x), x.num_nonzeros());
     case TensorFormat::matrix_market:
-      return fmt::format("%%MatrixMarket matrix coordinate real general\n{} {}\n", dims_text(x), x.num_nonzeros());
-    default: return "";
+      return fmt::format("%%MatrixMarket matrix coordinate real general\n{} {}\n", dims_text(x),
+                         x.num_nonzeros());
+    default:
+      return "";
   }
 }
 
@@ -69,7 +75,8 @@ void write_numbered(OutputFile& out, TensorFormat format, const Tensor& x) {
 
 // A field in quotes where it would be misread without.
 void append_field(std::string& out, std::string_view field) {
-  if (field.find_first_of(",\"\r\t;") == std::string_view::npos && !field.starts_with(' ') && !field.ends_with(' ')) {
+  if (field.find_first_of(",\"\r\t;") == std::string_view::npos && !field.starts_with(' ') &&
+      !field.ends_with(' ')) {
     out += field;
     return;
   }
@@ -83,15 +90,18 @@ void append_field(std::string& out, std::string_view field) {
 
 void append_name(std::string& out, std::span<const ModeLabels> labels, int mode, Index index) {
   const auto m = std::size_t(mode);
-  if (m < labels.size() && std::size_t(index) < labels[m].labels.size()) append_field(out, labels[m].labels[index]);
-  else append_number(out, index + 1);
+  if (m < labels.size() && std::size_t(index) < labels[m].labels.size())
+    append_field(out, labels[m].labels[index]);
+  else
+    append_number(out, index + 1);
 }
 
 void write_csv(OutputFile& out, const Tensor& x, std::span<const ModeLabels> labels) {
   std::string header;
   for (int m = 0; m < x.order(); ++m) {
     const auto k = std::size_t(m);
-    append_field(header, k < labels.size() && !labels[k].name.empty() ? labels[k].name : fmt::format("mode{}", m + 1));
+    append_field(
+        header, k < labels.size() && !labels[k].name.empty() ? labels[k].name : fmt::format("mode{}", m + 1));
     header += ',';
   }
   out.write(header + "value\n");
@@ -117,9 +127,11 @@ bool is_for_matrices(TensorFormat format) {
   throw Error(Errc::bad_option, why, {path.string(), 0});
 }
 
-void check(const std::filesystem::path& path, TensorFormat format, const Tensor& x, const WriteOptions& options) {
+void check(const std::filesystem::path& path, TensorFormat format, const Tensor& x,
+           const WriteOptions& options) {
   if (is_for_matrices(format) && x.order() != 2)
-    refuse(path, fmt::format("{} holds tensors of order 2, this one has order {}", traits(format).name, x.order()));
+    refuse(path,
+           fmt::format("{} holds tensors of order 2, this one has order {}", traits(format).name, x.order()));
   if (is_binary(format) && has_gzip_extension(path))
     refuse(path, fmt::format("{} is not written through gzip{}", traits(format).name,
                              format == TensorFormat::ptb ? "; --compress compresses it by itself" : ""));
@@ -134,10 +146,12 @@ TensorFormat output_format(const std::filesystem::path& path, const WriteOptions
   if (!format) {
     std::string known;
     for (const auto& candidate : all_formats())
-      if (!candidate.extension.empty()) known += (known.empty() ? "" : ", ") + std::string(candidate.extension);
+      if (!candidate.extension.empty())
+        known += (known.empty() ? "" : ", ") + std::string(candidate.extension);
     refuse(path, fmt::format("its extension names no format; known are {}, and --output-format", known));
   }
-  if (!traits(*format).writable) refuse(path, fmt::format("{} is only read, not written", traits(*format).name));
+  if (!traits(*format).writable)
+    refuse(path, fmt::format("{} is only read, not written", traits(*format).name));
   return *format;
 }
 
@@ -149,15 +163,24 @@ void write_tensor(const std::filesystem::path& path, const Tensor& x, std::span<
                   const WriteOptions& options) {
   const TensorFormat format = output_format(path, options);
   check(path, format, x, options);
-  OutputFile out(path, has_gzip_extension(path) ? OutputFile::Compression::gzip : OutputFile::Compression::none);
+  OutputFile out(path,
+                 has_gzip_extension(path) ? OutputFile::Compression::gzip : OutputFile::Compression::none);
   switch (format) {
-    case TensorFormat::splatt: write_splatt(out, x); break;
-    case TensorFormat::genten: write_genten(out, x); break;
+    case TensorFormat::splatt:
+      write_splatt(out, x);
+      break;
+    case TensorFormat::genten:
+      write_genten(out, x);
+      break;
     case TensorFormat::ptb:
       write_ptb(out, x, labels, options.compress ? BlockCompression::deflate : BlockCompression::none);
       break;
-    case TensorFormat::csv: write_csv(out, x, labels); break;
-    default: write_numbered(out, format, x); break;
+    case TensorFormat::csv:
+      write_csv(out, x, labels);
+      break;
+    default:
+      write_numbered(out, format, x);
+      break;
   }
   out.commit();
 }

@@ -37,7 +37,8 @@ std::string sparkline(const SliceSummary& mode) {
 
 std::string with_commas(Index number) {
   std::string text = std::to_string(number);
-  for (auto at = Index(text.size()) - 3; at > (number < 0 ? 1 : 0); at -= 3) text.insert(std::size_t(at), ",");
+  for (auto at = Index(text.size()) - 3; at > (number < 0 ? 1 : 0); at -= 3)
+    text.insert(std::size_t(at), ",");
   return text;
 }
 
@@ -45,7 +46,8 @@ std::string dims_text(std::span<const Index> dims) {
   return fmt::format("{}", fmt::join(dims, "x"));
 }
 
-nlohmann::ordered_json statistics_json(const TensorStatistics& statistics, std::span<const ModeLabels> labels) {
+nlohmann::ordered_json statistics_json(const TensorStatistics& statistics,
+                                       std::span<const ModeLabels> labels) {
   nlohmann::ordered_json json;
   json["order"] = statistics.order();
   json["dims"] = statistics.dims;
@@ -57,14 +59,14 @@ nlohmann::ordered_json statistics_json(const TensorStatistics& statistics, std::
   json["modes"] = nlohmann::ordered_json::array();
   for (std::size_t m = 0; m < statistics.modes.size(); ++m) {
     const auto& mode = statistics.modes[m];
-    json["modes"].push_back(
-        {{"name", labels[m].name},
-         {"labelled", !labels[m].empty()},
-         {"length", statistics.dims[m]},
-         {"nonempty", mode.nonempty},
-         {"max", mode.max},
-         {"mean", mean_count(mode)},
-         {"histogram", std::vector<Index>(mode.histogram.begin(), mode.histogram.begin() + num_buckets(mode))}});
+    json["modes"].push_back({{"name", labels[m].name},
+                             {"labelled", !labels[m].empty()},
+                             {"length", statistics.dims[m]},
+                             {"nonempty", mode.nonempty},
+                             {"max", mode.max},
+                             {"mean", mean_count(mode)},
+                             {"histogram", std::vector<Index>(mode.histogram.begin(),
+                                                              mode.histogram.begin() + num_buckets(mode))}});
   }
   const Index order = statistics.order(), nonzeros = statistics.num_nonzeros;
   json["memory_bytes"] = {{"coo", coordinate_bytes(order, nonzeros, sizeof(double))},
@@ -76,11 +78,12 @@ std::string statistics_text(const TensorStatistics& statistics, std::span<const 
   std::string text;
   text += fmt::format("{} tensor of order {}, {} nonzeros, density {:.3g}\n", dims_text(statistics.dims),
                       statistics.order(), with_commas(statistics.num_nonzeros), statistics.density());
-  text += fmt::format("values from {:.6g} to {:.6g}, norm {:.10g}", statistics.min_value, statistics.max_value,
-                      statistics.norm);
+  text += fmt::format("values from {:.6g} to {:.6g}, norm {:.10g}", statistics.min_value,
+                      statistics.max_value, statistics.norm);
   if (statistics.num_zeros > 0) text += fmt::format(", {} stored zeros", with_commas(statistics.num_zeros));
-  text += fmt::format("\nin memory {} as coordinates in double precision\n\n",
-                      with_prefix(double(coordinate_bytes(statistics.order(), statistics.num_nonzeros, 8)), "B"));
+  text +=
+      fmt::format("\nin memory {} as coordinates in double precision\n\n",
+                  with_prefix(double(coordinate_bytes(statistics.order(), statistics.num_nonzeros, 8)), "B"));
   text += fmt::format("{:>4}  {:<12} {:>14} {:>14} {:>14} {:>12}  {}\n", "mode", "name", "length", "nonempty",
                       "largest slice", "mean slice", "slices by size, 1, 2-3, 4-7, ...");
   for (std::size_t m = 0; m < statistics.modes.size(); ++m) {

@@ -10,7 +10,8 @@
 namespace polyad {
 
 // The keys of `polyad stats --json`; docs/json.md names them all.
-nlohmann::ordered_json statistics_json(const TensorStatistics& statistics, std::span<const ModeLabels> labels);
+nlohmann::ordered_json statistics_json(const TensorStatistics& statistics,
+                                       std::span<const ModeLabels> labels);
 
 // The same for people: a few lines and a table of the modes.
 std::string statistics_text(const TensorStatistics& statistics, std::span<const ModeLabels> labels);

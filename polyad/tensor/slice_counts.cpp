@@ -31,9 +31,7 @@ SliceCounts count_densely(std::span<const Index> indices, Index extent) {
 
 SliceCounts count_by_sorting(std::span<const Index> indices, Index extent) {
   Array<KeyedPosition> items(indices.size());
-  parallel_for(Index(items.size()), [&](Index i) {
-    items[i] = {std::uint64_t(indices[i]), i};
-  });
+  parallel_for(Index(items.size()), [&](Index i) { items[i] = {std::uint64_t(indices[i]), i}; });
   radix_sort(items, int(std::bit_width(std::uint64_t(extent - 1))));
   SliceCounts result;
   for (const auto& item : items) {

@@ -48,8 +48,7 @@ void set_keys(const SparseTensor<Real>& x, const KeyGroup& group, Array<KeyedPos
 template <class T>
 Array<T> permuted(std::span<const T> from, const Array<KeyedPosition>& items) {
   Array<T> to(from.size());
-  parallel_for(Index(items.size()),
-               [&](Index i) { to[i] = from[items[i].position]; });
+  parallel_for(Index(items.size()), [&](Index i) { to[i] = from[items[i].position]; });
   return to;
 }
 
@@ -121,8 +120,7 @@ Index merge_duplicates(SparseTensor<Real>& x) {
       continue;
     }
     ++last;
-    for (int m = 0; m < x.order(); ++m)
-      x.indices(m)[last] = x.indices(m)[z];
+    for (int m = 0; m < x.order(); ++m) x.indices(m)[last] = x.indices(m)[z];
     x.values()[last] = value;
   }
   x.resize(last + 1);

@@ -8,7 +8,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   fuzz::expect_sound([&] {
     const auto whole = io::read_tensor(file.path());
     Index in_shares = 0;
-    for (int part = 0; part < 2; ++part) in_shares += io::read_slab(file.path(), {.share = {part, 2}}).facts.num_nonzeros;
+    for (int part = 0; part < 2; ++part)
+      in_shares += io::read_slab(file.path(), {.share = {part, 2}}).facts.num_nonzeros;
     if (in_shares != whole.tensor.num_nonzeros()) std::abort();
     for (int m = 0; m < whole.tensor.order(); ++m)
       for (const Index index : whole.tensor.indices(m))

@@ -35,9 +35,12 @@ TEST(Csv, names_become_indices_in_their_sorted_order) {
 
   EXPECT_EQ(x.labels[0], (ModeLabels{"user", {"ann", "bob"}}));
   EXPECT_EQ(x.labels[1], (ModeLabels{"item", {"coffee", "tea"}}));
-  EXPECT_EQ(std::vector<Index>(x.tensor.indices(0).begin(), x.tensor.indices(0).end()), (std::vector<Index>{1, 0, 1}));
-  EXPECT_EQ(std::vector<Index>(x.tensor.indices(1).begin(), x.tensor.indices(1).end()), (std::vector<Index>{1, 0, 0}));
-  EXPECT_EQ(std::vector<double>(x.tensor.values().begin(), x.tensor.values().end()), (std::vector<double>{4, 2.5, 1}));
+  EXPECT_EQ(std::vector<Index>(x.tensor.indices(0).begin(), x.tensor.indices(0).end()),
+            (std::vector<Index>{1, 0, 1}));
+  EXPECT_EQ(std::vector<Index>(x.tensor.indices(1).begin(), x.tensor.indices(1).end()),
+            (std::vector<Index>{1, 0, 0}));
+  EXPECT_EQ(std::vector<double>(x.tensor.values().begin(), x.tensor.values().end()),
+            (std::vector<double>{4, 2.5, 1}));
 }
 
 TEST(Csv, quotes_separators_and_column_order_are_understood) {
@@ -67,7 +70,8 @@ TEST(Csv, times_fall_into_bins) {
   EXPECT_EQ(time_label("2014-04-01 13:05", ColumnKind::month), "2014-04");
   EXPECT_EQ(time_label("2014-12-29", ColumnKind::week), "2015-W01");  // a Monday
   EXPECT_EQ(time_label("2012-01-01", ColumnKind::week), "2011-W52");  // a Sunday
-  for (const auto* text : {"", "x", "2014-13-01", "2014-02-30", "2014-04-01T25", "-5", "1e300", "2014-04", "nan"})
+  for (const auto* text :
+       {"", "x", "2014-13-01", "2014-02-30", "2014-04-01T25", "-5", "1e300", "2014-04", "nan"})
     EXPECT_EQ(time_label(text, ColumnKind::day), "") << text;
   const auto x = read("u,t\na,2014-04-02\nb,2014-04-01\na,2014-04-02\n", "u,t:day", "1");
   EXPECT_EQ(x.labels[1].labels, (Strings{"2014-04-01", "2014-04-02"}));
@@ -90,10 +94,15 @@ TEST(Csv, faults_are_told_with_their_line) {
   EXPECT_EQ(fault("a,b,c\n1,\"2,3\n", "a,b,c"), "x.csv:2: a quoted field is not closed on its line");
   EXPECT_EQ(fault("a,b,c\n1,2,3\n", "a,d,c"), "x.csv: has no column 'd'; its columns are a, b, c");
   EXPECT_EQ(fault("a,b,c\n1,2,3\n"),
-            "x.csv: csv needs --columns to say which columns are the modes and which is the value; this file has a, b, c");
-  EXPECT_EQ(fault("1,2,3\n", ""), "x.csv:1: a csv file begins with a header line that names its columns; this one begins with numbers");
+            "x.csv: csv needs --columns to say which columns are the modes and which is the value; this file "
+            "has a, b, c");
+  EXPECT_EQ(
+      fault("1,2,3\n", ""),
+      "x.csv:1: a csv file begins with a header line that names its columns; this one begins with numbers");
   EXPECT_EQ(fault("a,t,c\n1,yesterday,3\n", "a,t:day,c"),
-            "x.csv:2: 'yesterday' in the column 't' is neither seconds since 1970 nor a date like 2014-04-01T13:05");
+            "x.csv:2: 'yesterday' in the column 't' is neither seconds since 1970 nor a date like "
+            "2014-04-01T13:05");
+  EXPECT_EQ(read("a,b,c\n#1,x,3\n", "a,b,c").labels[0].labels, (Strings{"#1"}));
   EXPECT_EQ(fault("1::2\n"), "x.csv:1: expected user, item, rating and time, found 2 fields");
 }
 
@@ -110,7 +119,9 @@ TEST(Csv, the_columns_option_is_checked) {
 TEST(Csv, shares_united_name_the_same_indices_as_the_whole) {
   const test::TemporaryFolder folder;
   std::string text = "who,what,n\n";
-  for (int i = 0; i < 500; ++i) text += "u" + std::to_string(i * 37 % 101) + ",w" + std::to_string(i * i % 57) + "," + std::to_string(i) + "\n";
+  for (int i = 0; i < 500; ++i)
+    text += "u" + std::to_string(i * 37 % 101) + ",w" + std::to_string(i * i % 57) + "," + std::to_string(i) +
+            "\n";
   const auto path = folder.write("x.csv", text);
   ReadOptions options;
   options.columns = parse_columns("who,what,n", "");

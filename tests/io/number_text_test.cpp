@@ -37,7 +37,8 @@ TEST(NumberText, the_fast_way_reads_the_same_bits_as_the_standard_library) {
       for (const auto& form : {text, std::to_string(value)}) {
         const auto read = fast_real(form);
         ASSERT_TRUE(read) << form;
-        EXPECT_EQ(std::bit_cast<std::uint64_t>(*read), std::bit_cast<std::uint64_t>(std::strtod(form.c_str(), nullptr)))
+        EXPECT_EQ(std::bit_cast<std::uint64_t>(*read),
+                  std::bit_cast<std::uint64_t>(std::strtod(form.c_str(), nullptr)))
             << form;
       }
       EXPECT_EQ(std::bit_cast<std::uint64_t>(*fast_real(text)), std::bit_cast<std::uint64_t>(value));
@@ -67,7 +68,8 @@ TEST(NumberText, reads_indices_up_to_the_last_and_no_further) {
   EXPECT_EQ(fast_index("9223372036854775807"), std::numeric_limits<Index>::max());
   EXPECT_EQ(fast_index("12.0"), 12);
   EXPECT_EQ(fast_index("1e3"), 1000);
-  for (const auto* text : {"", "-1", "x", "1x", "9223372036854775808", "99999999999999999999", "1.5", "+1", "1e30"})
+  for (const auto* text :
+       {"", "-1", "x", "1x", "9223372036854775808", "99999999999999999999", "1.5", "+1", "1e30"})
     EXPECT_FALSE(fast_index(text)) << text;
 }
 

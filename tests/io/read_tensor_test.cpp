@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/output_file.hpp"
 #include "polyad/io/write_tensor.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -53,7 +54,8 @@ TEST_F(ReadTensor, plain_lines_in_any_layout) {
 }
 
 TEST_F(ReadTensor, every_dialect_is_recognised_by_its_head) {
-  const std::string lines = "1 1 1 1\n2 3 4 -2.5\n1 2 3 1e-300\n", zero_based = "0 0 0 1\n1 2 3 -2.5\n0 1 2 1e-300\n";
+  const std::string lines = "1 1 1 1\n2 3 4 -2.5\n1 2 3 1e-300\n",
+                    zero_based = "0 0 0 1\n1 2 3 -2.5\n0 1 2 1e-300\n";
   EXPECT_EQ(read("3\n2 3 4\n" + lines).format, TensorFormat::hiparti);
   EXPECT_EQ(read("3\n2 3 4\n" + lines).tensor, small);
   EXPECT_EQ(read("# c\n3 3\n2 3 4\n" + lines).format, TensorFormat::frostt);
@@ -70,7 +72,8 @@ TEST_F(ReadTensor, one_index_0_means_that_every_mode_counts_from_0) {
   ASSERT_EQ(loaded.notes.size(), 1);
   EXPECT_EQ(loaded.notes[0], "an index 0 occurs, so indices are taken to count from 0 in every mode");
   EXPECT_EQ(read("1 1 1 1\n", {.index_base = 0}).tensor, tensor({2, 2, 2}, {{{1, 1, 1}, 1}}));
-  EXPECT_EQ(fault("1 1 1 1\n1 0 1 1\n", {.index_base = 1}), "x:2: index '0' of mode 2 is below 1, where the indices start");
+  EXPECT_EQ(fault("1 1 1 1\n1 0 1 1\n", {.index_base = 1}),
+            "x:2: index '0' of mode 2 is below 1, where the indices start");
 }
 
 TEST_F(ReadTensor, dims_come_from_the_option_the_header_the_note_or_the_maxima) {
@@ -123,7 +126,8 @@ TEST_F(ReadTensor, faults_name_their_line_on_any_number_of_threads) {
   for (const int threads : {1, 2, 5}) {
     omp_set_num_threads(threads);
     EXPECT_EQ(fault(lines + "1 2 x 1\n" + lines), "x:3001: index 'x' of mode 3 is not a whole number");
-    EXPECT_EQ(fault(lines + "1 2 3\n" + lines + "1 x 3 1\n"), "x:3001: expected 4 fields as on line 1, found 3");
+    EXPECT_EQ(fault(lines + "1 2 3\n" + lines + "1 x 3 1\n"),
+              "x:3001: expected 4 fields as on line 1, found 3");
   }
 }
 
@@ -133,9 +137,24 @@ TEST_F(ReadTensor, all_faults_are_collected_when_that_is_asked_for) {
   const auto loaded = read("1 1 1\n1 x 1\n2 2 nan\n2 2 2 2\n2 2 2\n", {.problems = &problems});
 
   EXPECT_EQ(loaded.tensor, tensor({2, 2}, {{{0, 0}, 1}, {{1, 1}, 2}}));
-  EXPECT_EQ(problems, (std::vector<Problem>{{2, "index 'x' of mode 2 is not a whole number"},
-                                            {3, "value 'nan' is not finite"},
-                                            {4, "expected 3 fields as on line 1, found 4: '2' after the value"}}));
+  EXPECT_EQ(problems,
+            (std::vector<Problem>{{2, "index 'x' of mode 2 is not a whole number"},
+                                  {3, "value 'nan' is not finite"},
+                                  {4, "expected 3 fields as on line 1, found 4: '2' after the value"}}));
+}
+
+TEST_F(ReadTensor, a_binary_inside_gzip_is_refused) {
+  write_tensor(folder_ / "x.bin", small, {});
+  OutputFile out(folder_ / "x.bin.gz", OutputFile::Compression::gzip);
+  out.write(test::contents(folder_ / "x.bin"));
+  out.commit();
+
+  try {
+    read_tensor(folder_ / "x.bin.gz");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()), (folder_ / "x.bin.gz").string() + ": holds a binary inside gzip: uncompress it first");
+  }
 }
 
 TEST_F(ReadTensor, shares_put_together_are_the_whole_in_every_format) {
@@ -167,7 +186,8 @@ TEST_F(ReadTensor, an_option_that_has_no_meaning_is_an_error) {
             "x: --index-base has no meaning for movielens-colons, whose ids are names");
   EXPECT_EQ(fault("1 1 1\n", {.columns = CsvColumns{}}), "x: --columns is for csv; this file is tns");
   EXPECT_EQ(fault("1 1 1\n", {.format = TensorFormat::ptb}), "x: is a text, not ptb as --input-format says");
-  EXPECT_EQ(fault("1 1 1\n", {.format = TensorFormat::sptensor}), "x:1: is tns, not sptensor as --input-format says");
+  EXPECT_EQ(fault("1 1 1\n", {.format = TensorFormat::sptensor}),
+            "x:1: is tns, not sptensor as --input-format says");
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ void expect_identical(const Tensor& a, const Tensor& b, const std::string& what)
   ASSERT_EQ(a.num_nonzeros(), b.num_nonzeros()) << what;
   for (int m = 0; m < a.order(); ++m) EXPECT_TRUE(std::ranges::equal(a.indices(m), b.indices(m))) << what;
   for (Index z = 0; z < a.num_nonzeros(); ++z)
-    ASSERT_EQ(std::bit_cast<std::uint64_t>(a.values()[z]), std::bit_cast<std::uint64_t>(b.values()[z])) << what;
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(a.values()[z]), std::bit_cast<std::uint64_t>(b.values()[z]))
+        << what;
 }
 
 struct Way {
@@ -28,12 +29,12 @@ struct Way {
   bool compress = false;
 };
 
-const std::vector<Way> ways{{"x.tns", TensorFormat::tns},        {"x.tns.gz", TensorFormat::tns},
-                            {"x.hi", TensorFormat::hiparti},     {"x.ext", TensorFormat::frostt},
+const std::vector<Way> ways{{"x.tns", TensorFormat::tns},           {"x.tns.gz", TensorFormat::tns},
+                            {"x.hi", TensorFormat::hiparti},        {"x.ext", TensorFormat::frostt},
                             {"x.sptensor", TensorFormat::sptensor}, {"x.csv", TensorFormat::csv},
-                            {"x.csv.gz", TensorFormat::csv},     {"x.bin", TensorFormat::splatt},
-                            {"x.sptn", TensorFormat::genten},    {"x.ptb", TensorFormat::ptb},
-                            {"y.ptb", TensorFormat::ptb, true},  {"x.mtx", TensorFormat::matrix_market},
+                            {"x.csv.gz", TensorFormat::csv},        {"x.bin", TensorFormat::splatt},
+                            {"x.sptn", TensorFormat::genten},       {"x.ptb", TensorFormat::ptb},
+                            {"y.ptb", TensorFormat::ptb, true},     {"x.mtx", TensorFormat::matrix_market},
                             {"x.libmf", TensorFormat::libmf}};
 
 bool holds_only_matrices(TensorFormat format) {
@@ -61,7 +62,8 @@ TEST(RoundTrip, every_format_gives_back_identical_coordinates_and_bits) {
 
 TEST(RoundTrip, extreme_values_and_order_16_survive) {
   Tensor x(std::vector<Index>(16, 3));
-  for (const double value : {1e-320, -0.0, 0.0, 1.7976931348623157e308, 0.1, 1e-8, -1.0 / 3, 123456789.123456789}) {
+  for (const double value :
+       {1e-320, -0.0, 0.0, 1.7976931348623157e308, 0.1, 1e-8, -1.0 / 3, 123456789.123456789}) {
     x.append(std::vector<Index>(16, x.num_nonzeros() % 3), value);
   }
   expect_round_trips(x);
@@ -76,7 +78,8 @@ TEST(RoundTrip, dims_beyond_the_maxima_survive_where_the_format_states_them) {
     write_tensor(folder / way.name, x, {}, {way.format, way.compress});
     EXPECT_EQ(read_tensor(folder / way.name).tensor, x) << way.name;
     write_tensor(folder / way.name, Tensor({5, 6, 7}), {}, {way.format, way.compress});
-    if (way.format != TensorFormat::hiparti) EXPECT_EQ(read_tensor(folder / way.name).tensor, Tensor({5, 6, 7})) << way.name;
+    if (way.format == TensorFormat::hiparti) continue;  // it does not say that there are none
+    EXPECT_EQ(read_tensor(folder / way.name).tensor, Tensor({5, 6, 7})) << way.name;
   }
 }
 
@@ -86,7 +89,8 @@ TEST(RoundTrip, labels_survive_in_ptb_and_csv) {
   x.append(std::vector<Index>{0, 0}, 1);
   x.append(std::vector<Index>{1, 1}, 2);
   x.append(std::vector<Index>{1, 2}, 3);
-  const std::vector<ModeLabels> labels{{"who", {"Ann, the first", "Bob \"B\""}}, {"where", {"a", "b c", "d"}}};
+  const std::vector<ModeLabels> labels{{"who", {"Ann, the first", "Bob \"B\""}},
+                                       {"where", {"a", "b c", "d"}}};
   write_tensor(folder / "x.ptb", x, labels);
   write_tensor(folder / "x.csv", x, labels);
 
@@ -108,7 +112,8 @@ TEST(RoundTrip, a_ptb_stores_single_precision_where_nothing_is_lost) {
   write_tensor(folder / "c.ptb", counts, {});
   write_tensor(folder / "r.ptb", reals, {});
 
-  EXPECT_EQ(std::filesystem::file_size(folder / "r.ptb") - std::filesystem::file_size(folder / "c.ptb"), 4000);
+  EXPECT_EQ(std::filesystem::file_size(folder / "r.ptb") - std::filesystem::file_size(folder / "c.ptb"),
+            4000);
 }
 
 // No damage may pass unnoticed or do harm: every byte of the file counts.
@@ -162,11 +167,14 @@ TEST(RoundTrip, a_format_that_cannot_hold_the_tensor_says_so) {
     return std::string("no error");
   };
   EXPECT_EQ(fault("x.mtx"), "x.mtx: mtx holds tensors of order 2, this one has order 3");
-  EXPECT_EQ(fault("x.ptb.gz"), "x.ptb.gz: ptb is not written through gzip; --compress compresses it by itself");
-  EXPECT_EQ(fault("x.tns", {{}, true}), "x.tns: --compress is for ptb; end a text's name in .gz to compress it");
-  EXPECT_EQ(fault("x.xyz"),
-            "x.xyz: its extension names no format; known are .tns, .sptensor, .mtx, .csv, .bin, .sptn, .ptb, and "
-            "--output-format");
+  EXPECT_EQ(fault("x.ptb.gz"),
+            "x.ptb.gz: ptb is not written through gzip; --compress compresses it by itself");
+  EXPECT_EQ(fault("x.tns", {{}, true}),
+            "x.tns: --compress is for ptb; end a text's name in .gz to compress it");
+  EXPECT_EQ(
+      fault("x.xyz"),
+      "x.xyz: its extension names no format; known are .tns, .sptensor, .mtx, .csv, .bin, .sptn, .ptb, and "
+      "--output-format");
   EXPECT_EQ(fault("x", {TensorFormat::dense_tensor}), "x: tensor is only read, not written");
   EXPECT_FALSE(std::filesystem::exists(folder / "x.mtx"));
 }

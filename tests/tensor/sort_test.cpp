@@ -26,7 +26,8 @@ SparseTensor<double> sorted_naively(const SparseTensor<double>& x, const std::ve
   std::iota(places.begin(), places.end(), 0);
   std::ranges::stable_sort(places, {}, [&](Index z) { return coordinates_of(x, z, modes); });
   SparseTensor<double> sorted(x.extents());
-  for (const Index z : places) sorted.append(coordinates_of(x, z, natural_mode_order(x.order())), x.values()[z]);
+  for (const Index z : places)
+    sorted.append(coordinates_of(x, z, natural_mode_order(x.order())), x.values()[z]);
   return sorted;
 }
 
