@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/output.hpp"
 #include "polyad/base/error.hpp"
-#include "polyad/io/write_tensor.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tensor/sort.hpp"
 
@@ -46,6 +48,7 @@ Index count_zeros(const SparseTensor<double>& x) {
 void run(const Comm& comm, const Args& args) {
   require_one_process(comm, "check");
   Console console(comm, args.common);
+  if (!args.fix.empty()) io::output_format(args.fix, {});  // a wrong name is told before the reading
   std::vector<io::Problem> problems;
   io::ReadOptions read = read_options(args.input);
   read.progress = &console.progress();
@@ -56,8 +59,13 @@ void run(const Comm& comm, const Args& args) {
   show_problems(console, args, problems);
 
   auto& x = loaded.tensor;
-  sort_nonzeros(x, natural_mode_order(x.order()));
-  const Index duplicates = merge_duplicates(x);
+  const Index duplicates = console.progress().during("looking for duplicates", [&] {
+    sort_nonzeros(x, natural_mode_order(x.order()));
+    return merge_duplicates(x);
+  });
+  if (!std::ranges::all_of(x.values(), [](double value) { return std::isfinite(value); }))
+    throw Error(Errc::bad_input, "duplicate coordinates add up to more than double precision holds",
+                {args.input.path, 0});
   if (duplicates > 0)
     console.warn(fmt::format("{}: {} duplicate coordinates{}", args.input.path, with_commas(duplicates),
                              args.fix.empty() ? "" : " were added up"));
@@ -66,8 +74,8 @@ void run(const Comm& comm, const Args& args) {
   console.say(fmt::format("{}: {}; {} {} with {} nonzeros", args.input.path, verdict, dims_text(x.extents()),
                           io::traits(loaded.format).name, with_commas(x.num_nonzeros())));
   if (!args.fix.empty()) {
-    io::write_tensor(args.fix, x, loaded.labels);
-    console.say(fmt::format("{}: written without them, sorted, duplicates added up", args.fix));
+    save(args.fix, loaded, {}, console);
+    console.say(fmt::format("{}: what is sound, sorted, duplicates added up", args.fix));
   }
   console.result({{"format", io::traits(loaded.format).name},
                   {"dims", x.extents()},

@@ -5,10 +5,9 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/output.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/io/kruskal.hpp"
-#include "polyad/io/label_files.hpp"
-#include "polyad/io/write_tensor.hpp"
 #include "polyad/report/statistics_report.hpp"
 
 namespace polyad::cli {
@@ -21,31 +20,27 @@ struct Args {
   bool compress = false;
 };
 
-bool is_labelled(const std::vector<ModeLabels>& labels) {
-  return std::ranges::any_of(labels, [](const auto& mode) { return !mode.empty(); });
-}
-
 void convert_tensor(const Comm& comm, const Args& args, Console& console) {
   io::WriteOptions write{{}, args.compress};
   if (!args.output_format.empty()) write.format = io::format_by_name(args.output_format);
   const auto format = io::output_format(args.output, write);  // a wrong name is told before the reading
   const auto loaded = load(comm, args.input, console);
   const auto& x = loaded.tensor;
-  std::vector<std::filesystem::path> label_files;
-  if (is_labelled(loaded.labels) && !io::holds_labels(format))
-    label_files = io::write_label_files(args.output, loaded.labels);
-  io::write_tensor(args.output, x, loaded.labels, write);
+  const auto label_files = save(args.output, loaded, write, console);
   console.say(fmt::format("{}: {} {} with {} nonzeros", args.output, dims_text(x.extents()),
                           io::traits(format).name, with_commas(x.num_nonzeros())));
   nlohmann::ordered_json json{{"format", io::traits(format).name},
                               {"dims", x.extents()},
                               {"nnz", x.num_nonzeros()},
                               {"labels", nlohmann::ordered_json::array()}};
-  for (const auto& path : label_files) {
-    console.say(fmt::format("{}: labels", path.string()));
-    json["labels"].push_back(path.string());
-  }
+  for (const auto& path : label_files) json["labels"].push_back(path.string());
   console.result(json);
+}
+
+// What is said about a tensor's nonzeros has no meaning for factors.
+bool has_tensor_options(const InputOptions& input) {
+  return input.index_base >= 0 || !input.dims.empty() || !input.columns.empty() || !input.value.empty() ||
+         !input.labels.empty();
 }
 
 void convert_kruskal(const Args& args, const Console& console) {
@@ -54,6 +49,9 @@ void convert_kruskal(const Args& args, const Console& console) {
     throw Error(Errc::bad_option,
                 "a Kruskal tensor is written as NAME.ktensor, NAME.npz or a folder of SPLATT's .mat files",
                 {args.output, 0});
+  if (has_tensor_options(args.input))
+    throw Error(Errc::bad_option, "holds a Kruskal tensor: only its path and the output are to be given",
+                {args.input.path, 0});
   const auto model = io::read_kruskal(args.input.path);
   io::write_kruskal(args.output, model, *format);
   std::vector<Index> dims;

@@ -90,9 +90,10 @@ void run(const Comm& comm, const Args& args) {
   for (const auto& [program, found] : json["programs"].items())
     console.say(
         fmt::format("{:<10} {}", program, found.get<bool>() ? "found" : "not on the PATH (optional)"));
-  if (num_threads() * comm.size() > omp_get_num_procs())
-    console.warn(fmt::format("{} processes of {} threads share {} cores", comm.size(), num_threads(),
-                             omp_get_num_procs()));
+  const int sharing = comm.ranks_on_this_machine();
+  if (num_threads() * sharing > sysconf(_SC_NPROCESSORS_ONLN))
+    console.warn(fmt::format("{} processes of {} threads share the {} cores of this machine", sharing,
+                             num_threads(), sysconf(_SC_NPROCESSORS_ONLN)));
   console.result(json);
   if (!threads_ok || !messages_ok) throw Error(Errc::internal, "this installation does not work; see above");
 }

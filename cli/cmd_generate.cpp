@@ -43,10 +43,12 @@ class Maker {
 
   template <class Fn>
   auto draw(Fn fn) {
-    return timings_.measure("generate", fn);
+    return timings_.measure("generate", [&] { return console_.progress().during("drawing", fn); });
   }
   void write(const std::filesystem::path& path, const SparseTensor<double>& x) {
+    console_.progress().begin("writing " + path.filename().string());
     timings_.measure("write", [&] { io::write_tensor(path, x, {}); });
+    console_.progress().finish();
     tell(path, fmt::format("{} with {} nonzeros", dims_text(x.extents()), with_commas(x.num_nonzeros())));
     if (path == args_.output) {
       json_["dims"] = x.extents();

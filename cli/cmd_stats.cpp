@@ -23,8 +23,10 @@ void run(const Comm& comm, const Args& args) {
   Console console(comm, args.common);
   Timings timings;
   auto loaded = timings.measure("load", [&] { return load(comm, args.input, console); });
-  const auto statistics =
-      timings.measure("count", [&] { return compute_statistics(comm, std::move(loaded.tensor)); });
+  const auto statistics = timings.measure("count", [&] {
+    return console.progress().during("counting duplicates and slices",
+                                     [&] { return compute_statistics(comm, std::move(loaded.tensor)); });
+  });
   if (statistics.num_duplicates > 0)
     console.warn(fmt::format("{}: {} duplicate coordinates were added up", args.input.path,
                              with_commas(statistics.num_duplicates)));

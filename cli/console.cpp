@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <omp.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -18,11 +19,14 @@ Progress::Style progress_style(const Comm& comm, const CommonOptions& options) {
   return Progress::style_for(stderr);
 }
 
+// Processes that are bound to cores of their own use those; others share the machine's evenly.
 void set_threads(const Comm& comm, const CommonOptions& options) {
+  const int sharing = comm.ranks_on_this_machine();
+  const bool is_bound = omp_get_num_procs() < sysconf(_SC_NPROCESSORS_ONLN);
   if (options.threads > 0)
     omp_set_num_threads(options.threads);
-  else if (comm.size() > 1 && std::getenv("OMP_NUM_THREADS") == nullptr)
-    omp_set_num_threads(std::max(1, omp_get_num_procs() / comm.size()));
+  else if (!is_bound && sharing > 1 && std::getenv("OMP_NUM_THREADS") == nullptr)
+    omp_set_num_threads(std::max(1, omp_get_num_procs() / sharing));
 }
 
 void print_to_standard_output(const std::string& text) {

@@ -21,7 +21,7 @@ void add_common_options(CLI::App& command, CommonOptions& options);
 // standard error when the result itself goes to standard output. Warnings are never silenced.
 class Console {
  public:
-  Console(const Comm& comm, const CommonOptions& options);
+  Console(const Comm& comm, const CommonOptions& options);  // Collective.
 
   void say(const std::string& text) const;
   void warn(const std::string& text) const;

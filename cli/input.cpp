@@ -98,8 +98,9 @@ io::ReadOptions read_options(const InputOptions& options) {
 void add_labels(io::LoadedTensor& loaded, const InputOptions& options) {
   const int order = loaded.tensor.order();
   const auto beside = io::find_labels_beside(options.path, order);
+  loaded.notes.insert(loaded.notes.end(), beside.notes.begin(), beside.notes.end());
   for (int m = 0; m < order; ++m)
-    if (loaded.labels[m].empty()) loaded.labels[m] = beside[m];
+    if (loaded.labels[m].empty()) loaded.labels[m] = beside.labels[m];
   for (const auto& text : options.labels) {
     const auto [mode, file] = parse_label_option(text);
     if (mode >= order)

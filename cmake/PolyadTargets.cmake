@@ -17,11 +17,12 @@ if(POLYAD_FUZZ)
   target_compile_options(polyad_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined
                                                 -fno-sanitize-recover=all)
   target_compile_definitions(polyad_flags INTERFACE FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION _GLIBCXX_ASSERTIONS)
-  target_link_options(polyad_flags INTERFACE -fsanitize=address,undefined)
+  # Checked 128-bit arithmetic is in clang's own runtime library.
+  target_link_options(polyad_flags INTERFACE -fsanitize=address,undefined -rtlib=compiler-rt --unwindlib=libgcc)
 endif()
 
 # Open MPI keeps memory until the end, so leaks are not looked for.
-set(POLYAD_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0" "OMP_NUM_THREADS=3"
+set(POLYAD_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1" "OMP_NUM_THREADS=3"
     "POLYAD_SHARED_DATA=${CMAKE_SOURCE_DIR}/../shared/data" "POLYAD_TEST_DATA=${CMAKE_SOURCE_DIR}/tests/data")
 
 # True in `out` when a test with these labels belongs to this build: the sanitize build and the

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 
 namespace polyad {
 namespace {
@@ -40,6 +43,7 @@ std::string with_prefix(double amount, const std::string& unit) {
 
 std::string progress_line(const std::string& phase, Index done, Index total, const std::string& unit,
                           double seconds) {
+  if (total == 0 && done == 0) return fmt::format("{}: {}", phase, duration(seconds));
   const double rate = seconds > 0 ? double(done) / seconds : 0;
   std::string line = phase + ": ";
   line += total > 0 ? fmt::format("{:.0f} % of {}", 100.0 * double(done) / double(total),
@@ -60,23 +64,25 @@ void Progress::begin(const std::string& phase, Index total, const std::string& u
   unit_ = unit;
   total_ = total;
   done_ = 0;
-  next_show_ = first_show;
   watch_.lap();
-  active_ = true;
+  if (style_ != Style::silent)
+    teller_ = std::jthread([this](const std::stop_token& stop) { keep_showing(stop); });
 }
 
-void Progress::advance(Index steps) {
-  done_ += steps;
-  if (style_ == Style::silent || !active_ || watch_.seconds() < next_show_) return;
-  const std::unique_lock lock(drawing_, std::try_to_lock);
-  if (lock) show();
+void Progress::keep_showing(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  std::unique_lock lock(mutex);
+  double wait = first_show;
+  while (!wake.wait_for(lock, stop, std::chrono::duration<double>(wait),
+                        [&] { return stop.stop_requested(); })) {
+    show();
+    wait = style_ == Style::terminal ? terminal_interval : log_interval;
+  }
 }
 
 void Progress::show() {
-  const double now = watch_.seconds();
-  if (now < next_show_) return;
-  next_show_ = now + (style_ == Style::terminal ? terminal_interval : log_interval);
-  const std::string line = progress_line(phase_, done_, total_, unit_, now);
+  const std::string line = progress_line(phase_, done_, total_, unit_, watch_.seconds());
   if (style_ == Style::log) {
     fmt::print(out_, "{}\n", line);
   } else {
@@ -88,12 +94,15 @@ void Progress::show() {
 }
 
 void Progress::finish() {
-  if (!active_) return;
-  if (shown_ && style_ == Style::terminal) fmt::print(out_, "\r\x1b[K");
-  if (shown_)
-    fmt::print(out_, "{}: {} in {}\n", phase_, with_prefix(double(done_), unit_), duration(watch_.seconds()));
+  if (!teller_.joinable()) return;
+  teller_.request_stop();
+  teller_.join();
+  if (!shown_) return;
+  if (style_ == Style::terminal) fmt::print(out_, "\r\x1b[K");
+  const std::string amount = done_ > 0 ? with_prefix(double(done_), unit_) + " " : "";
+  fmt::print(out_, "{}: {}in {}\n", phase_, amount, duration(watch_.seconds()));
   std::fflush(out_);
-  active_ = shown_ = false;
+  shown_ = false;
 }
 
 }  // namespace polyad

@@ -2,8 +2,8 @@
 
 #include <atomic>
 #include <cstdio>
-#include <mutex>
 #include <string>
+#include <thread>
 
 #include "polyad/base/timings.hpp"
 #include "polyad/base/types.hpp"
@@ -11,8 +11,9 @@
 namespace polyad {
 
 // Tells a person that work is going on: on a terminal a bar with rate and time left, redrawn in place;
-// in a log a plain line every few seconds. Phases under a second stay silent. advance() may be called
-// by all threads; the rest by one.
+// in a log a plain line every few seconds. Phases under a second stay silent. A thread of its own does
+// the telling, so that phases that cannot count their steps are told of too. advance() may be called by
+// all threads; the rest by one.
 class Progress {
  public:
   enum class Style { silent, terminal, log };
@@ -26,11 +27,21 @@ class Progress {
   static Style style_for(std::FILE* out);
 
   // Begins a phase of `total` steps (0: unknown), counted in `unit`, e.g. begin("reading x.tns", n, "B").
-  void begin(const std::string& phase, Index total, const std::string& unit);
-  void advance(Index steps);
+  void begin(const std::string& phase, Index total = 0, const std::string& unit = "");
+  void advance(Index steps) { done_ += steps; }
   void finish();
 
+  // Runs fn as a phase whose steps are not counted.
+  template <class Fn>
+  auto during(const std::string& phase, Fn fn) {
+    begin(phase);
+    auto result = fn();
+    finish();
+    return result;
+  }
+
  private:
+  void keep_showing(const std::stop_token& stop);
   void show();
 
   Style style_;
@@ -38,13 +49,12 @@ class Progress {
   std::string phase_, unit_;
   Index total_ = 0;
   std::atomic<Index> done_ = 0;
-  std::atomic<double> next_show_ = 0;  // seconds on watch_
   Stopwatch watch_;
-  bool active_ = false, shown_ = false;
-  std::mutex drawing_;
+  bool shown_ = false;
+  std::jthread teller_;
 };
 
-// The line that a log gets: "reading x.tns: 45 % of 1.2 GB, 310 MB/s, 2 s left".
+// The line that a log gets: "reading x.tns: 45 % of 1.2 GB, 310 MB/s, 2 s left", or "sorting: 12 s".
 std::string progress_line(const std::string& phase, Index done, Index total, const std::string& unit,
                           double seconds);
 // 1234567 -> "1.23 M"; bytes with binary meaning are not used: 1 MB = 10^6 B.

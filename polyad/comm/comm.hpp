@@ -61,6 +61,8 @@ class Comm {
 
   // One communicator per color (>= 0), ranks in the order of key, then of rank.
   Comm split(int color, int key) const;
+  // How many ranks run on this rank's machine.
+  int ranks_on_this_machine() const;
   void barrier() const;
   // After an error: whether every rank calls this within `seconds`. If not, somebody waits elsewhere for
   // this rank, and nothing but Runtime::abort helps.

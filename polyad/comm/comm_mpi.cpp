@@ -138,6 +138,16 @@ Comm Comm::split(int color, int key) const {
   return {std::make_shared<Impl>(part, Impl::Owner::us), limit_};
 }
 
+int Comm::ranks_on_this_machine() const {
+  MPI_Comm neighbours = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(impl_->comm, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &neighbours),
+        "MPI_Comm_split_type");
+  int count = 0;
+  check(MPI_Comm_size(neighbours, &count), "MPI_Comm_size");
+  check(MPI_Comm_free(&neighbours), "MPI_Comm_free");
+  return count;
+}
+
 void Comm::barrier() const {
   check(MPI_Barrier(impl_->comm), "MPI_Barrier");
 }

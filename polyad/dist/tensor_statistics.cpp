@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "polyad/base/error.hpp"
 #include "polyad/tensor/sort.hpp"
 
 namespace polyad {
@@ -50,24 +52,35 @@ void exchange(const Comm& comm, const Sending& plan, std::span<const T> from,
   comm.all_to_all<T>(packed, plan.counts, into, recv_counts);
 }
 
+Index sum(const std::vector<Index>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), Index(0));
+}
+
+// How many of the nonzeros of all processes will meet on this one.
+Index num_meeting(const Comm& comm, const Tensor& share) {
+  std::vector<Index> counts(std::size_t(comm.size()), 0);
+  for (Index z = 0; z < share.num_nonzeros(); ++z) ++counts[meeting_place(share, z, comm.size())];
+  return sum(comm.exchange_counts(counts));
+}
+
 // Moves the nonzeros so that equal coordinates are on one process, some at a time.
 Tensor bring_together(const Comm& comm, Tensor share) {
   if (comm.size() == 1) return share;
   constexpr Index per_round = Index(1) << 20;
   Tensor met(share.extents());
+  met.resize(num_meeting(comm, share));
+  Index next = 0;
   const Index rounds = comm.all_reduce((share.num_nonzeros() + per_round - 1) / per_round, Reduce::max);
   for (Index round = 0; round < rounds; ++round) {
     const Index begin = std::min(round * per_round, share.num_nonzeros());
-    const Sending plan =
-        plan_sending(share, begin, std::min(begin + per_round, share.num_nonzeros()), comm.size());
+    const Index end = std::min(begin + per_round, share.num_nonzeros());
+    const Sending plan = plan_sending(share, begin, end, comm.size());
     const auto recv_counts = comm.exchange_counts(plan.counts);
-    const Index before = met.num_nonzeros();
-    Index arriving = 0;
-    for (const Index count : recv_counts) arriving += count;
-    met.resize(before + arriving);
+    const Index arriving = sum(recv_counts);
     for (int m = 0; m < met.order(); ++m)
-      exchange<Index>(comm, plan, share.indices(m), recv_counts, met.indices(m).subspan(before));
-    exchange<double>(comm, plan, share.values(), recv_counts, met.values().subspan(before));
+      exchange<Index>(comm, plan, share.indices(m), recv_counts, met.indices(m).subspan(next, arriving));
+    exchange<double>(comm, plan, share.values(), recv_counts, met.values().subspan(next, arriving));
+    next += arriving;
   }
   return met;
 }
@@ -80,8 +93,7 @@ SliceSummary global_slices(const Comm& comm, const Tensor& x, int mode) {
   for (const Index slice : mine.slices)
     ++send_counts[Index(static_cast<__int128>(slice) * comm.size() / x.extent(mode))];
   const auto recv_counts = comm.exchange_counts(send_counts);
-  Index arriving = 0;
-  for (const Index count : recv_counts) arriving += count;
+  const Index arriving = sum(recv_counts);
   // A pair (slice, count) is a nonzero of a matrix with one column; equal slices are duplicates.
   Tensor counted({x.extent(mode), 1});
   counted.resize(arriving);
@@ -100,6 +112,25 @@ SliceSummary global_slices(const Comm& comm, const Tensor& x, int mode) {
   return total;
 }
 
+// The extremes of the values and their norm, scaled so that no square overflows.
+void describe_values(const Comm& comm, const Tensor& x, TensorStatistics& statistics) {
+  if (statistics.num_nonzeros == 0) return;
+  double least = std::numeric_limits<double>::infinity(), most = -least;
+  for (const double value : x.values()) {
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  statistics.min_value = comm.all_reduce(least, Reduce::min);
+  statistics.max_value = comm.all_reduce(most, Reduce::max);
+  statistics.num_zeros = comm.all_reduce(Index(std::ranges::count(x.values(), 0.0)));
+  const double scale = std::max(std::abs(statistics.min_value), std::abs(statistics.max_value));
+  if (!std::isfinite(scale))  // the values themselves are finite: readers see to that
+    throw Error(Errc::bad_input, "duplicate coordinates add up to more than double precision holds");
+  double squares = 0;
+  for (const double value : x.values()) squares += scale > 0 ? (value / scale) * (value / scale) : 0;
+  statistics.norm = scale * std::sqrt(comm.all_reduce(squares));
+}
+
 }  // namespace
 
 double TensorStatistics::density() const {
@@ -115,22 +146,7 @@ TensorStatistics compute_statistics(const Comm& comm, SparseTensor<double> share
   statistics.dims = x.extents();
   statistics.num_duplicates = comm.all_reduce(merge_duplicates(x));
   statistics.num_nonzeros = comm.all_reduce(x.num_nonzeros());
-  double least = std::numeric_limits<double>::infinity(), most = -least, squares = 0;
-  Index zeros = 0;
-  for (const double value : x.values()) {
-    least = std::min(least, value);
-    most = std::max(most, value);
-    squares += value * value;
-    zeros += value == 0;
-  }
-  statistics.num_zeros = comm.all_reduce(zeros);
-  least = comm.all_reduce(least, Reduce::min);
-  most = comm.all_reduce(most, Reduce::max);
-  if (statistics.num_nonzeros > 0) {
-    statistics.min_value = least;
-    statistics.max_value = most;
-  }
-  statistics.norm = std::sqrt(comm.all_reduce(squares));
+  describe_values(comm, x, statistics);
   for (int m = 0; m < x.order(); ++m) statistics.modes.push_back(global_slices(comm, x, m));
   return statistics;
 }

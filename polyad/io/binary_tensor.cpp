@@ -45,6 +45,12 @@ void check_header(const InputFile& file, Index order, std::span<const Index> dim
   if (nonzeros < 0) fail("the number of nonzeros is beyond 2^63 - 1");
 }
 
+void fail_foreign(const InputFile& file) {
+  throw Error(Errc::bad_input,
+              "was written on a machine of the other byte order; write it as text there and convert that",
+              {file.path().string(), 0});
+}
+
 void fail_at(const InputFile& file, Index nonzero, const std::string& why) {
   throw Error(Errc::bad_input, fmt::format("nonzero {}: {}", nonzero + 1, why), {file.path().string(), 0});
 }

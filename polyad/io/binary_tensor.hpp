@@ -29,6 +29,7 @@ Slab binary_slab(FileHead head, Index count);
 // Throws Error{bad_input} unless the file has exactly this size.
 void check_size(const InputFile& file, __int128 expected);
 void check_header(const InputFile& file, Index order, std::span<const Index> dims, Index nonzeros);
+[[noreturn]] void fail_foreign(const InputFile& file);  // of the other byte order
 [[noreturn]] void fail_at(const InputFile& file, Index nonzero, const std::string& why);
 Index checked_index(const InputFile& file, Index nonzero, int mode, std::uint64_t index, Index dim);
 double checked_value(const InputFile& file, Index nonzero, double value);

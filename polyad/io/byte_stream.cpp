@@ -11,6 +11,7 @@ namespace {
 
 constexpr Index reading_step = Index(1) << 16;
 constexpr std::size_t max_line_bytes = std::size_t(1) << 26;
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // with which some programs begin their UTF-8
 constexpr int gzip_window = 15 + 16;  // zlib: the largest window, gzip header and trailer
 
 }  // namespace
@@ -54,6 +55,10 @@ void ByteStream::inflate_into(std::string& out, std::span<char> stored) {
   z.avail_in = uInt(stored.size());
   while (true) {
     if (member_complete_) {
+      while (z.avail_in > 0 && *z.next_in == 0) {  // zeros may fill up the last block, as gzip allows
+        ++z.next_in;
+        --z.avail_in;
+      }
       if (z.avail_in == 0) return;
       inflateReset(&z);  // gzip files may be several, one after the other
       member_complete_ = false;
@@ -102,6 +107,10 @@ bool LineReader::next(std::string_view& line) {
   line = std::string_view(buffer_).substr(position_, end - position_);
   if (line.ends_with('\r')) line.remove_suffix(1);
   line_begin_ = next_begin();
+  if (line_number_ == 0 && line.starts_with(byte_order_mark)) {
+    line.remove_prefix(byte_order_mark.size());
+    line_begin_ += Index(byte_order_mark.size());
+  }
   position_ = std::min(end + 1, buffer_.size());
   ++line_number_;
   return true;

@@ -38,7 +38,7 @@ class ByteStream {
 };
 
 // A text read line by line, through gzip, with line numbers: for heads, labels and other small things.
-// Lines come without their end, be it \n or \r\n.
+// Lines come without their end, be it \n or \r\n, and the first without a byte order mark.
 class LineReader {
  public:
   explicit LineReader(const InputFile& file);

@@ -15,8 +15,12 @@
 namespace polyad::io {
 namespace {
 
+// The largest index in a file: as a dimension it must still be a number when the file counts from 0.
+constexpr Index most_index = std::numeric_limits<Index>::max() - 1;
+
 // What a line must look like.
 struct LineShape {
+  const InputFile* file = nullptr;
   int order = 0;
   bool has_value = true;
   bool mirrored = false;
@@ -27,8 +31,9 @@ struct LineShape {
   Index first_line = 0;
 };
 
-LineShape shape_of(const FileHead& head, const ReadOptions& options) {
+LineShape shape_of(const InputFile& file, const FileHead& head, const ReadOptions& options) {
   LineShape shape;
+  shape.file = &file;
   shape.order = head.order;
   shape.has_value = head.has_values;
   shape.mirrored = head.symmetric;
@@ -37,20 +42,17 @@ LineShape shape_of(const FileHead& head, const ReadOptions& options) {
   shape.least = base ? 0 : -1;
   const auto& dims = options.dims.empty() ? head.dims : options.dims;
   shape.limit_source = options.dims.empty() ? "the header" : "--dims";
-  shape.limit.fill(std::numeric_limits<Index>::max());
-  std::ranges::copy(dims, shape.limit.begin());
+  shape.limit.fill(most_index + 1 - shape.base);
+  for (std::size_t m = 0; m < dims.size(); ++m) shape.limit[m] = std::min(shape.limit[m], dims[m]);
   shape.first_line = head.data_line;
   return shape;
-}
-
-bool is_comment(const char* line) {
-  return *line == '#' || *line == '%' || (line[0] == '/' && line[1] == '/');
 }
 
 std::string index_fault(std::string_view word, int mode, const LineShape& shape) {
   const auto index = parse_index(word);
   const auto where = fmt::format("index {} of mode {}", in_quotes(word), mode + 1);
-  if (!index && !word.empty() && std::ranges::all_of(word, is_digit)) return where + " is beyond 2^63 - 1";
+  const bool is_number = index || (!word.empty() && std::ranges::all_of(word, is_digit));
+  if (is_number && (!index || *index > most_index)) return where + " is beyond 2^63 - 2";
   if (!index) return where + " is not a whole number";
   if (*index < 0) return where + " is negative";
   if (*index - shape.base < shape.least)
@@ -80,7 +82,7 @@ std::string explain(std::string_view line, const LineShape& shape) {
 struct alignas(64) Sink {
   std::array<Index*, max_order> columns{};
   double* values = nullptr;
-  Index count = 0;
+  Index count = 0, capacity = 0;
   SlabFacts facts;
 };
 
@@ -140,6 +142,11 @@ const char* parse_line(const char* p, const LineShape& shape, Line<Order>& line)
   return *p == '\n' ? p + 1 : nullptr;
 }
 
+// There are more lines than were counted.
+[[noreturn]] void throw_changed(const InputFile& file) {
+  throw Error(Errc::io, "changed while it was read", {file.path().string(), 0});
+}
+
 template <int Order>
 void store(const Line<Order>& line, const LineShape& shape, Sink& sink) {
   const int order = Order > 0 ? Order : shape.order;
@@ -161,9 +168,11 @@ void add_mirror_image(Sink& sink) {
   sink.values[sink.count++] = sink.values[z];
 }
 
-// Parses whole lines; false after a fault when faults are not collected.
+enum class OnFault { stop, go_on };
+
+// Parses whole lines; false when a fault stopped it.
 template <int Order>
-bool parse_piece(const TextPiece& piece, const LineShape& shape_given, bool collect, Sink& sink_given,
+bool parse_piece(const TextPiece& piece, const LineShape& shape_given, OnFault on_fault, Sink& sink_given,
                  std::vector<LineFault>& faults) {
   const LineShape shape = shape_given;  // copies that nobody else can see, so that they live in registers
   Sink sink = sink_given;
@@ -180,6 +189,7 @@ bool parse_piece(const TextPiece& piece, const LineShape& shape_given, bool coll
     const char* next = shape.has_value ? parse_common_line<Order>(p, shape, line) : nullptr;
     if (next == nullptr) next = parse_line<Order>(p, shape, line);
     if (next != nullptr) {
+      if (sink.count + (shape.mirrored ? 2 : 1) > sink.capacity) throw_changed(*shape.file);
       store<Order>(line, shape, sink);
       ++sink.facts.data_lines;
       if (shape.mirrored) add_mirror_image(sink);
@@ -188,10 +198,9 @@ bool parse_piece(const TextPiece& piece, const LineShape& shape_given, bool coll
     }
     const char* const begin = p;
     while (*p != '\n') ++p;
-    if (!is_comment(begin)) {
-      faults.push_back(
-          {piece.offset + (begin - piece.lines.data()), explain({begin, std::size_t(p - begin)}, shape)});
-      go_on = collect;
+    if (const std::string_view text(begin, std::size_t(p - begin)); !is_comment(text)) {
+      faults.push_back({piece.offset + (begin - piece.lines.data()), explain(text, shape)});
+      go_on = on_fault == OnFault::go_on;
     }
     ++p;
   }
@@ -199,7 +208,7 @@ bool parse_piece(const TextPiece& piece, const LineShape& shape_given, bool coll
   return go_on;
 }
 
-using ParsePiece = bool (*)(const TextPiece&, const LineShape&, bool, Sink&, std::vector<LineFault>&);
+using ParsePiece = bool (*)(const TextPiece&, const LineShape&, OnFault, Sink&, std::vector<LineFault>&);
 
 ParsePiece parser_for(int order) {
   switch (order) {
@@ -234,7 +243,7 @@ Index count_line_ends(std::string_view text) {
 class CoordinateReader {
  public:
   CoordinateReader(const InputFile& file, const FileHead& head, const ReadOptions& options)
-      : file_(file), options_(options), shape_(shape_of(head, options)), blocks_(head.order) {
+      : file_(file), options_(options), shape_(shape_of(file, head, options)), blocks_(head.order) {
     slab_.head = head;
   }
 
@@ -251,11 +260,12 @@ class CoordinateReader {
     SlabBlock block(shape_.order, begin.back());
     std::vector<Sink> sinks(threads);
     std::vector<std::vector<LineFault>> faults(threads);
-    for (std::size_t part = 0; part < threads; ++part) aim(sinks[part], block, begin[part]);
+    for (std::size_t part = 0; part < threads; ++part) aim(sinks[part], block, begin[part], begin[part + 1]);
     const ParsePiece parse = parser_for(shape_.order);
+    const OnFault on_fault = options_.problems == nullptr ? OnFault::stop : OnFault::go_on;
     for_each_part(range, [&](std::size_t part, const TextPiece& piece) {
       if (options_.progress != nullptr) options_.progress->advance(Index(piece.lines.size()));
-      return parse(piece, shape_, options_.problems != nullptr, sinks[part], faults[part]);
+      return parse(piece, shape_, on_fault, sinks[part], faults[part]);
     });
     settle(file_, std::move(faults), options_.problems);
 
@@ -289,7 +299,8 @@ class CoordinateReader {
     });
   }
 
-  static void aim(Sink& sink, SlabBlock& block, Index begin) {
+  static void aim(Sink& sink, SlabBlock& block, Index begin, Index end) {
+    sink.capacity = end - begin;
     for (std::size_t m = 0; m < block.indices.size(); ++m) sink.columns[m] = block.indices[m].data() + begin;
     sink.values = block.values.data() + begin;
   }

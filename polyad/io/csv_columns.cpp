@@ -49,6 +49,19 @@ std::optional<int> digits_at(std::string_view text, std::size_t begin, std::size
   return value;
 }
 
+// What may follow the hour: nothing, :05, :05:30, :05:30.25, and Z. Another time zone would move the bin.
+bool is_rest_of_time(std::string_view text) {
+  if (text.ends_with('Z')) text.remove_suffix(1);
+  for (int part = 0; part < 2 && text.starts_with(':'); ++part) {
+    const auto number = digits_at(text, 1, 2);
+    if (!number || *number > 60) return false;
+    text.remove_prefix(3);
+  }
+  if (text.starts_with('.'))
+    text.remove_prefix(std::min(text.find_first_not_of("0123456789", 1), text.size()));
+  return text.empty();
+}
+
 // 2014-04-01, 2014-04-01T13:05:00, 2014-04-01 13:05
 std::optional<Moment> parse_iso(std::string_view text) {
   const auto year = digits_at(text, 0, 4), month = digits_at(text, 5, 2), day = digits_at(text, 8, 2);
@@ -59,13 +72,20 @@ std::optional<Moment> parse_iso(std::string_view text) {
   if (text.size() == 10) return Moment{Days(date), 0};
   const auto hour = digits_at(text, 11, 2);
   if ((text[10] != 'T' && text[10] != ' ') || !hour || *hour > 23) return std::nullopt;
-  if (text.size() > 13 && text[13] != ':') return std::nullopt;
+  if (!is_rest_of_time(text.substr(13))) return std::nullopt;
   return Moment{Days(date), *hour};
+}
+
+// 20140401 is more likely a date than the seconds of an August day in 1970.
+bool looks_like_a_date(std::string_view text) {
+  return text.size() == 8 && (text.starts_with("19") || text.starts_with("20")) &&
+         parse_iso(fmt::format("{}-{}-{}", text.substr(0, 4), text.substr(4, 2), text.substr(6, 2)));
 }
 
 std::optional<Moment> parse_moment(std::string_view text) {
   const auto seconds = parse_real(text);
   if (!seconds) return parse_iso(text);
+  if (looks_like_a_date(text)) return std::nullopt;
   constexpr double year_9999 = 253402300799.0;
   if (!(*seconds >= 0 && *seconds <= year_9999)) return std::nullopt;
   const auto hours = Index(*seconds) / 3600;

@@ -43,8 +43,9 @@ class DenseReader {
     LineReader lines(file_);
     std::string_view line;
     while (lines.next(line)) {
-      if (lines.line_begin() < head_.data_begin || line.starts_with("//") || line.starts_with('#')) continue;
-      for (const auto word : split_blanks(line)) take(word, lines.line_number());
+      const auto words = split_blanks(line);
+      if (lines.line_begin() < head_.data_begin || words.empty() || is_comment(words[0])) continue;
+      for (const auto word : words) take(word, lines.line_number());
     }
     if (place_ != num_entries_)
       report(0, fmt::format("the header announces {} values, the file has {}", num_entries_, place_));

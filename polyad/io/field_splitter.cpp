@@ -19,9 +19,8 @@ bool FieldSplitter::split(std::string_view line) {
   fields_.clear();
   unquoted_.clear();
   unquoted_.reserve(line.size());  // so that the views into it stay valid
-  const std::size_t width = separator_ == ':' ? 2 : 1;
   while (true) {
-    const auto first = line.find_first_not_of(separator_ == '\t' ? " \r" : " \t\r");
+    const auto first = line.find_first_not_of(separator_ == "\t" ? " \r" : " \t\r");
     const bool is_quoted = first != std::string_view::npos && line[first] == '"';
     if (is_quoted) {
       line.remove_prefix(first + 1);
@@ -30,7 +29,7 @@ bool FieldSplitter::split(std::string_view line) {
       take_plain(line);
     }
     if (line.empty()) return true;
-    line.remove_prefix(width);
+    line.remove_prefix(separator_.size());
   }
 }
 
@@ -47,13 +46,12 @@ bool FieldSplitter::take_quoted(std::string_view& rest) {
     rest.remove_prefix(1);
   }
   fields_.push_back(std::string_view(unquoted_).substr(begin));
-  while (!rest.empty() && rest.front() != separator_ && is_blank(rest.front())) rest.remove_prefix(1);
-  return rest.empty() || rest.front() == separator_;
+  while (!rest.empty() && !rest.starts_with(separator_) && is_blank(rest.front())) rest.remove_prefix(1);
+  return rest.empty() || rest.starts_with(separator_);
 }
 
 void FieldSplitter::take_plain(std::string_view& rest) {
-  const auto found = separator_ == ':' ? rest.find("::") : rest.find(separator_);
-  const auto end = std::min(found, rest.size());
+  const auto end = std::min(rest.find(separator_), rest.size());
   fields_.push_back(trimmed(rest.substr(0, end)));
   rest.remove_prefix(end);
 }

@@ -10,7 +10,7 @@ namespace polyad::io {
 // for a quote inside; blanks around a field are dropped.
 class FieldSplitter {
  public:
-  explicit FieldSplitter(char separator) : separator_(separator) {}
+  explicit FieldSplitter(char separator) : separator_(separator == ':' ? 2 : 1, separator) {}
 
   // The fields of a line, valid until the next call; false when a quote is not closed or is followed by
   // anything but a separator.
@@ -21,7 +21,7 @@ class FieldSplitter {
   bool take_quoted(std::string_view& rest);
   void take_plain(std::string_view& rest);
 
-  char separator_;
+  std::string separator_;
   std::vector<std::string_view> fields_;
   std::string unquoted_;  // holds the quoted fields of the line; never grows beyond the line's length
 };

@@ -22,8 +22,7 @@ GentenHead read_head(const InputFile& file) {
     throw Error(Errc::bad_input, why, {file.path().string(), 0});
   };
   const auto order = fields.next<std::uint32_t>();
-  if (order > max_order && __builtin_bswap32(order) <= max_order)
-    fail("was written on a machine of the other byte order; write it as text there and convert that");
+  if (order > max_order && __builtin_bswap32(order) <= max_order) fail_foreign(file);
   head.order = order;
   check_header(file, head.order, {}, 0);
   head.value_width = Index(fields.next<std::uint32_t>()) / 8;

@@ -25,11 +25,14 @@ InputFile::InputFile(const std::filesystem::path& path)
   if (descriptor_ < 0) fail(path, "cannot be opened for reading", errno);
   struct stat status {};
   const int failed = fstat(descriptor_, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
-  if (failed != 0) {
-    close(descriptor_);
-    fail(path, "cannot be read", failed);
+  if (failed == 0 && S_ISREG(status.st_mode)) {
+    size_ = Index(status.st_size);
+    return;
   }
-  size_ = Index(status.st_size);
+  close(descriptor_);
+  if (failed != 0) fail(path, "cannot be read", failed);
+  throw Error(Errc::io, "is no regular file; tensors are read at several places at once, so not from pipes",
+              {path.string(), 0});
 }
 
 InputFile::~InputFile() {

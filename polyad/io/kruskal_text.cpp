@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t block_numbers = std::size_t(1) << 20;
 
-bool is_comment(std::string_view line) {
-  return line.starts_with('#') || line.starts_with('%') || line.starts_with("//");
-}
-
 }  // namespace
 
 bool NumberText::next() {

@@ -31,6 +31,18 @@ std::optional<MapName> parse_map_name(std::filesystem::path path) {
   return MapName{int(*mode) - 1, dash < stem.size() ? stem.substr(dash + 1) : ""};
 }
 
+// The label files of one mode (from 0) beside a tensor, by name: folders have no order of their own.
+std::vector<std::filesystem::path> files_of_mode(const std::filesystem::path& tensor, int mode) {
+  std::vector<std::filesystem::path> found;
+  std::error_code ignored;
+  const auto folder = tensor.has_parent_path() ? tensor.parent_path() : ".";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (const auto name = parse_map_name(entry.path().filename()); name && name->mode == mode)
+      found.push_back(entry.path());
+  std::ranges::sort(found);
+  return found;
+}
+
 std::string map_text(const ModeLabels& mode) {
   std::string text;
   for (const auto& label : mode.labels) text += label + '\n';
@@ -42,6 +54,7 @@ std::string file_name(const ModeLabels& mode, std::size_t m) {
   std::string name = mode.name;
   std::ranges::replace_if(
       name, [](char c) { return c == '/' || c == ' ' || unsigned(c) < 32; }, '_');
+  name.resize(std::min<std::size_t>(name.size(), 100));  // file systems have their limits
   return name.empty() ? fmt::format("mode-{}.map", m + 1) : fmt::format("mode-{}-{}.map", m + 1, name);
 }
 
@@ -56,31 +69,37 @@ ModeLabels read_labels(const std::filesystem::path& path) {
   return result;
 }
 
-std::vector<ModeLabels> find_labels_beside(const std::filesystem::path& tensor, int order) {
-  std::vector<ModeLabels> labels{std::size_t(order)};
-  std::vector<std::filesystem::path> found;
-  std::error_code ignored;
-  const auto folder = tensor.has_parent_path() ? tensor.parent_path() : ".";
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-    if (const auto name = parse_map_name(entry.path().filename()); name && name->mode < order)
-      found.push_back(entry.path());
-  std::ranges::sort(found);  // directories have no order of their own
-  for (const auto& path : found) {
-    const auto name = parse_map_name(path.filename());
-    if (labels[name->mode].empty()) labels[name->mode] = read_labels(path);
+FoundLabels find_labels_beside(const std::filesystem::path& tensor, int order) {
+  FoundLabels found{std::vector<ModeLabels>(std::size_t(order)), {}};
+  for (int m = 0; m < order; ++m) {
+    const auto claims = files_of_mode(tensor, m);
+    if (claims.empty()) continue;
+    found.labels[m] = read_labels(claims[0]);
+    if (claims.size() > 1)
+      found.notes.push_back(fmt::format("{} label files claim mode {}; {} is taken (--labels decides)",
+                                        claims.size(), m + 1, claims[0].filename().string()));
   }
-  return labels;
+  return found;
+}
+
+void check_label_files(const std::filesystem::path& tensor, std::span<const ModeLabels> labels) {
+  for (std::size_t m = 0; m < labels.size(); ++m) {
+    if (labels[m].empty()) continue;
+    for (const auto& path : files_of_mode(tensor, int(m)))
+      if (read_labels(path).labels != labels[m].labels)
+        throw Error(Errc::bad_option, "holds other labels already; write the tensor to another folder",
+                    {path.string(), 0});
+  }
 }
 
 std::vector<std::filesystem::path> write_label_files(const std::filesystem::path& tensor,
                                                      std::span<const ModeLabels> labels) {
+  check_label_files(tensor, labels);
   std::vector<std::filesystem::path> written;
   for (std::size_t m = 0; m < labels.size(); ++m) {
-    if (labels[m].empty()) continue;
+    // Equal labels that lie there already, perhaps compressed or under another name, are good enough.
+    if (labels[m].empty() || !files_of_mode(tensor, int(m)).empty()) continue;
     const auto path = tensor.parent_path() / file_name(labels[m], m);
-    if (std::filesystem::exists(path) && read_labels(path).labels != labels[m].labels)
-      throw Error(Errc::bad_option, "holds other labels already; write the tensor to another folder",
-                  {path.string(), 0});
     OutputFile out(path);
     out.write(map_text(labels[m]));
     out.commit();

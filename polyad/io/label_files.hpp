@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "polyad/base/types.hpp"
@@ -13,11 +14,18 @@ namespace polyad::io {
 // mode-<k>-<name>.map[.gz], where it has that form.
 ModeLabels read_labels(const std::filesystem::path& path);
 
-// The label files that lie beside a tensor, by their names; one entry per mode, empty where there is none.
-std::vector<ModeLabels> find_labels_beside(const std::filesystem::path& tensor, int order);
+// The labels that lie beside a tensor, by the names of their files: one entry per mode, empty where there
+// is none. Where several claim a mode, the first by name is taken and a note says so.
+struct FoundLabels {
+  std::vector<ModeLabels> labels;
+  std::vector<std::string> notes;
+};
+FoundLabels find_labels_beside(const std::filesystem::path& tensor, int order);
 
+// Throws Error{bad_option} when other labels lie there for a mode that has some: written beside them, ours
+// would be mistaken for them or they for ours.
+void check_label_files(const std::filesystem::path& tensor, std::span<const ModeLabels> labels);
 // Writes mode-<k>-<name>.map beside a tensor for every mode that has labels, and returns their paths.
-// A file of that name with other contents is not overwritten: Error{bad_option}.
 std::vector<std::filesystem::path> write_label_files(const std::filesystem::path& tensor,
                                                      std::span<const ModeLabels> labels);
 

@@ -20,6 +20,11 @@ inline bool is_digit(char c) {
   return unsigned(c - '0') < 10;
 }
 
+// Whether a line, blanks before it aside, is a comment in any of the text formats.
+inline bool is_comment(std::string_view line) {
+  return line.starts_with('#') || line.starts_with('%') || line.starts_with("//");
+}
+
 // A number that was read and the place behind it; null when there is none.
 struct IndexRead {
   Index value;

@@ -16,6 +16,15 @@ namespace {
 constexpr std::size_t buffer_bytes = std::size_t(1) << 20;
 constexpr int gzip_window = 15 + 16;
 
+// Pipes and devices, and what the system shows as a file but is another process's or our own stream.
+bool must_be_written_directly(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return true;
+  const auto name = std::filesystem::absolute(path, ignored).string();
+  return name.starts_with("/dev/") || name.starts_with("/proc/");
+}
+
 bool is_out_of_space(int error) {
   return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
@@ -52,10 +61,14 @@ struct OutputFile::Deflater {
 };
 
 OutputFile::OutputFile(const std::filesystem::path& path, Compression compression) : path_(path) {
-  std::error_code ignored;
-  const auto status = std::filesystem::status(path, ignored);
-  const bool direct = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
-  if (!direct) partial_ = path.string() + ".partial";
+  const bool direct = must_be_written_directly(path);
+  if (!direct) {
+    std::error_code ignored;
+    // The file behind a link is replaced, not the link.
+    target_ =
+        std::filesystem::is_symlink(path, ignored) ? std::filesystem::weakly_canonical(path, ignored) : path;
+    partial_ = target_.string() + ".partial";
+  }
   if (compression == Compression::gzip) deflater_ = std::make_unique<Deflater>();
   const int flags = O_WRONLY | O_CLOEXEC | (direct ? 0 : O_CREAT | O_TRUNC);
   descriptor_ = open((direct ? path_ : partial_).c_str(), flags, 0666);
@@ -76,13 +89,21 @@ void OutputFile::fail(int error) const {
 }
 
 void OutputFile::write(std::string_view bytes) {
-  pending_.append(bytes);
-  if (pending_.size() < buffer_bytes) return;
-  if (deflater_)
-    deflater_->deflate_all(pending_, Z_NO_FLUSH, [&](std::string_view out) { write_stored(out); });
-  else
-    write_stored(pending_);
+  if (pending_.size() + bytes.size() < buffer_bytes) {
+    pending_.append(bytes);
+    return;
+  }
+  pass_on(pending_);
   pending_.clear();
+  pass_on(bytes);  // large pieces are not copied
+}
+
+void OutputFile::pass_on(std::string_view bytes) {
+  if (bytes.empty()) return;
+  if (deflater_)
+    deflater_->deflate_all(bytes, Z_NO_FLUSH, [&](std::string_view out) { write_stored(out); });
+  else
+    write_stored(bytes);
 }
 
 void OutputFile::write_stored(std::string_view bytes) {
@@ -103,7 +124,7 @@ void OutputFile::commit() {
   // Some file systems tell only here that the disk is full.
   if (close(std::exchange(descriptor_, -1)) != 0) fail(errno);
   if (partial_.empty()) return;
-  if (rename(partial_.c_str(), path_.c_str()) != 0) fail(errno);
+  if (rename(partial_.c_str(), target_.c_str()) != 0) fail(errno);
   partial_.clear();
 }
 

@@ -28,10 +28,12 @@ class OutputFile {
  private:
   struct Deflater;
 
+  void pass_on(std::string_view bytes);
   void write_stored(std::string_view bytes);
   [[noreturn]] void fail(int error) const;
 
-  std::filesystem::path path_, partial_;  // partial_ is empty when written to directly
+  // target_ is what path_ means, links followed; both others are empty when it is written to directly.
+  std::filesystem::path path_, target_, partial_;
   int descriptor_ = -1;
   std::unique_ptr<Deflater> deflater_;
   std::string pending_;

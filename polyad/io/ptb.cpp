@@ -92,8 +92,7 @@ PtbHead read_head(const InputFile& file) {
   PtbHead head;
   FieldReader fields(file, Index(magic.size()));
   const auto mark = fields.next<std::uint32_t>();
-  if (mark == __builtin_bswap32(byte_order_mark))
-    fail(file, "was written on a machine of the other byte order; write it as text there and convert that");
+  if (mark == __builtin_bswap32(byte_order_mark)) fail_foreign(file);
   if (mark != byte_order_mark) fail(file, "its byte order mark is damaged");
   if (const auto found = fields.next<std::uint32_t>(); found != version)
     fail(file, fmt::format("is version {} of the format; this program reads version {}", found, version));
@@ -137,8 +136,7 @@ std::vector<ModeLabels> read_labels(const InputFile& file, const PtbHead& head) 
   for (std::size_t m = 0; m < labels.size(); ++m) {
     labels[m].name = next();
     const auto count = parse_index(next());
-    if (!count || *count < 0 || *count > head.dims[m] || *count > head.label_bytes)
-      fail(file, "its labels are not counted rightly");
+    if (!count || *count < 0 || *count > head.label_bytes) fail(file, "its labels are not counted rightly");
     for (Index i = 0; i < *count; ++i) labels[m].labels.push_back(next());
   }
   return labels;
@@ -247,7 +245,8 @@ class PtbWriter {
       std::string bytes;
       bytes.reserve(chunk.size() * sizeof(Stored));
       for (const T number : chunk) append_bytes(bytes, Stored(number));
-      fn(compression_ == BlockCompression::none ? bytes : deflated(bytes));
+      if (compression_ == BlockCompression::deflate) bytes = deflated(bytes);
+      fn(bytes);
       numbers = numbers.subspan(chunk.size());
     }
   }

@@ -33,7 +33,7 @@ void check_options(const FileHead& head, const ReadOptions& options) {
     fail(head, Errc::bad_option,
          fmt::format("the format {} counts from {}, --index-base says {}", name, *head.index_base,
                      *options.index_base));
-  if (options.index_base && names_its_indices(head.format))
+  if (names_its_indices(head.format) && options.index_base)
     fail(head, Errc::bad_option,
          fmt::format("--index-base has no meaning for {}, whose ids are names", name));
 }
@@ -99,7 +99,11 @@ std::vector<Index> settle_dims(const Slab& slab, const std::vector<Index>& neede
   if (!stated.empty()) {
     if (exceeds(needed, stated)) {
       // The text was read as counting from 1 and an index fits only then: read on to name the line.
+      if (is_binary(head.format))
+        fail(head, Errc::bad_option,
+             fmt::format("the header states {}, --dims {} is smaller", joined(head.dims), joined(stated)));
       ReadOptions from_zero = options;
+      from_zero.share = {};  // every process finds the same line
       from_zero.index_base = 0;
       from_zero.problems = nullptr;
       if (!head.index_base && !options.index_base) read_slab(head.path, from_zero);
@@ -151,6 +155,7 @@ Slab read_slab(const std::filesystem::path& path, const ReadOptions& options) {
     options.progress->begin("reading " + path.filename().string(),
                             file.is_gzip() ? 0 : file.size() / options.share.parts, "B");
   Slab slab = read_as(file, head, options);
+  check_options(slab.head, options);  // binaries tell their index base only now
   check_dims_option(slab.head, options);
   if (options.progress != nullptr) options.progress->finish();
   return slab;

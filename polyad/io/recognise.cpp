@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/field_splitter.hpp"
 #include "polyad/io/number_text.hpp"
 
 namespace polyad::io {
@@ -26,7 +27,7 @@ class Head {
     while (lines_.next(line_)) {
       words_ = split_blanks(line_);
       if (words_.empty()) continue;
-      if (words_[0].starts_with('#') || words_[0].starts_with('%') || words_[0].starts_with("//"))
+      if (is_comment(words_[0]))
         read_comment();
       else
         return true;
@@ -102,14 +103,12 @@ void begin_data_here(const Head& lines, FileHead& head) {
   head.data_line = lines.line_number();
 }
 
-// The data begin with the next line, if there is one: a header may announce that there are none.
+// The data begin with the next line, if there is one: a tensor may have no nonzeros.
 void begin_data_after(Head& lines, FileHead& head) {
-  if (lines.next()) {
+  if (lines.next())
     begin_data_here(lines, head);
-    return;
-  }
-  if (head.nonzeros.value_or(1) != 0) lines.fail("the file ends where the first nonzero should follow");
-  head.data_begin = std::numeric_limits<Index>::max();
+  else
+    head.data_begin = std::numeric_limits<Index>::max();
 }
 
 FileHead plain_head(Head& lines, TensorFormat format) {
@@ -223,16 +222,9 @@ FileHead csv_head(Head& lines) {
   const auto line = lines.line();
   const auto count = [&](char c) { return std::ranges::count(line, c); };
   head.separator = count(';') > count(',') ? ';' : count('\t') > count(',') ? '\t' : ',';
-  std::string_view rest = line;
-  while (true) {
-    const auto end = std::min(rest.find(head.separator), rest.size());
-    auto name = rest.substr(0, end);
-    while (!name.empty() && (is_blank(name.back()) || name.back() == '"')) name.remove_suffix(1);
-    while (!name.empty() && (is_blank(name.front()) || name.front() == '"')) name.remove_prefix(1);
-    head.column_names.emplace_back(name);
-    if (end == rest.size()) break;
-    rest.remove_prefix(end + 1);
-  }
+  FieldSplitter splitter(head.separator);
+  if (!splitter.split(line)) lines.fail("a quoted column name is not closed on its line");
+  head.column_names.assign(splitter.fields().begin(), splitter.fields().end());
   head.data_begin = lines.next_begin();  // every line from here on is data, whatever it begins with
   head.data_line = lines.line_number() + 1;
   return head;
@@ -299,7 +291,7 @@ FileHead text_head(const InputFile& file) {
 FileHead text_head_as(const InputFile& file, TensorFormat format) {
   Head lines(file);
   if (format == TensorFormat::matrix_market) return matrix_market_head(file, lines);
-  lines.require_next("the first line");
+  if (!lines.next()) return text_head(file);  // empty, or it says why not
   switch (format) {
     case TensorFormat::tns:
     case TensorFormat::libmf:
@@ -317,10 +309,6 @@ FileHead text_head_as(const InputFile& file, TensorFormat format) {
     lines.fail(
         fmt::format("is {}, not {} as --input-format says", traits(head.format).name, traits(format).name));
   return head;
-}
-
-bool is_binary(TensorFormat format) {
-  return format == TensorFormat::splatt || format == TensorFormat::genten || format == TensorFormat::ptb;
 }
 
 std::optional<TensorFormat> binary_format(const InputFile& file) {
@@ -349,7 +337,8 @@ void refuse_compressed_binary(const InputFile& file) {
   std::string head;
   ByteStream(file, 1 << 12).next(head);
   if (head.find('\0') != std::string::npos)
-    throw Error(Errc::bad_input, "holds a binary inside gzip: uncompress it first", {file.path().string(), 0});
+    throw Error(Errc::bad_input, "holds a binary inside gzip: uncompress it first",
+                {file.path().string(), 0});
 }
 
 }  // namespace

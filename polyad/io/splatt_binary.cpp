@@ -27,8 +27,7 @@ SplattHead read_head(const InputFile& file) {
   const auto fail = [&](const std::string& why) {
     throw Error(Errc::bad_input, why, {file.path().string(), 0});
   };
-  if (is_width(Index(__builtin_bswap64(std::uint64_t(head.index_width)))))
-    fail("was written on a machine of the other byte order; write it as text there and convert that");
+  if (is_width(Index(__builtin_bswap64(std::uint64_t(head.index_width))))) fail_foreign(file);
   if (!is_width(head.index_width) || !is_width(head.value_width))
     fail(fmt::format("widths of {} and {} bytes, expected 4 or 8", head.index_width, head.value_width));
   const auto next = [&] {

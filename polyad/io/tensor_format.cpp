@@ -50,6 +50,10 @@ const FormatTraits& traits(TensorFormat format) {
   return *std::ranges::find(formats, format, &FormatTraits::format);
 }
 
+bool is_binary(TensorFormat format) {
+  return format == TensorFormat::splatt || format == TensorFormat::genten || format == TensorFormat::ptb;
+}
+
 TensorFormat format_by_name(std::string_view name) {
   const auto found = std::ranges::find(formats, name, &FormatTraits::name);
   if (found == formats.end())

@@ -34,6 +34,7 @@ struct FormatTraits {
 };
 std::span<const FormatTraits> all_formats();
 const FormatTraits& traits(TensorFormat format);
+bool is_binary(TensorFormat format);
 
 // By name, as in --input-format; throws Error{bad_option} that lists the names.
 TensorFormat format_by_name(std::string_view name);

@@ -54,8 +54,11 @@ class InflatedShare {
   std::string next(Index& offset) {
     while (!at_end_ && pending_.size() < inflated_bytes) pull();
     std::size_t cut = pending_.rfind('\n');
-    cut = cut == std::string::npos || at_end_ ? pending_.size() : cut + 1;
-    check_line_length(file_, pending_.size() - cut);
+    for (; !at_end_ && cut == std::string::npos; cut = pending_.rfind('\n')) {
+      check_line_length(file_, pending_.size());
+      pull();
+    }
+    cut = at_end_ ? pending_.size() : cut + 1;
     std::string lines = pending_.substr(0, cut);
     offset = pending_offset_;
     pending_.erase(0, cut);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <functional>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "polyad/base/error.hpp"
@@ -115,10 +117,6 @@ void write_csv(OutputFile& out, const Tensor& x, std::span<const ModeLabels> lab
   });
 }
 
-bool is_binary(TensorFormat format) {
-  return format == TensorFormat::splatt || format == TensorFormat::genten || format == TensorFormat::ptb;
-}
-
 bool is_for_matrices(TensorFormat format) {
   return format == TensorFormat::matrix_market || format == TensorFormat::libmf;
 }
@@ -127,16 +125,26 @@ bool is_for_matrices(TensorFormat format) {
   throw Error(Errc::bad_option, why, {path.string(), 0});
 }
 
+// In csv a label stands for its index, so it must stand for one only.
+void check_labels(const std::filesystem::path& path, const Tensor& x, std::span<const ModeLabels> labels) {
+  for (std::size_t m = 0; m < labels.size(); ++m) {
+    if (labels[m].empty()) continue;
+    const std::set<std::string_view> distinct(labels[m].labels.begin(), labels[m].labels.end());
+    if (distinct.size() != labels[m].labels.size() || distinct.contains("") ||
+        Index(labels[m].labels.size()) < x.extent(int(m)))
+      refuse(path,
+             fmt::format("csv cannot hold mode {}: its labels are not one distinct name for each index; "
+                         "ptb can",
+                         m + 1));
+  }
+}
+
 void check(const std::filesystem::path& path, TensorFormat format, const Tensor& x,
-           const WriteOptions& options) {
+           std::span<const ModeLabels> labels) {
   if (is_for_matrices(format) && x.order() != 2)
     refuse(path,
            fmt::format("{} holds tensors of order 2, this one has order {}", traits(format).name, x.order()));
-  if (is_binary(format) && has_gzip_extension(path))
-    refuse(path, fmt::format("{} is not written through gzip{}", traits(format).name,
-                             format == TensorFormat::ptb ? "; --compress compresses it by itself" : ""));
-  if (options.compress && format != TensorFormat::ptb)
-    refuse(path, "--compress is for ptb; end a text's name in .gz to compress it");
+  if (format == TensorFormat::csv) check_labels(path, x, labels);
 }
 
 }  // namespace
@@ -148,10 +156,15 @@ TensorFormat output_format(const std::filesystem::path& path, const WriteOptions
     for (const auto& candidate : all_formats())
       if (!candidate.extension.empty())
         known += (known.empty() ? "" : ", ") + std::string(candidate.extension);
-    refuse(path, fmt::format("its extension names no format; known are {}, and --output-format", known));
+    refuse(path, fmt::format("its extension names no format; known are {}", known));
   }
   if (!traits(*format).writable)
     refuse(path, fmt::format("{} is only read, not written", traits(*format).name));
+  if (is_binary(*format) && has_gzip_extension(path))
+    refuse(path, fmt::format("{} is not written through gzip{}", traits(*format).name,
+                             *format == TensorFormat::ptb ? "; --compress compresses it by itself" : ""));
+  if (options.compress && *format != TensorFormat::ptb)
+    refuse(path, "--compress is for ptb; end a text's name in .gz to compress it");
   return *format;
 }
 
@@ -162,7 +175,7 @@ bool holds_labels(TensorFormat format) {
 void write_tensor(const std::filesystem::path& path, const Tensor& x, std::span<const ModeLabels> labels,
                   const WriteOptions& options) {
   const TensorFormat format = output_format(path, options);
-  check(path, format, x, options);
+  check(path, format, x, labels);
   OutputFile out(path,
                  has_gzip_extension(path) ? OutputFile::Compression::gzip : OutputFile::Compression::none);
   switch (format) {

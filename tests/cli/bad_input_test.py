@@ -14,7 +14,7 @@ FAULTS = {
     "ragged_line.tns": ":2: expected 4 fields as on line 1, found 3",
     "letter_in_index.tns": ":2: index 'x' of mode 2 is not a whole number",
     "negative_index.tns": ":2: index '-2' of mode 2 is negative",
-    "index_beyond_63_bits.tns": ":2: index '9223372036854775808' of mode 2 is beyond 2^63 - 1",
+    "index_beyond_63_bits.tns": ":2: index '9223372036854775808' of mode 2 is beyond 2^63 - 2",
     "value_nan.tns": ":2: value 'nan' is not finite",
     "value_inf.tns": ":2: value 'inf' is not finite",
     "value_missing.tns": ":2: expected 4 fields as on line 1, found 3",

@@ -73,6 +73,22 @@ class CheckTest(ProgramTest):
         self.assertEqual(nonzeros(fixed.read_text()), ["1 1 3", "2 2 5"])
         self.assertEqual(self.result("check", fixed)["faults"], 0)
 
+    def test_labels_are_kept(self) -> None:
+        csv = self.write("x.csv", "who,what,n\nbob,tea,2\nann,coffee,x\nann,tea,1\n")
+        out = self.folder / "out"
+        out.mkdir()
+        self.succeed("check", csv, "--columns", "who,what,n", "--fix", out / "x.tns")
+        self.assertEqual((out / "mode-1-who.map").read_text(), "ann\nbob\n")
+
+    def test_sums_beyond_double_precision_are_refused(self) -> None:
+        path, fixed = self.write("x.tns", "1 1 1e308\n1 1 1e308\n2 2 1e200\n"), self.folder / "fixed.tns"
+        sentence = "duplicate coordinates add up to more than double precision holds"
+        self.assert_fails(f"{path}: {sentence}", 2, "check", path, "--fix", fixed)
+        self.assertFalse(fixed.exists())
+        self.assert_fails(sentence, 2, "stats", path)
+        large = self.write("large.tns", "1 1 3e200\n2 2 4e200\n")
+        self.assertAlmostEqual(self.result("stats", large)["values"]["norm"] / 5e200, 1)
+
     def test_the_bad_files_with_faulty_lines(self) -> None:
         for name in ("ragged_line", "letter_in_index", "negative_index", "value_nan", "value_missing",
                      "text_after_value"):
@@ -115,10 +131,30 @@ class ConvertTest(ProgramTest):
         self.succeed("convert", self.folder / "y.ptb", self.folder / "y.csv")
         self.assertEqual((self.folder / "y.csv").read_text(), "who,what,value\nbob,tea,2\nann,coffee,3\n")
 
+    def test_a_refused_output_leaves_nothing(self) -> None:
+        csv = self.write("x.csv", "a,b,c,n\nx,y,z,2\n")
+        out = self.folder / "out"
+        out.mkdir()
+        for name, sentence in (("x.mtx", "mtx holds tensors of order 2, this one has order 3"),
+                               ("x.bin.gz", "splatt is not written through gzip")):
+            self.assert_fails(f"{out / name}: {sentence}", 2, "convert", csv, out / name, "--columns", "a,b,c,n")
+        (out / "mode-1-other.map").write_text("q\n")
+        self.assert_fails(f"{out}/mode-1-other.map: holds other labels already; write the tensor to another folder", 2,
+                          "convert", csv, out / "x.tns", "--columns", "a,b,c,n")
+        self.assertEqual([path.name for path in out.iterdir()], ["mode-1-other.map"])
+
+    def test_more_labels_than_indices_survive(self) -> None:
+        path = self.write("x.tns", "1 1 1\n")
+        self.write("mode-1-who.map", "ann\nbob\n")
+        self.succeed("convert", path, self.folder / "x.ptb")
+        self.assertEqual(self.result("stats", self.folder / "x.ptb")["modes"][0]["name"], "who")
+
     def test_kruskal_tensors(self) -> None:
         self.succeed("generate", "planted", self.folder / "x.tns", "--dims", "9x8x7", "--nnz", 100, "-r", 2)
         truth = self.folder / "x-truth.ktensor"
         original = truth.read_text()
+        self.assert_fails(f"{truth}: holds a Kruskal tensor: only its path and the output are to be given", 2,
+                          "convert", truth, self.folder / "m.npz", "--dims", "9x9")
         self.succeed("convert", truth, self.folder / "model")
         self.assertTrue((self.folder / "model" / "lambda.mat").exists())
         self.succeed("convert", self.folder / "model", self.folder / "y.npz")

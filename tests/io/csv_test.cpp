@@ -68,10 +68,12 @@ TEST(Csv, times_fall_into_bins) {
   EXPECT_EQ(time_label("1396310400", ColumnKind::day), "2014-04-01");
   EXPECT_EQ(time_label("2014-04-01T13:05:00", ColumnKind::hour), "2014-04-01T13");
   EXPECT_EQ(time_label("2014-04-01 13:05", ColumnKind::month), "2014-04");
+  EXPECT_EQ(time_label("2014-04-01T13:05:30.25Z", ColumnKind::hour), "2014-04-01T13");
   EXPECT_EQ(time_label("2014-12-29", ColumnKind::week), "2015-W01");  // a Monday
   EXPECT_EQ(time_label("2012-01-01", ColumnKind::week), "2011-W52");  // a Sunday
   for (const auto* text :
-       {"", "x", "2014-13-01", "2014-02-30", "2014-04-01T25", "-5", "1e300", "2014-04", "nan"})
+       {"", "x", "20140401", "2014-04-01T13:x", "2014-04-01T13:00-05:00", "2014-04-01T13:5", "2014-13-01",
+        "2014-02-30", "2014-04-01T25", "-5", "1e300", "2014-04", "nan"})
     EXPECT_EQ(time_label(text, ColumnKind::day), "") << text;
   const auto x = read("u,t\na,2014-04-02\nb,2014-04-01\na,2014-04-02\n", "u,t:day", "1");
   EXPECT_EQ(x.labels[1].labels, (Strings{"2014-04-01", "2014-04-02"}));
@@ -103,6 +105,7 @@ TEST(Csv, faults_are_told_with_their_line) {
             "x.csv:2: 'yesterday' in the column 't' is neither seconds since 1970 nor a date like "
             "2014-04-01T13:05");
   EXPECT_EQ(read("a,b,c\n#1,x,3\n", "a,b,c").labels[0].labels, (Strings{"#1"}));
+  EXPECT_EQ(fault("1::2::3::4\n1::\"2\":\n"), "x.csv:2: a quoted field is not closed on its line");
   EXPECT_EQ(fault("1::2\n"), "x.csv:1: expected user, item, rating and time, found 2 fields");
 }
 

@@ -16,7 +16,7 @@ TEST(LabelFiles, are_found_beside_the_tensor_by_their_names) {
   folder.write("mode-x-none.map", "z\n");
   folder.write("notes.map", "z\n");
 
-  const auto labels = find_labels_beside(folder / "x.tns", 3);
+  const auto labels = find_labels_beside(folder / "x.tns", 3).labels;
 
   EXPECT_EQ(labels, (std::vector<ModeLabels>{{"team", {"red", "blue"}}, {"", {}}, {"", {"x", "y"}}}));
 }
@@ -30,7 +30,7 @@ TEST(LabelFiles, are_written_beside_and_read_back) {
   ASSERT_EQ(written.size(), 2);
   EXPECT_EQ(written[0].filename(), "mode-1-a_b_c.map");
   EXPECT_EQ(test::contents(written[1]), "1\n2\n");
-  EXPECT_EQ(find_labels_beside(folder / "x.tns", 3)[2], labels[2]);
+  EXPECT_EQ(find_labels_beside(folder / "x.tns", 3).labels[2], labels[2]);
 }
 
 TEST(LabelFiles, other_labels_are_not_overwritten) {
@@ -40,6 +40,27 @@ TEST(LabelFiles, other_labels_are_not_overwritten) {
 
   EXPECT_THROW(write_label_files(folder / "x.tns", labels), Error);
   EXPECT_EQ(test::contents(folder / "mode-1-day.map"), "Monday\n");
+}
+
+TEST(LabelFiles, labels_of_another_name_for_the_same_mode_are_not_shadowed) {
+  const test::TemporaryFolder folder;
+  folder.write("mode-1-alpha.map", "x\n");
+  const std::vector<ModeLabels> labels{{"day", {"Tuesday"}}};
+
+  EXPECT_THROW(write_label_files(folder / "x.tns", labels), Error);
+  folder.write("mode-1-beta.map", "y\n");
+  const auto found = find_labels_beside(folder / "x.tns", 1);
+  EXPECT_EQ(found.labels[0].name, "alpha");
+  EXPECT_EQ(
+      found.notes,
+      (std::vector<std::string>{"2 label files claim mode 1; mode-1-alpha.map is taken (--labels decides)"}));
+}
+
+TEST(LabelFiles, equal_labels_that_lie_there_already_are_left_alone) {
+  const test::TemporaryFolder folder;
+  folder.write("mode-1-alpha.map", "x\n");
+
+  EXPECT_TRUE(write_label_files(folder / "y.tns", std::vector<ModeLabels>{{"beta", {"x"}}}).empty());
 }
 
 }  // namespace

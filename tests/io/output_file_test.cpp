@@ -42,6 +42,18 @@ TEST(OutputFile, an_older_file_stays_until_the_new_one_is_whole) {
   EXPECT_EQ(test::contents(folder / "x"), "old");
 }
 
+TEST(OutputFile, the_file_behind_a_link_is_replaced_and_the_link_remains) {
+  const test::TemporaryFolder folder;
+  folder.write("target", "old");
+  std::filesystem::create_symlink(folder / "target", folder / "link");
+  OutputFile out(folder / "link");
+  out.write("new");
+  out.commit();
+
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(test::contents(folder / "target"), "new");
+}
+
 TEST(OutputFile, gzip_reads_back_and_depends_on_the_contents_alone) {
   const test::TemporaryFolder folder;
   std::string text;

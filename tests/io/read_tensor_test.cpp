@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <limits>
+#include <optional>
+
 #include "polyad/base/error.hpp"
 #include "polyad/io/output_file.hpp"
 #include "polyad/io/write_tensor.hpp"
@@ -116,6 +119,39 @@ TEST_F(ReadTensor, matrix_market_general_symmetric_and_pattern) {
             "x: the header announces 2 nonzeros, the file has 1");
 }
 
+TEST_F(ReadTensor, the_largest_indices_are_where_they_can_still_be_counted) {
+  const Index most = std::numeric_limits<Index>::max() - 1;
+  EXPECT_EQ(read("9223372036854775806 1 1\n").tensor.extents(), (std::vector<Index>{most, 1}));
+  EXPECT_EQ(read("9223372036854775806 0 1\n").tensor.extents(), (std::vector<Index>{most + 1, 1}));
+  for (const auto base : {std::optional<int>(), std::optional(0), std::optional(1)})
+    EXPECT_EQ(fault("1 1 1\n9223372036854775807 1 1\n", {.index_base = base}),
+              "x:2: index '9223372036854775807' of mode 1 is beyond 2^63 - 2");
+}
+
+TEST_F(ReadTensor, a_byte_order_mark_is_passed_over) {
+  EXPECT_EQ(read("\xEF\xBB\xBF"
+                 "1 1 1 1\n2 3 4 -2.5\n1 2 3 1e-300\n")
+                .tensor,
+            small);
+  EXPECT_EQ(read("\xEF\xBB\xBF"
+                 "userId,movieId,rating\n1,2,3\n")
+                .tensor.num_nonzeros(),
+            1);
+}
+
+TEST_F(ReadTensor, no_nonzeros_are_a_tensor_when_the_dims_are_known) {
+  EXPECT_EQ(read("3\n2 3 4\n").tensor, Tensor({2, 3, 4}));
+  EXPECT_EQ(read("# dims: 3 4\n# nnz: 0\n", {.format = TensorFormat::tns}).tensor, Tensor({3, 4}));
+  EXPECT_EQ(fault("3 1\n2 3 4\n"), "x: the header announces 1 nonzeros, the file has 0");
+}
+
+TEST_F(ReadTensor, binaries_refuse_options_that_contradict_them) {
+  write_tensor(folder_ / "x.ptb", small, {});
+  const std::string bytes = test::contents(folder_ / "x.ptb");
+  EXPECT_EQ(fault(bytes, {.index_base = 1}), "x: the format ptb counts from 0, --index-base says 1");
+  EXPECT_EQ(fault(bytes, {.dims = {2, 2, 4}}), "x: the header states 2x3x4, --dims 2x2x4 is smaller");
+}
+
 TEST_F(ReadTensor, libmf_counts_from_0_when_it_is_named) {
   EXPECT_EQ(read("1 2 3.5\n", {.format = TensorFormat::libmf}).tensor, tensor({2, 3}, {{{1, 2}, 3.5}}));
 }
@@ -153,7 +189,8 @@ TEST_F(ReadTensor, a_binary_inside_gzip_is_refused) {
     read_tensor(folder_ / "x.bin.gz");
     FAIL();
   } catch (const Error& e) {
-    EXPECT_EQ(std::string(e.what()), (folder_ / "x.bin.gz").string() + ": holds a binary inside gzip: uncompress it first");
+    EXPECT_EQ(std::string(e.what()),
+              (folder_ / "x.bin.gz").string() + ": holds a binary inside gzip: uncompress it first");
   }
 }
 

@@ -171,12 +171,16 @@ TEST(RoundTrip, a_format_that_cannot_hold_the_tensor_says_so) {
             "x.ptb.gz: ptb is not written through gzip; --compress compresses it by itself");
   EXPECT_EQ(fault("x.tns", {{}, true}),
             "x.tns: --compress is for ptb; end a text's name in .gz to compress it");
-  EXPECT_EQ(
-      fault("x.xyz"),
-      "x.xyz: its extension names no format; known are .tns, .sptensor, .mtx, .csv, .bin, .sptn, .ptb, and "
-      "--output-format");
+  EXPECT_EQ(fault("x.xyz"),
+            "x.xyz: its extension names no format; known are .tns, .sptensor, .mtx, .csv, .bin, .sptn, .ptb");
   EXPECT_EQ(fault("x", {TensorFormat::dense_tensor}), "x: tensor is only read, not written");
   EXPECT_FALSE(std::filesystem::exists(folder / "x.mtx"));
+  for (const auto& names : std::vector<std::vector<std::string>>{{"a", "a"}, {"a", ""}, {"a"}}) {
+    const std::vector<ModeLabels> labels{{"m", names}, {}, {}};
+    EXPECT_THROW(write_tensor(folder / "x.csv", x, labels), Error);
+    write_tensor(folder / "x.ptb", x, labels);
+    EXPECT_EQ(read_tensor(folder / "x.ptb").labels, labels);
+  }
 }
 
 }  // namespace

@@ -99,7 +99,8 @@ TEST_F(SharedData, invalid_dialects_are_refused_with_their_line) {
 }
 
 TEST_F(SharedData, labels_lie_beside_their_tensors) {
-  const auto labels = find_labels_beside(test::shared_data() / "tensors/nycflights13/nycflights13.tns.gz", 5);
+  const auto labels =
+      find_labels_beside(test::shared_data() / "tensors/nycflights13/nycflights13.tns.gz", 5).labels;
 
   EXPECT_TRUE(labels[0].empty());
   EXPECT_EQ(labels[1].name, "carrier");

@@ -86,6 +86,15 @@ TEST(TextLines, gzip_of_several_members_is_one_text) {
   EXPECT_EQ(share_of(path, "a\nbc\nd\n", {0, 1}, 2), "a\nbc\nd\n");
 }
 
+TEST(TextLines, zeros_behind_gzip_are_padding_and_long_lines_stay_whole) {
+  const test::TemporaryFolder folder;
+  const std::string text = "# " + std::string(18 << 20, 'x') + "\nb\n";
+  const auto path =
+      folder.write("padded.gz", test::contents(write_gzip(folder, text)) + std::string(100, '\0'));
+
+  EXPECT_EQ(share_of(path, text, {0, 1}, 2), text);
+}
+
 TEST(TextLines, truncated_or_damaged_gzip_is_an_error_at_any_place) {
   const test::TemporaryFolder folder;
   const std::string text = random_text(300, 9, 20), good = test::contents(write_gzip(folder, text));
