@@ -55,6 +55,7 @@ void convert_kruskal(const Args& args, const Console& console) {
   const auto model = io::read_kruskal(args.input.path);
   io::write_kruskal(args.output, model, *format);
   std::vector<Index> dims;
+  dims.reserve(model.factors.size());
   for (const auto& factor : model.factors) dims.push_back(factor.num_rows());
   console.say(fmt::format("{}: {} Kruskal tensor with {} components", args.output, dims_text(dims),
                           model.num_components()));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <mutex>
 
@@ -17,7 +18,7 @@ constexpr double terminal_interval = 0.1, log_interval = 5.0;
 constexpr int bar_width = 24;
 
 std::string duration(double seconds) {
-  const auto s = Index(seconds + 0.5);
+  const Index s = std::lround(seconds);
   if (s < 60) return fmt::format("{} s", s);
   if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
   return fmt::format("{} h {:02} min", s / 3600, s % 3600 / 60);

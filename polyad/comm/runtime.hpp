@@ -21,7 +21,7 @@ class Runtime {
   [[noreturn]] void abort(int exit_code) const;
 
  private:
-  bool finalizes_ = false;
+  [[maybe_unused]] bool finalizes_ = false;  // the one-process twin has nothing to finalise
 };
 
 // Which MPI this is, on one line: "Open MPI v4.1.4, package: ...". Needs no Runtime.

@@ -45,16 +45,10 @@ void append_bytes(std::string& out, const T& value) {
 // Calls fn with a value of the unsigned type of 1, 2, 4 or 8 bytes.
 template <class Fn>
 decltype(auto) with_index_type(Index width, Fn fn) {
-  switch (width) {
-    case 1:
-      return fn(std::uint8_t());
-    case 2:
-      return fn(std::uint16_t());
-    case 4:
-      return fn(std::uint32_t());
-    default:
-      return fn(std::uint64_t());
-  }
+  if (width == 1) return fn(std::uint8_t());
+  if (width == 2) return fn(std::uint16_t());
+  if (width == 4) return fn(std::uint32_t());
+  return fn(std::uint64_t());
 }
 
 // The least of these widths that holds every index below `extent`.
