@@ -8,9 +8,16 @@
 
 namespace polyad::io {
 
+FileHead with_header(FileHead head, const std::vector<Index>& dims, Index nonzeros) {
+  head.order = int(dims.size());
+  head.dims = dims;
+  head.nonzeros = nonzeros;
+  head.index_base = 0;
+  return head;
+}
+
 Slab binary_slab(FileHead head, Index count) {
   Slab slab;
-  head.index_base = 0;
   slab.indices.resize(std::size_t(head.order));
   for (auto& column : slab.indices) column.resize(std::size_t(count));
   slab.values.resize(std::size_t(count));

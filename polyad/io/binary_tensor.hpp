@@ -24,6 +24,8 @@ void write_ptb(OutputFile& out, const SparseTensor<double>& x, std::span<const M
 
 // --- for the readers ---
 
+// What is known of the file, with what its header says.
+FileHead with_header(FileHead head, const std::vector<Index>& dims, Index nonzeros);
 // A slab with room for `count` nonzeros of a file whose header has been read into `head`.
 Slab binary_slab(FileHead head, Index count);
 // Throws Error{bad_input} unless the file has exactly this size.

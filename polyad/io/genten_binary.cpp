@@ -54,15 +54,11 @@ T load(const char*& p) {
 
 }  // namespace
 
-Slab read_genten(const InputFile& file, const FileHead& file_head, const ReadOptions& options) {
+Slab read_genten(const InputFile& file, const FileHead& head, const ReadOptions& options) {
   const GentenHead genten = read_head(file);
-  FileHead head = file_head;
-  head.order = int(genten.order);
-  head.dims = genten.dims;
-  head.nonzeros = genten.nonzeros;
   const Index first = part_begin(genten.nonzeros, options.share.part, options.share.parts);
   const Index count = part_begin(genten.nonzeros, options.share.part + 1, options.share.parts) - first;
-  Slab slab = binary_slab(std::move(head), count);
+  Slab slab = binary_slab(with_header(head, genten.dims, genten.nonzeros), count);
   constexpr Index step = 4096;
   parallel_parts(count, [&](Index begin, Index end, int) {
     std::string records;

@@ -267,17 +267,13 @@ class PtbWriter {
 
 }  // namespace
 
-Slab read_ptb(const InputFile& file, const FileHead& file_head, const ReadOptions& options) {
+Slab read_ptb(const InputFile& file, const FileHead& head, const ReadOptions& options) {
   const PtbHead ptb = read_head(file);
-  FileHead head = file_head;
-  head.order = int(ptb.order);
-  head.dims = ptb.dims;
-  head.nonzeros = ptb.nonzeros;
   const auto [part, parts] = options.share;
   const Index first = part_begin(ptb.num_chunks(), part, parts);
   const Index end = part_begin(ptb.num_chunks(), part + 1, parts);
   const Index slab_begin = ptb.chunk_begin(first);
-  Slab slab = binary_slab(std::move(head), ptb.chunk_begin(end) - slab_begin);
+  Slab slab = binary_slab(with_header(head, ptb.dims, ptb.nonzeros), ptb.chunk_begin(end) - slab_begin);
   slab.head.labels = read_labels(file, ptb);
   for (int m = 0; m < int(ptb.order); ++m) {
     auto& column = slab.indices[m];

@@ -46,15 +46,11 @@ SplattHead read_head(const InputFile& file) {
 
 }  // namespace
 
-Slab read_splatt(const InputFile& file, const FileHead& file_head, const ReadOptions& options) {
+Slab read_splatt(const InputFile& file, const FileHead& head, const ReadOptions& options) {
   const SplattHead splatt = read_head(file);
-  FileHead head = file_head;
-  head.order = int(splatt.order);
-  head.dims = splatt.dims;
-  head.nonzeros = splatt.nonzeros;
   const Index first = part_begin(splatt.nonzeros, options.share.part, options.share.parts);
   const Index count = part_begin(splatt.nonzeros, options.share.part + 1, options.share.parts) - first;
-  Slab slab = binary_slab(std::move(head), count);
+  Slab slab = binary_slab(with_header(head, splatt.dims, splatt.nonzeros), count);
   Index section = splatt.data_begin;
   for (int m = 0; m < int(splatt.order); ++m) {
     auto& column = slab.indices[m];

@@ -1,7 +1,6 @@
 #include "polyad/tensor/generate.hpp"
 
 #include <gtest/gtest.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,31 +9,19 @@
 #include <set>
 #include <utility>
 
-#include "polyad/base/error.hpp"
+#include "polyad/base/random.hpp"
 #include "polyad/tensor/generate_permutation.hpp"
 #include "polyad/tensor/generate_zipf.hpp"
 #include "polyad/tensor/sort.hpp"
+#include "tests/support/generated.hpp"
 
 namespace polyad {
 namespace {
 
-// Sets the number of threads for one test.
-class Threads {
- public:
-  explicit Threads(int count) : before_(omp_get_max_threads()) { omp_set_num_threads(count); }
-  ~Threads() { omp_set_num_threads(before_); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-
- private:
-  int before_;
-};
-
-template <class Make>
-auto with_threads(int count, Make make) {
-  const Threads threads(count);
-  return make();
-}
+using test::coordinates;
+using test::expect_sorted_distinct_in_range;
+using test::refusal_by;
+using test::with_threads;
 
 // Everything at once: fibers, blocks, a corner, the diagonal and Zipf laws.
 SkewedOptions mixture() {
@@ -52,40 +39,8 @@ SkewedOptions mixture() {
           .diagonal_share = 0.2};
 }
 
-std::vector<Index> coordinates(const SparseTensor<double>& x, Index z) {
-  std::vector<Index> at(x.order());
-  for (int m = 0; m < x.order(); ++m) at[m] = x.indices(m)[z];
-  return at;
-}
-
-void expect_sorted_distinct_in_range(const SparseTensor<double>& x) {
-  for (Index z = 0; z < x.num_nonzeros(); ++z) {
-    const auto at = coordinates(x, z);
-    for (int m = 0; m < x.order(); ++m) ASSERT_TRUE(at[m] >= 0 && at[m] < x.extent(m));
-    if (z > 0) {
-      ASSERT_LT(coordinates(x, z - 1), at);
-    }
-  }
-}
-
-template <class Make>
-std::string refusal_by(Make make) {
-  try {
-    make();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), Errc::bad_option);
-    return e.what();
-  }
-  return "no error";
-}
 std::string refusal(const SkewedOptions& options) {
   return refusal_by([&] { generate_skewed(options); });
-}
-std::string refusal(const PlantedOptions& options) {
-  return refusal_by([&] { generate_planted(options); });
-}
-std::string refusal(const RatingsOptions& options) {
-  return refusal_by([&] { generate_ratings(options); });
 }
 
 std::vector<Index> frequencies(std::span<const Index> indices, Index dim) {
@@ -102,7 +57,7 @@ double share(const SparseTensor<double>& x, Holds holds) {
   return double(count) / double(x.num_nonzeros());
 }
 
-TEST(RandomPermutation, IsABijectionOfEveryDimension) {
+TEST(RandomPermutation, is_a_bijection_of_every_dimension) {
   for (const Index n : {1, 2, 3, 4, 5, 7, 16, 17, 100, 255, 256, 257, 65537, 1000003}) {
     const RandomPermutation shuffled(n, Random(5, 0));
     std::vector<char> hit(n, 0);
@@ -115,7 +70,7 @@ TEST(RandomPermutation, IsABijectionOfEveryDimension) {
   }
 }
 
-TEST(RandomPermutation, StaysInRangeForTheLargestDimension) {
+TEST(RandomPermutation, stays_in_range_for_the_largest_dimension) {
   const Index n = Index(1) << 62;
   const RandomPermutation shuffled(n, Random(5, 0));
   std::set<Index> images;
@@ -126,7 +81,7 @@ TEST(RandomPermutation, StaysInRangeForTheLargestDimension) {
   EXPECT_EQ(images.size(), 5);
 }
 
-TEST(RandomPermutation, LeavesHardlyAnIndexNearItsPlace) {
+TEST(RandomPermutation, leaves_hardly_an_index_near_its_place) {
   const Index n = 100000;
   const RandomPermutation shuffled(n, Random(5, 0));
   Index near = 0, rising = 0;
@@ -138,7 +93,7 @@ TEST(RandomPermutation, LeavesHardlyAnIndexNearItsPlace) {
   EXPECT_NEAR(double(rising) / double(n), 0.5, 0.02);
 }
 
-TEST(ZipfLaw, FollowsTheContinuousLaw) {
+TEST(ZipfLaw, follows_the_continuous_law) {
   const Index n = 50, draws = 200000;
   for (const double s : {0.0, 0.5, 0.999999, 1.0, 1.000001, 1.7, 4.0}) {
     const ZipfLaw law(n, s);
@@ -155,7 +110,7 @@ TEST(ZipfLaw, FollowsTheContinuousLaw) {
   }
 }
 
-TEST(ZipfLaw, StaysInRangeAtBothEnds) {
+TEST(ZipfLaw, stays_in_range_at_both_ends) {
   for (const Index n : {Index(1), Index(2), Index(17262471), Index(1) << 62})
     for (const double s : {0.0, 0.3, 1.0, 2.5, 50.0}) {
       const ZipfLaw law(n, s);
@@ -165,13 +120,13 @@ TEST(ZipfLaw, StaysInRangeAtBothEnds) {
     }
 }
 
-TEST(GenerateSkewed, IsTheSameForAnyNumberOfThreads) {
+TEST(GenerateSkewed, is_the_same_for_any_number_of_threads) {
   const auto one = with_threads(1, [] { return generate_skewed(mixture()); });
   for (const int threads : {2, 3, 5})
     EXPECT_EQ(one, with_threads(threads, [] { return generate_skewed(mixture()); })) << threads;
 }
 
-TEST(GenerateSkewed, DrawsDistinctCoordinatesOfEveryOrder) {
+TEST(GenerateSkewed, draws_distinct_coordinates_of_every_order) {
   for (int order = 2; order <= 6; ++order) {
     SkewedOptions options;
     options.dims.assign(order, 40);
@@ -187,14 +142,14 @@ TEST(GenerateSkewed, DrawsDistinctCoordinatesOfEveryOrder) {
   }
 }
 
-TEST(GenerateSkewed, SortsCoordinatesThatDoNotFitOneWord) {
+TEST(GenerateSkewed, sorts_coordinates_that_do_not_fit_one_word) {
   const Index big = Index(1) << 40;
   const auto x = generate_skewed({.dims = {big, big, big}, .num_nonzeros = 5000, .exponents = {1, 2, 3}});
   EXPECT_EQ(x.num_nonzeros(), 5000);
   expect_sorted_distinct_in_range(x);
 }
 
-TEST(GenerateSkewed, FillsATensorToTheLastCoordinate) {
+TEST(GenerateSkewed, fills_a_tensor_to_the_last_coordinate) {
   const auto x = generate_skewed({.dims = {1, 6, 1, 5}, .num_nonzeros = 30, .exponents = {2, 0.5, 1, 0.2}});
   EXPECT_EQ(x.num_nonzeros(), 30);
   expect_sorted_distinct_in_range(x);
@@ -202,7 +157,7 @@ TEST(GenerateSkewed, FillsATensorToTheLastCoordinate) {
   EXPECT_EQ(generate_skewed({.dims = {4, 4}, .num_nonzeros = 0}).num_nonzeros(), 0);
 }
 
-TEST(GenerateSkewed, HoldsASmallerTensorOfTheSameSeed) {
+TEST(GenerateSkewed, holds_a_smaller_tensor_of_the_same_seed) {
   auto options = mixture();
   const auto large = generate_skewed(options);
   options.num_nonzeros = 3000;
@@ -213,7 +168,7 @@ TEST(GenerateSkewed, HoldsASmallerTensorOfTheSameSeed) {
     ASSERT_TRUE(all.count({coordinates(small, z), small.values()[z]}));
 }
 
-TEST(GenerateSkewed, DiffersBetweenSeeds) {
+TEST(GenerateSkewed, differs_between_seeds) {
   auto options = mixture();
   const auto x = generate_skewed(options);
   options.seed = 8;
@@ -223,7 +178,7 @@ TEST(GenerateSkewed, DiffersBetweenSeeds) {
   EXPECT_LT(share(y, [&](const auto& at) { return of_x.count(at) > 0; }), 0.1);
 }
 
-TEST(GenerateSkewed, HasCountsThatHalveAsValues) {
+TEST(GenerateSkewed, has_counts_that_halve_as_values) {
   const auto x = generate_skewed({.dims = {3000, 3000}, .num_nonzeros = 40000});
   std::vector<Index> counts(70);
   for (const double v : x.values()) {
@@ -235,7 +190,7 @@ TEST(GenerateSkewed, HasCountsThatHalveAsValues) {
   EXPECT_NEAR(double(counts[3]), 5000, 300);
 }
 
-TEST(GenerateSkewed, OrdersLabelsByFrequencyOnlyWhenAsked) {
+TEST(GenerateSkewed, orders_labels_by_frequency_only_when_asked) {
   SkewedOptions options{
       .dims = {1000, 100000}, .num_nonzeros = 50000, .labels = Labels::ordered, .exponents = {1.0, 0.0}};
   const auto ordered = frequencies(generate_skewed(options).indices(0), 1000);
@@ -250,7 +205,7 @@ TEST(GenerateSkewed, OrdersLabelsByFrequencyOnlyWhenAsked) {
   EXPECT_NEAR(double(shuffled[0]), double(ordered[0]), 300);
 }
 
-TEST(GenerateSkewed, DrawsFibersOfTheMeanLength) {
+TEST(GenerateSkewed, draws_fibers_of_the_mean_length) {
   const auto x = generate_skewed(
       {.dims = {100000, 100000, 100000}, .num_nonzeros = 60000, .fiber_mode = 2, .fiber_mean = 4});
   Index fibers = 0, single = 0;
@@ -267,7 +222,7 @@ TEST(GenerateSkewed, DrawsFibersOfTheMeanLength) {
   EXPECT_NEAR(double(single) / double(fibers), 0.25, 0.02);  // geometric: P(1) = 1 / mean
 }
 
-TEST(GenerateSkewed, PutsTheShareAskedForIntoBlocks) {
+TEST(GenerateSkewed, puts_the_share_asked_for_into_blocks) {
   SkewedOptions options{.dims = {5000, 4000, 3000},
                         .num_nonzeros = 30000,
                         .labels = Labels::ordered,
@@ -284,7 +239,7 @@ TEST(GenerateSkewed, PutsTheShareAskedForIntoBlocks) {
   EXPECT_GT(counts[70], 10 * counts[200]);
 }
 
-TEST(GenerateSkewed, PutsTheSharesAskedForIntoCornerAndDiagonal) {
+TEST(GenerateSkewed, puts_the_shares_asked_for_into_corner_and_diagonal) {
   auto options = like("fb");
   options.num_nonzeros = 40000;
   const auto x = generate_skewed(options);
@@ -301,7 +256,7 @@ TEST(GenerateSkewed, PutsTheSharesAskedForIntoCornerAndDiagonal) {
   EXPECT_NEAR(distance / count, 20, 1);
 }
 
-TEST(GenerateSkewed, FollowsTheDiagonalOfARectangle) {
+TEST(GenerateSkewed, follows_the_diagonal_of_a_rectangle) {
   const auto x = generate_skewed({.dims = {9000, 3000},
                                   .num_nonzeros = 5000,
                                   .labels = Labels::ordered,
@@ -312,7 +267,7 @@ TEST(GenerateSkewed, FollowsTheDiagonalOfARectangle) {
   EXPECT_GT(share(x, [](const auto& at) { return std::abs(at[0] - 3 * at[1]) < 100; }), 0.99);
 }
 
-TEST(GenerateSkewed, SaysHowManyCoordinatesThereAre) {
+TEST(GenerateSkewed, says_how_many_coordinates_there_are) {
   EXPECT_EQ(refusal(SkewedOptions{.dims = {3, 4}, .num_nonzeros = 13}),
             "13 nonzeros are asked for, but a tensor of 3 x 4 has only 12 coordinates");
   const SkewedOptions small_block{.dims = {100, 100},
@@ -325,7 +280,7 @@ TEST(GenerateSkewed, SaysHowManyCoordinatesThereAre) {
             std::string::npos);
 }
 
-TEST(GenerateSkewed, RefusesOptionsWithoutMeaning) {
+TEST(GenerateSkewed, refuses_options_without_meaning) {
   using O = SkewedOptions;
   const auto with = [](auto O::*member, auto value) {
     auto options = mixture();
@@ -352,7 +307,7 @@ TEST(GenerateSkewed, RefusesOptionsWithoutMeaning) {
             "the number of blocks must be positive when a share of the draws falls into blocks");
 }
 
-TEST(Like, ScalesEveryPreset) {
+TEST(Like, scales_every_preset) {
   EXPECT_EQ(like_names(), (std::vector<std::string>{"nell", "netflix", "delicious", "fb"}));
   for (const auto& name : like_names()) {
     const auto options = like(name, 0.004);
@@ -365,165 +320,6 @@ TEST(Like, ScalesEveryPreset) {
   EXPECT_EQ(refusal_by([] { like("uber"); }),
             "there is no tensor 'uber' to generate the like of; there are nell, netflix, delicious, fb");
   EXPECT_EQ(refusal_by([] { like("fb", 0); }), "the scale must be positive and at most 1e6, found 0");
-}
-
-double value_of(const Kruskal<double>& model, const std::vector<Index>& at) {
-  double sum = 0;
-  for (Index r = 0; r < model.num_components(); ++r) {
-    double product = model.weights[r];
-    for (int m = 0; m < model.order(); ++m) product *= model.factors[m](at[m], r);
-    sum += product;
-  }
-  return sum;
-}
-
-// Sets `at` to the coordinates that follow; false after the last ones.
-bool advance(std::vector<Index>& at, const std::vector<Index>& dims) {
-  for (int m = int(dims.size()) - 1; m >= 0; --m) {
-    if (++at[m] < dims[m]) return true;
-    at[m] = 0;
-  }
-  return false;
-}
-
-TEST(GeneratePlanted, EqualsItsTruthAtEveryCoordinate) {
-  for (const auto& dims : {std::vector<Index>{13, 9, 17}, {30, 40}, {6, 1, 7, 5}}) {
-    const auto [x, truth] =
-        generate_planted({.dims = dims, .num_nonzeros = 100, .num_components = 4, .seed = 3});
-    expect_sorted_distinct_in_range(x);
-    std::vector<Index> at(dims.size(), 0);
-    Index z = 0;
-    do {
-      const double expected = value_of(truth, at);
-      const bool present = z < x.num_nonzeros() && coordinates(x, z) == at;
-      if (present) {
-        EXPECT_NEAR(x.values()[z], expected, 1e-14);
-        EXPECT_GT(expected, 0);
-        ++z;
-      } else {
-        EXPECT_EQ(expected, 0);
-      }
-    } while (advance(at, dims));
-    EXPECT_EQ(z, x.num_nonzeros());
-  }
-}
-
-TEST(GeneratePlanted, HasNormalisedColumnsAndAboutAsManyNonzerosAsAskedFor) {
-  const auto [x, truth] =
-      generate_planted({.dims = {3000, 200, 500}, .num_nonzeros = 50000, .num_components = 5});
-  EXPECT_NEAR(double(x.num_nonzeros()), 50000, 5000);
-  ASSERT_EQ(truth.num_components(), 5);
-  for (const auto& factor : truth.factors)
-    for (Index r = 0; r < 5; ++r) {
-      double squares = 0;
-      for (Index i = 0; i < factor.num_rows(); ++i) squares += factor(i, r) * factor(i, r);
-      EXPECT_NEAR(squares, 1, 1e-12);
-    }
-}
-
-TEST(GeneratePlanted, AddsNoiseOfTheSizeAskedForToTheNonzerosOnly) {
-  const PlantedOptions exact{.dims = {300, 200, 100}, .num_nonzeros = 40000, .num_components = 3};
-  PlantedOptions noisy = exact;
-  noisy.noise = 0.25;
-  const auto x = generate_planted(exact).tensor, y = generate_planted(noisy).tensor;
-  ASSERT_EQ(x.num_nonzeros(), y.num_nonzeros());
-  double signal = 0, noise = 0;
-  for (Index z = 0; z < x.num_nonzeros(); ++z) {
-    ASSERT_EQ(coordinates(x, z), coordinates(y, z));
-    signal += x.values()[z] * x.values()[z];
-    noise += std::pow(y.values()[z] - x.values()[z], 2);
-  }
-  EXPECT_NEAR(std::sqrt(noise / signal), 0.25, 0.01);
-}
-
-TEST(GeneratePlanted, IsTheSameForAnyNumberOfThreads) {
-  const auto make = [] {
-    return generate_planted({.dims = {60, 50, 40}, .num_nonzeros = 6000, .num_components = 7, .noise = 0.1});
-  };
-  const auto one = with_threads(1, make);
-  for (const int threads : {2, 3, 5}) {
-    const auto other = with_threads(threads, make);
-    EXPECT_EQ(one.tensor, other.tensor) << threads;
-    EXPECT_EQ(one.truth, other.truth) << threads;
-  }
-}
-
-TEST(GeneratePlanted, RefusesWhatCannotBe) {
-  EXPECT_EQ(refusal(PlantedOptions{.dims = {2, 3}, .num_nonzeros = 7}),
-            "7 nonzeros are asked for, but a tensor of 2 x 3 has only 6 coordinates");
-  EXPECT_EQ(refusal(PlantedOptions{.dims = {2, 3}, .num_nonzeros = 2, .num_components = 3}),
-            "the number of nonzeros must be at least the number of components");
-  EXPECT_EQ(refusal(PlantedOptions{.dims = {2, 3}, .num_nonzeros = 2, .num_components = 0}),
-            "the number of components must be positive");
-  EXPECT_EQ(refusal(PlantedOptions{.dims = {2, 3}, .num_nonzeros = 2, .noise = -1}),
-            "the noise must be 0 or more");
-}
-
-RatingsOptions some_ratings() {
-  return {.num_users = 3000, .num_items = 800, .num_ratings = 60000, .seed = 4};
-}
-
-TEST(GenerateRatings, HoldsOutTheFractionAskedForAndLosesNoRating) {
-  const auto [train, test, floor] = generate_ratings(some_ratings());
-  EXPECT_EQ(train.num_nonzeros() + test.num_nonzeros(), 60000);
-  EXPECT_NEAR(double(test.num_nonzeros()), 6000, 300);
-  expect_sorted_distinct_in_range(train);
-  expect_sorted_distinct_in_range(test);
-  std::set<std::vector<Index>> pairs;
-  for (const auto* part : {&train, &test})
-    for (Index z = 0; z < part->num_nonzeros(); ++z) pairs.insert(coordinates(*part, z));
-  EXPECT_EQ(pairs.size(), 60000);
-  EXPECT_EQ(train.extents(), (std::vector<Index>{3000, 800}));
-  EXPECT_EQ(test.extents(), train.extents());
-}
-
-TEST(GenerateRatings, AreHalvesAroundTheMean) {
-  const auto [train, test, floor] = generate_ratings(some_ratings());
-  double sum = 0, squares = 0;
-  for (const double v : train.values()) {
-    ASSERT_TRUE(v >= 0.5 && v <= 5 && 2 * v == std::floor(2 * v)) << v;
-    sum += v;
-    squares += v * v;
-  }
-  const double n = double(train.num_nonzeros()), mean = sum / n;
-  EXPECT_NEAR(mean, 3.5, 0.15);
-  EXPECT_NEAR(std::sqrt(squares / n - mean * mean), 1.0, 0.1);
-  EXPECT_NEAR(floor, 0.67, 0.03);
-}
-
-TEST(GenerateRatings, WithoutNoiseAreTheModelRoundedToHalves) {
-  auto options = some_ratings();
-  options.noise = 0;
-  EXPECT_NEAR(generate_ratings(options).noise_floor, 0.5 / std::sqrt(12.0), 0.01);
-  options.num_factors = 0;
-  options.user_bias = options.item_bias = 0;
-  const auto constant = generate_ratings(options);
-  for (const double v : constant.train.values()) ASSERT_EQ(v, 3.5);
-  EXPECT_EQ(constant.noise_floor, 0);
-}
-
-TEST(GenerateRatings, AreTheSameForAnyNumberOfThreads) {
-  const auto make = [] { return generate_ratings(some_ratings()); };
-  const auto one = with_threads(1, make);
-  for (const int threads : {2, 3, 5}) {
-    const auto other = with_threads(threads, make);
-    EXPECT_EQ(one.train, other.train) << threads;
-    EXPECT_EQ(one.test, other.test) << threads;
-    EXPECT_EQ(one.noise_floor, other.noise_floor) << threads;
-  }
-}
-
-TEST(GenerateRatings, RefusesWhatCannotBe) {
-  auto options = some_ratings();
-  options.test_fraction = 1.5;
-  EXPECT_EQ(refusal(options), "the fraction held out must be between 0 and 1");
-  options = some_ratings();
-  options.noise = -1;
-  EXPECT_EQ(refusal(options), "each standard deviation must be 0 or more");
-  options = some_ratings();
-  options.num_ratings = 3000 * 800 + 1;
-  EXPECT_EQ(refusal(options),
-            "2400001 nonzeros are asked for, but a tensor of 3000 x 800 has only 2400000 coordinates");
 }
 
 }  // namespace
