@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 
@@ -14,26 +16,41 @@ constexpr std::size_t cache_line = 64;
 constexpr std::size_t huge_page = std::size_t(2) << 20;
 
 bool worth_huge_pages(std::size_t bytes) {
-  return bytes >= 2 * huge_page;
+  return bytes >= huge_page / 2;
 }
 
 std::size_t rounded_up(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
+// Fresh pages, never a piece of the heap that was used before in small pages. Null when there is none.
+void* map_huge(std::size_t bytes) {
+  const std::size_t more = bytes + huge_page;  // to cut an aligned piece from
+  void* mapped = mmap(nullptr, more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* begin = static_cast<std::byte*>(mapped);
+  const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(begin) % huge_page) % huge_page;
+  if (before > 0) munmap(begin, before);
+  if (before < huge_page) munmap(begin + before + bytes, huge_page - before);
+  madvise(begin + before, bytes, MADV_HUGEPAGE);  // a wish; refusal is harmless
+  return begin + before;
+}
+
 }  // namespace
 
 void* allocate_pages(std::size_t bytes) {
-  const std::size_t alignment = worth_huge_pages(bytes) ? huge_page : cache_line;
-  void* memory = std::aligned_alloc(alignment, rounded_up(bytes, alignment));
+  void* memory = worth_huge_pages(bytes) ? map_huge(rounded_up(bytes, huge_page))
+                                         : std::aligned_alloc(cache_line, rounded_up(bytes, cache_line));
   if (memory == nullptr)
     throw Error(Errc::resource, "out of memory: " + std::to_string(bytes) + " bytes were asked for");
-  if (worth_huge_pages(bytes)) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish; refusal is harmless
   return memory;
 }
 
-void free_pages(void* memory, std::size_t) noexcept {
-  std::free(memory);
+void free_pages(void* memory, std::size_t bytes) noexcept {
+  if (worth_huge_pages(bytes))
+    munmap(memory, rounded_up(bytes, huge_page));
+  else
+    std::free(memory);
 }
 
 }  // namespace polyad

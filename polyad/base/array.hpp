@@ -7,7 +7,7 @@
 
 namespace polyad {
 
-// Memory for large arrays: aligned to cache lines, and from some megabytes on to huge pages, which the
+// Memory for large arrays: aligned to cache lines, and from a megabyte on to huge pages, which the
 // kernel is asked to use (random gathers are bound by address translation otherwise). Throws
 // Error{resource} when there is none left.
 void* allocate_pages(std::size_t bytes);

@@ -32,8 +32,8 @@ std::vector<KeyGroup> group_modes(const std::vector<Index>& extents, std::span<c
   return groups;
 }
 
-template <class Real>
-void set_keys(const SparseTensor<Real>& x, const KeyGroup& group, Array<KeyedPosition>& items) {
+template <class Real, class Id>
+void set_keys(const SparseTensor<Real, Id>& x, const KeyGroup& group, Array<KeyedPosition>& items) {
   parallel_for(Index(items.size()), [&](Index i) {
     auto& item = items[i];
     std::uint64_t key = 0;
@@ -52,20 +52,20 @@ Array<T> permuted(std::span<const T> from, const Array<KeyedPosition>& items) {
   return to;
 }
 
-template <class Real>
-bool same_coordinates(const SparseTensor<Real>& x, Index a, Index b) {
+template <class Real, class Id>
+bool same_coordinates(const SparseTensor<Real, Id>& x, Index a, Index b) {
   for (int m = 0; m < x.order(); ++m)
     if (x.indices(m)[a] != x.indices(m)[b]) return false;
   return true;
 }
 
-template <class Real>
-bool is_sorted(const SparseTensor<Real>& x, std::span<const int> mode_order) {
+template <class Real, class Id>
+bool is_sorted(const SparseTensor<Real, Id>& x, std::span<const int> mode_order) {
   std::atomic<bool> sorted = true;
   parallel_parts(x.num_nonzeros(), [&](Index begin, Index end, int) {
     for (Index z = std::max<Index>(begin, 1); z < end && sorted; ++z)
       for (const int m : mode_order) {
-        const Index before = x.indices(m)[z - 1], here = x.indices(m)[z];
+        const Id before = x.indices(m)[z - 1], here = x.indices(m)[z];
         if (before < here) break;
         if (before > here) sorted = false;
       }
@@ -81,8 +81,8 @@ std::vector<int> natural_mode_order(int order) {
   return modes;
 }
 
-template <class Real>
-void sort_nonzeros(SparseTensor<Real>& x, std::span<const int> mode_order) {
+template <class Real, class Id>
+void sort_nonzeros(SparseTensor<Real, Id>& x, std::span<const int> mode_order) {
   assert(int(mode_order.size()) == x.order());
   if (is_sorted(x, mode_order)) return;  // files often are
   Array<KeyedPosition> items(x.values().size());
@@ -93,12 +93,12 @@ void sort_nonzeros(SparseTensor<Real>& x, std::span<const int> mode_order) {
     radix_sort(items, group->bits);
   }
   for (int m = 0; m < x.order(); ++m)
-    x.replace_indices(m, permuted(std::span<const Index>(x.indices(m)), items));
+    x.replace_indices(m, permuted(std::span<const Id>(x.indices(m)), items));
   x.replace_values(permuted(std::span<const Real>(x.values()), items));
 }
 
-template <class Real>
-Index count_duplicates(const SparseTensor<Real>& x) {
+template <class Real, class Id>
+Index count_duplicates(const SparseTensor<Real, Id>& x) {
   std::atomic<Index> total = 0;
   parallel_parts(x.num_nonzeros(), [&](Index begin, Index end, int) {
     Index found = 0;
@@ -108,8 +108,8 @@ Index count_duplicates(const SparseTensor<Real>& x) {
   return total;
 }
 
-template <class Real>
-Index merge_duplicates(SparseTensor<Real>& x) {
+template <class Real, class Id>
+Index merge_duplicates(SparseTensor<Real, Id>& x) {
   const Index duplicates = count_duplicates(x);
   if (duplicates == 0) return 0;
   Index last = 0;
@@ -127,11 +127,17 @@ Index merge_duplicates(SparseTensor<Real>& x) {
   return duplicates;
 }
 
-template void sort_nonzeros(SparseTensor<float>&, std::span<const int>);
-template void sort_nonzeros(SparseTensor<double>&, std::span<const int>);
-template Index merge_duplicates(SparseTensor<float>&);
-template Index merge_duplicates(SparseTensor<double>&);
-template Index count_duplicates(const SparseTensor<float>&);
-template Index count_duplicates(const SparseTensor<double>&);
+template void sort_nonzeros(SparseTensor<float, Index>&, std::span<const int>);
+template Index merge_duplicates(SparseTensor<float, Index>&);
+template Index count_duplicates(const SparseTensor<float, Index>&);
+template void sort_nonzeros(SparseTensor<float, LocalIndex>&, std::span<const int>);
+template Index merge_duplicates(SparseTensor<float, LocalIndex>&);
+template Index count_duplicates(const SparseTensor<float, LocalIndex>&);
+template void sort_nonzeros(SparseTensor<double, Index>&, std::span<const int>);
+template Index merge_duplicates(SparseTensor<double, Index>&);
+template Index count_duplicates(const SparseTensor<double, Index>&);
+template void sort_nonzeros(SparseTensor<double, LocalIndex>&, std::span<const int>);
+template Index merge_duplicates(SparseTensor<double, LocalIndex>&);
+template Index count_duplicates(const SparseTensor<double, LocalIndex>&);
 
 }  // namespace polyad

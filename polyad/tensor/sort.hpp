@@ -12,16 +12,16 @@ std::vector<int> natural_mode_order(int order);
 
 // Sorts the nonzeros by the mode mode_order[0], then mode_order[1], ...: a permutation of all modes.
 // Stable, by all threads, the same for any number of them.
-template <class Real>
-void sort_nonzeros(SparseTensor<Real>& x, std::span<const int> mode_order);
+template <class Real, class Id>
+void sort_nonzeros(SparseTensor<Real, Id>& x, std::span<const int> mode_order);
 
 // Adds up nonzeros with equal coordinates, in their order, and returns how many were merged away. The
 // nonzeros must be sorted, by any mode order. Explicit zeros stay.
-template <class Real>
-Index merge_duplicates(SparseTensor<Real>& x);
+template <class Real, class Id>
+Index merge_duplicates(SparseTensor<Real, Id>& x);
 
 // How many nonzeros merge_duplicates would remove.
-template <class Real>
-Index count_duplicates(const SparseTensor<Real>& x);
+template <class Real, class Id>
+Index count_duplicates(const SparseTensor<Real, Id>& x);
 
 }  // namespace polyad

@@ -11,15 +11,16 @@
 namespace polyad {
 
 // A sparse tensor in coordinate form: a plain value. It copies, moves and compares; it knows nothing of
-// files, processes, threads or other formats. Indices start at 0 and are stored mode after mode.
+// files, processes, threads or other formats. Indices start at 0 and are stored mode after mode: as
+// 64-bit numbers where they are global, as LocalIndex where they number the rows that a process has.
 // Invariant: every index lies in [0, extent(mode)). Nonzeros may repeat and come in any order.
-template <class Real>
+template <class Real, class Id = Index>
 class SparseTensor {
  public:
   SparseTensor() = default;
   explicit SparseTensor(std::vector<Index> extents)
       : extents_(std::move(extents)), indices_(extents_.size()) {}
-  SparseTensor(std::vector<Index> extents, std::vector<Array<Index>> indices, Array<Real> values)
+  SparseTensor(std::vector<Index> extents, std::vector<Array<Id>> indices, Array<Real> values)
       : extents_(std::move(extents)), indices_(std::move(indices)), values_(std::move(values)) {
     assert(indices_.size() == extents_.size());
     for ([[maybe_unused]] const auto& column : indices_) assert(column.size() == values_.size());
@@ -30,14 +31,14 @@ class SparseTensor {
   const std::vector<Index>& extents() const { return extents_; }
   Index num_nonzeros() const { return Index(values_.size()); }
 
-  std::span<const Index> indices(int mode) const { return indices_[mode]; }
-  std::span<Index> indices(int mode) { return indices_[mode]; }
+  std::span<const Id> indices(int mode) const { return indices_[mode]; }
+  std::span<Id> indices(int mode) { return indices_[mode]; }
   std::span<const Real> values() const { return values_; }
   std::span<Real> values() { return values_; }
 
   void append(std::span<const Index> coordinates, Real value) {
     assert(int(coordinates.size()) == order());
-    for (std::size_t m = 0; m < coordinates.size(); ++m) indices_[m].push_back(coordinates[m]);
+    for (std::size_t m = 0; m < coordinates.size(); ++m) indices_[m].push_back(Id(coordinates[m]));
     values_.push_back(value);
   }
   // Keeps the first `count` nonzeros; or makes room for `count`, left unset.
@@ -46,7 +47,7 @@ class SparseTensor {
     values_.resize(std::size_t(count));
   }
   // Replaces one column; used where all nonzeros are permuted.
-  void replace_indices(int mode, Array<Index> column) {
+  void replace_indices(int mode, Array<Id> column) {
     assert(column.size() == values_.size());
     indices_[mode] = std::move(column);
   }
@@ -55,17 +56,22 @@ class SparseTensor {
     values_ = std::move(values);
   }
 
+  // Gives the arrays away, so that a new form can be made of them without a second copy.
+  std::vector<Array<Id>> take_indices() && { return std::move(indices_); }
+  Array<Real> take_values() && { return std::move(values_); }
+
   friend bool operator==(const SparseTensor&, const SparseTensor&) = default;
 
  private:
   std::vector<Index> extents_;
-  std::vector<Array<Index>> indices_;  // [mode][nonzero]
+  std::vector<Array<Id>> indices_;  // [mode][nonzero]
   Array<Real> values_;
 };
 
 // What a tensor of this shape takes in memory.
-constexpr Index coordinate_bytes(int order, Index num_nonzeros, Index value_bytes) {
-  return num_nonzeros * (order * Index(sizeof(Index)) + value_bytes);
+constexpr Index coordinate_bytes(int order, Index num_nonzeros, Index value_bytes,
+                                 Index index_bytes = sizeof(Index)) {
+  return num_nonzeros * (order * index_bytes + value_bytes);
 }
 
 }  // namespace polyad

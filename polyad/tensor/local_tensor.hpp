@@ -1,0 +1,16 @@
+#pragma once
+
+#include <variant>
+
+#include "polyad/tensor/coo.hpp"
+#include "polyad/tensor/csf.hpp"
+#include "polyad/tensor/hicoo.hpp"
+
+namespace polyad {
+
+// The closed set of formats that kernels understand. To add one, add it here; the compiler then lists
+// every kernel that must learn it.
+template <class Real>
+using LocalTensor = std::variant<CooTensor<Real>, CsfTensor<Real>, HicooTensor<Real>>;
+
+}  // namespace polyad
