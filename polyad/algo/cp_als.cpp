@@ -1,0 +1,209 @@
+#include "polyad/algo/cp_als.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "polyad/base/error.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/kernels/csf_sweep.hpp"
+#include "polyad/kernels/factor.hpp"
+#include "polyad/kernels/mttkrp.hpp"
+#include "polyad/kernels/normal_equations.hpp"
+#include "polyad/kernels/row_update.hpp"
+
+namespace polyad {
+namespace {
+
+// The state of one run. In the notation of ALGORITHMS, section 1: M = MTTKRP(X, n), V = product of the
+// other modes' Grams, A_n = M V^+.
+template <class Real>
+class CpAls {
+ public:
+  CpAls(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options)
+      : x_(x), plan_(plan), num_components_(options.num_components), scales_(x.order()) {
+    for (int m = 0; m < x.order(); ++m) {
+      factors_.emplace_back(x.num_rows(m), num_components_);
+      grams_.emplace_back(num_components_, num_components_);
+      scales_[m].assign(std::size_t(num_components_), 1.0);
+    }
+    for (const int m : plan.mode_order) {
+      if (m == plan.mode_order.front()) continue;  // is computed before it is used
+      fill_with_start(factors_[m], options.seed, m, x.rows(m));
+      grams_[m] = gram(factors_[m]);
+      x.comm().all_reduce(grams_[m].flat());
+    }
+    if (scattered_rows() > 0) parts_ = PartialRows<Real>(num_threads(), scattered_rows(), num_components_);
+  }
+
+  // Updates every factor once and returns the fit.
+  double iterate() {
+    for (const auto& step : plan_.steps) run(step);
+    return fit();
+  }
+
+  Kruskal<Real> take_model() &&;
+  const Timings& timings() const { return timings_; }
+
+ private:
+  void run(const AlsStep& step) {
+    const int mode = step.mode;
+    switch (step.kind) {
+      case AlsStep::Kind::mttkrp:
+        return update_by_mttkrp(mode);
+      case AlsStep::Kind::scatter:
+        timings_.measure(
+            "mttkrp", [&] { scatter_mttkrp<Real>(tree(step), factors_, tree(step).level_of(mode), parts_); });
+        return update_from_parts(mode);
+      case AlsStep::Kind::root:
+        return update_in_place(step, nullptr);
+      case AlsStep::Kind::root_and_next:
+        update_in_place(step, &parts_);
+        return update_from_parts(tree(step).modes()[1]);
+    }
+  }
+
+  void update_by_mttkrp(int mode) {
+    Matrix<Real> m(x_.num_rows(mode), num_components_);
+    timings_.measure("mttkrp", [&] { mttkrp<Real>(x_.local(mode), factors_, mode, m); });
+    timings_.measure("communicate", [&] { x_.fold(mode, m); });
+    settle(mode,
+           timings_.measure("solve", [&] { return update_rows(m, scaled_inverse(mode), factors_[mode]); }));
+  }
+
+  void update_from_parts(int mode) {
+    settle(mode, timings_.measure("solve",
+                                  [&] { return update_rows(parts_, scaled_inverse(mode), factors_[mode]); }));
+  }
+
+  void update_in_place(const AlsStep& step, PartialRows<Real>* next) {
+    const auto inverse = timings_.measure("solve", [&] { return scaled_inverse(step.mode); });
+    settle(step.mode, timings_.measure(
+                          "mttkrp", [&] { return update_root<Real>(tree(step), factors_, inverse, next); }));
+  }
+
+  // Makes the sums global, and the new rows known to those who need them.
+  void settle(int mode, RowSums sums) {
+    timings_.measure("communicate", [&] {
+      x_.comm().all_reduce(sums.gram.flat());
+      inner_ = x_.comm().all_reduce(sums.inner);
+      x_.expand(mode, factors_[mode]);
+    });
+    grams_[mode] = std::move(sums.gram);
+    if (mode != plan_.mode_order.back()) choose_scales(mode);
+  }
+
+  // V^+ with its columns scaled such that those of the factor come out with a norm of about one. Any scale
+  // is right: the next mode's V and M carry it too. The last mode is not scaled and so holds the weights.
+  Matrix<double> scaled_inverse(int mode) const {
+    auto inverse = pseudo_inverse(hadamard_except(grams_, mode));
+    for (Index i = 0; i < num_components_; ++i)
+      for (Index r = 0; r < num_components_; ++r) inverse(i, r) *= scales_[mode][r];
+    return inverse;
+  }
+
+  // Powers of two, so that scaling does not round.
+  void choose_scales(int mode) {
+    for (Index r = 0; r < num_components_; ++r) {
+      const double norm = std::sqrt(grams_[mode](r, r)) / scales_[mode][r];
+      if (norm > 0 && std::isfinite(norm)) scales_[mode][r] = std::exp2(-std::round(std::log2(norm)));
+    }
+  }
+
+  double fit() const {
+    const double norm = x_.squared_norm();
+    if (norm == 0) return 1;
+    const double model_norm = sum_of_entries(hadamard_except(grams_, -1));
+    const double rest = norm - 2 * inner_ + model_norm;
+    if (!std::isfinite(rest))
+      throw Error(Errc::bad_input, std::string("the numbers leave the range of ") +
+                                       (sizeof(Real) == 4 ? "single" : "double") +
+                                       " precision; scale the values of the tensor");
+    return 1 - std::sqrt(std::max(0.0, rest) / norm);
+  }
+
+  const CsfTree<Real>& tree(const AlsStep& step) const {
+    return std::get<CsfTensor<Real>>(x_.local(step.mode)).trees[step.tree];
+  }
+
+  // The most rows of a mode whose MTTKRP is added up from parts.
+  Index scattered_rows() const {
+    Index most = 0;
+    for (const auto& step : plan_.steps) {
+      if (step.kind == AlsStep::Kind::scatter) most = std::max(most, x_.num_rows(step.mode));
+      if (step.kind == AlsStep::Kind::root_and_next)
+        most = std::max(most, x_.num_rows(tree(step).modes()[1]));
+    }
+    return most;
+  }
+
+  const DistTensor<Real>& x_;
+  const AlsPlan& plan_;
+  Index num_components_;
+  std::vector<Matrix<Real>> factors_;
+  std::vector<Matrix<double>> grams_;
+  std::vector<std::vector<double>> scales_;  // [mode][component]
+  PartialRows<Real> parts_;
+  double inner_ = 0;  // of tensor and model
+  Timings timings_;
+};
+
+template <class Real>
+Kruskal<Real> CpAls<Real>::take_model() && {
+  Kruskal<Real> model{std::vector<Real>(std::size_t(num_components_), Real(1)), std::move(factors_)};
+  std::vector<double> weights(model.weights.size(), 1.0);
+  for (int m = 0; m < model.order(); ++m) {
+    std::vector<double> norms;
+    for (Index r = 0; r < num_components_; ++r) norms.push_back(std::sqrt(grams_[m](r, r)));
+    // Signs in pairs: every mode but the first points upwards, the first takes the sign of the product.
+    const auto peaks = largest_entries(model.factors[m]);
+    for (Index r = 0; r < num_components_; ++r) weights[r] *= norms[r];
+    if (m > 0) {
+      std::vector<double> signs;
+      for (Index r = 0; r < num_components_; ++r) signs.push_back(peaks[r] < 0 ? -1.0 : 1.0);
+      divide_columns(model.factors[0], signs);
+      for (Index r = 0; r < num_components_; ++r) norms[r] *= signs[r];
+    }
+    divide_columns(model.factors[m], norms);
+  }
+  std::vector<Index> order(model.weights.size());
+  std::iota(order.begin(), order.end(), Index(0));
+  std::ranges::stable_sort(order, std::ranges::greater{}, [&](Index r) { return weights[r]; });
+  std::ranges::copy(weights, model.weights.begin());
+  reorder_components(model, order);
+  return model;
+}
+
+}  // namespace
+
+template <class Real>
+CpAlsResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options,
+                         const CpAlsObserver& observe) {
+  CpAlsResult<Real> result;
+  CpAls<Real> als = result.timings.measure("start", [&] { return CpAls<Real>(x, plan, options); });
+  double last_fit = 0;
+  while (result.iterations() < options.max_iterations) {
+    const double fit = result.timings.measure("iterate", [&] { return als.iterate(); });
+    const double change = fit - std::exchange(last_fit, fit);
+    result.fit_trajectory.push_back(fit);
+    if (observe && !observe({result.iterations(), fit, change})) {
+      result.stop = StopReason::observer;
+      break;
+    }
+    if (result.iterations() > 1 && std::abs(change) < options.tolerance) {
+      result.stop = StopReason::converged;
+      break;
+    }
+  }
+  for (const auto& [phase, seconds] : als.timings().phases()) result.timings.add(phase, seconds);
+  result.model = std::move(als).take_model();
+  return result;
+}
+
+template CpAlsResult<float> cp_als(const DistTensor<float>&, const AlsPlan&, const CpAlsOptions&,
+                                   const CpAlsObserver&);
+template CpAlsResult<double> cp_als(const DistTensor<double>&, const AlsPlan&, const CpAlsOptions&,
+                                    const CpAlsObserver&);
+
+}  // namespace polyad

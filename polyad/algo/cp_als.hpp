@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "polyad/base/timings.hpp"
+#include "polyad/dist/dist_tensor.hpp"
+#include "polyad/kernels/als_plan.hpp"
+#include "polyad/tensor/kruskal.hpp"
+
+namespace polyad {
+
+struct CpAlsOptions {
+  Index num_components = 16;
+  int max_iterations = 50;
+  double tolerance = 1e-5;  // stop when the fit moves by less
+  std::uint64_t seed = 1;   // the same start on any number of processes
+};
+
+struct CpAlsProgress {
+  int iteration;
+  double fit, fit_change;
+};
+
+// Called on every process with the same values after each iteration; false stops the run.
+using CpAlsObserver = std::function<bool(const CpAlsProgress&)>;
+
+enum class StopReason { converged, iteration_limit, observer };
+
+template <class Real>
+struct CpAlsResult {
+  // The rows of this process. Columns have 2-norm 1 and weights descend; a component that vanished has
+  // weight zero and zero columns. In every mode but the first, the largest entry of a column is positive.
+  Kruskal<Real> model;
+  std::vector<double> fit_trajectory;  // [iteration]: 1 - |X - model| / |X|
+  StopReason stop = StopReason::iteration_limit;
+  Timings timings;
+
+  int iterations() const { return int(fit_trajectory.size()); }
+  double fit() const { return fit_trajectory.empty() ? 0 : fit_trajectory.back(); }
+};
+
+// The CP decomposition by alternating least squares (ALGORITHMS, section 1). The trajectory depends on the
+// tensor, the options and the plan's mode order, and but for rounding on nothing else. Throws
+// Error{bad_input} when numbers leave the range of Real. Collective.
+template <class Real>
+CpAlsResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options,
+                         const CpAlsObserver& observe = {});
+
+}  // namespace polyad

@@ -1,0 +1,65 @@
+#include "polyad/kernels/mttkrp.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "polyad/base/parallel.hpp"
+#include "polyad/kernels/coordinate_mttkrp.hpp"
+#include "polyad/kernels/csf_sweep.hpp"
+
+namespace polyad {
+namespace {
+
+template <class Real>
+void mttkrp_of(const CooTensor<Real>& x, std::span<const Matrix<Real>> factors, int mode, Matrix<Real>& m) {
+  coo_mttkrp(x, factors, mode, m);
+}
+
+template <class Real>
+void mttkrp_of(const HicooTensor<Real>& x, std::span<const Matrix<Real>> factors, int mode, Matrix<Real>& m) {
+  hicoo_mttkrp(x, factors, mode, m);
+}
+
+// By the tree that has the mode at its root, or else where it is highest: the sums below are shared by
+// more nonzeros there.
+template <class Real>
+void mttkrp_of(const CsfTensor<Real>& x, std::span<const Matrix<Real>> factors, int mode, Matrix<Real>& m) {
+  const auto tree = std::ranges::min_element(x.trees, {}, [&](const auto& t) { return t.level_of(mode); });
+  const int level = tree->level_of(mode);
+  if (level == 0) return root_mttkrp(*tree, factors, m);
+  PartialRows<Real> parts(num_threads(), m.num_rows(), m.num_cols());
+  scatter_mttkrp(*tree, factors, level, parts);
+  add_up(parts, m);
+}
+
+}  // namespace
+
+template <class Real>
+void mttkrp(const LocalTensor<Real>& x, std::span<const Matrix<Real>> factors, int mode, Matrix<Real>& m) {
+  assert(m.num_cols() == factors[mode].num_cols() && m.num_rows() == factors[mode].num_rows());
+  std::visit([&](const auto& format) { mttkrp_of(format, factors, mode, m); }, x);
+}
+
+template <class Real, class Id>
+Matrix<double> ref::mttkrp(const SparseTensor<Real, Id>& x, std::span<const Matrix<Real>> factors, int mode) {
+  const Index n = factors[mode].num_cols();
+  Matrix<double> m(factors[mode].num_rows(), n);
+  for (Index z = 0; z < x.num_nonzeros(); ++z)
+    for (Index r = 0; r < n; ++r) {
+      double product = x.values()[z];
+      for (int k = 0; k < x.order(); ++k)
+        if (k != mode) product *= factors[k](Index(x.indices(k)[z]), r);
+      m(Index(x.indices(mode)[z]), r) += product;
+    }
+  return m;
+}
+
+#define POLYAD_INSTANTIATE(Real)                                                                            \
+  template void mttkrp(const LocalTensor<Real>&, std::span<const Matrix<Real>>, int, Matrix<Real>&);        \
+  template Matrix<double> ref::mttkrp(const SparseTensor<Real, LocalIndex>&, std::span<const Matrix<Real>>, \
+                                      int);                                                                 \
+  template Matrix<double> ref::mttkrp(const SparseTensor<Real, Index>&, std::span<const Matrix<Real>>, int);
+POLYAD_INSTANTIATE(float)
+POLYAD_INSTANTIATE(double)
+
+}  // namespace polyad

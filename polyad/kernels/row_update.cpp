@@ -1,0 +1,100 @@
+#include "polyad/kernels/row_update.hpp"
+
+#include "polyad/base/parallel.hpp"
+#include "polyad/kernels/row_updater.hpp"
+
+namespace polyad {
+namespace {
+
+// Runs fetch(row, to), which puts a row of M into place, over all rows and updates them.
+template <class Real, class Fetch>
+RowSums update_fetched(const Matrix<double>& inverse, Matrix<Real>& factor, Fetch fetch) {
+  RowSums sums{Matrix<double>(factor.num_cols(), factor.num_cols()), 0};
+  with_width(factor.num_cols(), [&](auto width) {
+    const auto padded = padded_inverse<Real, width>(inverse);
+    std::vector<RowUpdater<Real, width>> updaters(num_threads(), {padded, factor});
+    parallel_parts(factor.num_rows(), [&](Index begin, Index end, int thread) {
+      auto& updater = updaters[thread];
+      constexpr int batch = RowUpdater<Real, width>::batch;
+      for (Index row = begin; row < end; row += batch) {
+        Index rows[batch];
+        int count = 0;
+        for (; count < batch && row + count < end; ++count) {
+          rows[count] = row + count;
+          fetch(rows[count], updater.m(count));
+        }
+        updater.solve(count, rows);
+      }
+    });
+    for (auto& updater : updaters) updater.add_to(sums.gram, sums.inner);
+  });
+  return sums;
+}
+
+// to = the sum of a row over the parts, which become zero.
+template <class Real>
+void take_row(PartialRows<Real>& parts, Index row, Real* to) {
+  const Index n = parts.num_components();
+  for (int p = 0; p < parts.num_parts(); ++p) {
+    Real* from = parts.part(p) + row * n;
+    for (Index c = 0; c < n; ++c) {
+      to[c] = p == 0 ? from[c] : to[c] + from[c];
+      from[c] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+template <class Real>
+PartialRows<Real>::PartialRows(int num_parts, Index max_rows, Index num_components)
+    : num_parts_(num_parts),
+      num_components_(num_components),
+      part_size_((max_rows * num_components + 63) / 64 * 64),  // parts share no cache line
+      values_(std::size_t(num_parts * part_size_)) {
+  parallel_for(num_parts, [&](Index p) { std::fill_n(part(int(p)), part_size_, Real{}); });
+}
+
+template <class Real>
+RowSums update_rows(PartialRows<Real>& m, const Matrix<double>& inverse, Matrix<Real>& factor) {
+  return update_fetched(inverse, factor, [&](Index row, Real* to) { take_row(m, row, to); });
+}
+
+template <class Real>
+RowSums update_rows(const Matrix<Real>& m, const Matrix<double>& inverse, Matrix<Real>& factor) {
+  return update_fetched(inverse, factor, [&](Index row, Real* to) { std::ranges::copy(m.row(row), to); });
+}
+
+template <class Real>
+void add_up(PartialRows<Real>& parts, Matrix<Real>& m) {
+  parallel_for(m.num_rows(), [&](Index row) { take_row(parts, row, m.row(row).data()); });
+}
+
+template <class Real>
+Matrix<double> gram(const Matrix<Real>& factor) {
+  const Index n = factor.num_cols();
+  std::vector<Matrix<double>> partial(num_threads(), Matrix<double>(n, n));
+  parallel_parts(factor.num_rows(), [&](Index begin, Index end, int thread) {
+    auto& sum = partial[thread];
+    for (Index row = begin; row < end; ++row)
+      for (Index i = 0; i < n; ++i) {
+        const double left = factor(row, i);
+        for (Index j = 0; j < n; ++j) sum(i, j) += left * double(factor(row, j));
+      }
+  });
+  Matrix<double> total(n, n);
+  for (const auto& sum : partial)
+    for (Index k = 0; k < n * n; ++k) total.flat()[k] += sum.flat()[k];
+  return total;
+}
+
+#define POLYAD_INSTANTIATE(Real)                                                           \
+  template class PartialRows<Real>;                                                        \
+  template RowSums update_rows(PartialRows<Real>&, const Matrix<double>&, Matrix<Real>&);  \
+  template RowSums update_rows(const Matrix<Real>&, const Matrix<double>&, Matrix<Real>&); \
+  template void add_up(PartialRows<Real>&, Matrix<Real>&);                                 \
+  template Matrix<double> gram(const Matrix<Real>&);
+POLYAD_INSTANTIATE(float)
+POLYAD_INSTANTIATE(double)
+
+}  // namespace polyad

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "polyad/base/array.hpp"
+#include "polyad/base/matrix.hpp"
+
+namespace polyad {
+
+// What an update of a factor leaves besides the factor: its Gram matrix, and the inner product of M and A
+// (which is that of tensor and model). Sums over the rows of one process, in double.
+struct RowSums {
+  Matrix<double> gram;
+  double inner = 0;
+};
+
+// The rows of an MTTKRP as sums of several parts, each filled by one thread, so that no two threads write
+// to the same row. All zero between uses.
+template <class Real>
+class PartialRows {
+ public:
+  PartialRows() = default;
+  PartialRows(int num_parts, Index max_rows, Index num_components);
+
+  int num_parts() const { return num_parts_; }
+  Index num_components() const { return num_components_; }
+  Real* part(int p) { return values_.data() + Index(p) * part_size_; }
+
+ private:
+  int num_parts_ = 0;
+  Index num_components_ = 0, part_size_ = 0;
+  Array<Real> values_;
+};
+
+// factor = (sum of the parts) * inverse, in one pass over the rows; leaves the parts zero.
+template <class Real>
+RowSums update_rows(PartialRows<Real>& m, const Matrix<double>& inverse, Matrix<Real>& factor);
+
+// The same from a whole matrix.
+template <class Real>
+RowSums update_rows(const Matrix<Real>& m, const Matrix<double>& inverse, Matrix<Real>& factor);
+
+// The sum of the parts as a matrix with so many rows; leaves the parts zero.
+template <class Real>
+void add_up(PartialRows<Real>& parts, Matrix<Real>& m);
+
+// factor^T factor, in double.
+template <class Real>
+Matrix<double> gram(const Matrix<Real>& factor);
+
+}  // namespace polyad

@@ -1,0 +1,128 @@
+#include "polyad/kernels/csf_sweep.hpp"
+
+#include <gtest/gtest.h>
+
+#include "polyad/kernels/mttkrp.hpp"
+#include "polyad/kernels/normal_equations.hpp"
+#include "tests/support/factor_problem.hpp"
+#include "tests/support/generated.hpp"
+
+namespace polyad {
+namespace {
+
+using test::FactorProblem;
+using test::relative_difference;
+
+// a * b, in double.
+template <class A>
+Matrix<double> product(const Matrix<A>& a, const Matrix<double>& b) {
+  Matrix<double> c(a.num_rows(), b.num_cols());
+  for (Index i = 0; i < a.num_rows(); ++i)
+    for (Index k = 0; k < a.num_cols(); ++k)
+      for (Index j = 0; j < b.num_cols(); ++j) c(i, j) += double(a(i, k)) * b(k, j);
+  return c;
+}
+
+template <class Real>
+Matrix<double> plain_gram(const Matrix<Real>& a) {
+  Matrix<double> g(a.num_cols(), a.num_cols());
+  for (Index row = 0; row < a.num_rows(); ++row)
+    for (Index i = 0; i < a.num_cols(); ++i)
+      for (Index j = 0; j < a.num_cols(); ++j) g(i, j) += double(a(row, i)) * double(a(row, j));
+  return g;
+}
+
+// Some symmetric matrix with entries of size one.
+Matrix<double> some_inverse(Index n) {
+  auto inverse = plain_gram(test::random_matrix<double>(4, n, 5));
+  for (double& x : inverse.flat()) x /= 4;
+  return inverse;
+}
+
+template <class Real>
+double inner_product(const Matrix<double>& m, const Matrix<Real>& a) {
+  double sum = 0;
+  for (std::size_t k = 0; k < m.flat().size(); ++k) sum += m.flat()[k] * double(a.flat()[k]);
+  return sum;
+}
+
+template <class Real>
+void expect_update_equals_its_parts(double tolerance) {
+  std::uint64_t seed = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (const Index n : test::component_counts())
+      for (const int threads : {1, 3, 8}) {
+        const test::Threads set(threads);
+        FactorProblem<Real> p(shape.extents, shape.num_nonzeros, n, ++seed, shape.heavy);
+        const int order = p.tensor().order();
+        auto tensor = p.tensor();
+        const CsfTree<Real> tree(tensor, natural_mode_order(order));
+        const auto inverse = some_inverse(n);
+        const auto m = ref::mttkrp<Real>(p.tensor(), p.factors, 0);
+        const bool with_next = order > 2;
+        PartialRows<Real> next(threads, p.tensor().extent(1), n);
+
+        const auto sums = update_root<Real>(tree, p.factors, inverse, with_next ? &next : nullptr);
+
+        ASSERT_LT(relative_difference(p.factors[0], product(m, inverse)), tolerance);
+        ASSERT_LT(relative_difference(sums.gram, plain_gram(p.factors[0])), tolerance);
+        const double expected = inner_product(m, p.factors[0]);
+        ASSERT_NEAR(sums.inner, expected, tolerance * (1 + std::abs(expected)) * double(n));
+        if (!with_next) continue;
+        Matrix<Real> m_next(p.tensor().extent(1), n);
+        add_up(next, m_next);
+        ASSERT_LT(relative_difference(m_next, ref::mttkrp<Real>(p.tensor(), p.factors, 1)), tolerance);
+        add_up(next, m_next);
+        ASSERT_EQ(m_next, Matrix<Real>(p.tensor().extent(1), n)) << "parts are left zero";
+      }
+}
+
+TEST(UpdateRoot, equals_an_mttkrp_a_solve_a_gram_and_the_next_mttkrp) {
+  expect_update_equals_its_parts<double>(1e-12);
+}
+
+TEST(UpdateRoot, does_so_in_single_precision) {
+  expect_update_equals_its_parts<float>(3e-5);
+}
+
+TEST(ScatterMttkrp, equals_the_definition_at_every_level) {
+  std::uint64_t seed = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (const int threads : {1, 2, 5}) {
+      const test::Threads set(threads);
+      FactorProblem<double> p(shape.extents, shape.num_nonzeros, 16, ++seed, shape.heavy);
+      auto tensor = p.tensor();
+      const CsfTree<double> tree(tensor, natural_mode_order(tensor.order()));
+      for (int level = 1; level < tensor.order(); ++level) {
+        PartialRows<double> parts(threads, tensor.extent(level), 16);
+        Matrix<double> m(tensor.extent(level), 16);
+
+        scatter_mttkrp<double>(tree, p.factors, level, parts);
+
+        add_up(parts, m);
+        ASSERT_LT(relative_difference(m, ref::mttkrp<double>(p.tensor(), p.factors, level)), 1e-13);
+      }
+    }
+}
+
+TEST(UpdateRows, from_parts_and_from_a_matrix_are_the_same) {
+  for (const Index n : test::component_counts())
+    for (const Index rows : {1, 3, 4, 67}) {
+      const auto m = test::random_matrix<double>(rows, n, 1);
+      PartialRows<double> parts(3, rows, n);
+      for (Index k = 0; k < rows * n; ++k) parts.part(int(k % 3))[k] = m.flat()[k];
+      Matrix<double> a(rows, n), b(rows, n);
+
+      const auto sums = update_rows(m, some_inverse(n), a);
+      const auto from_parts = update_rows(parts, some_inverse(n), b);
+
+      ASSERT_EQ(a, b);
+      ASSERT_EQ(sums.gram, from_parts.gram);
+      ASSERT_LT(relative_difference(a, product(m, some_inverse(n))), 1e-13);
+      ASSERT_LT(relative_difference(sums.gram, plain_gram(a)), 1e-13);
+      ASSERT_LT(relative_difference(gram(a), plain_gram(a)), 1e-13);
+    }
+}
+
+}  // namespace
+}  // namespace polyad
