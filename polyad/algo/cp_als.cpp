@@ -16,17 +16,23 @@
 namespace polyad {
 namespace {
 
+// Of the tensor's norm: no component with so small a weight can be told from rounding.
+constexpr double negligible = 1e-100;
+
 // The state of one run. In the notation of ALGORITHMS, section 1: M = MTTKRP(X, n), V = product of the
 // other modes' Grams, A_n = M V^+.
 template <class Real>
 class CpAls {
  public:
   CpAls(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options)
-      : x_(x), plan_(plan), num_components_(options.num_components), scales_(x.order()) {
+      : x_(x),
+        plan_(plan),
+        num_components_(options.num_components),
+        weights_(std::size_t(num_components_), std::sqrt(x.squared_norm())),
+        least_weight_(negligible * std::sqrt(x.squared_norm())) {
     for (int m = 0; m < x.order(); ++m) {
       factors_.emplace_back(x.num_rows(m), num_components_);
       grams_.emplace_back(num_components_, num_components_);
-      scales_[m].assign(std::size_t(num_components_), 1.0);
     }
     for (const int m : plan.mode_order) {
       if (m == plan.mode_order.front()) continue;  // is computed before it is used
@@ -91,24 +97,29 @@ class CpAls {
       x_.expand(mode, factors_[mode]);
     });
     grams_[mode] = std::move(sums.gram);
-    if (mode != plan_.mode_order.back()) choose_scales(mode);
+    for (Index r = 0; r < num_components_; ++r)
+      weights_[r] =
+          scales_[r].factor > 0 ? std::sqrt(grams_[mode](r, r)) * scales_[r].others / scales_[r].factor : 0;
   }
 
-  // V^+ with its columns scaled such that those of the factor come out with a norm of about one. Any scale
-  // is right: the next mode's V and M carry it too. The last mode is not scaled and so holds the weights.
-  Matrix<double> scaled_inverse(int mode) const {
-    auto inverse = pseudo_inverse(hadamard_except(grams_, mode));
-    for (Index i = 0; i < num_components_; ++i)
-      for (Index r = 0; r < num_components_; ++r) inverse(i, r) *= scales_[mode][r];
-    return inverse;
-  }
-
-  // Powers of two, so that scaling does not round.
-  void choose_scales(int mode) {
+  // V^+ with its columns scaled such that those of the factor come out with a norm of about one: divided
+  // by the component's weight as it was last, over the norm that the other modes give it. Any scale is
+  // right, for the next mode's V and M carry it too; powers of two do not round. The last mode is not
+  // scaled and so holds the weights.
+  Matrix<double> scaled_inverse(int mode) {
+    const auto v = hadamard_except(grams_, mode);
+    auto inverse = pseudo_inverse(v);
+    scales_.clear();
     for (Index r = 0; r < num_components_; ++r) {
-      const double norm = std::sqrt(grams_[mode](r, r)) / scales_[mode][r];
-      if (norm > 0 && std::isfinite(norm)) scales_[mode][r] = std::exp2(-std::round(std::log2(norm)));
+      const double others = std::sqrt(v(r, r));
+      const bool is_alive = others > 0 && weights_[r] > least_weight_;
+      double factor = is_alive ? 1 : 0;
+      if (is_alive && mode != plan_.mode_order.back())
+        factor = std::exp2(std::round(std::log2(others / weights_[r])));
+      scales_.push_back({others, factor});
+      for (Index i = 0; i < num_components_; ++i) inverse(i, r) *= factor;
     }
+    return inverse;
   }
 
   double fit() const {
@@ -143,7 +154,13 @@ class CpAls {
   Index num_components_;
   std::vector<Matrix<Real>> factors_;
   std::vector<Matrix<double>> grams_;
-  std::vector<std::vector<double>> scales_;  // [mode][component]
+  std::vector<double> weights_;  // [component]: the norm of its rank-one tensor, as of the last update
+  double least_weight_;          // a component below is rounding noise, and becomes zero
+  struct Scale {
+    double others;  // the product of the norms of the other modes' columns
+    double factor;  // what the new column was multiplied with
+  };
+  std::vector<Scale> scales_;  // [component], of the update under way
   PartialRows<Real> parts_;
   double inner_ = 0;  // of tensor and model
   Timings timings_;

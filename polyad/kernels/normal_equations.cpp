@@ -52,11 +52,11 @@ Matrix<double> invert_by_eigenvalues(Matrix<double> a) {
   return inverse;
 }
 
-// The components whose diagonal is not zero.
+// The components whose diagonal has an inverse.
 std::vector<Index> live_components(const Matrix<double>& v) {
   std::vector<Index> live;
   for (Index i = 0; i < v.num_rows(); ++i)
-    if (v(i, i) > 0 && std::isfinite(1 / std::sqrt(v(i, i)))) live.push_back(i);
+    if (v(i, i) > 0 && std::isfinite(1 / v(i, i))) live.push_back(i);
   return live;
 }
 

@@ -13,4 +13,14 @@ namespace polyad {
 template <class Real>
 using LocalTensor = std::variant<CooTensor<Real>, CsfTensor<Real>, HicooTensor<Real>>;
 
+enum class Format { coo, csf, hicoo };
+
+// Consumes x. The trees, by their mode orders, are those of csf.
+template <class Real>
+LocalTensor<Real> build_format(SparseTensor<Real, LocalIndex> x, Format format,
+                               const std::vector<std::vector<int>>& trees);
+
+template <class Real>
+Index bytes(const LocalTensor<Real>& x);
+
 }  // namespace polyad

@@ -1,0 +1,190 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/input.hpp"
+#include "polyad/algo/decompose.hpp"
+#include "polyad/base/error.hpp"
+#include "polyad/base/memory.hpp"
+#include "polyad/io/kruskal.hpp"
+#include "polyad/io/label_files.hpp"
+#include "polyad/io/output_file.hpp"
+#include "polyad/report/cpd_report.hpp"
+#include "polyad/report/statistics_report.hpp"
+#include "polyad/tensor/sort.hpp"
+
+namespace polyad::cli {
+namespace {
+
+struct Args {
+  CommonOptions common;
+  InputOptions input;
+  DecomposeOptions decompose;
+  std::string precision = "double", mode_order = "auto", memory, out;
+};
+
+// "auto", "natural" or "2,1,3"; from 1 as in files.
+std::vector<int> parse_mode_order(const std::string& text, int order) {
+  if (text == "auto") return {};
+  if (text == "natural") return natural_mode_order(order);
+  std::vector<int> modes;
+  std::size_t at = 0;
+  while (at <= text.size()) {
+    const auto comma = std::min(text.find(',', at), text.size());
+    const std::string word = text.substr(at, comma - at);
+    modes.push_back(word.size() == 1 || word.size() == 2 ? std::atoi(word.c_str()) - 1 : -1);
+    at = comma + 1;
+  }
+  auto sorted = modes;
+  std::ranges::sort(sorted);
+  if (sorted != natural_mode_order(order))
+    throw Error(Errc::bad_option,
+                fmt::format("--mode-order {}: expected auto, natural or each of 1 to {} once, as in {}", text,
+                            order, order == 2 ? "2,1" : "2,1,3"));
+  return modes;
+}
+
+// "800MB", "2.5GB", "1000000": bytes, with or without a unit.
+Index parse_bytes(const std::string& text, const std::string& option) {
+  std::size_t used = 0;
+  double amount = 0;
+  try {
+    amount = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  std::string unit = text.substr(used);
+  std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return char(std::toupper(c)); });
+  static const std::vector<std::pair<std::string, double>> units{
+      {"", 1},     {"B", 1},   {"K", 1e3},  {"KB", 1e3}, {"M", 1e6},
+      {"MB", 1e6}, {"G", 1e9}, {"GB", 1e9}, {"T", 1e12}, {"TB", 1e12}};
+  const auto known = std::ranges::find(units, unit, &std::pair<std::string, double>::first);
+  if (used == 0 || known == units.end() || !(amount > 0) || amount * known->second > 1e18)
+    throw Error(Errc::bad_option,
+                fmt::format("{} {}: expected an amount of memory, as in 800MB or 2.5GB", option, text));
+  return Index(amount * known->second);
+}
+
+// Where the model goes, and its labels beside it. Known to be possible before the work.
+io::KruskalFormat output_format(const std::string& out) {
+  const auto format = io::kruskal_format_by_extension(out);
+  if (!format)
+    throw Error(Errc::bad_option,
+                fmt::format("--out {}: expected a directory, or a file that ends in .ktensor or .npz", out));
+  return *format;
+}
+
+// The path whose neighbours label files are: inside the directory that SPLATT's form is.
+std::filesystem::path labels_anchor(const std::filesystem::path& out, io::KruskalFormat format) {
+  return format == io::KruskalFormat::splatt ? out / "lambda.mat" : out;
+}
+
+void write_text(const std::filesystem::path& path, const std::string& text) {
+  io::OutputFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+template <class Real>
+void save_model(const Args& args, const DistTensor<Real>& x, const Kruskal<Real>& model,
+                std::span<const ModeLabels> labels, Console& console) {
+  const auto format = output_format(args.out);
+  const auto anchor = labels_anchor(args.out, format);
+  io::check_label_files(anchor, labels);
+  console.progress().begin("writing " + args.out);
+  io::write_kruskal(args.out, gather_model(x, model), format);
+  io::write_label_files(anchor, labels);
+  console.progress().finish();
+  console.say(args.out + ": the model");
+}
+
+template <class Real>
+void run_with(const Comm& comm, const Args& args) {
+  Console console(comm, args.common);
+  require_one_process(comm, "cpd");
+  if (!args.out.empty()) output_format(args.out);
+  DecomposeOptions options = args.decompose;
+  if (!args.memory.empty()) options.max_bytes = parse_bytes(args.memory, "--memory");
+
+  Stopwatch watch;
+  auto loaded = load(comm, args.input, console);
+  const double load_seconds = watch.lap();
+  options.mode_order = parse_mode_order(args.mode_order, loaded.tensor.order());
+  const auto x = prepare<Real>(comm, std::move(loaded.tensor), options, console.progress());
+  if (x.num_duplicates > 0)
+    console.warn(fmt::format("{}: {} duplicate coordinates were added up", args.input.path,
+                             with_commas(x.num_duplicates)));
+
+  std::vector<double> iteration_seconds;
+  console.progress().begin("iterating", options.als.max_iterations, "iterations");
+  watch.lap();
+  const auto result = cp_als<Real>(x.tensor, x.chosen.plan, options.als, [&](const CpAlsProgress&) {
+    iteration_seconds.push_back(watch.lap());
+    console.progress().advance(1);
+    return true;
+  });
+  console.progress().finish();
+
+  auto run = describe_run(x, options, result);
+  run.load_seconds = load_seconds;
+  run.iteration_seconds = std::move(iteration_seconds);
+  watch.lap();
+  if (!args.out.empty()) save_model(args, x.tensor, result.model, loaded.labels, console);
+  run.output_seconds = watch.lap();
+  run.peak_memory_bytes = peak_memory_bytes();
+  console.say(cpd_text(run, x.options));
+  const auto json = cpd_json(run);
+  if (!args.out.empty() && output_format(args.out) == io::KruskalFormat::splatt)
+    write_text(std::filesystem::path(args.out) / "summary.json", json.dump(2) + "\n");
+  console.result(json);
+}
+
+void run(const Comm& comm, const Args& args) {
+  if (args.precision == "single")
+    run_with<float>(comm, args);
+  else
+    run_with<double>(comm, args);
+}
+
+}  // namespace
+
+void add_cpd(CLI::App& app, const Comm& comm) {
+  auto args = std::make_shared<Args>();
+  auto* command =
+      app.add_subcommand("cpd", "CP decomposition: the tensor as a sum of a few simple components");
+  auto& als = args->decompose.als;
+  command->add_option("-r,--rank", als.num_components, "Number of components")
+      ->required()
+      ->check(CLI::Range(1, 100000));
+  command->add_option("-i,--iters", als.max_iterations, "Iteration limit")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--tol", als.tolerance, "Stop when the fit moves by less (0: never)")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", als.seed, "Seed of the start")->capture_default_str();
+  auto formats = format_names();
+  formats.insert(formats.begin(), "auto");
+  command->add_option("--format", args->decompose.format, "How the nonzeros are held in memory")
+      ->capture_default_str()
+      ->check(CLI::IsMember(formats));
+  command->add_option("--precision", args->precision, "Of values and factors")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"double", "single"}));
+  command->add_option("--mode-order", args->mode_order, "Order of the updates: auto, natural, or as in 2,1,3")
+      ->capture_default_str();
+  command->add_option("--memory", args->memory,
+                      "Memory that may be used, as in 800MB; refuse what would not fit");
+  command->add_option("--out", args->out,
+                      "Write the model: a directory, x.ktensor or x.npz, with its labels");
+  add_input_options(*command, args->input);
+  add_common_options(*command, args->common);
+  command->footer("Example: polyad cpd data/debian.tns.gz -r 8 --out model/");
+  command->callback([args, comm] { run(comm, *args); });
+}
+
+}  // namespace polyad::cli

@@ -1,0 +1,190 @@
+#include "polyad/kernels/als_cost.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "polyad/tensor/coo.hpp"
+#include "polyad/tensor/csf.hpp"
+#include "polyad/tensor/hicoo.hpp"
+
+namespace polyad {
+namespace {
+
+// Nanoseconds of one thread, all threads at work.
+constexpr double per_multiply_add = 0.1;
+constexpr double per_streamed_byte = 0.1;
+constexpr double per_node = 3;  // loop, branch, and what a short loop leaves unused
+constexpr double per_sorted_nonzero = 100;
+constexpr double update_share = 1.6;  // reading, adding and writing a row against reading it
+
+// For one cache line of a random row, prefetched, by the size of the table it is in.
+double line_nanoseconds(double table_bytes) {
+  struct Point {
+    double log_bytes, nanoseconds;
+  };
+  constexpr std::array<Point, 6> measured{{{17, 1.0}, {20, 2.0}, {22, 3.5}, {24, 5}, {27, 9}, {30, 12}}};
+  const double at = std::log2(std::max(table_bytes, 1.0));
+  if (at <= measured.front().log_bytes) return measured.front().nanoseconds;
+  for (std::size_t i = 1; i < measured.size(); ++i) {
+    const auto& [left, low] = measured[i - 1];
+    const auto& [right, high] = measured[i];
+    if (at <= right) return low + (high - low) * (at - left) / (right - left);
+  }
+  return measured.back().nanoseconds;
+}
+
+ModeSet set_of(std::span<const int> modes) {
+  ModeSet set = 0;
+  for (const int mode : modes) set |= ModeSet(1) << mode;
+  return set;
+}
+
+}  // namespace
+
+double TensorShape::num_nodes(ModeSet modes) const {
+  if (std::popcount(modes) == order()) return double(num_nonzeros);
+  if (std::popcount(modes) == 1) return double(rows[std::countr_zero(modes)]);
+  double most = 1;
+  for (ModeSet rest = modes; rest != 0; rest &= rest - 1) most *= double(rows[std::countr_zero(rest)]);
+  most = std::min(most, double(num_nonzeros));
+  const auto known = distinct.find(modes);
+  return known == distinct.end() ? most : std::min(most, known->second);
+}
+
+double AlsCost::row_lines() const {
+  return std::ceil(double(options_.num_components * options_.value_bytes) / 64);
+}
+
+double AlsCost::gather(int mode) const {
+  const double bytes = double(shape_.rows[mode] * options_.num_components * options_.value_bytes);
+  return row_lines() * line_nanoseconds(bytes);
+}
+
+double AlsCost::update(int mode) const {
+  const auto n = double(options_.num_components);
+  return double(shape_.rows[mode]) * (1.75 * n * n * per_multiply_add + 10 + row_lines() * 6);
+}
+
+// A pass that sums up to the root: a row per node of every level below it.
+double AlsCost::root(std::span<const int> tree) const {
+  double nanoseconds = per_streamed_byte * double(tree_bytes(tree));
+  for (std::size_t level = 1; level < tree.size(); ++level)
+    nanoseconds += shape_.num_nodes(set_of(tree.first(level + 1))) * (gather(tree[level]) + per_node);
+  return nanoseconds;
+}
+
+// A pass down to a level, whose rows are added to; below it, sums.
+double AlsCost::scatter(std::span<const int> tree, int mode) const {
+  double nanoseconds = root(tree);
+  const auto level = std::size_t(std::ranges::find(tree, mode) - tree.begin());
+  nanoseconds += shape_.num_nodes(set_of(tree.first(level + 1))) * gather(mode) * (update_share - 1);
+  nanoseconds += double(shape_.rows[mode]) * options_.threads * row_lines() * 2 * line_nanoseconds(0);
+  return nanoseconds + update(mode);
+}
+
+double AlsCost::step_seconds(const AlsPlan& plan, const AlsStep& step) const {
+  const double to_seconds = 1e-9 / options_.threads;
+  const auto& tree = plan.trees[step.tree];
+  switch (step.kind) {
+    case AlsStep::Kind::root:
+      return to_seconds * (root(tree) + update(step.mode));
+    case AlsStep::Kind::root_and_next: {
+      const double nodes = shape_.num_nodes(set_of(std::span(tree).first(2)));
+      const double added = nodes * (gather(tree[1]) * update_share + row_lines() * 2 * line_nanoseconds(0));
+      const double summed =
+          double(shape_.rows[tree[1]]) * options_.threads * row_lines() * 2 * line_nanoseconds(0);
+      return to_seconds * (root(tree) + update(step.mode) + added + summed + update(tree[1]));
+    }
+    case AlsStep::Kind::scatter:
+      return to_seconds * scatter(tree, step.mode);
+    default:  // from the plain list: by the tree that has the mode highest
+      const auto best = std::ranges::min_element(
+          plan.trees, {}, [&](const auto& t) { return std::ranges::find(t, step.mode) - t.begin(); });
+      return to_seconds *
+             (best->front() == step.mode ? root(*best) + update(step.mode) : scatter(*best, step.mode));
+  }
+}
+
+double AlsCost::seconds(const AlsPlan& plan) const {
+  double sum = 0;
+  for (const auto& step : plan.steps) sum += step_seconds(plan, step);
+  return sum;
+}
+
+double AlsCost::coo_seconds() const {
+  double nanoseconds = 0;
+  for (int mode = 0; mode < shape_.order(); ++mode) {
+    nanoseconds += update(mode);
+    double per_nonzero = per_node + 4 * shape_.order() + row_lines() * line_nanoseconds(0);
+    for (int k = 0; k < shape_.order(); ++k)
+      if (k != mode) per_nonzero += 1.5 * gather(k);  // nothing is prefetched
+    nanoseconds += per_nonzero * double(shape_.num_nonzeros);
+  }
+  return nanoseconds * 1e-9 / options_.threads;
+}
+
+// Rows come into the cache once per block that uses them.
+double AlsCost::hicoo_seconds() const {
+  const double fill = double(shape_.num_nonzeros) / std::max(shape_.num_blocks, 1.0);
+  const double fetched = std::min(1.0, 128 / std::max(fill, 1.0));
+  double nanoseconds = 0;
+  for (int mode = 0; mode < shape_.order(); ++mode) {
+    nanoseconds += update(mode) + shape_.num_blocks * 10 * shape_.order();
+    double per_nonzero = per_node + update_share * row_lines() * line_nanoseconds(0);
+    for (int k = 0; k < shape_.order(); ++k)
+      if (k != mode) per_nonzero += row_lines() * line_nanoseconds(0) + 1.5 * fetched * gather(k);
+    nanoseconds += per_nonzero * double(shape_.num_nonzeros);
+  }
+  return nanoseconds * 1e-9 / options_.threads;
+}
+
+double AlsCost::tree_build_seconds() const {
+  return double(shape_.num_nonzeros) * per_sorted_nonzero * 1e-9 / options_.threads;
+}
+
+Index AlsCost::tree_bytes(std::span<const int> tree) const {
+  std::vector<Index> nodes;
+  for (std::size_t level = 0; level < tree.size(); ++level)
+    nodes.push_back(Index(shape_.num_nodes(set_of(tree.first(level + 1)))));
+  return csf_bytes(nodes, options_.value_bytes);
+}
+
+Index AlsCost::csf_format_bytes(std::span<const std::vector<int>> trees) const {
+  Index sum = 0;
+  for (const auto& tree : trees) sum += tree_bytes(tree);
+  return sum;
+}
+
+Index AlsCost::coo_format_bytes() const {
+  return coo_bytes(shape_.rows, shape_.num_nonzeros, options_.value_bytes);
+}
+
+Index AlsCost::hicoo_format_bytes() const {
+  return hicoo_bytes(shape_.rows, shape_.num_nonzeros, Index(shape_.num_blocks), options_.value_bytes);
+}
+
+Index AlsCost::work_bytes(const AlsPlan& plan) const {
+  Index factor_rows = 0, parts = 0, whole = 0;
+  for (const Index rows : shape_.rows) factor_rows += rows;
+  for (const auto& step : plan.steps) {
+    if (step.kind == AlsStep::Kind::scatter) parts = std::max(parts, shape_.rows[step.mode]);
+    if (step.kind == AlsStep::Kind::root_and_next)
+      parts = std::max(parts, shape_.rows[plan.trees[step.tree][1]]);
+    if (step.kind == AlsStep::Kind::mttkrp) whole = std::max(whole, shape_.rows[step.mode]);
+  }
+  const Index row_bytes = options_.num_components * options_.value_bytes;
+  return (factor_rows + parts * options_.threads + whole) * row_bytes + factor_rows * Index(sizeof(Index));
+}
+
+Index AlsCost::build_bytes(Index format_bytes) const {
+  const Index nonzeros = shape_.num_nonzeros;
+  const Index read = coordinate_bytes(shape_.order(), nonzeros, sizeof(double));
+  const Index compact = coordinate_bytes(shape_.order(), nonzeros, options_.value_bytes, sizeof(LocalIndex));
+  constexpr Index sort_bytes = 2 * 16;  // keys with positions, twice
+  return std::max(read + nonzeros * Index(sizeof(LocalIndex)),
+                  compact + nonzeros * sort_bytes + format_bytes / 2);
+}
+
+}  // namespace polyad

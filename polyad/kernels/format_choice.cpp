@@ -1,0 +1,77 @@
+#include "polyad/kernels/format_choice.hpp"
+
+#include <algorithm>
+
+namespace polyad {
+namespace {
+
+FormatOption csf_option(const AlsCost& cost, const std::string& name, const std::vector<int>& mode_order,
+                        const std::vector<std::vector<int>>& trees) {
+  FormatOption option{name, Format::csf, *plan_csf(cost, {.mode_order = mode_order, .trees = trees})};
+  option.seconds = cost.seconds(option.plan);
+  option.build_seconds = cost.tree_build_seconds() * double(option.plan.trees.size());
+  option.format_bytes = cost.csf_format_bytes(option.plan.trees);
+  return option;
+}
+
+}  // namespace
+
+Index FormatOption::peak_bytes() const {
+  constexpr Index program_bytes = 32 << 20;
+  return program_bytes + std::max(build_bytes, format_bytes + work_bytes);
+}
+
+template <class Real>
+TensorShape shape_of(const CompactTensor<Real>& x) {
+  TensorShape shape{x.tensor.extents(), x.tensor.num_nonzeros(), {}, estimate_blocks(x)};
+  const auto sets = prefix_sets(shape.rows);
+  const auto counts = estimate_distinct(x, sets);
+  for (std::size_t s = 0; s < sets.size(); ++s) shape.distinct[sets[s]] = counts[s];
+  return shape;
+}
+
+std::vector<int> choose_mode_order(const TensorShape& shape, Index num_components) {
+  constexpr int nominal_threads = 4;
+  const AlsCost cost(shape, {num_components, sizeof(double), nominal_threads});
+  return plan_csf(cost, {})->mode_order;
+}
+
+const std::vector<std::string>& format_names() {
+  static const std::vector<std::string> names{"csf", "csf-one", "csf-two", "csf-all", "coo", "hicoo"};
+  return names;
+}
+
+std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order) {
+  const auto& rows = cost.shape().rows;
+  std::vector<FormatOption> options;
+  options.push_back(csf_option(cost, "csf", mode_order, {}));
+  options.push_back(csf_option(cost, "csf-one", mode_order, one_tree(rows)));
+  options.push_back(csf_option(cost, "csf-two", mode_order, two_trees(rows)));
+  options.push_back(csf_option(cost, "csf-all", mode_order, a_tree_per_mode(rows)));
+  const auto plain = plain_plan(mode_order);
+  const double build = cost.tree_build_seconds();  // they sort, too
+  options.push_back({"coo", Format::coo, plain, cost.coo_seconds(), build, cost.coo_format_bytes()});
+  options.push_back({"hicoo", Format::hicoo, plain, cost.hicoo_seconds(), build, cost.hicoo_format_bytes()});
+  for (auto& option : options) {
+    option.work_bytes = cost.work_bytes(option.plan);
+    option.build_bytes = cost.build_bytes(option.format_bytes);
+  }
+  return options;
+}
+
+std::optional<FormatOption> choose_format(const std::vector<FormatOption>& options, const std::string& name,
+                                          Index max_bytes) {
+  const auto total = [](const FormatOption& o) { return o.build_seconds + usual_iterations * o.seconds; };
+  std::optional<FormatOption> best;
+  for (const auto& option : options) {
+    const bool fits = max_bytes == 0 || option.peak_bytes() <= max_bytes;
+    if ((name == "auto" || name == option.name) && fits && (!best || total(option) < total(*best)))
+      best = option;
+  }
+  return best;
+}
+
+template TensorShape shape_of(const CompactTensor<float>&);
+template TensorShape shape_of(const CompactTensor<double>&);
+
+}  // namespace polyad

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "polyad/kernels/als_cost.hpp"
+
+namespace polyad {
+
+// The sets of modes whose distinct tuples the planner wants to know for a tensor of this order.
+std::vector<ModeSet> prefix_sets(std::span<const Index> rows);
+
+// Over how many iterations building a tree must pay.
+inline constexpr int usual_iterations = 20;
+
+struct PlanOptions {
+  std::vector<int> mode_order = {};          // empty: any
+  std::vector<std::vector<int>> trees = {};  // these; empty: any
+  Index max_bytes = 0;                       // of format and work; 0: any
+};
+
+// The fastest iteration over trees, by predicted time, or nothing when none fits. A pure function of its
+// arguments; equal costs are settled by the first order of modes.
+std::optional<AlsPlan> plan_csf(const AlsCost& cost, const PlanOptions& options);
+
+// The trees of the usual choices: modes by ascending number of rows; one more with the longest at its root;
+// one for every mode at its root.
+std::vector<std::vector<int>> one_tree(std::span<const Index> rows);
+std::vector<std::vector<int>> two_trees(std::span<const Index> rows);
+std::vector<std::vector<int>> a_tree_per_mode(std::span<const Index> rows);
+
+}  // namespace polyad

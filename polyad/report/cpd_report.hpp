@@ -1,0 +1,47 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "polyad/algo/decompose.hpp"
+#include "polyad/tensor/labels.hpp"
+
+namespace polyad {
+
+// What a run of `polyad cpd` was and what it took, apart from the model itself.
+struct CpdRun {
+  std::vector<Index> dims;
+  Index num_nonzeros = 0, num_duplicates = 0;
+  DecomposeOptions options;
+  std::string precision;
+  int processes = 1, threads = 1;
+  FormatOption chosen;
+  std::vector<double> weights, fit_trajectory;
+  StopReason stop = StopReason::iteration_limit;
+  double norm = 0;  // of the tensor
+  double load_seconds = 0, output_seconds = 0;
+  Timings preparing, iterating;
+  std::vector<double> iteration_seconds;
+  Index peak_memory_bytes = 0;
+
+  double fit() const { return fit_trajectory.empty() ? 0 : fit_trajectory.back(); }
+  double residual_norm() const { return (1 - fit()) * norm; }
+};
+
+// Fills in what the library's own results know.
+template <class Real>
+CpdRun describe_run(const PreparedTensor<Real>& x, const DecomposeOptions& options,
+                    const CpAlsResult<Real>& result);
+
+// "converged", "iteration limit" or "stopped".
+std::string stop_text(StopReason stop);
+
+// The keys of `polyad cpd --json`; docs/json.md names them all.
+nlohmann::ordered_json cpd_json(const CpdRun& run);
+
+// What was done, in a few lines: format and why, iterations, fit, times, memory.
+std::string cpd_text(const CpdRun& run, std::span<const FormatOption> options);
+
+}  // namespace polyad

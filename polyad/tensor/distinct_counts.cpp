@@ -1,0 +1,93 @@
+#include "polyad/tensor/distinct_counts.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "polyad/base/parallel.hpp"
+#include "polyad/tensor/hicoo.hpp"
+
+namespace polyad {
+namespace {
+
+// The finalizer of SplitMix64: every bit of the result depends on every bit of x.
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+// Runs add(sketches, nonzero) over all nonzeros and returns the merged estimates.
+template <class Add>
+std::vector<double> estimates(Index num_nonzeros, std::size_t num_sketches, Add add) {
+  std::vector<std::vector<DistinctSketch>> per_thread(num_threads());
+  parallel_parts(num_nonzeros, [&](Index begin, Index end, int thread) {
+    auto& sketches = per_thread[thread];
+    sketches.resize(num_sketches);
+    for (Index z = begin; z < end; ++z) add(sketches, z);
+  });
+  std::vector<double> result;
+  for (std::size_t s = 0; s < num_sketches; ++s) {
+    DistinctSketch whole;
+    for (const auto& sketches : per_thread)
+      if (!sketches.empty()) whole.merge(sketches[s]);
+    result.push_back(whole.estimate());
+  }
+  return result;
+}
+
+}  // namespace
+
+void DistinctSketch::add(std::uint64_t hash) {
+  auto& rank = ranks_[hash >> (64 - index_bits)];
+  const auto zeros = std::uint8_t(std::countl_zero(hash << index_bits | 1) + 1);
+  rank = std::max(rank, zeros);
+}
+
+void DistinctSketch::merge(const DistinctSketch& other) {
+  for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i] = std::max(ranks_[i], other.ranks_[i]);
+}
+
+double DistinctSketch::estimate() const {
+  const auto count = double(ranks_.size());
+  double sum = 0;
+  for (const auto rank : ranks_) sum += std::exp2(-double(rank));
+  const double estimate = 0.7213 / (1 + 1.079 / count) * count * count / sum;
+  const auto empty = double(std::ranges::count(ranks_, 0));
+  // Few values leave registers empty, whose number says more.
+  return estimate <= 2.5 * count && empty > 0 ? count * std::log(count / empty) : estimate;
+}
+
+template <class Real>
+std::vector<double> estimate_distinct(const CompactTensor<Real>& x, std::span<const ModeSet> sets) {
+  const int order = x.tensor.order();
+  return estimates(x.tensor.num_nonzeros(), sets.size(), [&](auto& sketches, Index z) {
+    std::array<std::uint64_t, max_order> hash{};
+    for (int m = 0; m < order; ++m)
+      hash[m] = mixed(std::uint64_t(x.rows[m][x.tensor.indices(m)[z]]) * max_order + std::uint64_t(m) + 1);
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      std::uint64_t sum = 0;
+      for (ModeSet rest = sets[s]; rest != 0; rest &= rest - 1) sum += hash[std::countr_zero(rest)];
+      sketches[s].add(mixed(sum));
+    }
+  });
+}
+
+template <class Real>
+double estimate_blocks(const CompactTensor<Real>& x) {
+  return estimates(x.tensor.num_nonzeros(), 1, [&](auto& sketches, Index z) {
+    std::uint64_t sum = 0;
+    for (int m = 0; m < x.tensor.order(); ++m)
+      sum += mixed((std::uint64_t(x.tensor.indices(m)[z]) >> HicooTensor<Real>::block_bits) * max_order +
+                   std::uint64_t(m) + 1);
+    sketches[0].add(mixed(sum));
+  })[0];
+}
+
+#define POLYAD_INSTANTIATE(Real)                                                                        \
+  template std::vector<double> estimate_distinct(const CompactTensor<Real>&, std::span<const ModeSet>); \
+  template double estimate_blocks(const CompactTensor<Real>&);
+POLYAD_INSTANTIATE(float)
+POLYAD_INSTANTIATE(double)
+
+}  // namespace polyad

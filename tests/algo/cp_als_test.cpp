@@ -1,0 +1,279 @@
+#include "polyad/algo/cp_als.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "polyad/kernels/factor_match.hpp"
+#include "polyad/kernels/mttkrp.hpp"
+#include "polyad/kernels/normal_equations.hpp"
+#include "polyad/kernels/row_update.hpp"
+#include "polyad/tensor/generate.hpp"
+#include "tests/support/decomposed.hpp"
+#include "tests/support/factor_problem.hpp"
+
+namespace polyad {
+namespace {
+
+using test::decompose;
+using test::options_for;
+
+// What |X - model| is when it is added up place by place.
+double plain_fit(const SparseTensor<double>& x, const Kruskal<double>& model) {
+  std::vector<Index> at(x.extents().size(), 0);
+  double norm = 0, rest = 0;
+  SparseTensor<double> sorted = x;
+  sort_nonzeros(sorted, natural_mode_order(x.order()));
+  merge_duplicates(sorted);
+  Index z = 0;
+  for (bool more = true; more;) {
+    double value = 0;
+    if (z < sorted.num_nonzeros() && test::coordinates(sorted, z) == at) value = sorted.values()[z++];
+    norm += value * value;
+    const double difference = value - test::value_at(model, at);
+    rest += difference * difference;
+    more = false;
+    for (int m = x.order() - 1; m >= 0 && !more; --m) {
+      more = ++at[m] < x.extent(m);
+      if (!more) at[m] = 0;
+    }
+  }
+  return norm == 0 ? 1 : 1 - std::sqrt(rest / norm);
+}
+
+double squared(double x) {
+  return x * x;
+}
+
+TEST(CpAls, says_the_fit_that_its_model_has) {
+  for (const std::vector<Index>& dims :
+       {std::vector<Index>{7, 5}, {6, 5, 4}, {5, 4, 3, 4}, {3, 3, 2, 3, 2}, {2, 3, 2, 2, 2, 3}})
+    for (const Index n : {1, 3, 8}) {
+      const auto x = test::tame_tensor(dims, 40, std::uint64_t(n));
+
+      const auto result = decompose(x, options_for(n, 7));
+
+      EXPECT_NEAR(squared(1 - result.fit()), squared(1 - plain_fit(x, result.model)), 1e-12);
+      test::expect_finite(result.model);
+    }
+}
+
+TEST(CpAls, never_loses_fit) {
+  const auto x = test::tame_tensor({30, 20, 10}, 500, 3);
+
+  const auto result = decompose(x, options_for(6, 30));
+
+  for (std::size_t i = 1; i < result.fits.size(); ++i) EXPECT_GE(result.fits[i], result.fits[i - 1] - 1e-12);
+}
+
+// |Delta rho^2| <= 1e-12 per iteration over the first ten.
+void expect_same_trajectory(const std::vector<double>& a, const std::vector<double>& b,
+                            const std::string& what) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    EXPECT_NEAR(squared(1 - a[i]), squared(1 - b[i]), 1e-12) << what << ", iteration " << i;
+}
+
+TEST(CpAls, follows_one_trajectory_in_every_format_and_on_any_number_of_threads) {
+  for (const auto& [dims, nonzeros] : {std::pair<std::vector<Index>, Index>{{60, 80}, 900},
+                                       {{200, 30, 150}, 3000},
+                                       {{50, 20, 60, 9}, 2000},
+                                       {{12, 30, 5, 8, 20}, 1500},
+                                       {{5, 6, 7, 4, 3, 5}, 900}}) {
+    const auto x = test::tame_tensor(dims, nonzeros, 11, true);
+    auto options = options_for(5, 10);
+    const auto reference = decompose(x, options).fits;
+    for (const auto& format : format_names())
+      for (const int threads : {1, 2, 5}) {
+        const test::Threads set(threads);
+        options.format = format;
+        expect_same_trajectory(decompose(x, options).fits, reference, format);
+      }
+  }
+}
+
+TEST(CpAls, gives_the_same_bits_when_it_runs_twice) {
+  const auto x = test::tame_tensor({200, 30, 150}, 3000, 5, true);
+  for (const auto& format : format_names()) {
+    auto options = options_for(16, 5);
+    options.format = format;
+
+    const auto a = decompose(x, options), b = decompose(x, options);
+
+    EXPECT_EQ(a.fits, b.fits) << format;
+    EXPECT_EQ(a.model, b.model) << format;
+  }
+}
+
+// The iteration as ALGORITHMS writes it down: normalised columns, plain kernels.
+std::vector<double> textbook_fits(const SparseTensor<double>& x, const DecomposeOptions& options) {
+  const auto compacted = compact<double>(x);
+  const auto& tensor = compacted.tensor;
+  const Index n = options.als.num_components;
+  std::vector<Matrix<double>> factors, grams;
+  for (int m = 0; m < tensor.order(); ++m) {
+    factors.emplace_back(tensor.extent(m), n);
+    for (Index row = 0; row < tensor.extent(m); ++row)
+      for (Index r = 0; r < n; ++r)
+        factors[m](row, r) = Random(options.als.seed, std::uint64_t(m) << 32 | std::uint64_t(r))
+                                 .normal(std::uint64_t(compacted.rows[m][row]));
+    grams.push_back(gram(factors[m]));
+  }
+  const double norm = squared_norm<double>(tensor.values());
+  std::vector<double> fits;
+  for (int iteration = 0; iteration < options.als.max_iterations; ++iteration) {
+    double inner = 0, model_norm = 0;
+    for (const int m : options.mode_order) {
+      const auto mk = ref::mttkrp<double>(tensor, factors, m);
+      const auto inverse = pseudo_inverse(hadamard_except(grams, m));
+      auto& a = factors[m];
+      std::ranges::fill(a.flat(), 0.0);
+      inner = 0;
+      for (Index row = 0; row < a.num_rows(); ++row)
+        for (Index r = 0; r < n; ++r) {
+          for (Index k = 0; k < n; ++k) a(row, r) += mk(row, k) * inverse(k, r);
+          inner += mk(row, r) * a(row, r);
+        }
+      grams[m] = gram(a);
+      model_norm = sum_of_entries(hadamard_except(grams, -1));
+      for (Index r = 0; r < n; ++r) {
+        const double length = std::sqrt(grams[m](r, r));
+        for (Index row = 0; row < a.num_rows(); ++row) a(row, r) = length > 0 ? a(row, r) / length : 0;
+      }
+      grams[m] = gram(a);
+    }
+    fits.push_back(1 - std::sqrt(std::max(0.0, norm - 2 * inner + model_norm) / norm));
+  }
+  return fits;
+}
+
+TEST(CpAls, follows_the_textbook) {
+  for (const std::vector<Index>& dims : {std::vector<Index>{60, 80}, {40, 30, 50}, {20, 9, 30, 7}}) {
+    const auto x = test::tame_tensor(dims, 1200, 2);
+    auto options = options_for(4, 10);
+    options.mode_order = natural_mode_order(x.order());
+
+    expect_same_trajectory(decompose(x, options).fits, textbook_fits(x, options), "textbook");
+  }
+}
+
+TEST(CpAls, finds_what_was_planted) {
+  for (const std::vector<Index>& dims :
+       {std::vector<Index>{60, 50, 40}, {30, 25, 20, 15}, {15, 14, 13, 12, 11}, {9, 8, 9, 8, 9, 8}}) {
+    const auto planted =
+        generate_planted({.dims = dims, .num_nonzeros = 8000, .num_components = 5, .noise = 0.01, .seed = 4});
+    double best_fit = -1, score = 0;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      const auto result = decompose(planted.tensor, options_for(5, 500, 1e-9, seed));
+      if (result.fit() <= best_fit) continue;
+      best_fit = result.fit();
+      score = factor_match_score(result.model, planted.truth);
+    }
+
+    EXPECT_GT(score, 0.99) << "order " << dims.size();
+    EXPECT_GT(best_fit, 0.97);
+  }
+}
+
+TEST(CpAls, treats_a_matrix_as_the_truncated_singular_value_decomposition_does) {
+  // Two blocks of ones, 8 x 8 and 4 x 4, and a single entry: singular values 8, 4, 1.
+  SparseTensor<double> x({13, 13});
+  for (Index i = 0; i < 13; ++i)
+    for (Index j = 0; j < 13; ++j)
+      if ((i < 8 && j < 8) || (i >= 8 && i < 12 && j >= 8 && j < 12) || (i == 12 && j == 12))
+        x.append(std::vector<Index>{i, j}, 1.0);
+  const double norm = std::sqrt(81.0);
+
+  EXPECT_NEAR(decompose(x, options_for(1, 300)).fit(), 1 - std::sqrt(17.0) / norm, 1e-7);
+  EXPECT_NEAR(decompose(x, options_for(2, 300)).fit(), 1 - 1 / norm, 1e-7);
+  EXPECT_NEAR(decompose(x, options_for(3, 300)).fit(), 1, 1e-6);
+}
+
+TEST(CpAls, has_sensible_results_in_degenerate_cases) {
+  SparseTensor<double> zeros({3, 4, 5});
+  zeros.append(std::vector<Index>{1, 2, 3}, 0.0);
+  SparseTensor<double> one({30, 40, 50});
+  one.append(std::vector<Index>{7, 8, 9}, -2.5);
+  SparseTensor<double> single({1, 1, 1});
+  single.append(std::vector<Index>{0, 0, 0}, 3.0);
+  const auto flat = test::tame_tensor({20, 1, 30}, 100, 1);
+  SparseTensor<double> equal({4, 3, 2});  // all ones: every component wants the same columns
+  for (Index z = 0; z < 24; ++z) equal.append(std::vector<Index>{z / 6, z / 2 % 3, z % 2}, 1.0);
+  const SparseTensor<double> empty({3, 4, 5});
+
+  for (const auto& format : format_names())
+    for (const Index n : {1, 5, 37}) {
+      auto options = options_for(n, 20);
+      options.format = format;
+      for (const SparseTensor<double>* x :
+           std::vector<const SparseTensor<double>*>{&zeros, &one, &single, &flat, &equal, &empty}) {
+        const auto result = decompose(*x, options);
+        test::expect_finite(result.model);
+        for (const double fit : result.fits) EXPECT_TRUE(fit <= 1 + 1e-12) << format;
+      }
+      EXPECT_EQ(decompose(zeros, options).fit(), 1);
+      EXPECT_EQ(decompose(zeros, options).model.weights, std::vector<double>(std::size_t(n), 0.0));
+      EXPECT_EQ(decompose(empty, options).fit(), 1);
+      EXPECT_NEAR(decompose(one, options).fit(), 1, 1e-6) << format << n;
+      EXPECT_NEAR(test::value_at(decompose(one, options).model, {7, 8, 9}), -2.5, 1e-6);
+      EXPECT_NEAR(decompose(single, options).fit(), 1, 1e-6);
+      EXPECT_NEAR(decompose(equal, options).fit(), 1, 1e-6);
+    }
+}
+
+TEST(CpAls, normalises_and_sorts_its_model) {
+  const auto result = decompose(test::tame_tensor({30, 20, 10}, 500, 3), options_for(6, 10));
+
+  EXPECT_TRUE(std::ranges::is_sorted(result.model.weights, std::ranges::greater{}));
+  for (int m = 0; m < 3; ++m) {
+    const auto& factor = result.model.factors[m];
+    for (Index r = 0; r < 6; ++r) {
+      double norm = 0, largest = 0;
+      for (Index row = 0; row < factor.num_rows(); ++row) {
+        norm += squared(factor(row, r));
+        if (std::abs(factor(row, r)) > std::abs(largest)) largest = factor(row, r);
+      }
+      EXPECT_NEAR(norm, 1, 1e-12);
+      if (m > 0) {
+        EXPECT_GT(largest, 0);
+      }
+    }
+  }
+}
+
+TEST(CpAls, stops_where_it_is_told) {
+  const auto x = test::tame_tensor({30, 20, 10}, 500, 3);
+  Progress silent;
+  const auto options = options_for(3, 1000, 1e-6);
+  const auto prepared = prepare<double>(Comm::self(), x, options, silent);
+
+  const auto converged = cp_als<double>(prepared.tensor, prepared.chosen.plan, options.als);
+  const auto stopped = cp_als<double>(prepared.tensor, prepared.chosen.plan, options.als,
+                                      [](const CpAlsProgress& p) { return p.iteration < 3; });
+  const auto none = cp_als<double>(prepared.tensor, prepared.chosen.plan, options_for(3, 0).als);
+
+  EXPECT_EQ(converged.stop, StopReason::converged);
+  EXPECT_LT(std::abs(converged.fit() - converged.fit_trajectory[converged.fit_trajectory.size() - 2]), 1e-6);
+  EXPECT_EQ(stopped.stop, StopReason::observer);
+  EXPECT_EQ(stopped.iterations(), 3);
+  EXPECT_EQ(none.iterations(), 0);
+}
+
+TEST(CpAls, in_single_precision_is_near_double) {
+  const auto x = test::tame_tensor({200, 30, 150}, 3000, 5, true);
+  const auto options = options_for(8, 10);
+
+  EXPECT_NEAR(decompose<float>(x, options).fit(), decompose(x, options).fit(), 1e-4);
+}
+
+TEST(CpAls, refuses_numbers_beyond_single_precision) {
+  SparseTensor<double> x({2, 2, 2});
+  for (Index z = 0; z < 8; ++z)
+    x.append(std::vector<Index>{z / 4, z / 2 % 2, z % 2}, 1e38 + double(z) * 1e37);
+
+  EXPECT_THROW(decompose<float>(x, options_for(3, 5)), Error);
+  test::expect_finite(decompose(x, options_for(3, 5)).model);
+}
+
+}  // namespace
+}  // namespace polyad

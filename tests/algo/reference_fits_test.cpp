@@ -1,0 +1,66 @@
+// Fits that are known from elsewhere, on real data; see the README beside the data. Skipped without it.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "polyad/io/read_tensor.hpp"
+#include "tests/support/decomposed.hpp"
+
+namespace polyad {
+namespace {
+
+using test::best_fit;
+using test::decompose;
+using test::options_for;
+
+std::filesystem::path shared_data() {
+  const char* folder = std::getenv("POLYAD_SHARED_DATA");
+  return folder == nullptr ? "" : folder;
+}
+
+class ReferenceFits : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(shared_data() / "dense")) GTEST_SKIP() << "no shared data here";
+  }
+  static SparseTensor<double> read(const std::string& name, std::vector<Index> dims = {}) {
+    io::ReadOptions options;
+    options.dims = std::move(dims);
+    return io::read_tensor(shared_data() / name, options).tensor;
+  }
+  const test::Threads one_{1};  // the tensors are small
+};
+
+TEST_F(ReferenceFits, amino_acids_have_one_optimum_of_rank_three) {
+  const auto x = read("dense/aminoacid.sptensor.txt.gz");
+  for (std::uint64_t seed = 1; seed <= 10; ++seed)
+    EXPECT_NEAR(decompose(x, options_for(3, 2000, 1e-12, seed)).fit(), 0.97495148, 1e-6) << "seed " << seed;
+}
+
+TEST_F(ReferenceFits, amino_acids_of_other_ranks) {
+  const auto x = read("dense/aminoacid.sptensor.txt.gz");
+  EXPECT_NEAR(best_fit(x, options_for(1, 500, 1e-10), 3), 0.40325883, 1e-5);
+  EXPECT_NEAR(best_fit(x, options_for(2, 500, 1e-10), 3), 0.63631742, 1e-5);
+  EXPECT_NEAR(best_fit(x, options_for(4, 2000, 1e-8), 10), 0.97833149, 0.005);
+}
+
+TEST_F(ReferenceFits, two_by_two_matrices_multiply_with_seven_products_not_six) {
+  const auto x = read("tensors/matmul_2-2-2.tns");
+  double best = 0;
+  for (std::uint64_t seed = 1; seed <= 10 && best <= 0.9999; ++seed)
+    best = std::max(best, decompose(x, options_for(7, 10000, 0, seed)).fit());
+  EXPECT_GT(best, 0.9999);
+  EXPECT_LT(best_fit(x, options_for(6, 10000, 1e-12), 10), 0.6465);
+}
+
+TEST_F(ReferenceFits, knowledge_graphs) {
+  EXPECT_NEAR(best_fit(read("kg/nations/nations.tns.gz"), options_for(5, 1000, 1e-7), 10), 0.3562, 0.005);
+  EXPECT_NEAR(best_fit(read("kg/nations/nations.tns.gz"), options_for(10, 1000, 1e-7), 10), 0.4480, 0.005);
+  EXPECT_NEAR(best_fit(read("kg/umls/umls.tns.gz"), options_for(10, 1000, 1e-7), 10), 0.3481, 0.005);
+  EXPECT_NEAR(best_fit(read("kg/kinship/kinship.tns.gz"), options_for(10, 1000, 1e-7), 10), 0.2070, 0.005);
+}
+
+}  // namespace
+}  // namespace polyad

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "polyad/algo/decompose.hpp"
+#include "tests/support/generated.hpp"
+
+namespace polyad::test {
+
+struct Decomposed {
+  Kruskal<double> model;  // with a row for every index
+  std::vector<double> fits;
+  StopReason stop = StopReason::iteration_limit;
+
+  double fit() const { return fits.back(); }
+};
+
+template <class Real = double>
+Decomposed decompose(const SparseTensor<double>& x, const DecomposeOptions& options) {
+  Progress silent;
+  const auto prepared = prepare<Real>(Comm::self(), x, options, silent);
+  auto result = cp_als<Real>(prepared.tensor, prepared.chosen.plan, options.als);
+  return {gather_model(prepared.tensor, result.model), result.fit_trajectory, result.stop};
+}
+
+inline DecomposeOptions options_for(Index num_components, int iterations, double tolerance = 0,
+                                    std::uint64_t seed = 1) {
+  DecomposeOptions options;
+  options.als = {num_components, iterations, tolerance, seed};
+  return options;
+}
+
+inline double best_fit(const SparseTensor<double>& x, DecomposeOptions options, int num_seeds) {
+  double best = -1;
+  for (int seed = 1; seed <= num_seeds; ++seed) {
+    options.als.seed = std::uint64_t(seed);
+    best = std::max(best, decompose(x, options).fit());
+  }
+  return best;
+}
+
+// The value of a model at a place.
+inline double value_at(const Kruskal<double>& model, const std::vector<Index>& at) {
+  double sum = 0;
+  for (Index r = 0; r < model.num_components(); ++r) {
+    double product = model.weights[r];
+    for (int m = 0; m < model.order(); ++m) product *= model.factors[m](at[m], r);
+    sum += product;
+  }
+  return sum;
+}
+
+inline void expect_finite(const Kruskal<double>& model) {
+  for (const double w : model.weights) ASSERT_TRUE(std::isfinite(w) && w >= 0);
+  for (const auto& factor : model.factors)
+    for (const double x : factor.flat()) ASSERT_TRUE(std::isfinite(x));
+}
+
+}  // namespace polyad::test
