@@ -40,6 +40,10 @@ class CpAls {
       grams_[m] = gram(factors_[m]);
       x.comm().all_reduce(grams_[m].flat());
     }
+    cuts_.resize(plan.trees.size());
+    for (const auto& step : plan.steps)
+      if (step.kind != AlsStep::Kind::mttkrp && cuts_[step.tree].empty())
+        cuts_[step.tree] = cut_evenly(tree(step), num_threads(), num_components_);
     if (scattered_rows() > 0) parts_ = PartialRows<Real>(num_threads(), scattered_rows(), num_components_);
   }
 
@@ -60,7 +64,7 @@ class CpAls {
         return update_by_mttkrp(mode);
       case AlsStep::Kind::scatter:
         timings_.measure(
-            "mttkrp", [&] { scatter_mttkrp<Real>(tree(step), factors_, tree(step).level_of(mode), parts_); });
+            "mttkrp", [&] { scatter_mttkrp<Real>(cut_tree(step), factors_, tree(step).level_of(mode), parts_); });
         return update_from_parts(mode);
       case AlsStep::Kind::root:
         return update_in_place(step, nullptr);
@@ -85,8 +89,9 @@ class CpAls {
 
   void update_in_place(const AlsStep& step, PartialRows<Real>* next) {
     const auto inverse = timings_.measure("solve", [&] { return scaled_inverse(step.mode); });
-    settle(step.mode, timings_.measure(
-                          "mttkrp", [&] { return update_root<Real>(tree(step), factors_, inverse, next); }));
+    settle(step.mode, timings_.measure("mttkrp", [&] {
+      return update_root<Real>(cut_tree(step), factors_, inverse, next);
+    }));
   }
 
   // Makes the sums global, and the new rows known to those who need them.
@@ -138,6 +143,8 @@ class CpAls {
     return std::get<CsfTensor<Real>>(x_.local(step.mode)).trees[step.tree];
   }
 
+  CutTree<Real> cut_tree(const AlsStep& step) const { return {tree(step), cuts_[step.tree]}; }
+
   // The most rows of a mode whose MTTKRP is added up from parts.
   Index scattered_rows() const {
     Index most = 0;
@@ -160,7 +167,8 @@ class CpAls {
     double others;  // the product of the norms of the other modes' columns
     double factor;  // what the new column was multiplied with
   };
-  std::vector<Scale> scales_;  // [component], of the update under way
+  std::vector<Scale> scales_;             // [component], of the update under way
+  std::vector<std::vector<Index>> cuts_;  // [tree]: how threads share it
   PartialRows<Real> parts_;
   double inner_ = 0;  // of tensor and model
   Timings timings_;

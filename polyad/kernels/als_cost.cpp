@@ -1,10 +1,10 @@
 #include "polyad/kernels/als_cost.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 
+#include "polyad/kernels/work_cost.hpp"
 #include "polyad/tensor/coo.hpp"
 #include "polyad/tensor/csf.hpp"
 #include "polyad/tensor/hicoo.hpp"
@@ -13,27 +13,8 @@ namespace polyad {
 namespace {
 
 // Nanoseconds of one thread, all threads at work.
-constexpr double per_multiply_add = 0.1;
-constexpr double per_streamed_byte = 0.1;
-constexpr double per_node = 3;  // loop, branch, and what a short loop leaves unused
 constexpr double per_sorted_nonzero = 100;
 constexpr double update_share = 1.6;  // reading, adding and writing a row against reading it
-
-// For one cache line of a random row, prefetched, by the size of the table it is in.
-double line_nanoseconds(double table_bytes) {
-  struct Point {
-    double log_bytes, nanoseconds;
-  };
-  constexpr std::array<Point, 6> measured{{{17, 1.0}, {20, 2.0}, {22, 3.5}, {24, 5}, {27, 9}, {30, 12}}};
-  const double at = std::log2(std::max(table_bytes, 1.0));
-  if (at <= measured.front().log_bytes) return measured.front().nanoseconds;
-  for (std::size_t i = 1; i < measured.size(); ++i) {
-    const auto& [left, low] = measured[i - 1];
-    const auto& [right, high] = measured[i];
-    if (at <= right) return low + (high - low) * (at - left) / (right - left);
-  }
-  return measured.back().nanoseconds;
-}
 
 ModeSet set_of(std::span<const int> modes) {
   ModeSet set = 0;
@@ -54,7 +35,7 @@ double TensorShape::num_nodes(ModeSet modes) const {
 }
 
 double AlsCost::row_lines() const {
-  return std::ceil(double(options_.num_components * options_.value_bytes) / 64);
+  return lines_of_row(options_.num_components, options_.value_bytes);
 }
 
 double AlsCost::gather(int mode) const {
@@ -63,8 +44,7 @@ double AlsCost::gather(int mode) const {
 }
 
 double AlsCost::update(int mode) const {
-  const auto n = double(options_.num_components);
-  return double(shape_.rows[mode]) * (1.75 * n * n * per_multiply_add + 10 + row_lines() * 6);
+  return double(shape_.rows[mode]) * solve_nanoseconds(options_.num_components, options_.value_bytes);
 }
 
 // A pass that sums up to the root: a row per node of every level below it.

@@ -43,8 +43,8 @@ struct alignas(64) PartState {
 template <class Real, int Width, int Depth>
 class RootPass {
  public:
-  RootPass(const CsfTree<Real>& tree, std::span<const Matrix<Real>> factors)
-      : tree_(tree), walk_(tree, factors), cuts_(cut_evenly(tree, num_threads())), parts_(cuts_.size() - 1) {
+  RootPass(const CutTree<Real>& x, std::span<const Matrix<Real>> factors)
+      : tree_(x.tree), walk_(x.tree, factors), cuts_(x.cuts), parts_(x.num_parts()) {
     for (auto& part : parts_) {
       part.head.m.assign(std::size_t(walk_.n()), Real{});
       part.tail.m.assign(std::size_t(walk_.n()), Real{});
@@ -71,6 +71,7 @@ class RootPass {
               const B part = walk_.template sum_below<width>(1, node, c);
               if (below != nullptr) part.store(below + (node - begin) * n() + c);
               sum.add_product(part, walk_.row(1, node) + c, walk_.row_ahead(1, node) + c);
+              walk_.look_ahead_more(1, node, c);
             }
             sum.store(to + c);
           });
@@ -84,6 +85,7 @@ class RootPass {
     Index node = cuts_[p];
     if (node == cuts_[p + 1]) return;
     for (Index root = tree_.parent(1, node); node < cuts_[p + 1]; ++root) {
+      walk_.look_ahead(0, root, 0);
       const Index slice_begin = walk_.first_child(0, root), slice_end = walk_.first_child(0, root + 1);
       const Index end = std::min(slice_end, cuts_[p + 1]);
       if (slice_begin < node)
@@ -92,6 +94,7 @@ class RootPass {
         note(part.tail, root, node, end);
       else
         whole(root, node, end);
+      walk_.look_ahead_more(0, root, 0);
       node = end;
     }
   }
@@ -117,7 +120,7 @@ class RootPass {
 
   const CsfTree<Real>& tree_;
   TreeWalk<Real, Width, Depth> walk_;
-  std::vector<Index> cuts_;
+  std::span<const Index> cuts_;
   std::vector<PartState<Real>> parts_;
 
  private:
@@ -140,12 +143,12 @@ class RootUpdate {
   using Pass = RootPass<Real, Width, Depth>;
 
  public:
-  RootUpdate(const CsfTree<Real>& tree, std::span<Matrix<Real>> factors, const Matrix<double>& inverse,
+  RootUpdate(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const Matrix<double>& inverse,
              PartialRows<Real>* next)
-      : pass_(tree, factors),
+      : pass_(x, factors),
         next_(next),
         inverse_(padded_inverse<Real, Width>(inverse)),
-        updaters_(pass_.parts_.size(), {inverse_, factors[tree.modes()[0]]}) {}
+        updaters_(pass_.parts_.size(), {inverse_, factors[x.tree.modes()[0]]}) {}
 
   RowSums run() {
     in_two_phases(
@@ -251,8 +254,8 @@ class RootUpdate {
 };
 
 template <class Real, int Width, int Depth>
-void root_mttkrp_of_shape(const CsfTree<Real>& tree, std::span<const Matrix<Real>> factors, Matrix<Real>& m) {
-  RootPass<Real, Width, Depth> pass(tree, factors);
+void root_mttkrp_of_shape(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, Matrix<Real>& m) {
+  RootPass<Real, Width, Depth> pass(x, factors);
   const auto row = [&](Index root) { return m.row(pass.walk_.id(0, root)).data(); };
   in_two_phases(
       pass.num_parts(),
@@ -272,26 +275,27 @@ void root_mttkrp_of_shape(const CsfTree<Real>& tree, std::span<const Matrix<Real
 }  // namespace
 
 template <class Real>
-void root_mttkrp(const CsfTree<Real>& tree, std::span<const Matrix<Real>> factors, Matrix<Real>& m) {
-  if (tree.num_nodes(0) < m.num_rows()) std::ranges::fill(m.flat(), Real{});
-  with_shape(m.num_cols(), tree.order(),
-             [&](auto width, auto depth) { root_mttkrp_of_shape<Real, width, depth>(tree, factors, m); });
+void root_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, Matrix<Real>& m) {
+  if (x.tree.num_nodes(0) < m.num_rows()) std::ranges::fill(m.flat(), Real{});
+  with_shape(m.num_cols(), x.tree.order(),
+             [&](auto width, auto depth) { root_mttkrp_of_shape<Real, width, depth>(x, factors, m); });
 }
 
 template <class Real>
-RowSums update_root(const CsfTree<Real>& tree, std::span<Matrix<Real>> factors, const Matrix<double>& inverse,
+RowSums update_root(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const Matrix<double>& inverse,
                     PartialRows<Real>* next) {
-  assert(tree.num_nodes(0) == factors[tree.modes()[0]].num_rows() && (next == nullptr || tree.order() > 2));
+  assert(x.tree.num_nodes(0) == factors[x.tree.modes()[0]].num_rows());
+  assert(next == nullptr || (x.tree.order() > 2 && next->num_parts() == x.num_parts()));
   RowSums sums;
-  with_shape(inverse.num_rows(), tree.order(), [&](auto width, auto depth) {
-    sums = RootUpdate<Real, width, depth>(tree, factors, inverse, next).run();
+  with_shape(inverse.num_rows(), x.tree.order(), [&](auto width, auto depth) {
+    sums = RootUpdate<Real, width, depth>(x, factors, inverse, next).run();
   });
   return sums;
 }
 
 #define POLYAD_INSTANTIATE(Real)                                                                     \
-  template void root_mttkrp(const CsfTree<Real>&, std::span<const Matrix<Real>>, Matrix<Real>&);     \
-  template RowSums update_root(const CsfTree<Real>&, std::span<Matrix<Real>>, const Matrix<double>&, \
+  template void root_mttkrp(const CutTree<Real>&, std::span<const Matrix<Real>>, Matrix<Real>&);     \
+  template RowSums update_root(const CutTree<Real>&, std::span<Matrix<Real>>, const Matrix<double>&, \
                                PartialRows<Real>*);
 POLYAD_INSTANTIATE(float)
 POLYAD_INSTANTIATE(double)

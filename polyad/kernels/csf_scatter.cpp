@@ -11,12 +11,11 @@ namespace {
 template <class Real, int Width, int Depth>
 class Scatter {
  public:
-  Scatter(const CsfTree<Real>& tree, std::span<const Matrix<Real>> factors, int level, PartialRows<Real>& m)
-      : tree_(tree), walk_(tree, factors), target_level_(level), m_(m) {}
+  Scatter(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, int level, PartialRows<Real>& m)
+      : tree_(x.tree), cuts_(x.cuts), walk_(x.tree, factors), target_level_(level), m_(m) {}
 
   void run() {
-    const auto cuts = cut_evenly(tree_, m_.num_parts());
-    parallel_for(m_.num_parts(), [&](Index p) { run_part(int(p), cuts[p], cuts[p + 1]); });
+    parallel_for(m_.num_parts(), [&](Index p) { run_part(int(p), cuts_[p], cuts_[p + 1]); });
   }
 
  private:
@@ -41,6 +40,7 @@ class Scatter {
         scatter_below(1, node, above, target);
       else
         descend(1, node, above, target, products);
+      walk_.look_ahead_more(1, node, 0);
     }
   }
 
@@ -86,10 +86,12 @@ class Scatter {
         scatter_below(level + 1, child, product, target);
       else
         descend(level + 1, child, product, target, product + walk_.n());
+      walk_.look_ahead_more(level + 1, child, 0);
     }
   }
 
   const CsfTree<Real>& tree_;
+  std::span<const Index> cuts_;
   TreeWalk<Real, Width, Depth> walk_;
   int target_level_;
   PartialRows<Real>& m_;
@@ -98,15 +100,15 @@ class Scatter {
 }  // namespace
 
 template <class Real>
-void scatter_mttkrp(const CsfTree<Real>& tree, std::span<const Matrix<Real>> factors, int level,
+void scatter_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, int level,
                     PartialRows<Real>& m) {
-  assert(level > 0);
-  with_shape(m.num_components(), tree.order(),
-             [&](auto width, auto depth) { Scatter<Real, width, depth>(tree, factors, level, m).run(); });
+  assert(level > 0 && m.num_parts() == x.num_parts());
+  with_shape(m.num_components(), x.tree.order(),
+             [&](auto width, auto depth) { Scatter<Real, width, depth>(x, factors, level, m).run(); });
 }
 
 #define POLYAD_INSTANTIATE(Real) \
-  template void scatter_mttkrp(const CsfTree<Real>&, std::span<const Matrix<Real>>, int, PartialRows<Real>&);
+  template void scatter_mttkrp(const CutTree<Real>&, std::span<const Matrix<Real>>, int, PartialRows<Real>&);
 POLYAD_INSTANTIATE(float)
 POLYAD_INSTANTIATE(double)
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "polyad/base/matrix.hpp"
 #include "polyad/kernels/row_update.hpp"
@@ -8,24 +9,36 @@
 
 namespace polyad {
 
-// One pass over a tree. factors[mode] are those of all modes; threads share the tree in parts of equal
-// work, cut between nodes of the second level, so that a heavy slice is worked on by several; the same
-// parts, and the same bits, on every run with the same number of threads.
+// Cuts the nodes of a tree's second level into consecutive parts of about equal work, part p being
+// [cuts[p], cuts[p + 1]): between nodes, so that a heavy slice is worked on by several threads. From the
+// tree alone: the same parts, and with them the same bits, on every run.
+template <class Real>
+std::vector<Index> cut_evenly(const CsfTree<Real>& tree, int num_parts, Index num_components);
+
+// A tree and how threads share it.
+template <class Real>
+struct CutTree {
+  const CsfTree<Real>& tree;
+  std::span<const Index> cuts;
+  int num_parts() const { return int(cuts.size()) - 1; }
+};
+
+// One pass over a tree. factors[mode] are those of all modes.
 
 // m = MTTKRP of the mode at the tree's root. Rows without nonzeros become zero.
 template <class Real>
-void root_mttkrp(const CsfTree<Real>& tree, std::span<const Matrix<Real>> factors, Matrix<Real>& m);
+void root_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, Matrix<Real>& m);
 
-// Adds the MTTKRP of the mode at a level below the root to the parts.
+// Adds the MTTKRP of the mode at a level below the root to the parts, as many as the tree has.
 template <class Real>
-void scatter_mttkrp(const CsfTree<Real>& tree, std::span<const Matrix<Real>> factors, int level,
+void scatter_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, int level,
                     PartialRows<Real>& m);
 
 // Updates the factor of the root's mode, in place: each row is solved as soon as its sum is complete. With
 // `next`, of order 3 and above, also adds the MTTKRP of the second level's mode with the new rows, whose
 // ingredients are at hand. Every row of the factor must have a node.
 template <class Real>
-RowSums update_root(const CsfTree<Real>& tree, std::span<Matrix<Real>> factors, const Matrix<double>& inverse,
+RowSums update_root(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const Matrix<double>& inverse,
                     PartialRows<Real>* next);
 
 }  // namespace polyad

@@ -26,9 +26,11 @@ template <class Real>
 void mttkrp_of(const CsfTensor<Real>& x, std::span<const Matrix<Real>> factors, int mode, Matrix<Real>& m) {
   const auto tree = std::ranges::min_element(x.trees, {}, [&](const auto& t) { return t.level_of(mode); });
   const int level = tree->level_of(mode);
-  if (level == 0) return root_mttkrp(*tree, factors, m);
+  const auto cuts = cut_evenly(*tree, num_threads(), m.num_cols());
+  const CutTree<Real> cut{*tree, cuts};
+  if (level == 0) return root_mttkrp(cut, factors, m);
   PartialRows<Real> parts(num_threads(), m.num_rows(), m.num_cols());
-  scatter_mttkrp(*tree, factors, level, parts);
+  scatter_mttkrp(cut, factors, level, parts);
   add_up(parts, m);
 }
 

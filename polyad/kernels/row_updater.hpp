@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "polyad/base/array.hpp"
 #include "polyad/base/matrix.hpp"
@@ -103,15 +104,26 @@ class RowUpdater {
   }
 
   // Puts a solved row where it belongs.
-  [[gnu::always_inline]] void keep(const Real* __restrict m, const Real* __restrict a, Real* __restrict to) {
-    double* __restrict row = rows_.data() + num_rows_ * stride();
-    double* __restrict inner = inner_.data();
-    for (Index c = 0; c < stride(); ++c) {
-      row[c] = double(a[c]);
-      inner[c] += double(m[c]) * double(a[c]);
+  [[gnu::always_inline]] void keep(const Real* m, const Real* a, Real* to) {
+    double* row = rows_.data() + num_rows_++ * stride();
+    if constexpr (std::is_same_v<Real, double>) {
+      constexpr int tile = Shape::gram_tile;
+      for (Index c = 0; c < stride(); c += tile) {
+        using B = Block<double, tile>;
+        const auto solved = B::load(a + c);
+        auto sum = B::load(inner_.data() + c);
+        sum.add_product(solved, B::load(m + c));
+        sum.store(inner_.data() + c);
+        solved.store(row + c);
+        if constexpr (Width > 0) solved.store(to + c);
+      }
+    } else {
+      for (Index c = 0; c < stride(); ++c) {
+        row[c] = double(a[c]);
+        inner_[c] += double(m[c]) * double(a[c]);
+      }
     }
-    for (Index c = 0; c < n(); ++c) to[c] = a[c];
-    ++num_rows_;
+    if (Width == 0 || !std::is_same_v<Real, double>) std::copy_n(a, n(), to);
   }
 
   // gram += rows^T rows, tiles of the upper half only.

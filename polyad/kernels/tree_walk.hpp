@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <vector>
 
 #include "polyad/base/matrix.hpp"
 #include "polyad/kernels/block.hpp"
@@ -37,11 +36,13 @@ class TreeWalk {
   // The row of a node some way ahead, to be asked for.
   const Real* row_ahead(int level, Index node) const { return row(level, node + distance); }
 
-  // Asks for the arrays of a level some way ahead: the processor does not foresee them between random rows.
+  // Ask for the arrays of a level some way ahead: the processor does not foresee them between random
+  // rows. In two halves, to be called with work in between.
   [[gnu::always_inline]] void look_ahead(int level, Index node, Index c) const {
-    if (c > 0) return;
-    __builtin_prefetch(ids_[level] + node + 128);
-    __builtin_prefetch(first_child_[level] + node + 64);
+    if (c == 0) __builtin_prefetch(first_child_[level] + node + 64);
+  }
+  [[gnu::always_inline]] void look_ahead_more(int level, Index node, Index c) const {
+    if (c == 0) __builtin_prefetch(ids_[level] + node + 128);
   }
 
   // B components, from the c-th, of the sum over the children of a node of their own sum (or value)
@@ -61,10 +62,11 @@ class TreeWalk {
   [[gnu::always_inline]] Block<Real, B> sum_nonzeros(Index begin, Index end, Index c) const {
     const auto* ids = ids_[last_level()];
     const Real* table = table_[last_level()];
-    ask_for_nonzeros(begin, c);
     Block<Real, B> sum;
+    if (c == 0) __builtin_prefetch(values_ + begin + 128);
     for (Index z = begin; z < end; ++z)
       sum.add_scaled(values_[z], table + Index(ids[z]) * n() + c, table + Index(ids[z + distance]) * n() + c);
+    if (c == 0) __builtin_prefetch(ids + begin + 256);
     return sum;
   }
 
@@ -73,21 +75,16 @@ class TreeWalk {
   [[gnu::always_inline]] void scatter_nonzeros(Index begin, Index end, const Block<Real, B>& h, Index c,
                                                Real* target) const {
     const auto* ids = ids_[last_level()];
-    ask_for_nonzeros(begin, c);
+    if (c == 0) __builtin_prefetch(values_ + begin + 128);
     for (Index z = begin; z < end; ++z)
       h.add_scaled_to(target + Index(ids[z]) * n() + c, values_[z],
                       target + Index(ids[z + distance]) * n() + c);
+    if (c == 0) __builtin_prefetch(ids + begin + 256);
   }
 
  private:
   static constexpr Index distance = 16;  // of prefetching rows, in nodes
   static_assert(distance <= Index(csf_look_ahead));
-
-  [[gnu::always_inline]] void ask_for_nonzeros(Index begin, Index c) const {
-    if (c > 0) return;
-    __builtin_prefetch(values_ + begin + 128);
-    __builtin_prefetch(ids_[last_level()] + begin + 256);
-  }
 
   template <int B>
   [[gnu::always_inline]] Block<Real, B> sum_nonzeros_of(int level, Index node, Index c) const {
@@ -100,6 +97,7 @@ class TreeWalk {
       look_ahead(level + 1, child, c);
       const auto part = sum_below_child<B>(level + 1, child, c);
       sum.add_product(part, row(level + 1, child) + c, row_ahead(level + 1, child) + c);
+      look_ahead_more(level + 1, child, c);
     }
     return sum;
   }
@@ -122,11 +120,6 @@ class TreeWalk {
   std::array<const LocalIndex*, max_order> ids_{};
   std::array<const Index*, max_order> first_child_{};
 };
-
-// Cuts the nodes of the second level into consecutive parts of about equal work: part p is
-// [cuts[p], cuts[p + 1]).
-template <class Real>
-std::vector<Index> cut_evenly(const CsfTree<Real>& tree, int num_parts);
 
 // Calls fn(width, depth), compile-time constants, as TreeWalk wants them.
 template <class Fn>

@@ -57,12 +57,13 @@ void expect_update_equals_its_parts(double tolerance) {
         const int order = p.tensor().order();
         auto tensor = p.tensor();
         const CsfTree<Real> tree(tensor, natural_mode_order(order));
+        const auto cuts = cut_evenly(tree, threads, n);
         const auto inverse = some_inverse(n);
         const auto m = ref::mttkrp<Real>(p.tensor(), p.factors, 0);
         const bool with_next = order > 2;
         PartialRows<Real> next(threads, p.tensor().extent(1), n);
 
-        const auto sums = update_root<Real>(tree, p.factors, inverse, with_next ? &next : nullptr);
+        const auto sums = update_root<Real>({tree, cuts}, p.factors, inverse, with_next ? &next : nullptr);
 
         ASSERT_LT(relative_difference(p.factors[0], product(m, inverse)), tolerance);
         ASSERT_LT(relative_difference(sums.gram, plain_gram(p.factors[0])), tolerance);
@@ -93,11 +94,12 @@ TEST(ScatterMttkrp, equals_the_definition_at_every_level) {
       FactorProblem<double> p(shape.extents, shape.num_nonzeros, 16, ++seed, shape.heavy);
       auto tensor = p.tensor();
       const CsfTree<double> tree(tensor, natural_mode_order(tensor.order()));
+      const auto cuts = cut_evenly(tree, threads, 16);
       for (int level = 1; level < tensor.order(); ++level) {
         PartialRows<double> parts(threads, tensor.extent(level), 16);
         Matrix<double> m(tensor.extent(level), 16);
 
-        scatter_mttkrp<double>(tree, p.factors, level, parts);
+        scatter_mttkrp<double>({tree, cuts}, p.factors, level, parts);
 
         add_up(parts, m);
         ASSERT_LT(relative_difference(m, ref::mttkrp<double>(p.tensor(), p.factors, level)), 1e-13);
