@@ -13,6 +13,8 @@
 #include "polyad/io/kruskal.hpp"
 #include "polyad/io/label_files.hpp"
 #include "polyad/io/output_file.hpp"
+#include "polyad/report/components_text.hpp"
+#include "polyad/report/cpd_page.hpp"
 #include "polyad/report/cpd_report.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tensor/sort.hpp"
@@ -24,7 +26,8 @@ struct Args {
   CommonOptions common;
   InputOptions input;
   DecomposeOptions decompose;
-  std::string precision = "double", mode_order = "auto", memory, out;
+  std::string precision = "double", mode_order = "auto", memory, out, page;
+  Index num_strongest = 5;
 };
 
 // "auto", "natural" or "2,1,3"; from 1 as in files.
@@ -103,6 +106,40 @@ void save_model(const Args& args, const DistTensor<Real>& x, const Kruskal<Real>
 }
 
 template <class Real>
+ComponentSummary summarise(const DistTensor<Real>& x, const Kruskal<Real>& model, const Args& args,
+                           std::span<const ModeLabels> labels) {
+  ModelRows rows{{}, x.extents()};
+  for (int m = 0; m < x.order(); ++m) rows.global.push_back(x.rows(m));
+  return summarise_components(model, rows, labels, args.num_strongest);
+}
+
+void save_page(const Args& args, const CpdRun& run, ComponentSummary summary, Console& console) {
+  CpdPageContents page;
+  page.title = std::filesystem::path(args.input.path).filename().string();
+  page.input = args.input.path;
+  page.num_nonzeros = run.num_nonzeros;
+  page.tensor_norm = run.norm;
+  page.seed = run.options.als.seed;
+  page.precision = run.precision;
+  page.format = run.chosen.name;
+  page.plan = describe(run.chosen.plan);
+  page.mode_order = run.chosen.plan.mode_order;
+  page.fit_trajectory = run.fit_trajectory;
+  page.stop_reason = stop_text(run.stop);
+  page.threads = run.threads;
+  page.processes = run.processes;
+  page.phase_seconds = phase_seconds(run);
+  page.peak_memory_bytes = run.peak_memory_bytes;
+  page.predicted_memory_bytes = run.chosen.peak_bytes();
+  page.summary = std::move(summary);
+  if (run.num_duplicates > 0)
+    page.warnings.push_back(with_commas(run.num_duplicates) + " duplicate coordinates were added up");
+  page.version = "polyad " POLYAD_VERSION;
+  write_text(args.page, cpd_page(page));
+  console.say(args.page + ": a page to look at");
+}
+
+template <class Real>
 void run_with(const Comm& comm, const Args& args) {
   Console console(comm, args.common);
   require_one_process(comm, "cpd");
@@ -136,7 +173,10 @@ void run_with(const Comm& comm, const Args& args) {
   if (!args.out.empty()) save_model(args, x.tensor, result.model, loaded.labels, console);
   run.output_seconds = watch.lap();
   run.peak_memory_bytes = peak_memory_bytes();
+  auto summary = summarise(x.tensor, result.model, args, loaded.labels);
   console.say(cpd_text(run, x.options));
+  console.say("\n" + components_text(summary, 100, 10, args.num_strongest));
+  if (!args.page.empty()) save_page(args, run, std::move(summary), console);
   const auto json = cpd_json(run);
   if (!args.out.empty() && output_format(args.out) == io::KruskalFormat::splatt)
     write_text(std::filesystem::path(args.out) / "summary.json", json.dump(2) + "\n");
@@ -181,9 +221,13 @@ void add_cpd(CLI::App& app, const Comm& comm) {
                       "Memory that may be used, as in 800MB; refuse what would not fit");
   command->add_option("--out", args->out,
                       "Write the model: a directory, x.ktensor or x.npz, with its labels");
+  command->add_option("--report", args->page, "Write a page to look at: one HTML file, no network needed");
+  command->add_option("--top", args->num_strongest, "How many of the strongest labels to show per mode")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);
-  command->footer("Example: polyad cpd data/debian.tns.gz -r 8 --out model/");
+  command->footer("Example: polyad cpd data/debian.tns.gz -r 8 --report debian.html");
   command->callback([args, comm] { run(comm, *args); });
 }
 

@@ -126,13 +126,26 @@ class Search {
   void extend(std::size_t position, double seconds) {
     if (seconds >= least_ * (1 - 1e-9)) return;
     if (position == all_.mode_order.size()) return accept(seconds);
-    for (const auto& step : choices(position)) {
-      const bool is_new = std::ranges::none_of(steps_, [&](const auto& s) { return s.tree == step.tree; });
-      const double price = step_seconds(step) + (is_new ? tree_price_ : 0);
+    auto steps = choices(position);
+    if (int(all_.mode_order.size()) > max_order_for_all) steps = {cheapest(steps)};
+    for (const auto& step : steps) {
+      const double seconds_so_far = seconds + price(step);
       steps_.push_back(step);
-      extend(position + (step.kind == AlsStep::Kind::root_and_next ? 2 : 1), seconds + price);
+      extend(position + std::size_t(num_modes(step)), seconds_so_far);
       steps_.pop_back();
     }
+  }
+
+  static int num_modes(const AlsStep& step) { return step.kind == AlsStep::Kind::root_and_next ? 2 : 1; }
+
+  // What a step adds to the plan so far.
+  double price(const AlsStep& step) const {
+    const bool is_new = std::ranges::none_of(steps_, [&](const auto& s) { return s.tree == step.tree; });
+    return step_seconds(step) + (is_new ? tree_price_ : 0);
+  }
+  // Where there are too many plans to look at: the step that costs least for each mode it updates.
+  AlsStep cheapest(const std::vector<AlsStep>& steps) const {
+    return *std::ranges::min_element(steps, {}, [&](const auto& s) { return price(s) / num_modes(s); });
   }
 
   void accept(double seconds) {

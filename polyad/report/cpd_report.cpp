@@ -43,6 +43,15 @@ nlohmann::ordered_json seconds_json(const CpdRun& run) {
           {"output", run.output_seconds}};
 }
 
+std::string other_formats(const CpdRun& run, std::span<const FormatOption> options) {
+  std::string others;
+  for (const auto& option : options)
+    if (option.name != run.chosen.name)
+      others +=
+          fmt::format("{}{} {:.3g} ms", others.empty() ? "others " : ", ", option.name, 1e3 * option.seconds);
+  return others;
+}
+
 }  // namespace
 
 template <class Real>
@@ -116,20 +125,23 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   return json;
 }
 
+std::vector<std::pair<std::string, double>> phase_seconds(const CpdRun& run) {
+  return {{"reading the file", run.load_seconds},
+          {"sorting and compressing", run.preparing.seconds("compress")},
+          {"counting fibers for the plan", run.preparing.seconds("choose")},
+          {"drawing the start", run.iterating.seconds("start")},
+          {"iterations", run.iterating.seconds("iterate")},
+          {"writing the model", run.output_seconds}};
+}
+
 std::string cpd_text(const CpdRun& run, std::span<const FormatOption> options) {
   std::string text =
       fmt::format("{} tensor, {} nonzeros, {} components, {} precision, {} threads\n", dims_text(run.dims),
                   with_commas(run.num_nonzeros), run.options.als.num_components, run.precision, run.threads);
-  text += fmt::format("format {}", run.chosen.name);
-  if (run.options.format == "auto") {
-    std::string others;
-    for (const auto& option : options)
-      if (option.name != run.chosen.name)
-        others +=
-            fmt::format("{}{} {:.2g} ms", others.empty() ? "" : ", ", option.name, 1e3 * option.seconds);
-    text += fmt::format(", predicted fastest at {:.2g} ms per iteration (others: {})",
-                        1e3 * run.chosen.seconds, others);
-  }
+  text += fmt::format("format {}: {:.3g} ms per iteration and {} of memory predicted", run.chosen.name,
+                      1e3 * run.chosen.seconds, with_prefix(double(run.chosen.peak_bytes()), "B"));
+  if (run.options.format == "auto")
+    text += ", the least time to build and iterate; " + other_formats(run, options);
   text += fmt::format("\neach iteration: {}\n", describe(run.chosen.plan));
   text += fmt::format("fit {:.6f} after {} iterations ({}), {:.4g} ms per iteration\n", run.fit(),
                       run.fit_trajectory.size(), stop_text(run.stop), 1e3 * mean(run.iteration_seconds));

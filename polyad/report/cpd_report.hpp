@@ -3,6 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "polyad/algo/decompose.hpp"
@@ -40,6 +41,9 @@ std::string stop_text(StopReason stop);
 
 // The keys of `polyad cpd --json`; docs/json.md names them all.
 nlohmann::ordered_json cpd_json(const CpdRun& run);
+
+// The phases that a person asks about, in their order.
+std::vector<std::pair<std::string, double>> phase_seconds(const CpdRun& run);
 
 // What was done, in a few lines: format and why, iterations, fit, times, memory.
 std::string cpd_text(const CpdRun& run, std::span<const FormatOption> options);

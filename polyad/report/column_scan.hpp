@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "polyad/base/matrix.hpp"
+#include "polyad/report/component_summary.hpp"
+
+namespace polyad {
+
+// What one pass over the rows of a factor finds in each of its columns.
+struct ColumnFindings {
+  std::vector<std::vector<LinePoint>> strongest;  // [component], by magnitude
+  std::vector<std::vector<LinePoint>> lines;      // [component], by index
+};
+
+// Rows that the factor does not have are zero. The same for any number of threads.
+template <class Real>
+ColumnFindings scan_columns(const Matrix<Real>& factor, std::span<const Index> global_rows, Index extent,
+                            Index num_strongest);
+
+}  // namespace polyad

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "polyad/report/component_summary.hpp"
+
+namespace polyad {
+
+// How many components get a card with plots; the fewer the more modes there are to plot.
+Index num_cards(const ComponentSummary& summary);
+// The cards, and a table of those components that get none.
+std::string component_cards(const ComponentSummary& summary);
+
+std::string_view cpd_page_style();
+
+}  // namespace polyad

@@ -1,0 +1,90 @@
+#include "polyad/report/component_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "polyad/report/column_scan.hpp"
+#include "polyad/report/congruence.hpp"
+#include "polyad/report/label_order.hpp"
+
+namespace polyad {
+namespace {
+
+using Kind = SummarisedMode::Kind;
+
+std::string label_of(const ModeLabels& labels, Index index) {
+  return index < std::ssize(labels.labels) ? labels.labels[index] : std::to_string(index + 1);
+}
+
+SummarisedMode summarise_mode(int m, Index num_rows, Index extent, const ModeLabels& labels) {
+  SummarisedMode mode;
+  mode.name = labels.name.empty() ? fmt::format("mode {}", m + 1) : labels.name;
+  mode.extent = extent;
+  mode.num_rows = num_rows;
+  mode.kind = are_ordered(labels.labels) ? Kind::ordered : Kind::categories;
+  if (extent > 0) mode.first_label = label_of(labels, 0);
+  if (extent > 0) mode.last_label = label_of(labels, extent - 1);
+  return mode;
+}
+
+template <class Real>
+std::vector<SummarisedComponent> weigh(std::span<const Real> weights, int order) {
+  double largest = 0;
+  for (const Real w : weights) largest = std::max(largest, std::abs(double(w)));
+  std::vector<SummarisedComponent> components;
+  for (const Real w : weights)
+    components.push_back({double(w), largest > 0 ? std::abs(double(w)) / largest : 0,
+                          std::vector<ComponentMode>(std::size_t(order))});
+  return components;
+}
+
+}  // namespace
+
+template <class Real>
+ComponentSummary summarise_components(const Kruskal<Real>& model, const ModelRows& rows,
+                                      std::span<const ModeLabels> labels, Index num_strongest) {
+  assert(std::ssize(rows.global) == model.order() && std::ssize(rows.extents) == model.order());
+  ComponentSummary summary{{}, weigh<Real>(model.weights, model.order()), find_congruent(model)};
+  for (int m = 0; m < model.order(); ++m) {
+    const auto& factor = model.factors[m];
+    const ModeLabels none, &names = m < std::ssize(labels) ? labels[m] : none;
+    const auto& mode =
+        summary.modes.emplace_back(summarise_mode(m, factor.num_rows(), rows.extents[m], names));
+    assert(std::ssize(rows.global[m]) == factor.num_rows());
+    auto found = scan_columns(factor, rows.global[m], mode.extent, num_strongest);
+    for (Index r = 0; r < model.num_components(); ++r) {
+      if (summary.components[r].vanished()) continue;
+      auto& of_mode = summary.components[r].modes[m];
+      for (const auto& [index, value] : found.strongest[r])
+        of_mode.strongest.push_back({index, value, label_of(names, index)});
+      if (mode.kind == Kind::ordered) of_mode.line = std::move(found.lines[r]);
+    }
+  }
+  return summary;
+}
+
+template ComponentSummary summarise_components(const Kruskal<float>&, const ModelRows&,
+                                               std::span<const ModeLabels>, Index);
+template ComponentSummary summarise_components(const Kruskal<double>&, const ModelRows&,
+                                               std::span<const ModeLabels>, Index);
+
+std::vector<std::string> congruence_warnings(const ComponentSummary& summary) {
+  constexpr std::size_t handful = 5;
+  std::vector<std::string> warnings;
+  for (const auto& [first, second, congruence] : summary.congruent) {
+    if (warnings.size() == handful) {
+      warnings.push_back(fmt::format("{} more pairs of components are nearly alike or cancel",
+                                     summary.congruent.size() - handful));
+      break;
+    }
+    const char* what = congruence < 0 ? "nearly cancel each other" : "are nearly the same";
+    warnings.push_back(fmt::format("components {} and {} {} (congruence {:.3f}); fewer components may do",
+                                   first + 1, second + 1, what, congruence));
+  }
+  return warnings;
+}
+
+}  // namespace polyad

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "polyad/tensor/kruskal.hpp"
+#include "polyad/tensor/labels.hpp"
+
+namespace polyad {
+
+// A component as a person reads it: what is strong in it, mode by mode.
+struct StrongEntry {
+  Index index = 0;  // in the whole mode, from 0
+  double value = 0;
+  std::string label;  // or the index from 1, as text
+
+  friend bool operator==(const StrongEntry&, const StrongEntry&) = default;
+};
+
+// Rounding left it over: beside the largest of its column it does not count.
+inline bool is_negligible(const StrongEntry& entry, double largest) {
+  return std::abs(entry.value) < 1e-3 * largest;
+}
+
+struct LinePoint {
+  Index index = 0;
+  double value = 0;
+
+  friend bool operator==(const LinePoint&, const LinePoint&) = default;
+};
+
+struct ComponentMode {
+  std::vector<StrongEntry> strongest;  // by magnitude, then by index; zeros are not among them
+  std::vector<LinePoint> line;         // by index, over the whole extent; only where the mode is ordered
+};
+
+struct SummarisedComponent {
+  double weight = 0;
+  double relative_weight = 0;  // to the largest, by magnitude
+  std::vector<ComponentMode> modes;
+
+  bool vanished() const { return weight == 0; }
+};
+
+struct SummarisedMode {
+  enum class Kind { ordered, categories };
+
+  std::string name;  // "mode 2" where the file has none
+  Index extent = 0;
+  Index num_rows = 0;  // slices that are not empty
+  Kind kind = Kind::ordered;
+  std::string first_label, last_label;
+};
+
+// Two components of nearly the same shape. The congruence is the product over the modes of the cosines
+// between their columns: near 1 they say the same, near -1 they nearly cancel each other.
+struct CongruentPair {
+  Index first = 0, second = 0;
+  double congruence = 0;
+};
+
+struct ComponentSummary {
+  std::vector<SummarisedMode> modes;
+  std::vector<SummarisedComponent> components;  // in the order of the model
+  std::vector<CongruentPair> congruent;         // beyond congruence_limit, the closest first
+};
+
+inline constexpr double congruence_limit = 0.95;
+inline constexpr Index max_line_points = 300;
+
+// The rows that a model has: those of non-empty slices, as in CompactTensor.
+struct ModelRows {
+  std::vector<std::span<const Index>> global;  // [mode][row of the factor]: row of the whole, ascending
+  std::span<const Index> extents;              // of the whole
+};
+
+// One pass over the rows of each factor; nothing is as long as an extent. A line has at most
+// max_line_points: where the mode is longer, the least and the greatest value of each stretch.
+template <class Real>
+ComponentSummary summarise_components(const Kruskal<Real>& model, const ModelRows& rows,
+                                      std::span<const ModeLabels> labels, Index num_strongest = 8);
+
+// A sentence for each congruent pair, up to a handful: "components 2 and 5 nearly cancel each other ...".
+std::vector<std::string> congruence_warnings(const ComponentSummary& summary);
+
+}  // namespace polyad

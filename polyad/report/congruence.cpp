@@ -1,0 +1,75 @@
+#include "polyad/report/congruence.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "polyad/base/parallel.hpp"
+
+namespace polyad {
+namespace {
+
+constexpr Index max_compared_components = 1000;  // pairs grow with the square
+
+// Inner products of pairs of columns, the rows of a block at a time while they are in the cache.
+template <class Real>
+std::vector<double> dots(const Matrix<Real>& factor, std::span<const CongruentPair> pairs) {
+  constexpr Index block = 256;
+  std::vector<double> sums(pairs.size());
+  parallel_parts(std::ssize(pairs), [&](Index begin, Index end, int) {
+    for (Index row = 0; row < factor.num_rows(); row += block) {
+      const Index last = std::min(row + block, factor.num_rows());
+      for (Index p = begin; p < end; ++p)
+        for (Index i = row; i < last; ++i)
+          sums[p] += double(factor(i, pairs[p].first)) * double(factor(i, pairs[p].second));
+    }
+  });
+  return sums;
+}
+
+// All pairs of components that have not vanished, with the sign of their effect.
+template <class Real>
+std::vector<CongruentPair> all_pairs(std::span<const Real> weights) {
+  std::vector<CongruentPair> pairs;
+  const Index n = std::min<Index>(std::ssize(weights), max_compared_components);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = i + 1; j < n; ++j)
+      if (weights[i] != 0 && weights[j] != 0)
+        pairs.push_back({i, j, weights[i] * weights[j] < 0 ? -1.0 : 1.0});
+  return pairs;
+}
+
+// Multiplies the cosines of one mode in, and leaves out the pairs that cannot reach the limit any more.
+template <class Real>
+std::vector<CongruentPair> narrow(const Matrix<Real>& factor, std::vector<CongruentPair> pairs) {
+  std::vector<CongruentPair> selves;
+  for (Index r = 0; r < factor.num_cols(); ++r) selves.push_back({r, r, 1});
+  const auto squares = dots<Real>(factor, selves);
+  const auto products = dots<Real>(factor, pairs);
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const double norms = std::sqrt(squares[pairs[p].first] * squares[pairs[p].second]);
+    pairs[p].congruence *= norms > 0 ? products[p] / norms : 0;
+  }
+  std::erase_if(pairs, [](const auto& pair) { return !(std::abs(pair.congruence) > congruence_limit); });
+  return pairs;
+}
+
+}  // namespace
+
+// The short modes first: few pairs are left when it comes to the long ones.
+template <class Real>
+std::vector<CongruentPair> find_congruent(const Kruskal<Real>& model) {
+  std::vector<int> modes(model.order());
+  std::iota(modes.begin(), modes.end(), 0);
+  std::ranges::sort(modes, {}, [&](int m) { return model.factors[m].num_rows(); });
+  auto pairs = all_pairs<Real>(model.weights);
+  for (const int m : modes)
+    if (!pairs.empty()) pairs = narrow(model.factors[m], std::move(pairs));
+  std::ranges::stable_sort(pairs, std::greater{}, [](const auto& pair) { return std::abs(pair.congruence); });
+  return pairs;
+}
+
+template std::vector<CongruentPair> find_congruent(const Kruskal<float>&);
+template std::vector<CongruentPair> find_congruent(const Kruskal<double>&);
+
+}  // namespace polyad

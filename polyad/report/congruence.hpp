@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+#include "polyad/report/component_summary.hpp"
+
+namespace polyad {
+
+// Pairs of components beyond congruence_limit, the closest first.
+template <class Real>
+std::vector<CongruentPair> find_congruent(const Kruskal<Real>& model);
+
+}  // namespace polyad

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polyad/report/component_summary.hpp"
+
+namespace polyad {
+
+// What the page tells of a CP decomposition. Texts may hold anything; the page escapes them.
+struct CpdPageContents {
+  std::string title;  // the name of the file, say
+  std::string input;  // its path
+  Index num_nonzeros = 0;
+  double tensor_norm = 0;
+  std::uint64_t seed = 0;
+  std::string precision, format, plan;
+  std::vector<int> mode_order;         // from 0
+  std::vector<double> fit_trajectory;  // [iteration]
+  std::string stop_reason;             // "converged"
+  int threads = 1, processes = 1;
+  std::vector<std::pair<std::string, double>> phase_seconds;
+  Index peak_memory_bytes = 0, predicted_memory_bytes = 0;  // 0: not known
+  ComponentSummary summary;                                 // its own warnings are shown too
+  std::vector<std::string> warnings;
+  std::string version;  // "polyad 0.1.0"
+
+  double fit() const { return fit_trajectory.empty() ? 0 : fit_trajectory.back(); }
+  double residual_norm() const { return (1 - fit()) * tensor_norm; }
+  // The share of the squared norm that the model explains; below 0 for a model worse than none.
+  double explained() const { return 1 - (1 - fit()) * (1 - fit()); }
+};
+
+// One HTML file that needs nothing else: no network, no script. It is well-formed XML too. Its size is
+// bounded: components beyond the heaviest few dozen get a line instead of plots, and the page says so.
+std::string cpd_page(const CpdPageContents& contents);
+
+}  // namespace polyad

@@ -1,0 +1,184 @@
+#include "polyad/report/cpd_page.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
+#include "polyad/base/random.hpp"
+#include "polyad/report/plots.hpp"
+
+namespace polyad {
+namespace {
+
+// What is wrong with a page as XML, or nothing: tags must nest, attributes be quoted, & begin an entity.
+std::string fault_of(const std::string& page) {
+  std::vector<std::string> open;
+  const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; };
+  for (std::size_t at = page.find("<html"); at < page.size();) {
+    if (page[at] == '&' && page.substr(at, 12).find(';') == std::string::npos) return page.substr(at, 40);
+    if (page[at] != '<') {
+      ++at;
+      continue;
+    }
+    const auto end = page.find('>', at);
+    if (end == std::string::npos || page.find('<', at + 1) < end) return page.substr(at, 40);
+    std::string tag = page.substr(at + 1, end - at - 1);
+    if (std::ranges::count(tag, '"') % 2 != 0) return tag;
+    const bool closes = tag.starts_with('/');
+    const auto name_end = std::find_if_not(tag.begin() + (closes ? 1 : 0), tag.end(), is_name);
+    const std::string name(tag.begin() + (closes ? 1 : 0), name_end);
+    if (closes && (open.empty() || open.back() != name)) return tag;
+    if (closes)
+      open.pop_back();
+    else if (!tag.ends_with('/'))
+      open.push_back(name);
+    at = end + 1;
+  }
+  return open.empty() ? "" : open.back() + " is not closed";
+}
+
+std::size_t count_of(const std::string& page, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = page.find(part); at != std::string::npos; at = page.find(part, at + 1)) ++count;
+  return count;
+}
+
+CpdPageContents contents(const std::vector<Index>& extents, Index num_components,
+                         const std::vector<ModeLabels>& labels = {}) {
+  const Random random(7, 0);
+  std::uint64_t draw = 0;
+  Kruskal<double> model;
+  std::vector<std::vector<Index>> rows;
+  for (Index r = 0; r < num_components; ++r) model.weights.push_back(double(num_components - r));
+  for (const Index extent : extents) {
+    auto& mine = rows.emplace_back();
+    for (Index i = 0; i < std::min<Index>(extent, 2000); ++i)
+      mine.push_back(i * (extent / std::min<Index>(extent, 2000)));
+    auto& factor = model.factors.emplace_back(std::ssize(mine), num_components);
+    for (auto& value : factor.flat()) value = random.normal(draw++);
+  }
+  CpdPageContents c;
+  c.title = "x.tns";
+  c.input = "/data/x.tns";
+  c.num_nonzeros = 1234567;
+  c.tensor_norm = 10;
+  c.precision = "double";
+  c.format = "csf";
+  c.plan = "mode 1, then mode 2";
+  c.mode_order = {1, 0};
+  c.fit_trajectory = {0.1, 0.35, 0.4};
+  c.stop_reason = "converged";
+  c.phase_seconds = {{"load", 0.0123}, {"iterate", 125}};
+  c.peak_memory_bytes = 44400000;
+  c.summary = summarise_components(model, {{rows.begin(), rows.end()}, extents}, labels);
+  c.version = "polyad 0.1.0";
+  return c;
+}
+
+TEST(CpdPage, tells_what_was_decomposed_and_how_well) {
+  const auto page = cpd_page(contents({40, 500, 3}, 2, {{"who", {}}, {}, {"what", {"b", "c", "a"}}}));
+  EXPECT_EQ(fault_of(page), "");
+  for (const char* part :
+       {"<title>x.tns: CP decomposition</title>", "A tensor of 40 × 500 × 3 (who × mode 2 × what)",
+        "1,234,567 nonzeros", "<b>64.0 %</b> of the squared norm", "has norm 6, where the tensor has 10",
+        "a fit of 0.400000", "after 3 iterations (converged)", "<dd>mode 2, who</dd>", "12.3 ms",
+        "2 min 05 s", "44.4 MB", "polyad 0.1.0", "<h3>Component 2</h3>"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  EXPECT_EQ(count_of(page, "<svg class=\"line\""), 4) << "a line for each of two scales in two components";
+  EXPECT_EQ(count_of(page, "<svg class=\"bar\""), 6) << "a bar for each of three names in two components";
+  EXPECT_EQ(count_of(page, "<polyline"), 5);
+}
+
+TEST(CpdPage, needs_nothing_but_itself) {
+  const auto page = cpd_page(contents({40, 500, 3}, 2));
+  EXPECT_EQ(count_of(page, "http"), 2) << "the name of XHTML, and http-equiv";
+  for (const char* part : {"<script", "src=", "url(", "@import", "stylesheet", "onload", "onclick"})
+    EXPECT_EQ(page.find(part), std::string::npos) << part;
+  EXPECT_NE(page.find("default-src &#39;none&#39;"), std::string::npos);
+}
+
+TEST(CpdPage, shows_whatever_a_text_holds_as_text) {
+  const std::string nasty = "<script>alert(\"1\")</script>'&\xff\x01\xe2\x80\xae";
+  auto c = contents({2, 3}, 2, {{nasty, {nasty, nasty + nasty}}, {nasty, {}}});
+  c.title = c.input = c.plan = c.format = c.precision = c.stop_reason = c.version = nasty;
+  c.phase_seconds = {{nasty, 1}};
+  c.warnings = {nasty};
+  const auto page = cpd_page(c);
+  EXPECT_EQ(fault_of(page), "");
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_EQ(page.find('\xff'), std::string::npos);
+  EXPECT_EQ(page.find('\x01'), std::string::npos);
+  EXPECT_NE(page.find("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39;&amp;\uFFFD\uFFFD\uFFFD"),
+            std::string::npos);
+}
+
+TEST(CpdPage, stays_small_with_many_components_and_says_so) {
+  std::vector<ModeLabels> labels(4);
+  labels[1] = {"name", std::vector<std::string>(2000, std::string(5000, 'x'))};
+  const auto page = cpd_page(contents({17000000, 2000, 1000, 24}, 500, labels));
+  EXPECT_LT(page.size(), 3000000);
+  EXPECT_EQ(fault_of(page), "");
+  EXPECT_EQ(count_of(page, "<article"), 80);
+  EXPECT_NE(page.find("Components 81 to 500 in short"), std::string::npos);
+
+  const auto more = cpd_page(contents(std::vector<Index>(16, 400), 1200));
+  EXPECT_LT(more.size(), 4000000);
+  EXPECT_EQ(fault_of(more), "");
+  EXPECT_NE(more.find("180 more are not listed"), std::string::npos);
+}
+
+TEST(CpdPage, is_sound_for_odd_models) {
+  for (const auto& extents : std::vector<std::vector<Index>>{{1, 1, 1}, {1, 2}, {5, 1, 300, 301}})
+    for (const Index n : {0, 1, 2, 17}) {
+      auto c = contents(extents, n);
+      for (const auto& fits : std::vector<std::vector<double>>{
+               {}, {0}, {1}, {0.5}, {-0.1, -0.1}, {0.3, 0.3 + 1e-14}, std::vector<double>(5000, 0.25)}) {
+        c.fit_trajectory = fits;
+        const auto page = cpd_page(c);
+        ASSERT_EQ(fault_of(page), "");
+        ASSERT_EQ(page.find("nan"), std::string::npos);
+        ASSERT_EQ(page.find("inf"), std::string::npos);
+        ASSERT_LT(page.size(), 400000);
+      }
+    }
+}
+
+TEST(CpdPage, shows_vanished_components_and_warnings) {
+  auto c = contents({4, 4}, 3);
+  c.summary.components[1].weight = 0;
+  c.summary.congruent = {{0, 2, -0.97}};
+  c.warnings = {"the file is odd"};
+  const auto page = cpd_page(c);
+  EXPECT_EQ(fault_of(page), "");
+  EXPECT_NE(page.find("vanished: its weight is 0"), std::string::npos);
+  EXPECT_NE(page.find("1 component vanished"), std::string::npos);
+  EXPECT_NE(page.find("<li>the file is odd</li>"), std::string::npos);
+  EXPECT_NE(page.find("components 1 and 3 nearly cancel each other"), std::string::npos);
+
+  for (auto& component : c.summary.components) component = {0, 0, std::vector<ComponentMode>(2)};
+  EXPECT_EQ(fault_of(cpd_page(c)), "") << "nothing is left at all";
+}
+
+TEST(Plots, points_stay_within_their_box) {
+  const auto c = contents({1000, 40, 1}, 3);
+  for (const auto& component : c.summary.components)
+    for (std::size_t m = 0; m < 3; ++m) {
+      const auto svg = line_plot(c.summary.modes[m], component.modes[m]);
+      const auto begin = svg.find("points=\"") + 8;
+      std::istringstream points(svg.substr(begin, svg.find('"', begin) - begin));
+      double x = 0, y = 0, last = -1, lowest = 1000, highest = 0;
+      for (char comma = 0; points >> x >> comma >> y;) {
+        ASSERT_GT(x, last);
+        ASSERT_TRUE(x <= 1000 && y >= 0 && y <= 1000);
+        last = x;
+        lowest = std::min(lowest, y);
+        highest = std::max(highest, y);
+      }
+      EXPECT_TRUE(m == 2 || (lowest == 0 && highest == 1000)) << svg;
+    }
+}
+
+}  // namespace
+}  // namespace polyad

@@ -1,0 +1,108 @@
+"""The page of `polyad cpd --report` as a browser shows it: nothing is missing, nothing sticks out, nothing complains.
+Skipped where there is no Chromium; what needs no browser is tested everywhere."""
+
+import html
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+import xml.etree.ElementTree
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+from program import SOURCE, ProgramTest  # noqa: E402
+
+BROWSER = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
+COMPONENTS = 4
+
+# The page in a frame of a given width, measured from outside when it has been laid out.
+FRAME = """<!DOCTYPE html><body><pre id="measured"></pre>
+<iframe width="{width}" height="900" style="border: 0" srcdoc="{page}"></iframe>
+<script>
+const frame = document.querySelector("iframe");
+frame.onload = () => {{
+  const page = frame.contentDocument, root = page.documentElement;
+  const boxes = (selector) => [...page.querySelectorAll(selector)].map((e) => e.getBoundingClientRect());
+  document.getElementById("measured").textContent = JSON.stringify({{
+    width: root.clientWidth,
+    scroll_width: root.scrollWidth,
+    charts: boxes("svg.chart").map((b) => [b.width, b.height]),
+    curve: boxes("svg.chart polyline").map((b) => [b.width, b.height]),
+    weights: boxes(".weights a rect").map((b) => b.height),
+    bars: boxes("svg.bar rect").map((b) => b.width),
+    outside: [...page.querySelectorAll("svg text, h1, h4, li, td, p")].filter((e) => {{
+      const box = e.getBoundingClientRect();
+      return box.left < -1 || box.right > root.clientWidth + 1;
+    }}).map((e) => e.textContent),
+  }});
+}};
+</script></body>"""
+
+
+class PageTest(ProgramTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.page = self.folder / "page.html"
+        self.succeed("cpd", SOURCE / "data" / "debian.tns.gz", "-r", COMPONENTS, "-i", 5, "--report", self.page)
+
+
+class FileTest(PageTest):
+    def test_it_is_one_well_formed_file(self) -> None:
+        text = self.page.read_text(encoding="utf-8")
+        root = xml.etree.ElementTree.fromstring(text.split("\n", 1)[1])
+        tags = [element.tag.split("}")[-1] for element in root.iter()]
+        self.assertEqual(tags.count("article"), COMPONENTS)
+        self.assertNotIn("script", tags)
+        for element in root.iter():
+            for name in ("href", "src"):
+                self.assertRegex(element.get(name, "#"), "^(#|data:)")
+        self.assertIn("Debian Python Team", "".join(root.itertext()))
+
+
+@unittest.skipIf(BROWSER is None, "no chromium, chromium-browser or google-chrome on the PATH")
+class BrowserTest(PageTest):
+    def browse(self, path: pathlib.Path, *options: str) -> subprocess.CompletedProcess:
+        command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder / 'profile'}",
+                   *options, path.as_uri()]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+
+    def measure(self, width: int) -> dict:
+        page = html.escape(self.page.read_text(encoding="utf-8"))
+        frame = self.write(f"frame-{width}.html", FRAME.format(width=width, page=page))
+        dom = self.browse(frame, "--dump-dom", "--window-size=1600,1000").stdout
+        measured = re.search(r'<pre id="measured">(.*?)</pre>', dom, re.DOTALL)
+        self.assertIsNotNone(measured, dom[:2000])
+        return json.loads(html.unescape(measured[1]))
+
+    def test_nothing_complains_and_something_is_seen(self) -> None:
+        blank = self.write("blank.html", "<!DOCTYPE html><title>blank</title>")
+        sizes = []
+        for path in (blank, self.page):
+            picture = self.folder / f"{path.stem}.png"
+            result = self.browse(path, f"--screenshot={picture}", "--enable-logging=stderr", "--v=0",
+                                 "--window-size=800,1200")
+            self.assertNotIn("CONSOLE", result.stderr)
+            sizes.append(picture.stat().st_size)
+        self.assertGreater(sizes[1], 5 * sizes[0])
+
+    def test_plots_are_drawn_and_fit_phones_and_desktops(self) -> None:
+        for width in (320, 360, 768, 1280):
+            with self.subTest(width=width):
+                measured = self.measure(width)
+                self.assertLessEqual(measured["scroll_width"], measured["width"])
+                self.assertEqual(measured["outside"], [])
+                self.assertEqual(len(measured["charts"]), 2)
+                for chart_width, height in measured["charts"]:
+                    self.assertGreater(chart_width, 200)
+                    self.assertGreater(height, 100)
+                self.assertGreater(min(measured["curve"][0]), 50)
+                self.assertEqual(len(measured["weights"]), COMPONENTS)
+                self.assertGreater(min(measured["weights"]), 1)
+                self.assertGreater(len(measured["bars"]), 8 * COMPONENTS)
+                self.assertGreater(max(measured["bars"]), 100)
+
+
+if __name__ == "__main__":
+    unittest.main()
