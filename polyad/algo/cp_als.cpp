@@ -27,7 +27,7 @@ class CpAls {
   CpAls(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options)
       : x_(x),
         plan_(plan),
-        num_components_(options.num_components),
+        num_components_(padded_components(options.num_components)),
         weights_(std::size_t(num_components_), std::sqrt(x.squared_norm())),
         least_weight_(negligible * std::sqrt(x.squared_norm())) {
     for (int m = 0; m < x.order(); ++m) {
@@ -36,7 +36,7 @@ class CpAls {
     }
     for (const int m : plan.mode_order) {
       if (m == plan.mode_order.front()) continue;  // is computed before it is used
-      fill_with_start(factors_[m], options.seed, m, x.rows(m));
+      fill_with_start(factors_[m], options.num_components, options.seed, m, x.rows(m));
       grams_[m] = gram(factors_[m]);
       x.comm().all_reduce(grams_[m].flat());
     }
@@ -63,8 +63,9 @@ class CpAls {
       case AlsStep::Kind::mttkrp:
         return update_by_mttkrp(mode);
       case AlsStep::Kind::scatter:
-        timings_.measure(
-            "mttkrp", [&] { scatter_mttkrp<Real>(cut_tree(step), factors_, tree(step).level_of(mode), parts_); });
+        timings_.measure("mttkrp", [&] {
+          scatter_mttkrp<Real>(cut_tree(step), factors_, tree(step).level_of(mode), parts_);
+        });
         return update_from_parts(mode);
       case AlsStep::Kind::root:
         return update_in_place(step, nullptr);
@@ -158,7 +159,7 @@ class CpAls {
 
   const DistTensor<Real>& x_;
   const AlsPlan& plan_;
-  Index num_components_;
+  Index num_components_;  // with columns of zeros, as kernels like it
   std::vector<Matrix<Real>> factors_;
   std::vector<Matrix<double>> grams_;
   std::vector<double> weights_;  // [component]: the norm of its rank-one tensor, as of the last update
@@ -223,6 +224,7 @@ CpAlsResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const C
   }
   for (const auto& [phase, seconds] : als.timings().phases()) result.timings.add(phase, seconds);
   result.model = std::move(als).take_model();
+  keep_components(result.model, options.num_components);  // what was padded has weight zero, and is last
   return result;
 }
 

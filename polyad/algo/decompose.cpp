@@ -4,6 +4,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/kernels/factor.hpp"
 
 namespace polyad {
 namespace {
@@ -24,7 +25,7 @@ PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> x, const Dec
       "compress", [&] { return progress.during("sorting", [&] { return compact<Real>(std::move(x)); }); });
   const auto shape = timings.measure(
       "choose", [&] { return progress.during("counting fibers", [&] { return shape_of(compacted); }); });
-  const Index n = options.als.num_components;
+  const Index n = padded_components(options.als.num_components);
   const AlsCost cost(shape, {n, sizeof(Real), num_threads()});
   auto formats =
       list_formats(cost, options.mode_order.empty() ? choose_mode_order(shape, n) : options.mode_order);

@@ -36,10 +36,15 @@ double Random::uniform(std::uint64_t index) const {
   return unit_interval(bits(index)[0]);
 }
 
-double Random::normal(std::uint64_t index) const {
+std::pair<double, double> Random::normals(std::uint64_t index) const {
   const auto [a, b] = bits(index);
   const double u = 1.0 - unit_interval(a);  // in (0, 1], so that the logarithm is finite
-  return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * unit_interval(b));
+  const double radius = std::sqrt(-2.0 * std::log(u)), angle = 2.0 * std::numbers::pi * unit_interval(b);
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+double Random::normal(std::uint64_t index) const {
+  return normals(index).first;
 }
 
 std::uint64_t Random::below(std::uint64_t bound, std::uint64_t index) const {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 namespace polyad {
 
@@ -21,6 +22,7 @@ class Random {
   std::array<std::uint64_t, 2> bits(std::uint64_t index) const;
   double uniform(std::uint64_t index) const;                            // in [0, 1)
   double normal(std::uint64_t index) const;                             // mean 0, variance 1
+  std::pair<double, double> normals(std::uint64_t index) const;         // two of them, independent
   std::uint64_t below(std::uint64_t bound, std::uint64_t index) const;  // in [0, bound), bound > 0
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <type_traits>
 
 #include "polyad/base/types.hpp"
@@ -180,12 +181,13 @@ class Block<Real, 1> {
 
 // Calls fn(first component, width) for blocks that cover n components, width being a compile-time
 // constant. Width > 0 says that n is that; 0 that n is known only now.
-template <class Real, int Width, class Fn>
+template <class Real, int Width, int First = 0, class Fn>
 [[gnu::always_inline]] inline void for_blocks(Index n, Fn fn) {
   if constexpr (Width > 0) {
-    constexpr int widest = std::min(Width, 16 * vector_lanes<Real>);  // 16 registers hold sums, 16 are left
-#pragma GCC unroll 8
-    for (Index c = 0; c < Width; c += widest) fn(c, std::integral_constant<int, widest>{});
+    constexpr int rest = Width - First, power = 1 << (std::bit_width(unsigned(rest)) - 1);
+    constexpr int widest = std::min(power, 16 * vector_lanes<Real>);  // 16 registers hold sums, 16 are left
+    fn(Index(First), std::integral_constant<int, widest>{});
+    if constexpr (rest > widest) for_blocks<Real, Width, First + widest>(n, fn);
   } else {
     Index c = 0;
     for (; c + 16 <= n; c += 16) fn(c, std::integral_constant<int, 16>{});
@@ -204,8 +206,12 @@ void with_width(Index n, Fn fn) {
       return fn(std::integral_constant<int, 8>{});
     case 16:
       return fn(std::integral_constant<int, 16>{});
+    case 24:
+      return fn(std::integral_constant<int, 24>{});
     case 32:
       return fn(std::integral_constant<int, 32>{});
+    case 48:
+      return fn(std::integral_constant<int, 48>{});
     case 64:
       return fn(std::integral_constant<int, 64>{});
     default:

@@ -188,7 +188,7 @@ class RootUpdate {
   }
 
   void finish_batch(int p, int count) {
-    Index rows[Updater::batch];
+    Index rows[Updater::batch] = {};
     for (int b = 0; b < count; ++b) rows[b] = pass_.walk_.id(0, batch_[p].slice[b].root);
     updaters_[p].solve(count, rows);
     if (next_ == nullptr) return;

@@ -7,13 +7,50 @@
 
 namespace polyad {
 
+namespace {
+
+// Two columns share a block of random bits.
+std::pair<double, double> start_values(std::uint64_t seed, int mode, Index global_row, Index column_pair) {
+  return Random(seed, std::uint64_t(mode) << 32 | std::uint64_t(column_pair))
+      .normals(std::uint64_t(global_row));
+}
+
+}  // namespace
+
+Index padded_components(Index num_components) {
+  for (const Index width : {8, 16, 24, 32, 48, 64})
+    if (num_components <= width) return width;
+  return (num_components + 15) / 16 * 16;
+}
+
+double start_value(std::uint64_t seed, int mode, Index global_row, Index column) {
+  const auto pair = start_values(seed, mode, global_row, column / 2);
+  return column % 2 == 0 ? pair.first : pair.second;
+}
+
 template <class Real>
-void fill_with_start(Matrix<Real>& factor, std::uint64_t seed, int mode, std::span<const Index> global_rows) {
+void fill_with_start(Matrix<Real>& factor, Index num_components, std::uint64_t seed, int mode,
+                     std::span<const Index> global_rows) {
   parallel_for(factor.num_rows(), [&](Index row) {
-    for (Index r = 0; r < factor.num_cols(); ++r)
-      factor(row, r) =
-          Real(Random(seed, std::uint64_t(mode) << 32 | std::uint64_t(r)).normal(global_rows[row]));
+    for (Index r = 0; r < num_components; r += 2) {
+      const auto pair = start_values(seed, mode, global_rows[row], r / 2);
+      factor(row, r) = Real(pair.first);
+      if (r + 1 < num_components) factor(row, r + 1) = Real(pair.second);
+    }
   });
+}
+
+template <class Real>
+void keep_components(Kruskal<Real>& model, Index num_components) {
+  model.weights.resize(std::size_t(num_components));
+  for (auto& factor : model.factors) {
+    if (factor.num_cols() == num_components) continue;
+    Matrix<Real> kept(factor.num_rows(), num_components);
+    parallel_for(factor.num_rows(), [&](Index row) {
+      std::ranges::copy(factor.row(row).first(std::size_t(num_components)), kept.row(row).begin());
+    });
+    factor = std::move(kept);
+  }
 }
 
 template <class Real>
@@ -48,10 +85,11 @@ std::vector<double> largest_entries(const Matrix<Real>& factor) {
   return largest;
 }
 
-#define POLYAD_INSTANTIATE(Real)                                                            \
-  template void fill_with_start(Matrix<Real>&, std::uint64_t, int, std::span<const Index>); \
-  template void divide_columns(Matrix<Real>&, std::span<const double>);                     \
-  template void reorder_components(Kruskal<Real>&, std::span<const Index>);                 \
+#define POLYAD_INSTANTIATE(Real)                                                                   \
+  template void fill_with_start(Matrix<Real>&, Index, std::uint64_t, int, std::span<const Index>); \
+  template void keep_components(Kruskal<Real>&, Index);                                            \
+  template void divide_columns(Matrix<Real>&, std::span<const double>);                            \
+  template void reorder_components(Kruskal<Real>&, std::span<const Index>);                        \
   template std::vector<double> largest_entries(const Matrix<Real>&);
 POLYAD_INSTANTIATE(float)
 POLYAD_INSTANTIATE(double)

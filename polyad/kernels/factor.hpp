@@ -9,10 +9,21 @@
 
 namespace polyad {
 
+// How many columns a factor should have in memory for so many components: kernels are compiled for some
+// widths and work in steps of 16 beyond. Columns of zeros change nothing but the time.
+Index padded_components(Index num_components);
+
 // Where iterations start: entry (row, column) is a standard normal number, a function of (seed, mode,
-// global row, column) only.
+// global row, column) only. Columns from num_components on stay as they are.
 template <class Real>
-void fill_with_start(Matrix<Real>& factor, std::uint64_t seed, int mode, std::span<const Index> global_rows);
+void fill_with_start(Matrix<Real>& factor, Index num_components, std::uint64_t seed, int mode,
+                     std::span<const Index> global_rows);
+// That number.
+double start_value(std::uint64_t seed, int mode, Index global_row, Index column);
+
+// The first num_components columns.
+template <class Real>
+void keep_components(Kruskal<Real>& model, Index num_components);
 
 // Divides every column by a number; by zero makes it zero.
 template <class Real>

@@ -12,9 +12,10 @@ namespace polyad {
 // n rounded up to what the blocks of a RowUpdater need.
 template <class Real, int Width>
 struct UpdaterShape {
-  static constexpr int tile = Width > 0 ? std::min(Width, 4 * vector_lanes<Real>)
+  static constexpr int power = Width & -Width;  // the largest that divides Width
+  static constexpr int tile = Width > 0 ? std::min(power, 4 * vector_lanes<Real>)
                                         : 2 * std::max(vector_lanes<Real>, 4);
-  static constexpr int gram_tile = Width > 0 ? std::min(Width, 4 * vector_lanes<double>) : tile;
+  static constexpr int gram_tile = Width > 0 ? std::min(power, 4 * vector_lanes<double>) : tile;
   static Index padded(Index n) { return Width > 0 ? Width : (n + tile - 1) / tile * tile; }
 };
 

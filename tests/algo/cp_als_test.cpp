@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "polyad/kernels/factor.hpp"
 #include "polyad/kernels/factor_match.hpp"
 #include "polyad/kernels/mttkrp.hpp"
 #include "polyad/kernels/normal_equations.hpp"
@@ -115,8 +116,7 @@ std::vector<double> textbook_fits(const SparseTensor<double>& x, const Decompose
     factors.emplace_back(tensor.extent(m), n);
     for (Index row = 0; row < tensor.extent(m); ++row)
       for (Index r = 0; r < n; ++r)
-        factors[m](row, r) = Random(options.als.seed, std::uint64_t(m) << 32 | std::uint64_t(r))
-                                 .normal(std::uint64_t(compacted.rows[m][row]));
+        factors[m](row, r) = start_value(options.als.seed, m, compacted.rows[m][row], r);
     grams.push_back(gram(factors[m]));
   }
   const double norm = squared_norm<double>(tensor.values());
