@@ -1,9 +1,13 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
@@ -12,6 +16,7 @@
 #include "polyad/base/memory.hpp"
 #include "polyad/io/kruskal.hpp"
 #include "polyad/io/label_files.hpp"
+#include "polyad/io/number_text.hpp"
 #include "polyad/io/output_file.hpp"
 #include "polyad/report/components_text.hpp"
 #include "polyad/report/cpd_page.hpp"
@@ -26,28 +31,50 @@ struct Args {
   CommonOptions common;
   InputOptions input;
   DecomposeOptions decompose;
-  std::string precision = "double", mode_order = "auto", memory, out, page;
+  std::string precision = "double", mode_order = "auto", memory, out, page, nonneg = "none";
   Index num_strongest = 5;
 };
 
-// "auto", "natural" or "2,1,3"; from 1 as in files.
+// "2,1,3", from 1 as in files; -1 for what is no mode.
+std::vector<int> parse_modes(const std::string& text) {
+  std::vector<int> modes;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto comma = std::min(text.find(',', at), text.size());
+    const std::string word = text.substr(at, comma - at);
+    const bool is_number = !word.empty() && word.size() < 3 &&
+                           std::ranges::all_of(word, [](unsigned char c) { return std::isdigit(c); });
+    modes.push_back(is_number ? std::stoi(word) - 1 : -1);
+    at = comma + 1;
+  }
+  return modes;
+}
+
+// "auto", "natural" or "2,1,3".
 std::vector<int> parse_mode_order(const std::string& text, int order) {
   if (text == "auto") return {};
   if (text == "natural") return natural_mode_order(order);
-  std::vector<int> modes;
-  std::size_t at = 0;
-  while (at <= text.size()) {
-    const auto comma = std::min(text.find(',', at), text.size());
-    const std::string word = text.substr(at, comma - at);
-    modes.push_back(word.size() == 1 || word.size() == 2 ? std::atoi(word.c_str()) - 1 : -1);
-    at = comma + 1;
-  }
+  const auto modes = parse_modes(text);
   auto sorted = modes;
   std::ranges::sort(sorted);
   if (sorted != natural_mode_order(order))
     throw Error(Errc::bad_option,
                 fmt::format("--mode-order {}: expected auto, natural or each of 1 to {} once, as in {}", text,
                             order, order == 2 ? "2,1" : "2,1,3"));
+  return modes;
+}
+
+// "all", "none" or "1,3"; from 1.
+std::vector<bool> parse_nonneg(const std::string& text, int order) {
+  if (text == "none") return {};
+  std::vector<bool> modes(std::size_t(order), text == "all");
+  if (text == "all") return modes;
+  for (const int mode : parse_modes(text)) {
+    if (mode < 0 || mode >= order || modes[mode])
+      throw Error(
+          Errc::bad_option,
+          fmt::format("--nonneg {}: expected modes from 1 to {}, as in 1,3, or none for all", text, order));
+    modes[mode] = true;
+  }
   return modes;
 }
 
@@ -66,13 +93,13 @@ Index parse_bytes(const std::string& text, const std::string& option) {
       {"", 1},     {"B", 1},   {"K", 1e3},  {"KB", 1e3}, {"M", 1e6},
       {"MB", 1e6}, {"G", 1e9}, {"GB", 1e9}, {"T", 1e12}, {"TB", 1e12}};
   const auto known = std::ranges::find(units, unit, &std::pair<std::string, double>::first);
-  if (used == 0 || known == units.end() || !(amount > 0) || amount * known->second > 1e18)
+  if (used == 0 || known == units.end() || !(amount * known->second >= 1) || amount * known->second > 1e18)
     throw Error(Errc::bad_option,
                 fmt::format("{} {}: expected an amount of memory, as in 800MB or 2.5GB", option, text));
   return Index(amount * known->second);
 }
 
-// Where the model goes, and its labels beside it. Known to be possible before the work.
+// Where the model goes, and its labels beside it.
 io::KruskalFormat output_format(const std::string& out) {
   const auto format = io::kruskal_format_by_extension(out);
   if (!format)
@@ -86,6 +113,36 @@ std::filesystem::path labels_anchor(const std::filesystem::path& out, io::Kruska
   return format == io::KruskalFormat::splatt ? out / "lambda.mat" : out;
 }
 
+// What cannot be written is told before the work, not after it.
+void check_place(const std::filesystem::path& path, std::filesystem::file_type wanted) {
+  using Type = std::filesystem::file_type;
+  std::error_code ignored;
+  const auto name = std::filesystem::absolute(path.has_filename() ? path : path.parent_path(), ignored);
+  const auto found = std::filesystem::status(name, ignored).type();
+  const auto folder =
+      found == Type::directory ? name : std::filesystem::weakly_canonical(name, ignored).parent_path();
+  const bool is_stream = found != Type::not_found && found != Type::regular && found != Type::directory;
+  int error = 0;
+  if (found == Type::directory && wanted != Type::directory)
+    error = EISDIR;
+  else if (found == Type::regular && wanted == Type::directory)
+    error = ENOTDIR;
+  else if (!is_stream && access((folder / ".").c_str(), W_OK | X_OK) != 0)
+    error = errno;
+  if (error != 0)
+    throw Error(Errc::io, "cannot be written: " + std::generic_category().message(error), {path.string(), 0});
+}
+
+void check_places(const Args& args) {
+  using Type = std::filesystem::file_type;
+  if (!args.out.empty())
+    check_place(args.out,
+                output_format(args.out) == io::KruskalFormat::splatt ? Type::directory : Type::regular);
+  if (!args.page.empty()) check_place(args.page, Type::regular);
+  const auto& json = args.common.json;
+  if (!json.empty() && json != "-") check_place(json, Type::regular);
+}
+
 void write_text(const std::filesystem::path& path, const std::string& text) {
   io::OutputFile file(path);
   file.write(text);
@@ -96,11 +153,9 @@ template <class Real>
 void save_model(const Args& args, const DistTensor<Real>& x, const Kruskal<Real>& model,
                 std::span<const ModeLabels> labels, Console& console) {
   const auto format = output_format(args.out);
-  const auto anchor = labels_anchor(args.out, format);
-  io::check_label_files(anchor, labels);
   console.progress().begin("writing " + args.out);
   io::write_kruskal(args.out, gather_model(x, model), format);
-  io::write_label_files(anchor, labels);
+  io::write_label_files(labels_anchor(args.out, format), labels);
   console.progress().finish();
   console.say(args.out + ": the model");
 }
@@ -143,14 +198,17 @@ template <class Real>
 void run_with(const Comm& comm, const Args& args) {
   Console console(comm, args.common);
   require_one_process(comm, "cpd");
-  if (!args.out.empty()) output_format(args.out);
+  check_places(args);
   DecomposeOptions options = args.decompose;
   if (!args.memory.empty()) options.max_bytes = parse_bytes(args.memory, "--memory");
 
   Stopwatch watch;
   auto loaded = load(comm, args.input, console);
   const double load_seconds = watch.lap();
+  if (!args.out.empty())
+    io::check_label_files(labels_anchor(args.out, output_format(args.out)), loaded.labels);
   options.mode_order = parse_mode_order(args.mode_order, loaded.tensor.order());
+  options.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());
   const auto x = prepare<Real>(comm, std::move(loaded.tensor), options, console.progress());
   if (x.num_duplicates > 0)
     console.warn(fmt::format("{}: {} duplicate coordinates were added up", args.input.path,
@@ -165,6 +223,7 @@ void run_with(const Comm& comm, const Args& args) {
     return true;
   });
   console.progress().finish();
+  if (!iteration_seconds.empty()) iteration_seconds[0] -= result.timings.seconds("start");
 
   auto run = describe_run(x, options, result);
   run.load_seconds = load_seconds;
@@ -202,13 +261,16 @@ void add_cpd(CLI::App& app, const Comm& comm) {
       ->check(CLI::Range(1, 100000));
   command->add_option("-i,--iters", als.max_iterations, "Iteration limit")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, std::numeric_limits<int>::max()));
   command->add_option("--tol", als.tolerance, "Stop when the fit moves by less (0: never)")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1.0));
   command->add_option("--seed", als.seed, "Seed of the start")->capture_default_str();
   auto formats = format_names();
   formats.insert(formats.begin(), "auto");
+  command->add_option("--nonneg", args->nonneg, "No negative entries: in all modes, or as in 1,3 in these")
+      ->expected(0, 1)
+      ->default_str("all");
   command->add_option("--format", args->decompose.format, "How the nonzeros are held in memory")
       ->capture_default_str()
       ->check(CLI::IsMember(formats));

@@ -28,6 +28,7 @@ class CpAls {
       : x_(x),
         plan_(plan),
         num_components_(padded_components(options.num_components)),
+        nonnegative_(options.nonnegative),
         weights_(std::size_t(num_components_), std::sqrt(x.squared_norm())),
         least_weight_(negligible * std::sqrt(x.squared_norm())) {
     for (int m = 0; m < x.order(); ++m) {
@@ -37,6 +38,7 @@ class CpAls {
     for (const int m : plan.mode_order) {
       if (m == plan.mode_order.front()) continue;  // is computed before it is used
       fill_with_start(factors_[m], options.num_components, options.seed, m, x.rows(m));
+      if (is_nonnegative(m)) make_nonnegative(factors_[m]);
       grams_[m] = gram(factors_[m]);
       x.comm().all_reduce(grams_[m].flat());
     }
@@ -79,19 +81,18 @@ class CpAls {
     Matrix<Real> m(x_.num_rows(mode), num_components_);
     timings_.measure("mttkrp", [&] { mttkrp<Real>(x_.local(mode), factors_, mode, m); });
     timings_.measure("communicate", [&] { x_.fold(mode, m); });
-    settle(mode,
-           timings_.measure("solve", [&] { return update_rows(m, scaled_inverse(mode), factors_[mode]); }));
+    settle(mode, timings_.measure("solve", [&] { return update_rows(m, row_system(mode), factors_[mode]); }));
   }
 
   void update_from_parts(int mode) {
-    settle(mode, timings_.measure("solve",
-                                  [&] { return update_rows(parts_, scaled_inverse(mode), factors_[mode]); }));
+    settle(mode,
+           timings_.measure("solve", [&] { return update_rows(parts_, row_system(mode), factors_[mode]); }));
   }
 
   void update_in_place(const AlsStep& step, PartialRows<Real>* next) {
-    const auto inverse = timings_.measure("solve", [&] { return scaled_inverse(step.mode); });
+    const auto system = timings_.measure("solve", [&] { return row_system(step.mode); });
     settle(step.mode, timings_.measure("mttkrp", [&] {
-      return update_root<Real>(cut_tree(step), factors_, inverse, next);
+      return update_root<Real>(cut_tree(step), factors_, system, next);
     }));
   }
 
@@ -108,25 +109,42 @@ class CpAls {
           scales_[r].factor > 0 ? std::sqrt(grams_[mode](r, r)) * scales_[r].others / scales_[r].factor : 0;
   }
 
-  // V^+ with its columns scaled such that those of the factor come out with a norm of about one: divided
-  // by the component's weight as it was last, over the norm that the other modes give it. Any scale is
-  // right, for the next mode's V and M carry it too; powers of two do not round. The last mode is not
-  // scaled and so holds the weights.
-  Matrix<double> scaled_inverse(int mode) {
-    const auto v = hadamard_except(grams_, mode);
-    auto inverse = pseudo_inverse(v);
+  // Scales such that the columns of the factor come out with a norm of about one: divided by the
+  // component's weight as it was last, over the norm that the other modes give it. Any scale is right, for
+  // the next mode's V and M carry it too; powers of two do not round. The last mode is not scaled and so
+  // holds the weights.
+  void choose_scales(const Matrix<double>& v, int mode) {
     scales_.clear();
     for (Index r = 0; r < num_components_; ++r) {
       const double others = std::sqrt(v(r, r));
       const bool is_alive = others > 0 && weights_[r] > least_weight_;
-      double factor = is_alive ? 1 : 0;
-      if (is_alive && mode != plan_.mode_order.back())
-        factor = std::exp2(std::round(std::log2(others / weights_[r])));
-      scales_.push_back({others, factor});
-      for (Index i = 0; i < num_components_; ++i) inverse(i, r) *= factor;
+      const bool is_scaled = is_alive && mode != plan_.mode_order.back();
+      const double ratio = is_scaled ? std::exp2(std::round(std::log2(others / weights_[r]))) : 1;
+      scales_.push_back({others, is_alive ? ratio : 0});
     }
-    return inverse;
   }
+
+  RowSystem row_system(int mode) {
+    auto v = hadamard_except(grams_, mode);
+    choose_scales(v, mode);
+    RowSystem system;
+    if (is_nonnegative(mode)) {
+      for (Index r = 0; r < num_components_; ++r) {
+        // The old columns, with the norm that they must have beside what the other modes are now.
+        const double norm = std::sqrt(grams_[mode](r, r)) * scales_[r].others;
+        system.start.push_back(norm > 0 ? weights_[r] / norm : 0);
+        system.scale.push_back(scales_[r].factor);
+      }
+      system.v = std::move(v);
+    } else {
+      system.inverse = pseudo_inverse(v);
+      for (Index i = 0; i < num_components_; ++i)
+        for (Index r = 0; r < num_components_; ++r) system.inverse(i, r) *= scales_[r].factor;
+    }
+    return system;
+  }
+
+  bool is_nonnegative(int mode) const { return !nonnegative_.empty() && nonnegative_[mode]; }
 
   double fit() const {
     const double norm = x_.squared_norm();
@@ -159,7 +177,8 @@ class CpAls {
 
   const DistTensor<Real>& x_;
   const AlsPlan& plan_;
-  Index num_components_;  // with columns of zeros, as kernels like it
+  Index num_components_;           // with columns of zeros, as kernels like it
+  std::vector<bool> nonnegative_;  // [mode]
   std::vector<Matrix<Real>> factors_;
   std::vector<Matrix<double>> grams_;
   std::vector<double> weights_;  // [component]: the norm of its rank-one tensor, as of the last update
@@ -179,16 +198,18 @@ template <class Real>
 Kruskal<Real> CpAls<Real>::take_model() && {
   Kruskal<Real> model{std::vector<Real>(std::size_t(num_components_), Real(1)), std::move(factors_)};
   std::vector<double> weights(model.weights.size(), 1.0);
+  // Signs in pairs: every mode but one points upwards, and that takes the sign of the product.
+  int carrier = 0;
+  while (carrier + 1 < model.order() && is_nonnegative(carrier)) ++carrier;
   for (int m = 0; m < model.order(); ++m) {
     std::vector<double> norms;
     for (Index r = 0; r < num_components_; ++r) norms.push_back(std::sqrt(grams_[m](r, r)));
-    // Signs in pairs: every mode but the first points upwards, the first takes the sign of the product.
     const auto peaks = largest_entries(model.factors[m]);
     for (Index r = 0; r < num_components_; ++r) weights[r] *= norms[r];
-    if (m > 0) {
+    if (m != carrier) {
       std::vector<double> signs;
       for (Index r = 0; r < num_components_; ++r) signs.push_back(peaks[r] < 0 ? -1.0 : 1.0);
-      divide_columns(model.factors[0], signs);
+      divide_columns(model.factors[carrier], signs);
       for (Index r = 0; r < num_components_; ++r) norms[r] *= signs[r];
     }
     divide_columns(model.factors[m], norms);

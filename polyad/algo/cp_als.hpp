@@ -16,6 +16,9 @@ struct CpAlsOptions {
   int max_iterations = 50;
   double tolerance = 1e-5;  // stop when the fit moves by less
   std::uint64_t seed = 1;   // the same start on any number of processes
+  // [mode]: whether its factor must have no negative entry; empty: none must. Such modes are updated by
+  // coordinate descent from where they are (HALS) instead of solving for the least squares.
+  std::vector<bool> nonnegative = {};
 };
 
 struct CpAlsProgress {
@@ -31,7 +34,8 @@ enum class StopReason { converged, iteration_limit, observer };
 template <class Real>
 struct CpAlsResult {
   // The rows of this process. Columns have 2-norm 1 and weights descend; a component that vanished has
-  // weight zero and zero columns. In every mode but the first, the largest entry of a column is positive.
+  // weight zero and zero columns. In every mode but the first that may be negative, the largest entry of a
+  // column is positive.
   Kruskal<Real> model;
   std::vector<double> fit_trajectory;  // [iteration]: 1 - |X - model| / |X|
   StopReason stop = StopReason::iteration_limit;

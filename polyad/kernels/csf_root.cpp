@@ -29,6 +29,7 @@ struct Piece {
   Index root = -1;           // node of the first level; -1: none
   Index begin = 0, end = 0;  // its nodes of the second level
   Array<Real> m;             // their sum
+  Array<Real> start;         // the row that the factor had
 };
 
 // What one part of a pass over a tree keeps.
@@ -143,12 +144,13 @@ class RootUpdate {
   using Pass = RootPass<Real, Width, Depth>;
 
  public:
-  RootUpdate(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const Matrix<double>& inverse,
+  RootUpdate(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const RowSystem& system,
              PartialRows<Real>* next)
       : pass_(x, factors),
         next_(next),
-        inverse_(padded_inverse<Real, Width>(inverse)),
-        updaters_(pass_.parts_.size(), {inverse_, factors[x.tree.modes()[0]]}) {}
+        factor_(factors[x.tree.modes()[0]]),
+        system_(system),
+        updaters_(pass_.parts_.size(), {system_, factors[x.tree.modes()[0]]}) {}
 
   RowSums run() {
     in_two_phases(
@@ -178,6 +180,11 @@ class RootUpdate {
 
   void sum_pieces(int p) {
     auto& part = pass_.parts_[p];
+    for (auto* piece : {&part.head, &part.tail})
+      if (piece->root >= 0) {  // for the second phase, in which somebody overwrites it
+        const auto row = factor_.row(pass_.walk_.id(0, piece->root));
+        piece->start.assign(row.begin(), row.end());
+      }
     const Index head_nodes = part.head.root < 0 ? 0 : part.head.end - part.head.begin;
     const Index tail_nodes = part.tail.root < 0 ? 0 : part.tail.end - part.tail.begin;
     if (next_ != nullptr) make_room(part.below_pieces, (head_nodes + tail_nodes) * pass_.n());
@@ -189,7 +196,10 @@ class RootUpdate {
 
   void finish_batch(int p, int count) {
     Index rows[Updater::batch] = {};
-    for (int b = 0; b < count; ++b) rows[b] = pass_.walk_.id(0, batch_[p].slice[b].root);
+    for (int b = 0; b < count; ++b) {
+      rows[b] = pass_.walk_.id(0, batch_[p].slice[b].root);
+      updaters_[p].start_from(b, factor_.row(rows[b]).data());
+    }
     updaters_[p].solve(count, rows);
     if (next_ == nullptr) return;
     const Real* below = pass_.parts_[p].below.data();
@@ -203,12 +213,14 @@ class RootUpdate {
     const Real* below = part.below_pieces.data();
     if (part.head.root >= 0) {
       pass_.sum_pieces(pass_.part_of_tail(p), updaters_[p].m(0));
+      updaters_[p].start_from(0, part.head.start.data());
       if (next_ != nullptr)
         below = scatter(p, part.head.begin, part.head.end, updaters_[p].solve_only(), below);
     }
     if (part.tail.root >= 0) {
       const Index row = pass_.walk_.id(0, part.tail.root);
       pass_.sum_pieces(p, updaters_[p].m(0));
+      updaters_[p].start_from(0, part.tail.start.data());
       updaters_[p].solve(1, &row);
       if (next_ != nullptr) scatter(p, part.tail.begin, part.tail.end, updaters_[p].a(0), below);
     }
@@ -248,7 +260,8 @@ class RootUpdate {
 
   Pass pass_;
   PartialRows<Real>* next_;
-  Array<Real> inverse_;
+  const Matrix<Real>& factor_;
+  PaddedSystem<Real, Width> system_;
   std::vector<Updater> updaters_;
   std::vector<Batch> batch_ = std::vector<Batch>(pass_.parts_.size());
 };
@@ -282,20 +295,20 @@ void root_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, 
 }
 
 template <class Real>
-RowSums update_root(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const Matrix<double>& inverse,
+RowSums update_root(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const RowSystem& system,
                     PartialRows<Real>* next) {
   assert(x.tree.num_nodes(0) == factors[x.tree.modes()[0]].num_rows());
   assert(next == nullptr || (x.tree.order() > 2 && next->num_parts() == x.num_parts()));
   RowSums sums;
-  with_shape(inverse.num_rows(), x.tree.order(), [&](auto width, auto depth) {
-    sums = RootUpdate<Real, width, depth>(x, factors, inverse, next).run();
+  with_shape(system.num_components(), x.tree.order(), [&](auto width, auto depth) {
+    sums = RootUpdate<Real, width, depth>(x, factors, system, next).run();
   });
   return sums;
 }
 
-#define POLYAD_INSTANTIATE(Real)                                                                     \
-  template void root_mttkrp(const CutTree<Real>&, std::span<const Matrix<Real>>, Matrix<Real>&);     \
-  template RowSums update_root(const CutTree<Real>&, std::span<Matrix<Real>>, const Matrix<double>&, \
+#define POLYAD_INSTANTIATE(Real)                                                                 \
+  template void root_mttkrp(const CutTree<Real>&, std::span<const Matrix<Real>>, Matrix<Real>&); \
+  template RowSums update_root(const CutTree<Real>&, std::span<Matrix<Real>>, const RowSystem&,  \
                                PartialRows<Real>*);
 POLYAD_INSTANTIATE(float)
 POLYAD_INSTANTIATE(double)

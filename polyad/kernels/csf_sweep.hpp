@@ -38,7 +38,7 @@ void scatter_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factor
 // `next`, of order 3 and above, also adds the MTTKRP of the second level's mode with the new rows, whose
 // ingredients are at hand. Every row of the factor must have a node.
 template <class Real>
-RowSums update_root(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const Matrix<double>& inverse,
+RowSums update_root(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const RowSystem& system,
                     PartialRows<Real>* next);
 
 }  // namespace polyad

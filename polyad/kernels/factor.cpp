@@ -41,6 +41,13 @@ void fill_with_start(Matrix<Real>& factor, Index num_components, std::uint64_t s
 }
 
 template <class Real>
+void make_nonnegative(Matrix<Real>& factor) {
+  parallel_for(factor.num_rows(), [&](Index row) {
+    for (Real& x : factor.row(row)) x = std::abs(x);
+  });
+}
+
+template <class Real>
 void keep_components(Kruskal<Real>& model, Index num_components) {
   model.weights.resize(std::size_t(num_components));
   for (auto& factor : model.factors) {
@@ -87,6 +94,7 @@ std::vector<double> largest_entries(const Matrix<Real>& factor) {
 
 #define POLYAD_INSTANTIATE(Real)                                                                   \
   template void fill_with_start(Matrix<Real>&, Index, std::uint64_t, int, std::span<const Index>); \
+  template void make_nonnegative(Matrix<Real>&);                                                   \
   template void keep_components(Kruskal<Real>&, Index);                                            \
   template void divide_columns(Matrix<Real>&, std::span<const double>);                            \
   template void reorder_components(Kruskal<Real>&, std::span<const Index>);                        \

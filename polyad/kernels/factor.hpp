@@ -18,6 +18,9 @@ Index padded_components(Index num_components);
 template <class Real>
 void fill_with_start(Matrix<Real>& factor, Index num_components, std::uint64_t seed, int mode,
                      std::span<const Index> global_rows);
+// Every entry by its magnitude.
+template <class Real>
+void make_nonnegative(Matrix<Real>& factor);
 // That number.
 double start_value(std::uint64_t seed, int mode, Index global_row, Index column);
 

@@ -8,10 +8,10 @@ namespace {
 
 // Runs fetch(row, to), which puts a row of M into place, over all rows and updates them.
 template <class Real, class Fetch>
-RowSums update_fetched(const Matrix<double>& inverse, Matrix<Real>& factor, Fetch fetch) {
+RowSums update_fetched(const RowSystem& system, Matrix<Real>& factor, Fetch fetch) {
   RowSums sums{Matrix<double>(factor.num_cols(), factor.num_cols()), 0};
   with_width(factor.num_cols(), [&](auto width) {
-    const auto padded = padded_inverse<Real, width>(inverse);
+    const PaddedSystem<Real, width> padded(system);
     std::vector<RowUpdater<Real, width>> updaters(num_threads(), {padded, factor});
     parallel_parts(factor.num_rows(), [&](Index begin, Index end, int thread) {
       auto& updater = updaters[thread];
@@ -22,6 +22,7 @@ RowSums update_fetched(const Matrix<double>& inverse, Matrix<Real>& factor, Fetc
         for (; count < batch && row + count < end; ++count) {
           rows[count] = row + count;
           fetch(rows[count], updater.m(count));
+          updater.start_from(count, factor.row(rows[count]).data());
         }
         updater.solve(count, rows);
       }
@@ -56,13 +57,13 @@ PartialRows<Real>::PartialRows(int num_parts, Index max_rows, Index num_componen
 }
 
 template <class Real>
-RowSums update_rows(PartialRows<Real>& m, const Matrix<double>& inverse, Matrix<Real>& factor) {
-  return update_fetched(inverse, factor, [&](Index row, Real* to) { take_row(m, row, to); });
+RowSums update_rows(PartialRows<Real>& m, const RowSystem& system, Matrix<Real>& factor) {
+  return update_fetched(system, factor, [&](Index row, Real* to) { take_row(m, row, to); });
 }
 
 template <class Real>
-RowSums update_rows(const Matrix<Real>& m, const Matrix<double>& inverse, Matrix<Real>& factor) {
-  return update_fetched(inverse, factor, [&](Index row, Real* to) { std::ranges::copy(m.row(row), to); });
+RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor) {
+  return update_fetched(system, factor, [&](Index row, Real* to) { std::ranges::copy(m.row(row), to); });
 }
 
 template <class Real>
@@ -88,11 +89,11 @@ Matrix<double> gram(const Matrix<Real>& factor) {
   return total;
 }
 
-#define POLYAD_INSTANTIATE(Real)                                                           \
-  template class PartialRows<Real>;                                                        \
-  template RowSums update_rows(PartialRows<Real>&, const Matrix<double>&, Matrix<Real>&);  \
-  template RowSums update_rows(const Matrix<Real>&, const Matrix<double>&, Matrix<Real>&); \
-  template void add_up(PartialRows<Real>&, Matrix<Real>&);                                 \
+#define POLYAD_INSTANTIATE(Real)                                                      \
+  template class PartialRows<Real>;                                                   \
+  template RowSums update_rows(PartialRows<Real>&, const RowSystem&, Matrix<Real>&);  \
+  template RowSums update_rows(const Matrix<Real>&, const RowSystem&, Matrix<Real>&); \
+  template void add_up(PartialRows<Real>&, Matrix<Real>&);                            \
   template Matrix<double> gram(const Matrix<Real>&);
 POLYAD_INSTANTIATE(float)
 POLYAD_INSTANTIATE(double)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "polyad/base/array.hpp"
 #include "polyad/base/matrix.hpp"
 
@@ -10,6 +12,17 @@ namespace polyad {
 struct RowSums {
   Matrix<double> gram;
   double inner = 0;
+};
+
+// What turns rows m of an MTTKRP into rows a of the factor: the least squares a = m V^+, or those with
+// a >= 0, which are looked for from the rows that the factor has.
+struct RowSystem {
+  Matrix<double> inverse;            // V^+ with its columns scaled; for least squares
+  Matrix<double> v;                  // V; for a >= 0, and empty otherwise
+  std::vector<double> start, scale;  // for a >= 0, per component: of the old rows, and of the new
+
+  bool is_nonnegative() const { return v.num_rows() > 0; }
+  Index num_components() const { return is_nonnegative() ? v.num_rows() : inverse.num_rows(); }
 };
 
 // The rows of an MTTKRP as sums of several parts, each filled by one thread, so that no two threads write
@@ -30,13 +43,13 @@ class PartialRows {
   Array<Real> values_;
 };
 
-// factor = (sum of the parts) * inverse, in one pass over the rows; leaves the parts zero.
+// The factor from the sum of the parts, in one pass over the rows; leaves the parts zero.
 template <class Real>
-RowSums update_rows(PartialRows<Real>& m, const Matrix<double>& inverse, Matrix<Real>& factor);
+RowSums update_rows(PartialRows<Real>& m, const RowSystem& system, Matrix<Real>& factor);
 
 // The same from a whole matrix.
 template <class Real>
-RowSums update_rows(const Matrix<Real>& m, const Matrix<double>& inverse, Matrix<Real>& factor);
+RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor);
 
 // The sum of the parts as a matrix with so many rows; leaves the parts zero.
 template <class Real>

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 #include "polyad/base/array.hpp"
 #include "polyad/base/matrix.hpp"
 #include "polyad/kernels/block.hpp"
+#include "polyad/kernels/row_update.hpp"
 
 namespace polyad {
 
@@ -19,17 +21,35 @@ struct UpdaterShape {
   static Index padded(Index n) { return Width > 0 ? Width : (n + tile - 1) / tile * tile; }
 };
 
-// The inverse that rows are multiplied with, padded with zeros.
+// A system in the precision of the rows, padded with zeros.
 template <class Real, int Width>
-Array<Real> padded_inverse(const Matrix<double>& inverse) {
-  const Index n = inverse.num_rows(), stride = UpdaterShape<Real, Width>::padded(n);
-  Array<Real> result(std::size_t(stride * stride), Real{});
-  for (Index i = 0; i < n; ++i)
-    for (Index j = 0; j < n; ++j) result[i * stride + j] = Real(inverse(i, j));
-  return result;
-}
+struct PaddedSystem {
+  explicit PaddedSystem(const RowSystem& system)
+      : is_nonnegative(system.is_nonnegative()),
+        matrix(padded(is_nonnegative ? system.v : system.inverse)),
+        start(padded(system.start)),
+        scale(padded(system.scale)) {}
 
-// Turns rows m of an MTTKRP into rows a = m V^-1 of the factor, and gathers on the way what the iteration
+  bool is_nonnegative;
+  Array<Real> matrix;        // V^+, or V for a >= 0
+  Array<Real> start, scale;  // for a >= 0
+
+ private:
+  static Array<Real> padded(const Matrix<double>& from) {
+    const Index n = from.num_rows(), stride = UpdaterShape<Real, Width>::padded(n);
+    Array<Real> result(std::size_t(stride * stride), Real{});
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < n; ++j) result[i * stride + j] = Real(from(i, j));
+    return result;
+  }
+  static Array<Real> padded(const std::vector<double>& from) {
+    Array<Real> result(std::size_t(UpdaterShape<Real, Width>::padded(Index(from.size()))), Real{});
+    std::ranges::transform(from, result.begin(), [](double x) { return Real(x); });
+    return result;
+  }
+};
+
+// Turns rows m of an MTTKRP into rows a of the factor, and gathers on the way what the iteration
 // needs of the new rows: their Gram matrix and the inner product of M and A, in double. So a row is
 // touched once, while it is in the nearest cache. One object per part of the rows.
 template <class Real, int Width>
@@ -40,13 +60,14 @@ class RowUpdater {
   static constexpr int batch = 4;        // rows that are multiplied together
   static constexpr int gram_batch = 32;  // rows whose Gram matrix is added at once
 
-  RowUpdater(const Array<Real>& inverse, Matrix<Real>& factor)
+  RowUpdater(const PaddedSystem<Real, Width>& system, Matrix<Real>& factor)
       : n_(factor.num_cols()),
         stride_(Shape::padded(n_)),
-        inverse_(inverse.data()),
+        system_(&system),
         factor_(factor.flat().data()),
         m_(std::size_t(batch * stride_), Real{}),
         a_(std::size_t(batch * stride_), Real{}),
+        rest_(std::size_t(stride_), Real{}),
         rows_(std::size_t((gram_batch + batch) * stride_), 0.0),
         gram_(std::size_t(stride_ * stride_), 0.0),
         inner_(std::size_t(stride_), 0.0) {}
@@ -56,9 +77,18 @@ class RowUpdater {
   // The solved row, valid until the next solve().
   const Real* a(int b) const { return a_.data() + b * stride(); }
 
+  // Where the search for the b-th row begins, if there is one: at the row that the factor had.
+  void start_from(int b, const Real* old) {
+    if (!system_->is_nonnegative) return;
+    Real* a = a_.data() + b * stride();
+    for (Index c = 0; c < n(); ++c) a[c] = std::max(old[c] * system_->start[c], Real{});
+  }
+
   // Solves the first `count` rows of the batch, which belong to the given rows of the factor.
   void solve(int count, const Index* rows) {
-    if (count == batch)
+    if (system_->is_nonnegative)
+      for (int b = 0; b < count; ++b) descend(m(b), a_.data() + b * stride());
+    else if (count == batch)
       multiply<batch>(0);
     else
       for (int b = 0; b < count; ++b) multiply<1>(b);
@@ -68,7 +98,10 @@ class RowUpdater {
 
   // Solves a row without counting it: for a row that another part counts.
   const Real* solve_only() {
-    multiply<1>(0);
+    if (system_->is_nonnegative)
+      descend(m(0), a_.data());
+    else
+      multiply<1>(0);
     return a(0);
   }
 
@@ -87,7 +120,7 @@ class RowUpdater {
   Index n() const { return Width > 0 ? Width : n_; }
   Index stride() const { return Width > 0 ? Width : stride_; }
 
-  // a = m V^-1 for Rows rows from the b-th.
+  // a = m V^+ for Rows rows from the b-th.
   template <int Rows>
   void multiply(int b) {
     constexpr int tile = Shape::tile;
@@ -95,12 +128,47 @@ class RowUpdater {
     for (Index c = 0; c < stride(); c += tile) {
       Block<Real, tile> sum[Rows];
       for (Index k = 0; k < n(); ++k) {
-        const auto row = Block<Real, tile>::load(inverse_ + k * stride() + c);
+        const auto row = Block<Real, tile>::load(system_->matrix.data() + k * stride() + c);
 #pragma GCC unroll 8
         for (int i = 0; i < Rows; ++i) sum[i].add_scaled(m[i * stride() + k], row);
       }
 #pragma GCC unroll 8
       for (int i = 0; i < Rows; ++i) sum[i].store(a_.data() + (b + i) * stride() + c);
+    }
+  }
+
+  // Coordinate descent for min 1/2 a V a^T - m a^T over a >= 0 (HALS, seen from a row): each component in
+  // turn is the best one for what the others are, until little moves.
+  void descend(const Real* m, Real* a) {
+    constexpr int max_sweeps = 10;
+    constexpr Real little = Real(1e-3);
+    Real* rest = rest_.data();  // m - a V
+    std::copy_n(m, stride(), rest);
+    for (Index r = 0; r < n(); ++r)
+      if (a[r] != 0) add_multiple(rest, -a[r], r);
+    bool moves = true;
+    for (int sweep = 0; sweep < max_sweeps && moves; ++sweep) {
+      moves = false;
+      for (Index r = 0; r < n(); ++r) {
+        const Real diagonal = system_->matrix[r * stride() + r];
+        const Real better = diagonal > 0 ? std::max(a[r] + rest[r] / diagonal, Real{}) : Real{};
+        const Real step = better - a[r];
+        if (step == 0) continue;
+        moves = moves || std::abs(step) > little * better;
+        add_multiple(rest, -step, r);
+        a[r] = better;
+      }
+    }
+    for (Index r = 0; r < n(); ++r) a[r] *= system_->scale[r];
+  }
+  // to += x * the r-th row of V
+  void add_multiple(Real* to, Real x, Index r) const {
+    constexpr int tile = Shape::tile;
+    const Real* row = system_->matrix.data() + r * stride();
+    for (Index c = 0; c < stride(); c += tile) {
+      auto sum = Block<Real, tile>::load(to + c);
+      sum.add_scaled(x, Block<Real, tile>::load(row + c));
+      sum.store(to + c);
     }
   }
 
@@ -149,9 +217,9 @@ class RowUpdater {
   }
 
   Index n_, stride_;
-  const Real* inverse_;
+  const PaddedSystem<Real, Width>* system_;
   Real* factor_;
-  Array<Real> m_, a_;
+  Array<Real> m_, a_, rest_;
   Array<double> rows_, gram_, inner_;
   Index num_rows_ = 0;
 };

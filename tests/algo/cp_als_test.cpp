@@ -275,5 +275,48 @@ TEST(CpAls, refuses_numbers_beyond_single_precision) {
   test::expect_finite(decompose(x, options_for(3, 5)).model);
 }
 
+TEST(CpAls, without_negative_entries_finds_what_was_planted) {
+  for (const std::vector<Index>& dims : {std::vector<Index>{60, 50, 40}, {30, 25, 20, 15}}) {
+    const auto planted =
+        generate_planted({.dims = dims, .num_nonzeros = 8000, .num_components = 5, .noise = 0.01, .seed = 4});
+    double best_fit = -1, score = 0;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      auto options = options_for(5, 500, 1e-9, seed);
+      options.als.nonnegative.assign(dims.size(), true);
+      const auto result = decompose(planted.tensor, options);
+      for (const auto& factor : result.model.factors)
+        for (const double x : factor.flat()) ASSERT_GE(x, 0);
+      if (result.fit() <= best_fit) continue;
+      best_fit = result.fit();
+      score = factor_match_score(result.model, planted.truth);
+    }
+
+    EXPECT_GT(score, 0.99);
+    EXPECT_GT(best_fit, 0.97);
+  }
+}
+
+TEST(CpAls, without_negative_entries_never_loses_fit_and_says_the_fit_of_its_model) {
+  for (const std::vector<bool>& nonnegative :
+       {std::vector<bool>{true, true, true}, {true, false, false}, {false, true, false}, {true, true, false}})
+    for (const Index n : {1, 4, 37}) {
+      const auto x = test::tame_tensor({12, 9, 7}, 200, 3, true);
+      auto options = options_for(n, 20);
+      options.als.nonnegative = nonnegative;
+      const auto reference = decompose(x, options);
+      for (std::size_t i = 1; i < reference.fits.size(); ++i)
+        EXPECT_GE(reference.fits[i], reference.fits[i - 1] - 1e-9);
+      EXPECT_NEAR(squared(1 - reference.fit()), squared(1 - plain_fit(x, reference.model)), 1e-11);
+      for (int m = 0; m < 3; ++m)
+        for (const double entry : reference.model.factors[m].flat()) EXPECT_TRUE(!nonnegative[m] || entry >= 0);
+      for (const auto& format : format_names())
+        for (const int threads : {1, 6}) {
+          const test::Threads set(threads);
+          options.format = format;
+          EXPECT_NEAR(decompose(x, options).fit(), reference.fit(), 1e-6) << format;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace polyad

@@ -63,7 +63,7 @@ void expect_update_equals_its_parts(double tolerance) {
         const bool with_next = order > 2;
         PartialRows<Real> next(threads, p.tensor().extent(1), n);
 
-        const auto sums = update_root<Real>({tree, cuts}, p.factors, inverse, with_next ? &next : nullptr);
+        const auto sums = update_root<Real>({tree, cuts}, p.factors, {.inverse = inverse}, with_next ? &next : nullptr);
 
         ASSERT_LT(relative_difference(p.factors[0], product(m, inverse)), tolerance);
         ASSERT_LT(relative_difference(sums.gram, plain_gram(p.factors[0])), tolerance);
@@ -115,8 +115,8 @@ TEST(UpdateRows, from_parts_and_from_a_matrix_are_the_same) {
       for (Index k = 0; k < rows * n; ++k) parts.part(int(k % 3))[k] = m.flat()[k];
       Matrix<double> a(rows, n), b(rows, n);
 
-      const auto sums = update_rows(m, some_inverse(n), a);
-      const auto from_parts = update_rows(parts, some_inverse(n), b);
+      const auto sums = update_rows(m, {.inverse = some_inverse(n)}, a);
+      const auto from_parts = update_rows(parts, {.inverse = some_inverse(n)}, b);
 
       ASSERT_EQ(a, b);
       ASSERT_EQ(sums.gram, from_parts.gram);
