@@ -1,0 +1,272 @@
+"""What `polyad cpd` promises: its result, its files, and what it refuses."""
+
+import json
+import pathlib
+import unittest
+import zipfile
+
+from program import SOURCE, WITH_MPI, ProgramTest, run
+
+DEBIAN = SOURCE / "data" / "debian.tns.gz"
+QUICK = ("-r", 4, "-i", 5, "--tol", 0)
+FORMATS = ("auto", "csf", "csf-one", "csf-two", "csf-all", "coo", "hicoo")
+
+# The keys are an interface; docs/json.md says what they mean.
+KEYS = {"fit", "fit_trajectory", "iterations", "rank", "dims", "nnz", "processes", "threads", "distribution", "partition",
+        "grid", "policy", "format", "precision", "seconds", "communication", "imbalance", "peak_memory_bytes"}
+INNER_KEYS = {
+    "seconds": {"load", "distribute", "compress", "iterate", "per_iteration", "mttkrp", "solve", "gram", "norm",
+                "communicate"},
+    "communication": {"volume_words_per_iteration", "predicted_volume_words_per_iteration", "messages_per_iteration",
+                      "max_volume_words", "max_messages"},
+    "imbalance": {"nnz", "volume", "rows"},
+}
+
+
+def numbers(path: pathlib.Path) -> list[list[float]]:
+    return [[float(word) for word in line.split()] for line in path.read_text().splitlines()]
+
+
+class CpdTest(ProgramTest):
+    def debian(self, *options: object) -> dict:
+        return self.result("cpd", DEBIAN, *QUICK, "-q", *options)
+
+    def assert_near(self, one: list[float], other: list[float], bound: float) -> None:
+        self.assertEqual(len(one), len(other))
+        self.assertLess(max(abs(a - b) for a, b in zip(one, other)), bound)
+
+    def small(self) -> pathlib.Path:
+        """Two blocks that share nothing: two components explain all of it."""
+        block = [f"{i} {j} {k} 3" for i in (1, 2) for j in (1, 2, 3) for k in (1, 2)]
+        block += [f"{i} {j} {k} 1" for i in (4, 5) for j in (4, 6) for k in (3, 4)]
+        return self.write("x.tns", "\n".join(block))
+
+
+class ResultTest(CpdTest):
+    def test_every_key_is_there(self) -> None:
+        result = self.debian("-t", 2)
+        self.assertLessEqual(KEYS, set(result))
+        for key, inner in INNER_KEYS.items():
+            self.assertLessEqual(inner, set(result[key]), key)
+        self.assertEqual((result["rank"], result["iterations"], result["nnz"]), (4, 5, 56587))
+        self.assertEqual((result["processes"], result["threads"], result["precision"]), (1, 2, "double"))
+        self.assertEqual((result["dims"], result["grid"]), ([368, 13905, 58, 8], [1, 1, 1, 1]))
+        self.assertEqual((result["fit"], len(result["fit_trajectory"])), (result["fit_trajectory"][-1], 5))
+        self.assertEqual((sorted(result["mode_order"]), len(result["weights"])), ([1, 2, 3, 4], 4))
+        self.assertGreater(result["peak_memory_bytes"], 1e6)
+
+    def test_the_start_is_no_part_of_an_iteration(self) -> None:
+        seconds = self.result("cpd", DEBIAN, "-r", 200, "-i", 1, "-q")["seconds"]
+        self.assertLess(seconds["per_iteration"] - seconds["iterate"], seconds["start"] / 2)
+        self.assertLessEqual(seconds["mttkrp"] + seconds["solve"] + seconds["communicate"], seconds["iterate"])
+
+    def test_a_run_repeated_has_the_same_bits(self) -> None:
+        for options in ([], ["-t", 3], ["--precision", "single"], ["--format", "coo"]):
+            one, other = self.debian(*options), self.debian(*options)
+            self.assertEqual(one["fit_trajectory"], other["fit_trajectory"], options)
+            self.assertEqual(one["weights"], other["weights"], options)
+        self.assertNotEqual(self.debian("--seed", 2)["fit"], self.debian("--seed", 3)["fit"])
+
+    def test_every_format_and_thread_count_has_the_same_trajectory(self) -> None:
+        first = self.debian()
+        for name in FORMATS:
+            with self.subTest(name):
+                result = self.debian("--format", name, "-t", 1)
+                self.assert_near(result["fit_trajectory"], first["fit_trajectory"], 1e-9)
+                self.assertEqual(result["mode_order"], first["mode_order"])
+                if name != "auto":
+                    self.assertEqual(result["format"], name)
+
+    def test_single_precision_is_near(self) -> None:
+        double, single = self.debian(), self.debian("--precision", "single")
+        self.assertEqual(single["precision"], "single")
+        self.assert_near(single["fit_trajectory"], double["fit_trajectory"], 1e-4)
+        self.assertNotEqual(single["fit_trajectory"], double["fit_trajectory"])
+
+    def test_mode_orders(self) -> None:
+        self.assertEqual(self.debian("--mode-order", "natural")["mode_order"], [1, 2, 3, 4])
+        self.assertEqual(self.debian("--mode-order", "4,2,1,3")["mode_order"], [4, 2, 1, 3])
+
+    def test_it_stops_when_the_fit_does(self) -> None:
+        result = self.result("cpd", self.small(), "-r", 2, "-i", 500, "--tol", 1e-8)
+        self.assertEqual(result["stop"], "converged")
+        self.assertLess(result["iterations"], 500)
+        self.assertGreater(result["fit"], 1 - 1e-6)
+        self.assert_near(result["weights"], [3 * 12**0.5, 8**0.5], 1e-4)
+
+    def test_degenerate_tensors(self) -> None:
+        zeros = self.result("cpd", self.write("zeros.tns", "1 1 1 0\n2 3 4 0\n"), "-r", 2)
+        self.assertEqual((zeros["fit"], zeros["weights"]), (1, [0, 0]))
+        one = self.result("cpd", self.write("one.tns", "7 1 9 -2\n"), "-r", 3)
+        self.assertAlmostEqual(one["fit"], 1)
+        none = self.result("cpd", self.small(), "-r", 2, "-i", 0)
+        self.assertEqual((none["fit"], none["fit_trajectory"], none["weights"]), (0, [], [0, 0]))
+        large = self.write("large.tns", "1 1 1e200\n2 2 1e200\n")
+        for precision in ("double", "single"):
+            self.assert_fails(f"the numbers leave the range of {precision} precision; scale the values of the tensor", 2,
+                              "cpd", large, "-r", 1, "--precision", precision)
+
+    def test_duplicates_are_added_up_and_told(self) -> None:
+        path = self.write("x.tns", "1 1 1\n1 1 2\n2 2 5\n")
+        result = run("cpd", path, "-r", 2, "-q", "--json", "-")
+        self.assertRegex(result.stderr, f"^polyad: warning: {path}: 1 duplicate .*\n$")
+        told = json.loads(result.stdout)
+        self.assertEqual((told["nnz"], told["duplicates"]), (2, 1))
+
+
+class WordsTest(CpdTest):
+    def test_words_on_standard_output(self) -> None:
+        words = self.succeed("cpd", DEBIAN, *QUICK)
+        for word in ("368x13905x58x8 tensor, 56,587 nonzeros, 4 components", "each iteration: ", "component 4: weight",
+                     "Debian Python Team"):
+            self.assertIn(word, words)
+        few = self.succeed("cpd", DEBIAN, *QUICK, "--top", 1)
+        self.assertLess(len(few.splitlines()), len(words.splitlines()))
+
+    def test_help_shows_an_example(self) -> None:
+        self.assertIn("Example: polyad cpd", self.succeed("cpd", "--help"))
+
+    def test_quiet_is_silent(self) -> None:
+        result = run("cpd", DEBIAN, *QUICK, "-q")
+        self.assertEqual((result.stdout, result.stderr, result.returncode), ("", "", 0))
+
+    def test_json_has_standard_output_to_itself(self) -> None:
+        result = run("cpd", DEBIAN, *QUICK, "--json", "-", "--report", self.folder / "page.html")
+        self.assertEqual(json.loads(result.stdout)["rank"], 4)
+        self.assertIn("component 1: weight", result.stderr)
+        self.assertIn("page.html: a page to look at", result.stderr)
+
+
+class OutputTest(CpdTest):
+    def test_a_directory(self) -> None:
+        out = self.folder / "model"
+        result = self.debian("--out", out)
+        labels = {"mode-1-team.map", "mode-2-package.map", "mode-3-section.map", "mode-4-relation.map"}
+        modes = {f"mode{m}.mat" for m in (1, 2, 3, 4)}
+        self.assertEqual({path.name for path in out.iterdir()}, labels | modes | {"lambda.mat", "summary.json"})
+        self.assertEqual(json.loads((out / "summary.json").read_text()), result)
+        self.assertEqual([row[0] for row in numbers(out / "lambda.mat")], result["weights"])
+        self.assertEqual(result["weights"], sorted(result["weights"], reverse=True))
+        for m, length in enumerate(result["dims"], 1):
+            columns = list(zip(*numbers(out / f"mode{m}.mat")))
+            self.assertEqual((len(columns), len(columns[0])), (4, length))
+            self.assertEqual(len((out / next(x for x in labels if f"-{m}-" in x)).read_text().splitlines()), length)
+            for column in columns:
+                self.assertAlmostEqual(sum(x * x for x in column), 1)
+                if m > 1:  # the first mode takes the sign
+                    self.assertGreater(max(column, key=abs), 0)
+
+    def test_empty_slices_have_rows_of_zeros(self) -> None:
+        self.succeed("cpd", self.small(), "-r", 2, "--dims", "6x6x4", "--out", self.folder / "model/")
+        rows = numbers(self.folder / "model" / "mode1.mat")
+        self.assertEqual((len(rows), rows[2], rows[5]), (6, [0, 0], [0, 0]))
+
+    def test_files(self) -> None:
+        self.debian("--out", self.folder / "x.ktensor")
+        self.assertTrue((self.folder / "x.ktensor").read_text().startswith("ktensor"))
+        self.assertTrue((self.folder / "mode-1-team.map").exists())
+        self.debian("--out", self.folder / "x.npz")
+        with zipfile.ZipFile(self.folder / "x.npz") as archive:
+            self.assertIsNone(archive.testzip())
+        for name, model in (("x.ktensor", "one"), ("x.npz", "other")):
+            converted = self.result("convert", self.folder / name, self.folder / model, "-q")
+            self.assertEqual((converted["format"], converted["dims"]), ("kruskal", [368, 13905, 58, 8]))
+        self.assertEqual(*((self.folder / model / "mode2.mat").read_text() for model in ("one", "other")))
+
+    def test_a_page(self) -> None:
+        self.debian("--report", self.folder / "page.html")
+        page = (self.folder / "page.html").read_text()
+        for word in ("<!DOCTYPE html>", "debian.tns.gz", "Debian Python Team"):
+            self.assertIn(word, page)
+
+    def test_an_earlier_result_is_replaced(self) -> None:
+        out = self.folder / "model"
+        self.debian("--out", out)
+        self.debian("--out", out, "--seed", 2)
+        self.assertEqual(len(list(out.iterdir())), 10)
+        self.assertEqual(json.loads((out / "summary.json").read_text())["seed"], 2)
+
+
+class RefusalTest(CpdTest):
+    def assert_refused(self, sentence: str, code: int, *options: object) -> None:
+        """Fails with the sentence and leaves nothing new."""
+        path = self.small()
+        before = sorted(self.folder.rglob("*"))
+        self.assert_fails(sentence, code, "cpd", path, *options)
+        self.assertEqual(sorted(self.folder.rglob("*")), before)
+
+    def test_memory(self) -> None:
+        result = run("cpd", DEBIAN, *QUICK, "--memory", "1MB", "--out", self.folder / "model")
+        self.assertEqual((result.returncode, result.stdout), (3, ""))
+        sentence, header, *table = result.stderr.splitlines()
+        self.assertEqual(sentence, "polyad: the decomposition does not fit into 1 MB in format auto; predicted are")
+        self.assertEqual(header.split(), ["format", "per", "iteration", "tensor", "peak"])
+        self.assertEqual([line.split()[0] for line in table], list(FORMATS[1:]))
+        self.assertEqual(list(self.folder.iterdir()), [])
+        fits = self.debian("--memory", "1GB")
+        self.assertLess(fits["predicted"]["peak_memory_bytes"], 1e9)
+
+    def test_memory_decides_the_format(self) -> None:
+        least = {name: self.debian("--format", name)["predicted"]["peak_memory_bytes"] for name in ("csf", "csf-all")}
+        self.assertLess(least["csf"], least["csf-all"])
+        result = run("cpd", DEBIAN, *QUICK, "--format", "csf-all", "--memory", least["csf"])
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("in format csf-all", result.stderr)
+        self.debian("--format", "csf", "--memory", least["csf"])
+
+    def test_nonsense(self) -> None:
+        for text in ("much", "0", "-1GB", "0.5", "5QB", "nan", "1e30"):
+            self.assert_refused(f"--memory {text}: expected an amount of memory, as in 800MB or 2.5GB", 2, "-r", 2,
+                                f"--memory={text}")
+        for text in ("backwards", "1,2", "1,2,2", "0,1,2", "1,2,4", "1,2,3,", "1a,2,3", "+1,2,3", "1 2 3"):
+            self.assert_refused(f"--mode-order {text}: expected auto, natural or each of 1 to 3 once, as in 2,1,3", 2,
+                                "-r", 2, "--mode-order", text)
+        self.assert_refused("--format: alto not in {auto,csf,csf-one,csf-two,csf-all,coo,hicoo}; see polyad --help", 2,
+                            "-r", 2, "--format", "alto")
+        self.assert_refused("--precision: half not in {double,single}; see polyad --help", 2, "-r", 2, "--precision", "half")
+        self.assert_refused("--rank: Value 0 not in range 1 to 100000; see polyad --help", 2, "-r", 0)
+        self.assert_refused("--rank is required; see polyad --help", 2)
+        for option in ("-i", "--tol", "--top"):
+            result = run("cpd", DEBIAN, "-r", 2, option, -1)
+            self.assertRegex(result.stderr, r"^polyad: --\w+: Value -1 not in range .{1,30}; see polyad --help$")
+            self.assertEqual(result.returncode, 2)
+
+    def test_no_tensor(self) -> None:
+        path = self.folder / "absent.tns"
+        self.assert_fails(f"{path}: cannot be opened for reading: No such file or directory", 2, "cpd", path, "-r", 2)
+
+    def test_places_that_cannot_be_written_are_told_before_anything_is(self) -> None:
+        out = ("-r", 2, "-q", "--out", self.folder / "model")
+        absent, why = self.folder / "absent", "cannot be written: No such file or directory"
+        for name in ("model", "x.ktensor", "x.npz"):
+            self.assert_refused(f"{absent / name}: {why}", 2, "-r", 2, "--out", absent / name)
+        self.assert_refused(f"{absent / 'page.html'}: {why}", 2, *out, "--report", absent / "page.html")
+        self.assert_refused(f"{absent / 'x.json'}: {why}", 2, *out, "--json", absent / "x.json")
+        self.assert_refused(f"{self.folder}: cannot be written: Is a directory", 2, *out, "--report", self.folder)
+        self.write("taken", "")
+        self.assert_refused(f"{self.folder / 'taken'}: cannot be written: Not a directory", 2, "-r", 2, "--out",
+                            self.folder / "taken")
+        self.assert_refused(f"--out {self.folder / 'x.txt'}: expected a directory, or a file that ends in .ktensor or .npz",
+                            2, "-r", 2, "--out", self.folder / "x.txt")
+
+    def test_other_labels_are_not_overwritten(self) -> None:
+        out = self.folder / "model"
+        out.mkdir()
+        (out / "mode-1-who.map").write_text("ann\n")
+        self.assert_fails(f"{out / 'mode-1-who.map'}: holds other labels already; write the tensor to another folder", 2,
+                          "cpd", DEBIAN, *QUICK, "--out", out)
+        self.assertEqual([path.name for path in out.iterdir()], ["mode-1-who.map"])
+
+    def test_a_full_disk(self) -> None:
+        for option in ("--report", "--json"):
+            self.assert_refused("/dev/full: cannot be written: No space left on device", 3, "-r", 2, "-q", option, "/dev/full")
+
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
+    def test_several_processes(self) -> None:
+        result = run("cpd", self.small(), "-r", 2, processes=2)
+        self.assertEqual(result.stderr.count("polyad: polyad cpd runs on one process; 2 were started"), 1, result.stderr)
+        self.assertEqual(result.returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
