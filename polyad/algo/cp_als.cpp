@@ -196,8 +196,8 @@ class CpAls {
 
 template <class Real>
 Kruskal<Real> CpAls<Real>::take_model() && {
-  Kruskal<Real> model{std::vector<Real>(std::size_t(num_components_), Real(1)), std::move(factors_)};
-  std::vector<double> weights(model.weights.size(), 1.0);
+  Kruskal<Real> model{std::vector<double>(std::size_t(num_components_), x_.value_scale()),
+                      std::move(factors_)};
   // Signs in pairs: every mode but one points upwards, and that takes the sign of the product.
   int carrier = 0;
   while (carrier + 1 < model.order() && is_nonnegative(carrier)) ++carrier;
@@ -205,7 +205,7 @@ Kruskal<Real> CpAls<Real>::take_model() && {
     std::vector<double> norms;
     for (Index r = 0; r < num_components_; ++r) norms.push_back(std::sqrt(grams_[m](r, r)));
     const auto peaks = largest_entries(model.factors[m]);
-    for (Index r = 0; r < num_components_; ++r) weights[r] *= norms[r];
+    for (Index r = 0; r < num_components_; ++r) model.weights[r] *= norms[r];
     if (m != carrier) {
       std::vector<double> signs;
       for (Index r = 0; r < num_components_; ++r) signs.push_back(peaks[r] < 0 ? -1.0 : 1.0);
@@ -216,8 +216,7 @@ Kruskal<Real> CpAls<Real>::take_model() && {
   }
   std::vector<Index> order(model.weights.size());
   std::iota(order.begin(), order.end(), Index(0));
-  std::ranges::stable_sort(order, std::ranges::greater{}, [&](Index r) { return weights[r]; });
-  std::ranges::copy(weights, model.weights.begin());
+  std::ranges::stable_sort(order, std::ranges::greater{}, [&](Index r) { return model.weights[r]; });
   reorder_components(model, order);
   return model;
 }

@@ -40,7 +40,7 @@ PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> x, const Dec
     });
   });
   return {DistTensor<Real>(comm, std::move(compacted.global_extents), std::move(compacted.rows),
-                           std::move(local), norm),
+                           std::move(local), norm, compacted.value_scale),
           *chosen,
           std::move(formats),
           num_nonzeros,

@@ -8,7 +8,7 @@ namespace polyad {
 
 template <class Real>
 Kruskal<double> gather_model(const DistTensor<Real>& x, const Kruskal<Real>& local) {
-  Kruskal<double> model{{local.weights.begin(), local.weights.end()}, {}};
+  Kruskal<double> model{local.weights, {}};
   for (int m = 0; m < x.order(); ++m) {
     auto& factor = model.factors.emplace_back(x.extents()[m], local.num_components());
     parallel_for(x.num_rows(m), [&](Index row) {

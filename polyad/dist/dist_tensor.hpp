@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "polyad/base/matrix.hpp"
@@ -16,17 +17,20 @@ template <class Real>
 class DistTensor {
  public:
   DistTensor(Comm comm, std::vector<Index> extents, std::vector<Array<Index>> rows, LocalTensor<Real> local,
-             double squared_norm)
+             double squared_norm, double value_scale = 1)
       : comm_(std::move(comm)),
         extents_(std::move(extents)),
         rows_(std::move(rows)),
         local_(std::move(local)),
-        squared_norm_(squared_norm) {}
+        squared_norm_(squared_norm),
+        value_scale_(value_scale) {}
 
   const Comm& comm() const { return comm_; }
   int order() const { return int(extents_.size()); }
   const std::vector<Index>& extents() const { return extents_; }  // of the whole tensor
-  double squared_norm() const { return squared_norm_; }           // of the whole tensor
+  double squared_norm() const { return squared_norm_; }           // of the whole tensor, as it is held
+  double value_scale() const { return value_scale_; }             // what its values were divided by
+  double norm() const { return std::sqrt(squared_norm_) * value_scale_; }
 
   // The nonzeros that this process multiplies in a mode, under local row numbers.
   const LocalTensor<Real>& local(int) const { return local_; }
@@ -43,7 +47,7 @@ class DistTensor {
   std::vector<Index> extents_;
   std::vector<Array<Index>> rows_;
   LocalTensor<Real> local_;
-  double squared_norm_;
+  double squared_norm_, value_scale_;
 };
 
 // The model with a row for every index of every mode, those of empty slices zero.

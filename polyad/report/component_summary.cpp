@@ -30,14 +30,13 @@ SummarisedMode summarise_mode(int m, Index num_rows, Index extent, const ModeLab
   return mode;
 }
 
-template <class Real>
-std::vector<SummarisedComponent> weigh(std::span<const Real> weights, int order) {
+std::vector<SummarisedComponent> weigh(std::span<const double> weights, int order) {
   double largest = 0;
-  for (const Real w : weights) largest = std::max(largest, std::abs(double(w)));
+  for (const double w : weights) largest = std::max(largest, std::abs(w));
   std::vector<SummarisedComponent> components;
-  for (const Real w : weights)
-    components.push_back({double(w), largest > 0 ? std::abs(double(w)) / largest : 0,
-                          std::vector<ComponentMode>(std::size_t(order))});
+  for (const double w : weights)
+    components.push_back(
+        {w, largest > 0 ? std::abs(w) / largest : 0, std::vector<ComponentMode>(std::size_t(order))});
   return components;
 }
 
@@ -47,7 +46,7 @@ template <class Real>
 ComponentSummary summarise_components(const Kruskal<Real>& model, const ModelRows& rows,
                                       std::span<const ModeLabels> labels, Index num_strongest) {
   assert(std::ssize(rows.global) == model.order() && std::ssize(rows.extents) == model.order());
-  ComponentSummary summary{{}, weigh<Real>(model.weights, model.order()), find_congruent(model)};
+  ComponentSummary summary{{}, weigh(model.weights, model.order()), find_congruent(model)};
   for (int m = 0; m < model.order(); ++m) {
     const auto& factor = model.factors[m];
     const ModeLabels none, &names = m < std::ssize(labels) ? labels[m] : none;

@@ -28,8 +28,7 @@ std::vector<double> dots(const Matrix<Real>& factor, std::span<const CongruentPa
 }
 
 // All pairs of components that have not vanished, with the sign of their effect.
-template <class Real>
-std::vector<CongruentPair> all_pairs(std::span<const Real> weights) {
+std::vector<CongruentPair> all_pairs(std::span<const double> weights) {
   std::vector<CongruentPair> pairs;
   const Index n = std::min<Index>(std::ssize(weights), max_compared_components);
   for (Index i = 0; i < n; ++i)
@@ -62,7 +61,7 @@ std::vector<CongruentPair> find_congruent(const Kruskal<Real>& model) {
   std::vector<int> modes(model.order());
   std::iota(modes.begin(), modes.end(), 0);
   std::ranges::sort(modes, {}, [&](int m) { return model.factors[m].num_rows(); });
-  auto pairs = all_pairs<Real>(model.weights);
+  auto pairs = all_pairs(model.weights);
   for (const int m : modes)
     if (!pairs.empty()) pairs = narrow(model.factors[m], std::move(pairs));
   std::ranges::stable_sort(pairs, std::greater{}, [](const auto& pair) { return std::abs(pair.congruence); });

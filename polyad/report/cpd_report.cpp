@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -66,10 +65,10 @@ CpdRun describe_run(const PreparedTensor<Real>& x, const DecomposeOptions& optio
   run.processes = x.tensor.comm().size();
   run.threads = num_threads();
   run.chosen = x.chosen;
-  run.weights.assign(result.model.weights.begin(), result.model.weights.end());
+  run.weights = result.model.weights;
   run.fit_trajectory = result.fit_trajectory;
   run.stop = result.stop;
-  run.norm = std::sqrt(x.tensor.squared_norm());
+  run.norm = x.tensor.norm();
   run.preparing = x.timings;
   run.iterating = result.timings;
   return run;

@@ -1,6 +1,7 @@
 #include "polyad/tensor/compact.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "polyad/base/error.hpp"
@@ -29,15 +30,24 @@ Array<LocalIndex> local_numbers(std::span<const Index> indices, Index extent, st
   return local;
 }
 
+// The largest magnitude as a power of two, if it is so far from one that products of values, or sums of
+// squares, would overflow or vanish; else 1.
 template <class Real>
-Array<Real> converted(Array<double> values) {
-  if constexpr (std::is_same_v<Real, double>) {
-    return values;
-  } else {
-    Array<Real> result(values.size());
-    parallel_for(Index(values.size()), [&](Index z) { result[z] = Real(values[z]); });
-    return result;
-  }
+double scale_for(std::span<const double> values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  constexpr int tolerable = sizeof(Real) == sizeof(float) ? 10 : 100;
+  const int exponent = largest > 0 ? std::ilogb(largest) : 0;
+  return std::abs(exponent) <= tolerable ? 1 : std::ldexp(1.0, exponent);
+}
+
+template <class Real>
+Array<Real> scaled(Array<double> values, double scale) {
+  if constexpr (std::is_same_v<Real, double>)
+    if (scale == 1) return values;
+  Array<Real> result(values.size());
+  parallel_for(Index(values.size()), [&](Index z) { result[z] = Real(values[z] / scale); });
+  return result;
 }
 
 }  // namespace
@@ -51,6 +61,7 @@ CompactTensor<Real> compact(SparseTensor<double> x) {
   const int order = x.order();
   auto values = std::move(x).take_values();
   auto columns = std::move(x).take_indices();
+  result.value_scale = scale_for<Real>(values);
   std::vector<Array<LocalIndex>> local(static_cast<std::size_t>(order));
   std::vector<Index> extents;
   for (int m = 0; m < order; ++m) {
@@ -64,7 +75,7 @@ CompactTensor<Real> compact(SparseTensor<double> x) {
     local[m] = local_numbers(columns[m], extent, result.rows[m]);
     columns[m] = {};
   }
-  result.tensor = {std::move(extents), std::move(local), converted<Real>(std::move(values))};
+  result.tensor = {std::move(extents), std::move(local), scaled<Real>(std::move(values), result.value_scale)};
   return result;
 }
 

@@ -14,6 +14,8 @@ struct CompactTensor {
   std::vector<Array<Index>> rows;         // [mode][local row]: global row
   std::vector<Index> global_extents;
   Index num_duplicates = 0;  // nonzeros that were added to others
+  // What the values were divided by: a power of two, 1 unless their squares would leave the range of Real.
+  double value_scale = 1;
 };
 
 // Consumes the tensor, column by column, so that there never are two of it. Throws Error{resource} when a

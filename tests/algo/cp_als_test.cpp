@@ -266,13 +266,23 @@ TEST(CpAls, in_single_precision_is_near_double) {
   EXPECT_NEAR(decompose<float>(x, options).fit(), decompose(x, options).fit(), 1e-4);
 }
 
-TEST(CpAls, refuses_numbers_beyond_single_precision) {
-  SparseTensor<double> x({2, 2, 2});
-  for (Index z = 0; z < 8; ++z)
-    x.append(std::vector<Index>{z / 4, z / 2 % 2, z % 2}, 1e38 + double(z) * 1e37);
+TEST(CpAls, does_not_mind_the_size_of_the_values) {
+  const auto x = test::tame_tensor({12, 9, 7}, 200, 3);
+  const auto expected = decompose(x, options_for(4, 10));
+  for (const double size : {1e-300, 1e-170, 1e-30, 1e30, 1e160, 1e300}) {
+    auto scaled = x;
+    for (double& value : scaled.values()) value *= size;
 
-  EXPECT_THROW(decompose<float>(x, options_for(3, 5)), Error);
-  test::expect_finite(decompose(x, options_for(3, 5)).model);
+    const auto result = decompose(scaled, options_for(4, 10)),
+               single = decompose<float>(scaled, options_for(4, 10));
+
+    EXPECT_NEAR(result.fit(), expected.fit(), 1e-9) << size;
+    EXPECT_NEAR(single.fit(), expected.fit(), 1e-4) << size;
+    for (Index r = 0; r < 4; ++r) {
+      EXPECT_NEAR(result.model.weights[r] / size / expected.model.weights[r], 1, 1e-6);
+      EXPECT_NEAR(single.model.weights[r] / size / expected.model.weights[r], 1, 1e-2);
+    }
+  }
 }
 
 TEST(CpAls, without_negative_entries_finds_what_was_planted) {
@@ -308,7 +318,8 @@ TEST(CpAls, without_negative_entries_never_loses_fit_and_says_the_fit_of_its_mod
         EXPECT_GE(reference.fits[i], reference.fits[i - 1] - 1e-9);
       EXPECT_NEAR(squared(1 - reference.fit()), squared(1 - plain_fit(x, reference.model)), 1e-11);
       for (int m = 0; m < 3; ++m)
-        for (const double entry : reference.model.factors[m].flat()) EXPECT_TRUE(!nonnegative[m] || entry >= 0);
+        for (const double entry : reference.model.factors[m].flat())
+          EXPECT_TRUE(!nonnegative[m] || entry >= 0);
       for (const auto& format : format_names())
         for (const int threads : {1, 6}) {
           const test::Threads set(threads);
