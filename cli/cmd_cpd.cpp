@@ -133,6 +133,34 @@ void check_place(const std::filesystem::path& path, std::filesystem::file_type w
     throw Error(Errc::io, "cannot be written: " + std::generic_category().message(error), {path.string(), 0});
 }
 
+// No output may take the place of the input or of another.
+void check_distinct(const std::vector<std::string>& paths) {
+  for (std::size_t a = 0; a < paths.size(); ++a)
+    for (std::size_t b = a + 1; b < paths.size(); ++b) {
+      std::error_code ignored;
+      const bool both = !paths[a].empty() && !paths[b].empty();
+      const bool same = both && std::filesystem::weakly_canonical(paths[a], ignored) ==
+                                    std::filesystem::weakly_canonical(paths[b], ignored);
+      if (same && std::filesystem::status(paths[b], ignored).type() != std::filesystem::file_type::character)
+        throw Error(Errc::bad_option,
+                    fmt::format("{} would be overwritten by what is written to {}", paths[a], paths[b]));
+    }
+}
+
+// What the model takes with a row for every index, as it is written.
+Index model_bytes(std::span<const Index> extents, Index num_components) {
+  double bytes = 0;
+  for (const Index extent : extents) bytes += double(extent) * double(num_components) * sizeof(double);
+  const auto most = machine_memory().total > 0 ? double(machine_memory().total) : 1e15;
+  if (bytes > most)
+    throw Error(
+        Errc::resource,
+        fmt::format(
+            "--out would write {} of factors, with a row for every index of {}; the machine has {} of memory",
+            with_prefix(bytes, "B"), dims_text(extents), with_prefix(most, "B")));
+  return Index(bytes);
+}
+
 void check_places(const Args& args) {
   using Type = std::filesystem::file_type;
   if (!args.out.empty())
@@ -141,6 +169,7 @@ void check_places(const Args& args) {
   if (!args.page.empty()) check_place(args.page, Type::regular);
   const auto& json = args.common.json;
   if (!json.empty() && json != "-") check_place(json, Type::regular);
+  check_distinct({args.input.path, args.out, args.page, json == "-" ? "" : json});
 }
 
 void write_text(const std::filesystem::path& path, const std::string& text) {
@@ -207,6 +236,8 @@ void run_with(const Comm& comm, const Args& args) {
   const double load_seconds = watch.lap();
   if (!args.out.empty())
     io::check_label_files(labels_anchor(args.out, output_format(args.out)), loaded.labels);
+  if (!args.out.empty())
+    options.extra_bytes = model_bytes(loaded.tensor.extents(), options.als.num_components);
   options.mode_order = parse_mode_order(args.mode_order, loaded.tensor.order());
   options.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());
   const auto x = prepare<Real>(comm, std::move(loaded.tensor), options, console.progress());
@@ -264,7 +295,10 @@ void add_cpd(CLI::App& app, const Comm& comm) {
       ->check(CLI::Range(0, std::numeric_limits<int>::max()));
   command->add_option("--tol", als.tolerance, "Stop when the fit moves by less (0: never)")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(CLI::Range(0.0, 1.0))
+      ->check([](const std::string& text) {
+        return text.find("nan") == std::string::npos ? "" : "expected a number";
+      });
   command->add_option("--seed", als.seed, "Seed of the start")->capture_default_str();
   auto formats = format_names();
   formats.insert(formats.begin(), "auto");

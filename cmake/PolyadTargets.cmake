@@ -8,7 +8,7 @@ endif()
 if(POLYAD_SANITIZE)
   target_compile_options(polyad_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
                                                 -fno-omit-frame-pointer)
-  target_compile_definitions(polyad_flags INTERFACE _GLIBCXX_ASSERTIONS)
+  target_compile_definitions(polyad_flags INTERFACE _GLIBCXX_ASSERTIONS POLYAD_FEW_WIDTHS)
   target_link_options(polyad_flags INTERFACE -fsanitize=address,undefined)
 endif()
 

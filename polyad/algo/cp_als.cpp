@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
@@ -137,7 +139,7 @@ class CpAls {
       }
       system.v = std::move(v);
     } else {
-      system.inverse = pseudo_inverse(v);
+      system.inverse = pseudo_inverse(v, std::numeric_limits<Real>::epsilon());
       for (Index i = 0; i < num_components_; ++i)
         for (Index r = 0; r < num_components_; ++r) system.inverse(i, r) *= scales_[r].factor;
     }

@@ -29,6 +29,7 @@ PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> x, const Dec
   const AlsCost cost(shape, {n, sizeof(Real), num_threads()});
   auto formats =
       list_formats(cost, options.mode_order.empty() ? choose_mode_order(shape, n) : options.mode_order);
+  for (auto& format : formats) format.work_bytes += options.extra_bytes;
   const auto chosen = choose_format(formats, options.format, options.max_bytes);
   if (!chosen) refuse(formats, options);
 

@@ -13,6 +13,7 @@ struct DecomposeOptions {
   CpAlsOptions als;
   std::string format = "auto";       // or one of format_names()
   std::vector<int> mode_order = {};  // empty: chosen from the tensor's statistics
+  Index extra_bytes = 0;             // needed besides, as for writing the model
   Index max_bytes = 0;               // of memory; 0: no limit
 };
 

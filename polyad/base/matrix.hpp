@@ -2,8 +2,10 @@
 
 #include <cassert>
 #include <span>
+#include <string>
 
 #include "polyad/base/array.hpp"
+#include "polyad/base/error.hpp"
 #include "polyad/base/types.hpp"
 
 namespace polyad {
@@ -14,7 +16,7 @@ class Matrix {
  public:
   Matrix() = default;
   Matrix(Index num_rows, Index num_cols)
-      : num_rows_(num_rows), num_cols_(num_cols), values_(std::size_t(num_rows * num_cols), Real{}) {}
+      : num_rows_(num_rows), num_cols_(num_cols), values_(checked_size(num_rows, num_cols), Real{}) {}
 
   Index num_rows() const { return num_rows_; }
   Index num_cols() const { return num_cols_; }
@@ -32,6 +34,15 @@ class Matrix {
   friend bool operator==(const Matrix&, const Matrix&) = default;
 
  private:
+  static std::size_t checked_size(Index num_rows, Index num_cols) {
+    Index size = 0;
+    if (__builtin_mul_overflow(num_rows, num_cols, &size) || size > max_matrix_size)
+      throw Error(Errc::resource, "out of memory: a matrix of " + std::to_string(num_rows) + " x " +
+                                      std::to_string(num_cols) + " was asked for");
+    return std::size_t(size);
+  }
+  static constexpr Index max_matrix_size = Index(1) << 48;
+
   Index offset(Index row, Index col) const {
     assert(row >= 0 && row < num_rows_ && col >= 0 && col < num_cols_);
     return row * num_cols_ + col;

@@ -66,6 +66,7 @@ double AlsCost::scatter(std::span<const int> tree, int mode) const {
 
 double AlsCost::step_seconds(const AlsPlan& plan, const AlsStep& step) const {
   const double to_seconds = 1e-9 / options_.threads;
+  if (plan.trees.empty()) return 0;  // other formats have costs of their own
   const auto& tree = plan.trees[step.tree];
   switch (step.kind) {
     case AlsStep::Kind::root:
@@ -155,16 +156,21 @@ Index AlsCost::work_bytes(const AlsPlan& plan) const {
     if (step.kind == AlsStep::Kind::mttkrp) whole = std::max(whole, shape_.rows[step.mode]);
   }
   const Index row_bytes = options_.num_components * options_.value_bytes;
-  return (factor_rows + parts * options_.threads + whole) * row_bytes + factor_rows * Index(sizeof(Index));
+  // Gram matrices, those of each thread, and what inverting needs.
+  const Index squares = shape_.order() + 2 * Index(options_.threads) + 6;
+  const Index square_bytes = options_.num_components * options_.num_components * Index(sizeof(double));
+  return squares * square_bytes + (factor_rows + parts * options_.threads + whole) * row_bytes +
+         factor_rows * Index(sizeof(Index));
 }
 
-Index AlsCost::build_bytes(Index format_bytes) const {
+Index AlsCost::build_bytes(Index format_bytes, Index num_trees) const {
   const Index nonzeros = shape_.num_nonzeros;
   const Index read = coordinate_bytes(shape_.order(), nonzeros, sizeof(double));
   const Index compact = coordinate_bytes(shape_.order(), nonzeros, options_.value_bytes, sizeof(LocalIndex));
   constexpr Index sort_bytes = 2 * 16;  // keys with positions, twice
-  return std::max(read + nonzeros * Index(sizeof(LocalIndex)),
-                  compact + nonzeros * sort_bytes + format_bytes / 2);
+  const Index before_last =
+      format_bytes / num_trees * (num_trees - 1);  // the last takes the coordinates over
+  return std::max(read + nonzeros * Index(sizeof(LocalIndex)), compact + nonzeros * sort_bytes + before_last);
 }
 
 }  // namespace polyad

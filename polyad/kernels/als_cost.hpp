@@ -48,7 +48,7 @@ class AlsCost {
   Index hicoo_format_bytes() const;
   Index work_bytes(const AlsPlan& plan) const;
   // The most at any time until the format is there: the coordinates and what sorting needs.
-  Index build_bytes(Index format_bytes) const;
+  Index build_bytes(Index format_bytes, Index num_trees) const;
 
   const TensorShape& shape() const { return shape_; }
 

@@ -191,32 +191,27 @@ template <class Real, int Width, int First = 0, class Fn>
   } else {
     Index c = 0;
     for (; c + 16 <= n; c += 16) fn(c, std::integral_constant<int, 16>{});
+#ifndef POLYAD_FEW_WIDTHS
     if (n - c >= 8) fn(c, std::integral_constant<int, 8>{}), c += 8;
     if (n - c >= 4) fn(c, std::integral_constant<int, 4>{}), c += 4;
-    if (n - c >= 2) fn(c, std::integral_constant<int, 2>{}), c += 2;
-    if (n - c >= 1) fn(c, std::integral_constant<int, 1>{});
+#endif
+    for (; c < n; ++c) fn(c, std::integral_constant<int, 1>{});
   }
 }
 
-// Calls fn(width), a compile-time constant: n where there are kernels compiled for it, else 0.
+// Calls fn(width), a compile-time constant: n where there are kernels compiled for it, else 0. Builds that
+// look for faults have few, since each takes compilers with sanitizers a minute.
 template <class Fn>
 void with_width(Index n, Fn fn) {
-  switch (n) {
-    case 8:
-      return fn(std::integral_constant<int, 8>{});
-    case 16:
-      return fn(std::integral_constant<int, 16>{});
-    case 24:
-      return fn(std::integral_constant<int, 24>{});
-    case 32:
-      return fn(std::integral_constant<int, 32>{});
-    case 48:
-      return fn(std::integral_constant<int, 48>{});
-    case 64:
-      return fn(std::integral_constant<int, 64>{});
-    default:
-      return fn(std::integral_constant<int, 0>{});
-  }
+  if (n == 16) return fn(std::integral_constant<int, 16>{});
+#ifndef POLYAD_FEW_WIDTHS
+  if (n == 8) return fn(std::integral_constant<int, 8>{});
+  if (n == 24) return fn(std::integral_constant<int, 24>{});
+  if (n == 32) return fn(std::integral_constant<int, 32>{});
+  if (n == 48) return fn(std::integral_constant<int, 48>{});
+  if (n == 64) return fn(std::integral_constant<int, 64>{});
+#endif
+  return fn(std::integral_constant<int, 0>{});
 }
 
 }  // namespace polyad

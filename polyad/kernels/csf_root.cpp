@@ -1,6 +1,8 @@
 #include "polyad/kernels/csf_sweep.hpp"
 
+#include <algorithm>
 #include <cassert>
+#include <exception>
 #include <utility>
 
 #include "polyad/base/parallel.hpp"
@@ -14,13 +16,27 @@ namespace {
 // threads as there are; what a part does depends on its number only.
 template <class First, class Second>
 void in_two_phases(int num_parts, First first, Second second) {
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(num_parts));
+  const auto attempt = [&](auto& phase, int part) {  // memory may run out, but not leave the region
+    try {
+      phase(part);
+    } catch (...) {
+      errors[part] = std::current_exception();
+    }
+  };
+  const auto failed = [](const std::exception_ptr& error) { return error != nullptr; };
 #pragma omp parallel num_threads(num_parts)
   {
     const int threads = omp_get_num_threads();
-    for (int part = omp_get_thread_num(); part < num_parts; part += threads) first(part);
+    for (int part = omp_get_thread_num(); part < num_parts; part += threads) attempt(first, part);
 #pragma omp barrier
-    for (int part = omp_get_thread_num(); part < num_parts; part += threads) second(part);
+    const bool ok = std::ranges::none_of(errors, failed);
+#pragma omp barrier
+    if (ok)
+      for (int part = omp_get_thread_num(); part < num_parts; part += threads) attempt(second, part);
   }
+  const auto error = std::ranges::find_if(errors, failed);
+  if (error != errors.end()) std::rethrow_exception(*error);
 }
 
 // A slice that a cut runs through: this part's share of it.

@@ -1,5 +1,6 @@
 #include "polyad/kernels/factor.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "polyad/base/parallel.hpp"

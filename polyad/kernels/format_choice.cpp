@@ -7,7 +7,7 @@ namespace {
 
 FormatOption csf_option(const AlsCost& cost, const std::string& name, const std::vector<int>& mode_order,
                         const std::vector<std::vector<int>>& trees) {
-  FormatOption option{name, Format::csf, *plan_csf(cost, {.mode_order = mode_order, .trees = trees})};
+  FormatOption option{name, Format::csf, plan_csf(cost, {.mode_order = mode_order, .trees = trees})};
   option.seconds = cost.seconds(option.plan);
   option.build_seconds = cost.tree_build_seconds() * double(option.plan.trees.size());
   option.format_bytes = cost.csf_format_bytes(option.plan.trees);
@@ -33,7 +33,7 @@ TensorShape shape_of(const CompactTensor<Real>& x) {
 std::vector<int> choose_mode_order(const TensorShape& shape, Index num_components) {
   constexpr int nominal_threads = 4;
   const AlsCost cost(shape, {num_components, sizeof(double), nominal_threads});
-  return plan_csf(cost, {})->mode_order;
+  return plan_csf(cost, {}).mode_order;
 }
 
 const std::vector<std::string>& format_names() {
@@ -54,7 +54,8 @@ std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<in
   options.push_back({"hicoo", Format::hicoo, plain, cost.hicoo_seconds(), build, cost.hicoo_format_bytes()});
   for (auto& option : options) {
     option.work_bytes = cost.work_bytes(option.plan);
-    option.build_bytes = cost.build_bytes(option.format_bytes);
+    option.build_bytes =
+        cost.build_bytes(option.format_bytes, std::max<Index>(1, std::ssize(option.plan.trees)));
   }
   return options;
 }

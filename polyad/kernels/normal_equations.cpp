@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 // LAPACK's own interface: every implementation has it.
@@ -16,11 +15,9 @@ void dsyev_(const char* jobz, const char* uplo, const int* n, double* a, const i
 namespace polyad {
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-
 // Inverts a matrix with unit diagonal; false when it is not safely definite. The pivots of a matrix with
 // unit diagonal bound its smallest eigenvalue from above.
-bool invert_by_cholesky(Matrix<double>& a) {
+bool invert_by_cholesky(Matrix<double>& a, double epsilon) {
   const int n = int(a.num_rows());
   int info = 0;
   dpotrf_("L", &n, a.flat().data(), &n, &info);
@@ -35,7 +32,7 @@ bool invert_by_cholesky(Matrix<double>& a) {
   return true;
 }
 
-Matrix<double> invert_by_eigenvalues(Matrix<double> a) {
+Matrix<double> invert_by_eigenvalues(Matrix<double> a, double epsilon) {
   const int n = int(a.num_rows()), work_size = 34 * n;
   std::vector<double> values(a.num_rows()), work(static_cast<std::size_t>(work_size));
   int info = 0;
@@ -71,7 +68,7 @@ Matrix<double> hadamard_except(std::span<const Matrix<double>> grams, int mode) 
   return product;
 }
 
-Matrix<double> pseudo_inverse(const Matrix<double>& v) {
+Matrix<double> pseudo_inverse(const Matrix<double>& v, double epsilon) {
   const auto live = live_components(v);
   const auto n = Index(live.size());
   Matrix<double> inverse(v.num_rows(), v.num_cols());
@@ -82,7 +79,7 @@ Matrix<double> pseudo_inverse(const Matrix<double>& v) {
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < n; ++j) scaled(i, j) = v(live[i], live[j]) * scale[i] * scale[j];
   auto factored = scaled;
-  if (!invert_by_cholesky(factored)) factored = invert_by_eigenvalues(std::move(scaled));
+  if (!invert_by_cholesky(factored, epsilon)) factored = invert_by_eigenvalues(std::move(scaled), epsilon);
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < n; ++j) inverse(live[i], live[j]) = factored(i, j) * scale[i] * scale[j];
   return inverse;

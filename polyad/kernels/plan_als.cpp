@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 namespace polyad {
@@ -73,7 +75,7 @@ class Search {
     extend(0, 0);
   }
 
-  std::optional<AlsPlan> result() const { return found_; }
+  const AlsPlan& result() const { return found_; }
 
  private:
   struct PerMode {
@@ -149,11 +151,7 @@ class Search {
   }
 
   void accept(double seconds) {
-    auto plan = with_used_trees();
-    if (options_.max_bytes > 0 &&
-        cost_.csf_format_bytes(plan.trees) + cost_.work_bytes(plan) > options_.max_bytes)
-      return;
-    found_ = std::move(plan);
+    found_ = with_used_trees();
     least_ = seconds;
   }
 
@@ -178,7 +176,7 @@ class Search {
   std::vector<PerMode> best_;                           // [mode]
   std::map<std::pair<int, int>, AlsStep> pairs_;
   std::vector<AlsStep> steps_;
-  std::optional<AlsPlan> found_;
+  AlsPlan found_;
   double least_ = std::numeric_limits<double>::infinity();
 };
 
@@ -195,7 +193,7 @@ std::vector<ModeSet> prefix_sets(std::span<const Index> rows) {
   return {sets.begin(), sets.end()};
 }
 
-std::optional<AlsPlan> plan_csf(const AlsCost& cost, const PlanOptions& options) {
+AlsPlan plan_csf(const AlsCost& cost, const PlanOptions& options) {
   const auto& rows = cost.shape().rows;
   Search search(cost, options, options.trees.empty() ? candidate_trees(rows) : options.trees);
   const auto orders =

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "polyad/kernels/als_cost.hpp"
@@ -16,12 +16,11 @@ inline constexpr int usual_iterations = 20;
 struct PlanOptions {
   std::vector<int> mode_order = {};          // empty: any
   std::vector<std::vector<int>> trees = {};  // these; empty: any
-  Index max_bytes = 0;                       // of format and work; 0: any
 };
 
-// The fastest iteration over trees, by predicted time, or nothing when none fits. A pure function of its
-// arguments; equal costs are settled by the first order of modes.
-std::optional<AlsPlan> plan_csf(const AlsCost& cost, const PlanOptions& options);
+// The fastest iteration over trees, by predicted time. A pure function of its arguments; equal costs are
+// settled by the first order of modes.
+AlsPlan plan_csf(const AlsCost& cost, const PlanOptions& options);
 
 // The trees of the usual choices: modes by ascending number of rows; one more with the longest at its root;
 // one for every mode at its root.

@@ -53,7 +53,7 @@ struct PaddedSystem {
 // needs of the new rows: their Gram matrix and the inner product of M and A, in double. So a row is
 // touched once, while it is in the nearest cache. One object per part of the rows.
 template <class Real, int Width>
-class RowUpdater {
+class alignas(64) RowUpdater {
   using Shape = UpdaterShape<Real, Width>;
 
  public:

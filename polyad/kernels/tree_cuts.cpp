@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <utility>
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/kernels/csf_sweep.hpp"

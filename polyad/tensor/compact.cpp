@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"

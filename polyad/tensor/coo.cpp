@@ -5,7 +5,6 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
-#include "polyad/base/radix_sort.hpp"
 
 namespace polyad {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "polyad/tensor/sparse_tensor.hpp"

@@ -329,5 +329,28 @@ TEST(CpAls, without_negative_entries_never_loses_fit_and_says_the_fit_of_its_mod
     }
 }
 
+TEST(CpAls, does_not_lose_fit_when_there_are_more_components_than_the_data_supports) {
+  SparseTensor<double> x({20, 18, 15});  // dense, of rank two
+  for (Index i = 0; i < 20; ++i)
+    for (Index j = 0; j < 18; ++j)
+      for (Index k = 0; k < 15; ++k) {
+        double value = 0;
+        for (std::uint64_t r = 0; r < 2; ++r)
+          value += Random(r, 1).uniform(std::uint64_t(i)) * Random(r, 2).uniform(std::uint64_t(j)) *
+                   Random(r, 3).uniform(std::uint64_t(k));
+        x.append(std::vector<Index>{i, j, k}, value);
+      }
+  for (const Index n : {4, 8, 16, 37}) {
+    const auto single = decompose<float>(x, options_for(n, 30)), both = decompose(x, options_for(n, 30));
+    double best = -1;
+    for (const double fit : single.fits) {
+      EXPECT_GT(fit, best - 2e-3) << n;
+      best = std::max(best, fit);
+    }
+    EXPECT_GT(single.fit(), 0.997) << n;
+    EXPECT_GT(both.fit(), 0.99999) << n;
+  }
+}
+
 }  // namespace
 }  // namespace polyad
