@@ -53,7 +53,7 @@ std::vector<int> parse_modes(const std::string& text) {
 std::vector<int> parse_mode_order(const std::string& text, int order) {
   if (text == "auto") return {};
   if (text == "natural") return natural_mode_order(order);
-  const auto modes = parse_modes(text);
+  auto modes = parse_modes(text);
   auto sorted = modes;
   std::ranges::sort(sorted);
   if (sorted != natural_mode_order(order))

@@ -58,10 +58,9 @@ std::string format_table(const std::vector<FormatOption>& options) {
   return text;
 }
 
-#define POLYAD_INSTANTIATE(Real)                                                                    \
-  template PreparedTensor<Real> prepare(const Comm&, SparseTensor<double>, const DecomposeOptions&, \
+template PreparedTensor<float> prepare(const Comm&, SparseTensor<double>, const DecomposeOptions&, Progress&);
+
+template PreparedTensor<double> prepare(const Comm&, SparseTensor<double>, const DecomposeOptions&,
                                         Progress&);
-POLYAD_INSTANTIATE(float)
-POLYAD_INSTANTIATE(double)
 
 }  // namespace polyad

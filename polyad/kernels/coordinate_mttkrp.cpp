@@ -172,10 +172,10 @@ void hicoo_mttkrp(const HicooTensor<Real>& x, std::span<const Matrix<Real>> fact
   with_width(m.num_cols(), [&](auto width) { HicooPass<Real, width>(x, factors, mode, m).run(); });
 }
 
-#define POLYAD_INSTANTIATE(Real)                                                                       \
-  template void coo_mttkrp(const CooTensor<Real>&, std::span<const Matrix<Real>>, int, Matrix<Real>&); \
-  template void hicoo_mttkrp(const HicooTensor<Real>&, std::span<const Matrix<Real>>, int, Matrix<Real>&);
-POLYAD_INSTANTIATE(float)
-POLYAD_INSTANTIATE(double)
+template void coo_mttkrp(const CooTensor<float>&, std::span<const Matrix<float>>, int, Matrix<float>&);
+template void hicoo_mttkrp(const HicooTensor<float>&, std::span<const Matrix<float>>, int, Matrix<float>&);
+
+template void coo_mttkrp(const CooTensor<double>&, std::span<const Matrix<double>>, int, Matrix<double>&);
+template void hicoo_mttkrp(const HicooTensor<double>&, std::span<const Matrix<double>>, int, Matrix<double>&);
 
 }  // namespace polyad

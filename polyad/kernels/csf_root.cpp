@@ -322,11 +322,12 @@ RowSums update_root(const CutTree<Real>& x, std::span<Matrix<Real>> factors, con
   return sums;
 }
 
-#define POLYAD_INSTANTIATE(Real)                                                                 \
-  template void root_mttkrp(const CutTree<Real>&, std::span<const Matrix<Real>>, Matrix<Real>&); \
-  template RowSums update_root(const CutTree<Real>&, std::span<Matrix<Real>>, const RowSystem&,  \
-                               PartialRows<Real>*);
-POLYAD_INSTANTIATE(float)
-POLYAD_INSTANTIATE(double)
+template void root_mttkrp(const CutTree<float>&, std::span<const Matrix<float>>, Matrix<float>&);
+template RowSums update_root(const CutTree<float>&, std::span<Matrix<float>>, const RowSystem&,
+                             PartialRows<float>*);
+
+template void root_mttkrp(const CutTree<double>&, std::span<const Matrix<double>>, Matrix<double>&);
+template RowSums update_root(const CutTree<double>&, std::span<Matrix<double>>, const RowSystem&,
+                             PartialRows<double>*);
 
 }  // namespace polyad

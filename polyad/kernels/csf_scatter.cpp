@@ -107,9 +107,9 @@ void scatter_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factor
              [&](auto width, auto depth) { Scatter<Real, width, depth>(x, factors, level, m).run(); });
 }
 
-#define POLYAD_INSTANTIATE(Real) \
-  template void scatter_mttkrp(const CutTree<Real>&, std::span<const Matrix<Real>>, int, PartialRows<Real>&);
-POLYAD_INSTANTIATE(float)
-POLYAD_INSTANTIATE(double)
+template void scatter_mttkrp(const CutTree<float>&, std::span<const Matrix<float>>, int, PartialRows<float>&);
+
+template void scatter_mttkrp(const CutTree<double>&, std::span<const Matrix<double>>, int,
+                             PartialRows<double>&);
 
 }  // namespace polyad

@@ -93,14 +93,18 @@ std::vector<double> largest_entries(const Matrix<Real>& factor) {
   return largest;
 }
 
-#define POLYAD_INSTANTIATE(Real)                                                                   \
-  template void fill_with_start(Matrix<Real>&, Index, std::uint64_t, int, std::span<const Index>); \
-  template void make_nonnegative(Matrix<Real>&);                                                   \
-  template void keep_components(Kruskal<Real>&, Index);                                            \
-  template void divide_columns(Matrix<Real>&, std::span<const double>);                            \
-  template void reorder_components(Kruskal<Real>&, std::span<const Index>);                        \
-  template std::vector<double> largest_entries(const Matrix<Real>&);
-POLYAD_INSTANTIATE(float)
-POLYAD_INSTANTIATE(double)
+template void fill_with_start(Matrix<float>&, Index, std::uint64_t, int, std::span<const Index>);
+template void make_nonnegative(Matrix<float>&);
+template void keep_components(Kruskal<float>&, Index);
+template void divide_columns(Matrix<float>&, std::span<const double>);
+template void reorder_components(Kruskal<float>&, std::span<const Index>);
+template std::vector<double> largest_entries(const Matrix<float>&);
+
+template void fill_with_start(Matrix<double>&, Index, std::uint64_t, int, std::span<const Index>);
+template void make_nonnegative(Matrix<double>&);
+template void keep_components(Kruskal<double>&, Index);
+template void divide_columns(Matrix<double>&, std::span<const double>);
+template void reorder_components(Kruskal<double>&, std::span<const Index>);
+template std::vector<double> largest_entries(const Matrix<double>&);
 
 }  // namespace polyad

@@ -56,12 +56,14 @@ Matrix<double> ref::mttkrp(const SparseTensor<Real, Id>& x, std::span<const Matr
   return m;
 }
 
-#define POLYAD_INSTANTIATE(Real)                                                                            \
-  template void mttkrp(const LocalTensor<Real>&, std::span<const Matrix<Real>>, int, Matrix<Real>&);        \
-  template Matrix<double> ref::mttkrp(const SparseTensor<Real, LocalIndex>&, std::span<const Matrix<Real>>, \
-                                      int);                                                                 \
-  template Matrix<double> ref::mttkrp(const SparseTensor<Real, Index>&, std::span<const Matrix<Real>>, int);
-POLYAD_INSTANTIATE(float)
-POLYAD_INSTANTIATE(double)
+template void mttkrp(const LocalTensor<float>&, std::span<const Matrix<float>>, int, Matrix<float>&);
+template Matrix<double> ref::mttkrp(const SparseTensor<float, LocalIndex>&, std::span<const Matrix<float>>,
+                                    int);
+template Matrix<double> ref::mttkrp(const SparseTensor<float, Index>&, std::span<const Matrix<float>>, int);
+
+template void mttkrp(const LocalTensor<double>&, std::span<const Matrix<double>>, int, Matrix<double>&);
+template Matrix<double> ref::mttkrp(const SparseTensor<double, LocalIndex>&, std::span<const Matrix<double>>,
+                                    int);
+template Matrix<double> ref::mttkrp(const SparseTensor<double, Index>&, std::span<const Matrix<double>>, int);
 
 }  // namespace polyad

@@ -4,13 +4,14 @@
 #include <cmath>
 #include <vector>
 
-// LAPACK's own interface: every implementation has it.
+// LAPACK's own interface: every implementation has it. NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void dpotri_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void dsyev_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda, double* w,
             double* work, const int* lwork, int* info);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace polyad {
 namespace {

@@ -89,13 +89,16 @@ Matrix<double> gram(const Matrix<Real>& factor) {
   return total;
 }
 
-#define POLYAD_INSTANTIATE(Real)                                                      \
-  template class PartialRows<Real>;                                                   \
-  template RowSums update_rows(PartialRows<Real>&, const RowSystem&, Matrix<Real>&);  \
-  template RowSums update_rows(const Matrix<Real>&, const RowSystem&, Matrix<Real>&); \
-  template void add_up(PartialRows<Real>&, Matrix<Real>&);                            \
-  template Matrix<double> gram(const Matrix<Real>&);
-POLYAD_INSTANTIATE(float)
-POLYAD_INSTANTIATE(double)
+template class PartialRows<float>;
+template RowSums update_rows(PartialRows<float>&, const RowSystem&, Matrix<float>&);
+template RowSums update_rows(const Matrix<float>&, const RowSystem&, Matrix<float>&);
+template void add_up(PartialRows<float>&, Matrix<float>&);
+template Matrix<double> gram(const Matrix<float>&);
+
+template class PartialRows<double>;
+template RowSums update_rows(PartialRows<double>&, const RowSystem&, Matrix<double>&);
+template RowSums update_rows(const Matrix<double>&, const RowSystem&, Matrix<double>&);
+template void add_up(PartialRows<double>&, Matrix<double>&);
+template Matrix<double> gram(const Matrix<double>&);
 
 }  // namespace polyad

@@ -60,8 +60,7 @@ CompactTensor<Real> compact(SparseTensor<double> x) {
   result.num_duplicates = merge_duplicates(x);
   result.global_extents = x.extents();
   const int order = x.order();
-  auto values = std::move(x).take_values();
-  auto columns = std::move(x).take_indices();
+  auto [columns, values] = std::move(x).take();
   result.value_scale = scale_for<Real>(values);
   std::vector<Array<LocalIndex>> local(static_cast<std::size_t>(order));
   std::vector<Index> extents;

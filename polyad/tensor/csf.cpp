@@ -64,8 +64,9 @@ CsfTree<Real>::CsfTree(SparseTensor<Real, LocalIndex>&& x, std::vector<int> mode
     : modes_(std::move(mode_order)) {
   sort_nonzeros(x, modes_);
   link_levels(x);
-  values_ = std::move(x).take_values();
-  ids_.back() = std::move(std::move(x).take_indices()[modes_.back()]);
+  auto arrays = std::move(x).take();
+  values_ = std::move(arrays.values);
+  ids_.back() = std::move(arrays.indices[modes_.back()]);
   pad(ids_.back(), Index(values_.size()));
 }
 

@@ -84,10 +84,10 @@ double estimate_blocks(const CompactTensor<Real>& x) {
   })[0];
 }
 
-#define POLYAD_INSTANTIATE(Real)                                                                        \
-  template std::vector<double> estimate_distinct(const CompactTensor<Real>&, std::span<const ModeSet>); \
-  template double estimate_blocks(const CompactTensor<Real>&);
-POLYAD_INSTANTIATE(float)
-POLYAD_INSTANTIATE(double)
+template std::vector<double> estimate_distinct(const CompactTensor<float>&, std::span<const ModeSet>);
+template double estimate_blocks(const CompactTensor<float>&);
+
+template std::vector<double> estimate_distinct(const CompactTensor<double>&, std::span<const ModeSet>);
+template double estimate_blocks(const CompactTensor<double>&);
 
 }  // namespace polyad

@@ -20,11 +20,12 @@ Index bytes(const LocalTensor<Real>& x) {
   return std::visit([](const auto& format) { return format.bytes(); }, x);
 }
 
-#define POLYAD_INSTANTIATE(Real)                                                  \
-  template LocalTensor<Real> build_format(SparseTensor<Real, LocalIndex>, Format, \
-                                          const std::vector<std::vector<int>>&);  \
-  template Index bytes(const LocalTensor<Real>&);
-POLYAD_INSTANTIATE(float)
-POLYAD_INSTANTIATE(double)
+template LocalTensor<float> build_format(SparseTensor<float, LocalIndex>, Format,
+                                         const std::vector<std::vector<int>>&);
+template Index bytes(const LocalTensor<float>&);
+
+template LocalTensor<double> build_format(SparseTensor<double, LocalIndex>, Format,
+                                          const std::vector<std::vector<int>>&);
+template Index bytes(const LocalTensor<double>&);
 
 }  // namespace polyad

@@ -57,8 +57,11 @@ class SparseTensor {
   }
 
   // Gives the arrays away, so that a new form can be made of them without a second copy.
-  std::vector<Array<Id>> take_indices() && { return std::move(indices_); }
-  Array<Real> take_values() && { return std::move(values_); }
+  struct Arrays {
+    std::vector<Array<Id>> indices;
+    Array<Real> values;
+  };
+  Arrays take() && { return {std::move(indices_), std::move(values_)}; }
 
   friend bool operator==(const SparseTensor&, const SparseTensor&) = default;
 

@@ -63,7 +63,8 @@ void expect_update_equals_its_parts(double tolerance) {
         const bool with_next = order > 2;
         PartialRows<Real> next(threads, p.tensor().extent(1), n);
 
-        const auto sums = update_root<Real>({tree, cuts}, p.factors, {.inverse = inverse}, with_next ? &next : nullptr);
+        const auto sums =
+            update_root<Real>({tree, cuts}, p.factors, {.inverse = inverse}, with_next ? &next : nullptr);
 
         ASSERT_LT(relative_difference(p.factors[0], product(m, inverse)), tolerance);
         ASSERT_LT(relative_difference(sums.gram, plain_gram(p.factors[0])), tolerance);
