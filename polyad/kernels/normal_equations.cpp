@@ -10,11 +10,31 @@ void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* inf
 void dpotri_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void dsyev_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda, double* w,
             double* work, const int* lwork, int* info);
+// OpenBLAS has these; other implementations need not.
+[[gnu::weak]] int openblas_get_num_threads();
+[[gnu::weak]] void openblas_set_num_threads(int count);
 }
 // NOLINTEND(readability-identifier-naming)
 
 namespace polyad {
 namespace {
+
+// Keeps OpenBLAS from waking threads of its own for small matrices: ours are waiting for work and keep the
+// cores busy while they do, so that on 16 cores its threads made an iteration three times as long.
+class OneBlasThread {
+ public:
+  OneBlasThread() {
+    if (openblas_set_num_threads != nullptr) openblas_set_num_threads(1);
+  }
+  ~OneBlasThread() {
+    if (openblas_set_num_threads != nullptr) openblas_set_num_threads(before_);
+  }
+  OneBlasThread(const OneBlasThread&) = delete;
+  OneBlasThread& operator=(const OneBlasThread&) = delete;
+
+ private:
+  int before_ = openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 1;
+};
 
 // Inverts a matrix with unit diagonal; false when it is not safely definite. The pivots of a matrix with
 // unit diagonal bound its smallest eigenvalue from above.
@@ -79,6 +99,7 @@ Matrix<double> pseudo_inverse(const Matrix<double>& v, double epsilon) {
   Matrix<double> scaled(n, n);
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < n; ++j) scaled(i, j) = v(live[i], live[j]) * scale[i] * scale[j];
+  const OneBlasThread alone;
   auto factored = scaled;
   if (!invert_by_cholesky(factored, epsilon)) factored = invert_by_eigenvalues(std::move(scaled), epsilon);
   for (Index i = 0; i < n; ++i)

@@ -25,6 +25,13 @@ std::vector<int> from_one(const std::vector<int>& modes) {
   return result;
 }
 
+std::vector<int> nonnegative_modes(const CpdRun& run) {
+  std::vector<int> modes;
+  for (int m = 0; m < int(run.options.als.nonnegative.size()); ++m)
+    if (run.options.als.nonnegative[m]) modes.push_back(m + 1);
+  return modes;
+}
+
 nlohmann::ordered_json seconds_json(const CpdRun& run) {
   return {{"load", run.load_seconds},
           {"distribute", 0.0},
@@ -94,6 +101,7 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   json["rank"] = run.options.als.num_components;
   json["seed"] = run.options.als.seed;
   json["tolerance"] = run.options.als.tolerance;
+  json["nonneg"] = nonnegative_modes(run);
   json["weights"] = run.weights;
   json["norm"] = run.norm;
   json["residual_norm"] = run.residual_norm();

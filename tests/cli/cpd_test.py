@@ -94,6 +94,17 @@ class ResultTest(CpdTest):
         self.assertGreater(result["fit"], 1 - 1e-6)
         self.assert_near(result["weights"], [3 * 12**0.5, 8**0.5], 1e-4)
 
+    def test_factors_without_negative_entries(self) -> None:
+        folder = self.folder / "nonneg"
+        result = self.result("cpd", DEBIAN, "-r", 4, "-i", 20, "--nonneg", "--out", folder)
+        self.assertEqual(result["nonneg"], [1, 2, 3, 4])
+        for mode in range(1, 5):
+            numbers = (folder / f"mode{mode}.mat").read_text().split()
+            self.assertFalse([x for x in numbers if x.startswith("-")])
+        self.assertEqual(self.result("cpd", DEBIAN, "-r", 4, "-i", 2, "--nonneg", "2,4")["nonneg"], [2, 4])
+        self.assert_fails("--nonneg 1,9: expected modes from 1 to 4, as in 1,3, or none for all", 2,
+                          "cpd", DEBIAN, "-r", 4, "--nonneg", "1,9")
+
     def test_degenerate_tensors(self) -> None:
         zeros = self.result("cpd", self.write("zeros.tns", "1 1 1 0\n2 3 4 0\n"), "-r", 2)
         self.assertEqual((zeros["fit"], zeros["weights"]), (1, [0, 0]))
