@@ -48,7 +48,7 @@ class CpAls {
     for (const auto& step : plan.steps)
       if (step.kind != AlsStep::Kind::mttkrp && cuts_[step.tree].empty())
         cuts_[step.tree] = cut_evenly(tree(step), num_threads(), num_components_);
-    if (scattered_rows() > 0) parts_ = PartialRows<Real>(num_threads(), scattered_rows(), num_components_);
+    parts_ = PartialRows<Real>(num_threads(), scattered_rows(), num_components_);
   }
 
   // Updates every factor once and returns the fit.
