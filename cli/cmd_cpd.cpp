@@ -1,23 +1,20 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/output.hpp"
 #include "polyad/algo/decompose.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/io/kruskal.hpp"
 #include "polyad/io/label_files.hpp"
 #include "polyad/io/number_text.hpp"
-#include "polyad/io/output_file.hpp"
 #include "polyad/report/components_text.hpp"
 #include "polyad/report/cpd_page.hpp"
 #include "polyad/report/cpd_report.hpp"
@@ -40,10 +37,8 @@ std::vector<int> parse_modes(const std::string& text) {
   std::vector<int> modes;
   for (std::size_t at = 0; at <= text.size();) {
     const auto comma = std::min(text.find(',', at), text.size());
-    const std::string word = text.substr(at, comma - at);
-    const bool is_number = !word.empty() && word.size() < 3 &&
-                           std::ranges::all_of(word, [](unsigned char c) { return std::isdigit(c); });
-    modes.push_back(is_number ? std::stoi(word) - 1 : -1);
+    const auto number = io::parse_index(std::string_view(text).substr(at, comma - at)).value_or(0);
+    modes.push_back(number >= 1 && number <= max_order ? int(number) - 1 : -1);
     at = comma + 1;
   }
   return modes;
@@ -70,9 +65,8 @@ std::vector<bool> parse_nonneg(const std::string& text, int order) {
   if (text == "all") return modes;
   for (const int mode : parse_modes(text)) {
     if (mode < 0 || mode >= order || modes[mode])
-      throw Error(
-          Errc::bad_option,
-          fmt::format("--nonneg {}: expected modes from 1 to {}, as in 1,3, or none for all", text, order));
+      throw Error(Errc::bad_option,
+                  fmt::format("--nonneg={}: expected modes from 1 to {}, as in --nonneg=1,3", text, order));
     modes[mode] = true;
   }
   return modes;
@@ -113,40 +107,6 @@ std::filesystem::path labels_anchor(const std::filesystem::path& out, io::Kruska
   return format == io::KruskalFormat::splatt ? out / "lambda.mat" : out;
 }
 
-// What cannot be written is told before the work, not after it.
-void check_place(const std::filesystem::path& path, std::filesystem::file_type wanted) {
-  using Type = std::filesystem::file_type;
-  std::error_code ignored;
-  const auto name = std::filesystem::absolute(path.has_filename() ? path : path.parent_path(), ignored);
-  const auto found = std::filesystem::status(name, ignored).type();
-  const auto folder =
-      found == Type::directory ? name : std::filesystem::weakly_canonical(name, ignored).parent_path();
-  const bool is_stream = found != Type::not_found && found != Type::regular && found != Type::directory;
-  int error = 0;
-  if (found == Type::directory && wanted != Type::directory)
-    error = EISDIR;
-  else if (found == Type::regular && wanted == Type::directory)
-    error = ENOTDIR;
-  else if (!is_stream && access((folder / ".").c_str(), W_OK | X_OK) != 0)
-    error = errno;
-  if (error != 0)
-    throw Error(Errc::io, "cannot be written: " + std::generic_category().message(error), {path.string(), 0});
-}
-
-// No output may take the place of the input or of another.
-void check_distinct(const std::vector<std::string>& paths) {
-  for (std::size_t a = 0; a < paths.size(); ++a)
-    for (std::size_t b = a + 1; b < paths.size(); ++b) {
-      std::error_code ignored;
-      const bool both = !paths[a].empty() && !paths[b].empty();
-      const bool same = both && std::filesystem::weakly_canonical(paths[a], ignored) ==
-                                    std::filesystem::weakly_canonical(paths[b], ignored);
-      if (same && std::filesystem::status(paths[b], ignored).type() != std::filesystem::file_type::character)
-        throw Error(Errc::bad_option,
-                    fmt::format("{} would be overwritten by what is written to {}", paths[a], paths[b]));
-    }
-}
-
 // What the model takes with a row for every index, as it is written.
 Index model_bytes(std::span<const Index> extents, Index num_components) {
   double bytes = 0;
@@ -170,12 +130,6 @@ void check_places(const Args& args) {
   const auto& json = args.common.json;
   if (!json.empty() && json != "-") check_place(json, Type::regular);
   check_distinct({args.input.path, args.out, args.page, json == "-" ? "" : json});
-}
-
-void write_text(const std::filesystem::path& path, const std::string& text) {
-  io::OutputFile file(path);
-  file.write(text);
-  file.commit();
 }
 
 template <class Real>
@@ -241,24 +195,17 @@ void run_with(const Comm& comm, const Args& args) {
   options.mode_order = parse_mode_order(args.mode_order, loaded.tensor.order());
   options.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());
   const auto x = prepare<Real>(comm, std::move(loaded.tensor), options, console.progress());
-  if (x.num_duplicates > 0)
-    console.warn(fmt::format("{}: {} duplicate coordinates were added up", args.input.path,
-                             with_commas(x.num_duplicates)));
+  warn_of_duplicates(console, args.input, x.num_duplicates);
 
-  std::vector<double> iteration_seconds;
   console.progress().begin("iterating", options.als.max_iterations, "iterations");
-  watch.lap();
   const auto result = cp_als<Real>(x.tensor, x.chosen.plan, options.als, [&](const CpAlsProgress&) {
-    iteration_seconds.push_back(watch.lap());
     console.progress().advance(1);
     return true;
   });
   console.progress().finish();
-  if (!iteration_seconds.empty()) iteration_seconds[0] -= result.timings.seconds("start");
 
   auto run = describe_run(x, options, result);
   run.load_seconds = load_seconds;
-  run.iteration_seconds = std::move(iteration_seconds);
   watch.lap();
   if (!args.out.empty()) save_model(args, x.tensor, result.model, loaded.labels, console);
   run.output_seconds = watch.lap();
@@ -302,9 +249,9 @@ void add_cpd(CLI::App& app, const Comm& comm) {
   command->add_option("--seed", als.seed, "Seed of the start")->capture_default_str();
   auto formats = format_names();
   formats.insert(formats.begin(), "auto");
-  command->add_option("--nonneg", args->nonneg, "No negative entries: in all modes, or as in 1,3 in these")
-      ->expected(0, 1)
-      ->default_str("all");
+  // A flag takes a value after = only: so it cannot take the name of the input for one.
+  command->add_flag("--nonneg{all}", args->nonneg,
+                    "No negative entries: in all modes, or --nonneg=1,3 in these");
   command->add_option("--format", args->decompose.format, "How the nonzeros are held in memory")
       ->capture_default_str()
       ->check(CLI::IsMember(formats));

@@ -27,9 +27,7 @@ void run(const Comm& comm, const Args& args) {
     return console.progress().during("counting duplicates and slices",
                                      [&] { return compute_statistics(comm, std::move(loaded.tensor)); });
   });
-  if (statistics.num_duplicates > 0)
-    console.warn(fmt::format("{}: {} duplicate coordinates were added up", args.input.path,
-                             with_commas(statistics.num_duplicates)));
+  warn_of_duplicates(console, args.input, statistics.num_duplicates);
   console.say(fmt::format("{} ({})", args.input.path, io::traits(loaded.format).name));
   console.say(statistics_text(statistics, loaded.labels));
 

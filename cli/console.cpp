@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "cli/output.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/io/output_file.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -69,9 +69,7 @@ void Console::result(const nlohmann::ordered_json& json) const {
       print_to_standard_output(text);
       return;
     }
-    io::OutputFile out(options_.json);
-    out.write(text);
-    out.commit();
+    write_text(options_.json, text);
   });
 }
 

@@ -9,6 +9,7 @@
 #include "polyad/io/label_files.hpp"
 #include "polyad/io/labelled_text.hpp"
 #include "polyad/io/number_text.hpp"
+#include "polyad/report/statistics_report.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -131,6 +132,11 @@ io::LoadedTensor load(const Comm& comm, const InputOptions& options, Console& co
   });
   for (const auto& note : loaded.notes) console.warn(options.path + ": " + note);
   return loaded;
+}
+
+void warn_of_duplicates(const Console& console, const InputOptions& options, Index count) {
+  if (count > 0)
+    console.warn(fmt::format("{}: {} duplicate coordinates were added up", options.path, with_commas(count)));
 }
 
 void require_one_process(const Comm& comm, const std::string& command) {

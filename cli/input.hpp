@@ -30,6 +30,9 @@ io::LoadedTensor load(const Comm& comm, const InputOptions& options, Console& co
 // The labels of a tensor that was read from `options.path`, for modes that have none yet.
 void add_labels(io::LoadedTensor& loaded, const InputOptions& options);
 
+// Says how many duplicate coordinates were added up, if there were any.
+void warn_of_duplicates(const Console& console, const InputOptions& options, Index count);
+
 // Some commands write one file in the order of another: they run on one process.
 void require_one_process(const Comm& comm, const std::string& command);
 

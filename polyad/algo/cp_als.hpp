@@ -37,7 +37,8 @@ struct CpAlsResult {
   // weight zero and zero columns. In every mode but the first that may be negative, the largest entry of a
   // column is positive.
   Kruskal<Real> model;
-  std::vector<double> fit_trajectory;  // [iteration]: 1 - |X - model| / |X|
+  std::vector<double> fit_trajectory;     // [iteration]: 1 - |X - model| / |X|
+  std::vector<double> iteration_seconds;  // [iteration]
   StopReason stop = StopReason::iteration_limit;
   Timings timings;
 

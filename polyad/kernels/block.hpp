@@ -22,7 +22,7 @@ inline constexpr int vector_lanes = vector_bytes / int(sizeof(Real));
 
 // Width consecutive components (a power of two), held in registers: two halves, down to one vector. An
 // array of vectors would say the same, but compilers keep arrays in memory.
-template <class Real, int Width>
+template <class Real, int Width, bool FitsVector = (Width <= vector_lanes<Real>)>
 class Block {
   using Half = Block<Real, Width / 2>;
 
@@ -101,12 +101,23 @@ class Block {
   Half low_, high_;
 };
 
+// A vector in a register, and as it lies in memory. A single component needs no vector.
 template <class Real, int Width>
-  requires(Width <= vector_lanes<Real>)
-class Block<Real, Width> {
-  using Vector [[gnu::vector_size(Width * sizeof(Real))]] = Real;
+struct OneVector {
+  using Register [[gnu::vector_size(Width * sizeof(Real))]] = Real;
   using InMemory [[gnu::vector_size(Width * sizeof(Real)), gnu::aligned(alignof(Real)), gnu::may_alias]] =
       Real;
+};
+template <class Real>
+struct OneVector<Real, 1> {
+  using Register = Real;
+  using InMemory = Real;
+};
+
+template <class Real, int Width>
+class Block<Real, Width, true> {
+  using Vector = typename OneVector<Real, Width>::Register;
+  using InMemory = typename OneVector<Real, Width>::InMemory;
 
  public:
   [[gnu::always_inline]] Block() = default;
@@ -141,42 +152,6 @@ class Block<Real, Width> {
  private:
   [[gnu::always_inline]] explicit Block(Vector v) : v_(v) {}
   Vector v_{};
-};
-
-// A single component needs no vector.
-template <class Real>
-class Block<Real, 1> {
- public:
-  Block() = default;
-  static Block load(const Real* from) { return Block(*from); }
-  void store(Real* to) const { *to = v_; }
-  void add_scaled(Real x, const Block& row) { v_ += x * row.v_; }
-  void add_product(const Block& a, const Block& b) { v_ += a.v_ * b.v_; }
-  void operator*=(const Block& b) { v_ *= b.v_; }
-  [[gnu::always_inline]] void add_scaled(Real x, const Real* row, const Real* soon) {
-    add_scaled(x, load(row));
-    __builtin_prefetch(soon);
-  }
-  [[gnu::always_inline]] void add_product(const Block& a, const Real* row, const Real* soon) {
-    add_product(a, load(row));
-    __builtin_prefetch(soon);
-  }
-  [[gnu::always_inline]] void add_scaled_to(Real* row, Real x, const Real* soon) const {
-    auto sum = load(row);
-    sum.add_scaled(x, *this);
-    sum.store(row);
-    __builtin_prefetch(soon, 1);
-  }
-  [[gnu::always_inline]] void add_product_to(Real* row, const Block& a, const Real* soon) const {
-    auto sum = load(row);
-    sum.add_product(a, *this);
-    sum.store(row);
-    __builtin_prefetch(soon, 1);
-  }
-
- private:
-  explicit Block(Real v) : v_(v) {}
-  Real v_ = 0;
 };
 
 // Calls fn(first component, width) for blocks that cover n components, width being a compile-time

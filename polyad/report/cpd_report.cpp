@@ -74,6 +74,7 @@ CpdRun describe_run(const PreparedTensor<Real>& x, const DecomposeOptions& optio
   run.chosen = x.chosen;
   run.weights = result.model.weights;
   run.fit_trajectory = result.fit_trajectory;
+  run.iteration_seconds = result.iteration_seconds;
   run.stop = result.stop;
   run.norm = x.tensor.norm();
   run.preparing = x.timings;

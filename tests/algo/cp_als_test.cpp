@@ -344,10 +344,10 @@ TEST(CpAls, does_not_lose_fit_when_there_are_more_components_than_the_data_suppo
     const auto single = decompose<float>(x, options_for(n, 30)), both = decompose(x, options_for(n, 30));
     double best = -1;
     for (const double fit : single.fits) {
-      EXPECT_GT(fit, best - 2e-3) << n;
+      EXPECT_GT(fit, best - 1e-3) << n;
       best = std::max(best, fit);
     }
-    EXPECT_GT(single.fit(), 0.997) << n;
+    EXPECT_GT(single.fit(), 0.999) << n;
     EXPECT_GT(both.fit(), 0.99999) << n;
   }
 }

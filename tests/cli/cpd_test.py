@@ -101,9 +101,10 @@ class ResultTest(CpdTest):
         for mode in range(1, 5):
             numbers = (folder / f"mode{mode}.mat").read_text().split()
             self.assertFalse([x for x in numbers if x.startswith("-")])
-        self.assertEqual(self.result("cpd", DEBIAN, "-r", 4, "-i", 2, "--nonneg", "2,4")["nonneg"], [2, 4])
-        self.assert_fails("--nonneg 1,9: expected modes from 1 to 4, as in 1,3, or none for all", 2,
-                          "cpd", DEBIAN, "-r", 4, "--nonneg", "1,9")
+        self.assertEqual(self.result("cpd", DEBIAN, "-r", 4, "-i", 2, "--nonneg=2,4")["nonneg"], [2, 4])
+        self.assert_fails("--nonneg=1,9: expected modes from 1 to 4, as in --nonneg=1,3", 2,
+                          "cpd", DEBIAN, "-r", 4, "--nonneg=1,9")
+        self.succeed("cpd", "-r", 4, "-i", 1, "--nonneg", DEBIAN)
 
     def test_degenerate_tensors(self) -> None:
         zeros = self.result("cpd", self.write("zeros.tns", "1 1 1 0\n2 3 4 0\n"), "-r", 2)

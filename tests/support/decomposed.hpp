@@ -42,17 +42,6 @@ inline double best_fit(const SparseTensor<double>& x, DecomposeOptions options, 
   return best;
 }
 
-// The value of a model at a place.
-inline double value_at(const Kruskal<double>& model, const std::vector<Index>& at) {
-  double sum = 0;
-  for (Index r = 0; r < model.num_components(); ++r) {
-    double product = model.weights[r];
-    for (int m = 0; m < model.order(); ++m) product *= model.factors[m](at[m], r);
-    sum += product;
-  }
-  return sum;
-}
-
 inline void expect_finite(const Kruskal<double>& model) {
   for (const double w : model.weights) ASSERT_TRUE(std::isfinite(w) && w >= 0);
   for (const auto& factor : model.factors)

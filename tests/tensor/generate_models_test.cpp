@@ -18,6 +18,7 @@ namespace {
 using test::coordinates;
 using test::expect_sorted_distinct_in_range;
 using test::refusal_by;
+using test::value_at;
 using test::with_threads;
 
 std::string refusal(const PlantedOptions& options) {
@@ -26,16 +27,6 @@ std::string refusal(const PlantedOptions& options) {
 
 std::string refusal(const RatingsOptions& options) {
   return refusal_by([&] { generate_ratings(options); });
-}
-
-double value_of(const Kruskal<double>& model, const std::vector<Index>& at) {
-  double sum = 0;
-  for (Index r = 0; r < model.num_components(); ++r) {
-    double product = model.weights[r];
-    for (int m = 0; m < model.order(); ++m) product *= model.factors[m](at[m], r);
-    sum += product;
-  }
-  return sum;
 }
 
 // Sets `at` to the coordinates that follow; false after the last ones.
@@ -55,7 +46,7 @@ TEST(GeneratePlanted, equals_its_truth_at_every_coordinate) {
     std::vector<Index> at(dims.size(), 0);
     Index z = 0;
     do {
-      const double expected = value_of(truth, at);
+      const double expected = value_at(truth, at);
       const bool present = z < x.num_nonzeros() && coordinates(x, z) == at;
       if (present) {
         EXPECT_NEAR(x.values()[z], expected, 1e-14);
