@@ -7,11 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/distribution.hpp"
 #include "cli/input.hpp"
 #include "cli/output.hpp"
 #include "polyad/algo/decompose.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/io/kruskal.hpp"
 #include "polyad/io/label_files.hpp"
 #include "polyad/io/number_text.hpp"
@@ -28,6 +30,7 @@ struct Args {
   CommonOptions common;
   InputOptions input;
   DecomposeOptions decompose;
+  DistributionArgs distribution;
   std::string precision = "double", mode_order = "auto", memory, out, page, nonneg = "none";
   Index num_strongest = 5;
 };
@@ -133,22 +136,21 @@ void check_places(const Args& args) {
 }
 
 template <class Real>
-void save_model(const Args& args, const DistTensor<Real>& x, const Kruskal<Real>& model,
+void save_model(const Args& args, const SparseModel<Real>& model, std::span<const Index> extents,
                 std::span<const ModeLabels> labels, Console& console) {
   const auto format = output_format(args.out);
   console.progress().begin("writing " + args.out);
-  io::write_kruskal(args.out, gather_model(x, model), format);
+  io::write_kruskal(args.out, with_all_rows(model, extents), format);
   io::write_label_files(labels_anchor(args.out, format), labels);
   console.progress().finish();
   console.say(args.out + ": the model");
 }
 
 template <class Real>
-ComponentSummary summarise(const DistTensor<Real>& x, const Kruskal<Real>& model, const Args& args,
+ComponentSummary summarise(const SparseModel<Real>& model, std::span<const Index> extents, const Args& args,
                            std::span<const ModeLabels> labels) {
-  ModelRows rows{{}, x.extents()};
-  for (int m = 0; m < x.order(); ++m) rows.global.push_back(x.rows(m));
-  return summarise_components(model, rows, labels, args.num_strongest);
+  const ModelRows rows{{model.rows.begin(), model.rows.end()}, extents};
+  return summarise_components(model.model, rows, labels, args.num_strongest);
 }
 
 void save_page(const Args& args, const CpdRun& run, ComponentSummary summary, Console& console) {
@@ -177,11 +179,25 @@ void save_page(const Args& args, const CpdRun& run, ComponentSummary summary, Co
   console.say(args.page + ": a page to look at");
 }
 
+// What is told, drawn and written of a run that has ended: by the process that has the model.
+template <class Real>
+void save_all(const Args& args, CpdRun& run, const SparseModel<Real>& model,
+              std::span<const FormatOption> formats, std::span<const ModeLabels> labels, Console& console) {
+  const Stopwatch watch;
+  if (!args.out.empty()) save_model(args, model, run.dims, labels, console);
+  run.output_seconds = watch.seconds();
+  auto summary = summarise(model, run.dims, args, labels);
+  console.say(cpd_text(run, formats));
+  console.say("\n" + components_text(summary, 100, 10, args.num_strongest));
+  if (!args.page.empty()) save_page(args, run, std::move(summary), console);
+  if (!args.out.empty() && output_format(args.out) == io::KruskalFormat::splatt)
+    write_text(std::filesystem::path(args.out) / "summary.json", cpd_json(run).dump(2) + "\n");
+}
+
 template <class Real>
 void run_with(const Comm& comm, const Args& args) {
   Console console(comm, args.common);
-  require_one_process(comm, "cpd");
-  check_places(args);
+  collectively(comm, [&] { check_places(args); });
   DecomposeOptions options = args.decompose;
   if (!args.memory.empty()) options.max_bytes = parse_bytes(args.memory, "--memory");
 
@@ -189,35 +205,38 @@ void run_with(const Comm& comm, const Args& args) {
   auto loaded = load(comm, args.input, console);
   const double load_seconds = watch.lap();
   if (!args.out.empty())
-    io::check_label_files(labels_anchor(args.out, output_format(args.out)), loaded.labels);
-  if (!args.out.empty())
-    options.extra_bytes = model_bytes(loaded.tensor.extents(), options.als.num_components);
+    collectively(comm, [&] {
+      io::check_label_files(labels_anchor(args.out, output_format(args.out)), loaded.labels);
+      options.extra_bytes = model_bytes(loaded.tensor.extents(), options.als.num_components);
+    });
   options.mode_order = parse_mode_order(args.mode_order, loaded.tensor.order());
   options.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());
-  const auto x = prepare<Real>(comm, std::move(loaded.tensor), options, console.progress());
+  const MachineModel machine;
+  const auto chosen = console.progress().during("choosing a distribution", [&] {
+    return decide_distribution(comm, loaded.tensor, args.distribution, options.als.seed,
+                               options.als.num_components, machine);
+  });
+  const double decide_seconds = watch.lap();
+  auto x = prepare<Real>(comm, std::move(loaded.tensor), options, console.progress(), chosen.distribution);
+  x.timings.add("distribute", decide_seconds);
   warn_of_duplicates(console, args.input, x.num_duplicates);
 
   console.progress().begin("iterating", options.als.max_iterations, "iterations");
-  const auto result = cp_als<Real>(x.tensor, x.chosen.plan, options.als, [&](const CpAlsProgress&) {
+  auto result = cp_als<Real>(x.tensor, x.chosen.plan, options.als, [&](const CpAlsProgress&) {
     console.progress().advance(1);
     return true;
   });
   console.progress().finish();
 
   auto run = describe_run(x, options, result);
+  if (comm.size() > 1) describe_distribution(run, chosen, x.loads, machine);
   run.load_seconds = load_seconds;
-  watch.lap();
-  if (!args.out.empty()) save_model(args, x.tensor, result.model, loaded.labels, console);
-  run.output_seconds = watch.lap();
-  run.peak_memory_bytes = peak_memory_bytes();
-  auto summary = summarise(x.tensor, result.model, args, loaded.labels);
-  console.say(cpd_text(run, x.options));
-  console.say("\n" + components_text(summary, 100, 10, args.num_strongest));
-  if (!args.page.empty()) save_page(args, run, std::move(summary), console);
-  const auto json = cpd_json(run);
-  if (!args.out.empty() && output_format(args.out) == io::KruskalFormat::splatt)
-    write_text(std::filesystem::path(args.out) / "summary.json", json.dump(2) + "\n");
-  console.result(json);
+  const auto model = gather_rows(x.tensor, std::move(result.model));
+  run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
+  collectively(comm, [&] {
+    if (comm.rank() == 0) save_all(args, run, model, x.options, loaded.labels, console);
+  });
+  console.result(cpd_json(run));
 }
 
 void run(const Comm& comm, const Args& args) {
@@ -268,6 +287,7 @@ void add_cpd(CLI::App& app, const Comm& comm) {
   command->add_option("--top", args->num_strongest, "How many of the strongest labels to show per mode")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
+  add_distribution_options(*command, args->distribution);
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);
   command->footer("Example: polyad cpd data/debian.tns.gz -r 8 --report debian.html");

@@ -94,7 +94,7 @@ function(polyad_add_mpi_test path)
       add_test(NAME ${name} COMMAND ${target})
     endif()
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} PROCESSORS 2
-                                            ENVIRONMENT "${POLYAD_TEST_ENVIRONMENT};OMP_NUM_THREADS=1")
+                                            ENVIRONMENT "${POLYAD_TEST_ENVIRONMENT};OMP_NUM_THREADS=1;OMP_WAIT_POLICY=passive")
   endforeach()
 endfunction()
 

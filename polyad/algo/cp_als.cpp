@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/dist/row_exchange.hpp"
 #include "polyad/kernels/csf_sweep.hpp"
 #include "polyad/kernels/factor.hpp"
 #include "polyad/kernels/mttkrp.hpp"
@@ -29,6 +31,7 @@ class CpAls {
   CpAls(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options)
       : x_(x),
         plan_(plan),
+        num_wanted_(options.num_components),
         num_components_(padded_components(options.num_components)),
         nonnegative_(options.nonnegative),
         weights_(std::size_t(num_components_), std::sqrt(x.squared_norm())),
@@ -41,14 +44,14 @@ class CpAls {
       if (m == plan.mode_order.front()) continue;  // is computed before it is used
       fill_with_start(factors_[m], options.num_components, options.seed, m, x.rows(m));
       if (is_nonnegative(m)) make_nonnegative(factors_[m]);
-      grams_[m] = gram(factors_[m]);
+      grams_[m] = gram(factors_[m], x.num_owned(m));
       x.comm().all_reduce(grams_[m].flat());
     }
-    cuts_.resize(plan.trees.size());
     for (const auto& step : plan.steps)
-      if (step.kind != AlsStep::Kind::mttkrp && cuts_[step.tree].empty())
-        cuts_[step.tree] = cut_evenly(tree(step), num_threads(), num_components_);
+      if (step.kind != AlsStep::Kind::mttkrp && cuts_[&tree(step)].empty())
+        cuts_[&tree(step)] = cut_evenly(tree(step), num_threads(), num_components_);
     parts_ = PartialRows<Real>(num_threads(), scattered_rows(), num_components_);
+    connect();
   }
 
   // Updates every factor once and returns the fit.
@@ -59,8 +62,23 @@ class CpAls {
 
   Kruskal<Real> take_model() &&;
   const Timings& timings() const { return timings_; }
+  // Of all iterations so far.
+  Traffic sent() const {
+    Traffic sum;
+    for (const auto& exchange : exchanges_) sum += exchange.sent();
+    return sum;
+  }
 
  private:
+  // Prepares the exchange of rows, and a place for the partial rows that others want.
+  void connect() {
+    for (int m = 0; m < x_.order(); ++m)
+      partial_.emplace_back(x_.folds(m) ? x_.num_rows(m) : 0, num_components_);
+    for (int m = 0; m < x_.order(); ++m)
+      exchanges_.emplace_back(x_.comm(), x_.exchange(m),
+                              typename RowExchange<Real>::Rows{partial_[m], factors_[m], num_wanted_}, m);
+  }
+
   void run(const AlsStep& step) {
     const int mode = step.mode;
     switch (step.kind) {
@@ -69,10 +87,13 @@ class CpAls {
       case AlsStep::Kind::scatter:
         timings_.measure("mttkrp", [&] {
           scatter_mttkrp<Real>(cut_tree(step), factors_, tree(step).level_of(mode), parts_);
+          if (x_.folds(mode)) add_up(parts_, partial_[mode]);
         });
-        return update_from_parts(mode);
+        return x_.folds(mode) ? update_from(partial_[mode], mode) : update_from_parts(mode);
       case AlsStep::Kind::root:
-        return update_in_place(step, nullptr);
+        if (!x_.folds(mode)) return update_in_place(step, nullptr);
+        timings_.measure("mttkrp", [&] { root_mttkrp<Real>(cut_tree(step), factors_, partial_[mode]); });
+        return update_from(partial_[mode], mode);
       case AlsStep::Kind::root_and_next:
         update_in_place(step, &parts_);
         return update_from_parts(tree(step).modes()[1]);
@@ -80,10 +101,18 @@ class CpAls {
   }
 
   void update_by_mttkrp(int mode) {
-    Matrix<Real> m(x_.num_rows(mode), num_components_);
+    Matrix<Real> whole(x_.folds(mode) ? 0 : x_.num_rows(mode), num_components_);
+    auto& m = x_.folds(mode) ? partial_[mode] : whole;
     timings_.measure("mttkrp", [&] { mttkrp<Real>(x_.local(mode), factors_, mode, m); });
-    timings_.measure("communicate", [&] { x_.fold(mode, m); });
-    settle(mode, timings_.measure("solve", [&] { return update_rows(m, row_system(mode), factors_[mode]); }));
+    update_from(m, mode);
+  }
+
+  // The rows that this process owns, from sums to which others may still have to add.
+  void update_from(const Matrix<Real>& m, int mode) {
+    timings_.measure("communicate", [&] { exchanges_[mode].fold(); });
+    settle(mode, timings_.measure("solve", [&] {
+      return update_rows(m, row_system(mode), factors_[mode], x_.num_owned(mode));
+    }));
   }
 
   void update_from_parts(int mode) {
@@ -103,7 +132,7 @@ class CpAls {
     timings_.measure("communicate", [&] {
       x_.comm().all_reduce(sums.gram.flat());
       inner_ = x_.comm().all_reduce(sums.inner);
-      x_.expand(mode, factors_[mode]);
+      exchanges_[mode].expand();
     });
     grams_[mode] = std::move(sums.gram);
     for (Index r = 0; r < num_components_; ++r)
@@ -160,11 +189,16 @@ class CpAls {
     return 1 - std::sqrt(std::max(0.0, rest) / norm);
   }
 
+  // Where a mode has a tensor of its own, that has one tree.
   const CsfTree<Real>& tree(const AlsStep& step) const {
-    return std::get<CsfTensor<Real>>(x_.local(step.mode)).trees[step.tree];
+    const auto& trees = std::get<CsfTensor<Real>>(x_.local(step.mode)).trees;
+    return trees[trees.size() == 1 ? 0 : step.tree];
   }
 
-  CutTree<Real> cut_tree(const AlsStep& step) const { return {tree(step), cuts_[step.tree]}; }
+  CutTree<Real> cut_tree(const AlsStep& step) const { return {tree(step), cuts_.at(&tree(step))}; }
+
+  // [component]: the largest entry of a column is negative. Equal ones count as positive.
+  std::vector<bool> points_down(const Matrix<Real>& factor) const;
 
   // The most rows of a mode whose MTTKRP is added up from parts.
   Index scattered_rows() const {
@@ -179,6 +213,7 @@ class CpAls {
 
   const DistTensor<Real>& x_;
   const AlsPlan& plan_;
+  Index num_wanted_;               // components
   Index num_components_;           // with columns of zeros, as kernels like it
   std::vector<bool> nonnegative_;  // [mode]
   std::vector<Matrix<Real>> factors_;
@@ -189,28 +224,43 @@ class CpAls {
     double others;  // the product of the norms of the other modes' columns
     double factor;  // what the new column was multiplied with
   };
-  std::vector<Scale> scales_;             // [component], of the update under way
-  std::vector<std::vector<Index>> cuts_;  // [tree]: how threads share it
+  std::vector<Scale> scales_;                                // [component], of the update under way
+  std::map<const CsfTree<Real>*, std::vector<Index>> cuts_;  // how threads share a tree
   PartialRows<Real> parts_;
-  double inner_ = 0;  // of tensor and model
+  std::vector<Matrix<Real>> partial_;         // [mode]: MTTKRPs of which others have parts
+  std::vector<RowExchange<Real>> exchanges_;  // [mode]
+  double inner_ = 0;                          // of tensor and model
   Timings timings_;
 };
 
 template <class Real>
+std::vector<bool> CpAls<Real>::points_down(const Matrix<Real>& factor) const {
+  auto up = largest_entries(factor), down = up;
+  for (double& peak : down) peak = -peak;
+  x_.comm().all_reduce(std::span(up), Reduce::max);
+  x_.comm().all_reduce(std::span(down), Reduce::max);
+  std::vector<bool> result;
+  for (std::size_t r = 0; r < up.size(); ++r) result.push_back(down[r] > up[r]);
+  return result;
+}
+
+template <class Real>
 Kruskal<Real> CpAls<Real>::take_model() && {
-  Kruskal<Real> model{std::vector<double>(std::size_t(num_components_), x_.value_scale()),
-                      std::move(factors_)};
+  Kruskal<Real> model{std::vector<double>(std::size_t(num_components_), x_.value_scale()), {}};
+  exchanges_.clear();
+  for (int m = 0; m < x_.order(); ++m)
+    model.factors.push_back(first_rows(std::move(factors_[m]), x_.num_owned(m)));
   // Signs in pairs: every mode but one points upwards, and that takes the sign of the product.
   int carrier = 0;
   while (carrier + 1 < model.order() && is_nonnegative(carrier)) ++carrier;
   for (int m = 0; m < model.order(); ++m) {
     std::vector<double> norms;
     for (Index r = 0; r < num_components_; ++r) norms.push_back(std::sqrt(grams_[m](r, r)));
-    const auto peaks = largest_entries(model.factors[m]);
+    const auto is_down = points_down(model.factors[m]);
     for (Index r = 0; r < num_components_; ++r) model.weights[r] *= norms[r];
     if (m != carrier) {
       std::vector<double> signs;
-      for (Index r = 0; r < num_components_; ++r) signs.push_back(peaks[r] < 0 ? -1.0 : 1.0);
+      for (Index r = 0; r < num_components_; ++r) signs.push_back(is_down[r] ? -1.0 : 1.0);
       divide_columns(model.factors[carrier], signs);
       for (Index r = 0; r < num_components_; ++r) norms[r] *= signs[r];
     }
@@ -221,6 +271,21 @@ Kruskal<Real> CpAls<Real>::take_model() && {
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](Index r) { return model.weights[r]; });
   reorder_components(model, order);
   return model;
+}
+
+// Of an iteration. What was sent in all is counted on every process; a difference from what the distribution
+// says is a bug of ours.
+Communication check_traffic(const Comm& comm, const Traffic& sent, int iterations, Index predicted) {
+  if (iterations == 0) return {.predicted_volume_words = predicted};
+  const Communication result{comm.all_reduce(sent.words) / iterations,
+                             comm.all_reduce(sent.messages) / iterations,
+                             comm.all_reduce(sent.words, Reduce::max) / iterations,
+                             comm.all_reduce(sent.messages, Reduce::max) / iterations, predicted};
+  if (result.volume_words != predicted)
+    throw Error(Errc::internal, "the processes sent " + std::to_string(result.volume_words) +
+                                    " words in an iteration, but by their distribution it must be " +
+                                    std::to_string(predicted));
+  return result;
 }
 
 }  // namespace
@@ -248,6 +313,8 @@ CpAlsResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const C
     }
   }
   for (const auto& [phase, seconds] : als.timings().phases()) result.timings.add(phase, seconds);
+  result.communication =
+      check_traffic(x.comm(), als.sent(), result.iterations(), x.volume_rows() * options.num_components);
   result.model = std::move(als).take_model();
   keep_components(result.model, options.num_components);  // what was padded has weight zero, and is last
   return result;

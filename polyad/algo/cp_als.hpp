@@ -29,17 +29,25 @@ struct CpAlsProgress {
 // Called on every process with the same values after each iteration; false stops the run.
 using CpAlsObserver = std::function<bool(const CpAlsProgress&)>;
 
+// What fold and expand sent in an iteration: counted, and as the distribution says.
+struct Communication {
+  Index volume_words = 0, messages = 0;          // of all processes
+  Index max_volume_words = 0, max_messages = 0;  // of the process that sent most
+  Index predicted_volume_words = 0;
+};
+
 enum class StopReason { converged, iteration_limit, observer };
 
 template <class Real>
 struct CpAlsResult {
-  // The rows of this process. Columns have 2-norm 1 and weights descend; a component that vanished has
+  // The rows that this process owns. Columns have 2-norm 1 and weights descend; a component that vanished has
   // weight zero and zero columns. In every mode but the first that may be negative, the largest entry of a
   // column is positive.
   Kruskal<Real> model;
   std::vector<double> fit_trajectory;     // [iteration]: 1 - |X - model| / |X|
   std::vector<double> iteration_seconds;  // [iteration]
   StopReason stop = StopReason::iteration_limit;
+  Communication communication;
   Timings timings;
 
   int iterations() const { return int(fit_trajectory.size()); }
@@ -47,8 +55,9 @@ struct CpAlsResult {
 };
 
 // The CP decomposition by alternating least squares (ALGORITHMS, section 1). The trajectory depends on the
-// tensor, the options and the plan's mode order, and but for rounding on nothing else. Throws
-// Error{bad_input} when numbers leave the range of Real. Collective.
+// tensor, the options and the plan's mode order, and but for rounding on nothing else; every process may
+// have a plan of its own, with the same mode order. Throws Error{bad_input} when numbers leave the range of
+// Real, and Error{internal} when more or less was sent than the distribution says. Collective.
 template <class Real>
 CpAlsResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options,
                          const CpAlsObserver& observe = {});

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/dist/sketches_of_all.hpp"
 #include "polyad/kernels/factor.hpp"
 
 namespace polyad {
@@ -15,37 +18,129 @@ namespace {
                           with_prefix(double(wanted.max_bytes), "B"), wanted.format, format_table(options)));
 }
 
+// Lists what the formats would take for the nonzeros that this process holds.
+template <class Real>
+class FormatLister {
+ public:
+  FormatLister(const Comm& comm, const LocalNonzeros<Real>& x, const DecomposeOptions& options)
+      : comm_(comm), x_(x), options_(options), n_(padded_components(options.als.num_components)) {
+    for (const auto& exchange : x.exchanges) {
+      rows_.emplace_back(exchange.rows);
+      all_rows_.push_back(comm.all_reduce(exchange.num_owned));
+    }
+    for (const auto& tensor : x.tensors) sketches_.push_back(sketch_fibers<Real>(tensor, rows_, all_rows_));
+  }
+
+  // From the whole tensor, so that it is the same however that is distributed. Collective.
+  std::vector<int> mode_order() const {
+    if (!options_.mode_order.empty()) return options_.mode_order;
+    auto whole = sketches_.front();
+    merge_over(comm_, std::views::values(whole));
+    return choose_mode_order(shape_of(all_rows_, x_.num_nonzeros, whole), n_);
+  }
+
+  std::vector<FormatOption> list(const std::vector<int>& mode_order) const {
+    auto formats = is_coarse() ? coarse_formats(mode_order)
+                               : list_formats(cost(0), mode_order,
+                                              comm_.size() > 1 ? Passes::one_mode : Passes::up_to_two_modes);
+    for (auto& format : formats) format.work_bytes += options_.extra_bytes;
+    return formats;
+  }
+
+ private:
+  bool is_coarse() const { return x_.tensors.size() > 1; }
+
+  AlsCost cost(std::size_t t) const {
+    const auto& tensor = x_.tensors[t];
+    auto shape = shape_of(tensor.extents(), tensor.num_nonzeros(), sketches_[t]);
+    shape.num_blocks = estimate_blocks(tensor);
+    return {shape, {n_, sizeof(Real), num_threads()}};
+  }
+
+  // A tensor per mode, each for the rows of that mode only: a tree rooted there, or a list.
+  std::vector<FormatOption> coarse_formats(const std::vector<int>& mode_order) const {
+    FormatOption csf{"csf", Format::csf, {mode_order, {}, {}}},
+        coo{"coo", Format::coo, plain_plan(mode_order)},
+        hicoo{"hicoo", Format::hicoo, plain_plan(mode_order)};
+    for (const int m : mode_order) {
+      const auto here = cost(std::size_t(m));
+      const auto tree = fastest_tree(here, m);
+      csf.plan.trees.push_back(tree);
+      csf.plan.steps.push_back({AlsStep::Kind::root, m, int(csf.plan.trees.size()) - 1});
+      csf.seconds += here.step_seconds(csf.plan, csf.plan.steps.back());
+      csf.format_bytes += here.csf_format_bytes(std::span(&csf.plan.trees.back(), 1));
+      coo.seconds += here.coo_seconds() / double(mode_order.size());
+      coo.format_bytes += here.coo_format_bytes();
+      hicoo.seconds += here.hicoo_seconds() / double(mode_order.size());
+      hicoo.format_bytes += here.hicoo_format_bytes();
+      for (auto* option : {&csf, &coo, &hicoo}) option->build_seconds += here.tree_build_seconds();
+    }
+    for (auto* option : {&csf, &coo, &hicoo}) {
+      option->work_bytes = cost(0).work_bytes(option->plan);
+      option->build_bytes = cost(0).build_bytes(option->format_bytes, std::ssize(mode_order));
+    }
+    return {csf, coo, hicoo};
+  }
+
+  const Comm& comm_;
+  const LocalNonzeros<Real>& x_;
+  const DecomposeOptions& options_;
+  Index n_;
+  std::vector<std::span<const Index>> rows_;  // [mode]
+  std::vector<Index> all_rows_;               // [mode]: of the whole tensor
+  std::vector<FiberSketches> sketches_;       // [local tensor]
+};
+
+// The largest of any process: the slowest holds up all, and each must fit. Collective.
+void take_largest(const Comm& comm, std::vector<FormatOption>& formats) {
+  for (auto& format : formats) {
+    format.seconds = comm.all_reduce(format.seconds, Reduce::max);
+    format.build_seconds = comm.all_reduce(format.build_seconds, Reduce::max);
+    for (Index* bytes : {&format.format_bytes, &format.work_bytes, &format.build_bytes})
+      *bytes = comm.all_reduce(*bytes, Reduce::max);
+  }
+}
+
+template <class Real>
+std::vector<LocalTensor<Real>> build_locals(std::vector<SparseTensor<Real, LocalIndex>> tensors,
+                                            const FormatOption& chosen) {
+  std::vector<LocalTensor<Real>> locals;
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    auto trees = chosen.plan.trees;
+    if (tensors.size() > 1 && !trees.empty())  // each has the tree of its own mode
+      trees = {trees[std::ranges::find(chosen.plan.mode_order, int(t)) - chosen.plan.mode_order.begin()]};
+    locals.push_back(build_format(std::move(tensors[t]), chosen.format, trees));
+  }
+  return locals;
+}
+
 }  // namespace
 
 template <class Real>
-PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> x, const DecomposeOptions& options,
-                             Progress& progress) {
+PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const DecomposeOptions& options,
+                             Progress& progress, const Distribution& distribution) {
   Timings timings;
-  auto compacted = timings.measure(
-      "compress", [&] { return progress.during("sorting", [&] { return compact<Real>(std::move(x)); }); });
-  const auto shape = timings.measure(
-      "choose", [&] { return progress.during("counting fibers", [&] { return shape_of(compacted); }); });
-  const Index n = padded_components(options.als.num_components);
-  const AlsCost cost(shape, {n, sizeof(Real), num_threads()});
-  auto formats =
-      list_formats(cost, options.mode_order.empty() ? choose_mode_order(shape, n) : options.mode_order);
-  for (auto& format : formats) format.work_bytes += options.extra_bytes;
+  const auto extents = share.extents();
+  const auto phase = [&](const std::string& name, const std::string& doing, auto fn) {
+    return timings.measure(name, [&] { return progress.during(doing, fn); });
+  };
+  auto moved = phase("distribute", "moving nonzeros",
+                     [&] { return move_to_owners(comm, std::move(share), distribution); });
+  auto x = phase("compress", "sorting", [&] { return localise<Real>(comm, std::move(moved), distribution); });
+  auto formats = phase("choose", "counting fibers", [&] {
+    const FormatLister<Real> lister(comm, x, options);
+    return lister.list(lister.mode_order());
+  });
+  take_largest(comm, formats);
   const auto chosen = choose_format(formats, options.format, options.max_bytes);
   if (!chosen) refuse(formats, options);
-
-  const double norm = squared_norm<Real>(compacted.tensor.values());
-  const Index num_nonzeros = compacted.tensor.num_nonzeros();
-  auto local = timings.measure("compress", [&] {
-    return progress.during("building " + chosen->name, [&] {
-      return build_format(std::move(compacted.tensor), chosen->format, chosen->plan.trees);
-    });
-  });
-  return {DistTensor<Real>(comm, std::move(compacted.global_extents), std::move(compacted.rows),
-                           std::move(local), norm, compacted.value_scale),
+  auto locals = phase("compress", "building " + chosen->name,
+                      [&] { return build_locals(std::move(x.tensors), *chosen); });
+  return {DistTensor<Real>(comm, extents, x, std::move(locals)),
           *chosen,
           std::move(formats),
-          num_nonzeros,
-          compacted.num_duplicates,
+          x.num_duplicates,
+          std::move(x.loads),
           std::move(timings)};
 }
 
@@ -58,9 +153,9 @@ std::string format_table(const std::vector<FormatOption>& options) {
   return text;
 }
 
-template PreparedTensor<float> prepare(const Comm&, SparseTensor<double>, const DecomposeOptions&, Progress&);
-
-template PreparedTensor<double> prepare(const Comm&, SparseTensor<double>, const DecomposeOptions&,
-                                        Progress&);
+template PreparedTensor<float> prepare(const Comm&, SparseTensor<double>, const DecomposeOptions&, Progress&,
+                                       const Distribution&);
+template PreparedTensor<double> prepare(const Comm&, SparseTensor<double>, const DecomposeOptions&, Progress&,
+                                        const Distribution&);
 
 }  // namespace polyad

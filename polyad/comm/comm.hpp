@@ -16,6 +16,7 @@
 
 #include "polyad/base/array.hpp"
 #include "polyad/base/types.hpp"
+#include "polyad/comm/channel.hpp"
 #include "polyad/comm/request.hpp"
 
 namespace polyad {
@@ -41,8 +42,8 @@ struct Gathered {
 
 // All that we ask of MPI. Copying shares the communicator (no hidden collective); counts are 64-bit, and
 // messages that are too long for MPI are split inside; types are checked at compile time. Needs a living
-// Runtime. Failures of MPI are Error{comm}. Collective: all but the accessors, isend and irecv. A `root`
-// is the same on every rank.
+// Runtime. Failures of MPI are Error{comm}. Collective: all but the accessors and what sends or receives a
+// single message. A `root` is the same on every rank.
 class Comm {
  public:
   static constexpr Index default_message_limit = std::numeric_limits<std::int32_t>::max();
@@ -140,6 +141,15 @@ class Comm {
   Request irecv(std::span<T> items, int from, int tag = 0) const {
     return irecv_raw(items.data(), std::ssize(items), sizeof(T), from, tag);
   }
+  // The same for a message that is sent every time it is started. Not collective.
+  template <Shippable T>
+  Channel send_channel(std::span<const T> items, int to, int tag = 0) const {
+    return send_channel_raw(items.data(), std::ssize(items), sizeof(T), to, tag);
+  }
+  template <Shippable T>
+  Channel receive_channel(std::span<T> items, int from, int tag = 0) const {
+    return receive_channel_raw(items.data(), std::ssize(items), sizeof(T), from, tag);
+  }
 
  private:
   struct Impl;  // the only owner of an MPI_Comm; lives in comm_mpi.cpp or comm_serial.cpp
@@ -160,6 +170,8 @@ class Comm {
                       std::span<const Index> recv_counts, Index item_bytes) const;
   Request isend_raw(const void* items, Index count, Index item_bytes, int to, int tag) const;
   Request irecv_raw(void* items, Index count, Index item_bytes, int from, int tag) const;
+  Channel send_channel_raw(const void* items, Index count, Index item_bytes, int to, int tag) const;
+  Channel receive_channel_raw(void* items, Index count, Index item_bytes, int from, int tag) const;
 
   std::shared_ptr<Impl> impl_;
   Index limit_;

@@ -281,6 +281,39 @@ Request Comm::irecv_raw(void* items, Index count, Index item_bytes, int from, in
   return Request(std::move(state));
 }
 
+struct Channel::State {
+  Transfers transfers;
+};
+
+Channel::Channel(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+Channel::Channel(Channel&&) noexcept = default;
+Channel& Channel::operator=(Channel&&) noexcept = default;
+Channel::~Channel() = default;
+
+void Channel::start() {
+  state_->transfers.start();
+}
+
+void Channel::wait() {
+  state_->transfers.wait_until_next_start();
+}
+
+Channel Comm::send_channel_raw(const void* items, Index count, Index item_bytes, int to, int tag) const {
+  assert(tag >= 0 && tag <= max_tag);
+  std::unique_ptr<Channel::State> state(
+      new Channel::State{{impl_->comm, piece_items(limit_, item_bytes) * item_bytes, tag}});
+  state->transfers.prepare_to_send(as_bytes(items), count * item_bytes, to);
+  return Channel(std::move(state));
+}
+
+Channel Comm::receive_channel_raw(void* items, Index count, Index item_bytes, int from, int tag) const {
+  assert(tag >= 0 && tag <= max_tag);
+  std::unique_ptr<Channel::State> state(
+      new Channel::State{{impl_->comm, piece_items(limit_, item_bytes) * item_bytes, tag}});
+  state->transfers.prepare_to_receive(as_bytes(items), count * item_bytes, from);
+  return Channel(std::move(state));
+}
+
 Runtime::Runtime(int& argc, char**& argv) {
   int running = 0, threads = MPI_THREAD_SINGLE;
   MPI_Initialized(&running);

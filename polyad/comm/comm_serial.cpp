@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -175,6 +176,34 @@ Request Comm::irecv_raw(void* items, Index count, Index item_bytes, [[maybe_unus
   else
     impl_->slots.push_back(slot);
   return Request(std::unique_ptr<Request::State>(new Request::State{std::move(slot)}));
+}
+
+struct Channel::State {
+  std::function<Request()> send_or_receive;
+  Request under_way;
+};
+
+Channel::Channel(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+Channel::Channel(Channel&&) noexcept = default;
+Channel& Channel::operator=(Channel&&) noexcept = default;
+Channel::~Channel() = default;
+
+void Channel::start() {
+  state_->under_way = state_->send_or_receive();
+}
+
+void Channel::wait() {
+  state_->under_way.wait();
+}
+
+Channel Comm::send_channel_raw(const void* items, Index count, Index item_bytes, int to, int tag) const {
+  const auto send = [=, comm = *this] { return comm.isend_raw(items, count, item_bytes, to, tag); };
+  return Channel(std::unique_ptr<Channel::State>(new Channel::State{send, {}}));
+}
+
+Channel Comm::receive_channel_raw(void* items, Index count, Index item_bytes, int from, int tag) const {
+  const auto receive = [=, comm = *this] { return comm.irecv_raw(items, count, item_bytes, from, tag); };
+  return Channel(std::unique_ptr<Channel::State>(new Channel::State{receive, {}}));
 }
 
 Runtime::Runtime(int&, char**&) {}

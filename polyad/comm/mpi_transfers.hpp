@@ -58,7 +58,10 @@ class Transfers {
   Transfers& operator=(const Transfers&) = delete;
   ~Transfers() {
     if (std::uncaught_exceptions() > 0) give_up();
-    for (MPI_Request& request : requests_) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (MPI_Request& request : requests_) {
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+    }
   }
 
   void send(const std::byte* bytes, Index count, int to) {
@@ -73,13 +76,30 @@ class Transfers {
     });
   }
 
-  // One by one: the MPI_Waitall of Open MPI 4.1 never returns when a message has failed already.
+  // The same for messages that go whenever start() is called.
+  void prepare_to_send(const std::byte* bytes, Index count, int to) {
+    for_each_piece(count, piece_bytes_, [&](Index begin, int length) {
+      check(MPI_Send_init(bytes + begin, length, MPI_BYTE, to, tag_, comm_, add(sent)), "MPI_Send_init");
+    });
+    is_under_way_ = false;
+  }
+  void prepare_to_receive(std::byte* bytes, Index count, int from) {
+    for_each_piece(count, piece_bytes_, [&](Index begin, int length) {
+      check(MPI_Recv_init(bytes + begin, length, MPI_BYTE, from, tag_, comm_, add(length)), "MPI_Recv_init");
+    });
+    is_under_way_ = false;
+  }
+  void start() {
+    for (MPI_Request& request : requests_) check(MPI_Start(&request), "MPI_Start");
+    is_under_way_ = true;
+  }
+  void wait_until_next_start() {
+    if (is_under_way_) wait_for_each();
+    is_under_way_ = false;
+  }
+
   void wait() {
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-      MPI_Status status;
-      check(MPI_Wait(&requests_[i], &status), "MPI_Wait");
-      if (expected_[i] != sent) check_length(status, expected_[i]);
-    }
+    wait_for_each();
     requests_.clear();
     expected_.clear();
   }
@@ -88,8 +108,18 @@ class Transfers {
   static constexpr int sent = -1;  // in the place of the length that a receive expects
 
   MPI_Request* add(int expected) {
+    is_under_way_ = true;
     expected_.push_back(expected);
     return &requests_.emplace_back(MPI_REQUEST_NULL);
+  }
+
+  // One by one: the MPI_Waitall of Open MPI 4.1 never returns when a message has failed already.
+  void wait_for_each() {
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      MPI_Status status;
+      check(MPI_Wait(&requests_[i], &status), "MPI_Wait");
+      if (expected_[i] != sent) check_length(status, expected_[i]);
+    }
   }
 
   static void check_length(const MPI_Status& status, int expected) {
@@ -112,7 +142,7 @@ class Transfers {
   // An exception is on its way to main. Messages that never come must not hold it up; those that leave
   // still read their buffers, which are about to go.
   void give_up() {
-    for (std::size_t i = 0; i < requests_.size(); ++i)
+    for (std::size_t i = 0; i < requests_.size() && is_under_way_; ++i)
       if (expected_[i] != sent && requests_[i] != MPI_REQUEST_NULL) MPI_Cancel(&requests_[i]);
     for (const Stopwatch watch; !all_done(); nap())
       if (watch.seconds() > patience) {
@@ -126,6 +156,7 @@ class Transfers {
   int tag_;
   std::vector<MPI_Request> requests_;
   std::vector<int> expected_;
+  bool is_under_way_ = false;
 };
 
 }  // namespace polyad::mpi

@@ -1,24 +1,55 @@
 #include "polyad/dist/dist_tensor.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "polyad/base/parallel.hpp"
 
 namespace polyad {
 
 template <class Real>
-Kruskal<double> gather_model(const DistTensor<Real>& x, const Kruskal<Real>& local) {
-  Kruskal<double> model{local.weights, {}};
+SparseModel<Real> gather_rows(const DistTensor<Real>& x, Kruskal<Real> local, int root) {
+  const Comm& comm = x.comm();
+  SparseModel<Real> result{{local.weights, {}}, {}};
+  const Index n = local.num_components();
   for (int m = 0; m < x.order(); ++m) {
-    auto& factor = model.factors.emplace_back(x.extents()[m], local.num_components());
-    parallel_for(x.num_rows(m), [&](Index row) {
-      std::ranges::copy(local.factors[m].row(row), factor.row(x.rows(m)[row]).begin());
+    const auto own = x.rows(m).first(std::size_t(x.num_owned(m)));
+    if (comm.size() == 1) {
+      result.rows.emplace_back(own.begin(), own.end());
+      result.model.factors.push_back(std::move(local.factors[m]));
+      continue;
+    }
+    const auto rows = comm.gather_varying<Index>(own, root);
+    const auto values = comm.gather_varying<Real>(local.factors[m].flat(), root);
+    local.factors[m] = {};
+    std::vector<Index> order(rows.items.size());
+    std::iota(order.begin(), order.end(), Index(0));
+    std::ranges::sort(order, {}, [&](Index i) { return rows.items[i]; });
+    auto& factor = result.model.factors.emplace_back(std::ssize(order), n);
+    auto& sorted = result.rows.emplace_back(order.size());
+    parallel_for(std::ssize(order), [&](Index i) {
+      sorted[i] = rows.items[order[i]];
+      std::copy_n(values.items.data() + order[i] * n, n, factor.row(i).data());
     });
   }
-  return model;
+  return result;
 }
 
-template Kruskal<double> gather_model(const DistTensor<float>&, const Kruskal<float>&);
-template Kruskal<double> gather_model(const DistTensor<double>&, const Kruskal<double>&);
+template <class Real>
+Kruskal<double> with_all_rows(const SparseModel<Real>& sparse, std::span<const Index> extents) {
+  Kruskal<double> whole{sparse.model.weights, {}};
+  for (int m = 0; m < sparse.model.order(); ++m) {
+    const auto& from = sparse.model.factors[m];
+    auto& to = whole.factors.emplace_back(extents[m], from.num_cols());
+    parallel_for(from.num_rows(),
+                 [&](Index row) { std::ranges::copy(from.row(row), to.row(sparse.rows[m][row]).begin()); });
+  }
+  return whole;
+}
+
+template SparseModel<float> gather_rows(const DistTensor<float>&, Kruskal<float>, int);
+template SparseModel<double> gather_rows(const DistTensor<double>&, Kruskal<double>, int);
+template Kruskal<double> with_all_rows(const SparseModel<float>&, std::span<const Index>);
+template Kruskal<double> with_all_rows(const SparseModel<double>&, std::span<const Index>);
 
 }  // namespace polyad

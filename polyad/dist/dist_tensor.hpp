@@ -4,9 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "polyad/base/matrix.hpp"
 #include "polyad/comm/comm.hpp"
-#include "polyad/tensor/compact.hpp"
+#include "polyad/dist/local_nonzeros.hpp"
 #include "polyad/tensor/kruskal.hpp"
 #include "polyad/tensor/local_tensor.hpp"
 
@@ -17,14 +16,17 @@ namespace polyad {
 template <class Real>
 class DistTensor {
  public:
-  DistTensor(Comm comm, std::vector<Index> extents, std::vector<Array<Index>> rows, LocalTensor<Real> local,
-             double squared_norm, double value_scale = 1)
+  // `nonzeros` without its tensors, which have become `locals`: one for all modes, or one per mode.
+  DistTensor(Comm comm, std::vector<Index> extents, const LocalNonzeros<Real>& nonzeros,
+             std::vector<LocalTensor<Real>> locals)
       : comm_(std::move(comm)),
         extents_(std::move(extents)),
-        rows_(std::move(rows)),
-        local_(std::move(local)),
-        squared_norm_(squared_norm),
-        value_scale_(value_scale) {}
+        exchanges_(nonzeros.exchanges),
+        locals_(std::move(locals)),
+        num_nonzeros_(nonzeros.num_nonzeros),
+        volume_rows_(comm_.size() > 1 ? nonzeros.volume_rows : 0),
+        squared_norm_(nonzeros.squared_norm),
+        value_scale_(nonzeros.value_scale) {}
 
   const Comm& comm() const { return comm_; }
   int order() const { return int(extents_.size()); }
@@ -32,27 +34,43 @@ class DistTensor {
   double squared_norm() const { return squared_norm_; }           // of the whole tensor, as it is held
   double value_scale() const { return value_scale_; }             // what its values were divided by
   double norm() const { return std::sqrt(squared_norm_) * value_scale_; }
+  Index num_nonzeros() const { return num_nonzeros_; }  // of the whole tensor
+  // Rows that all processes together must move in an iteration; see LocalNonzeros.
+  Index volume_rows() const { return volume_rows_; }
 
   // The nonzeros that this process multiplies in a mode, under local row numbers.
-  const LocalTensor<Real>& local(int) const { return local_; }
-  // [local row]: the global row.
-  std::span<const Index> rows(int mode) const { return rows_[mode]; }
-  Index num_rows(int mode) const { return std::ssize(rows_[mode]); }
+  const LocalTensor<Real>& local(int mode) const { return locals_[locals_.size() == 1 ? 0 : mode]; }
 
-  // Adds partial rows up at their owners; brings new rows to those who need them. Collective.
-  void fold(int, Matrix<Real>&) const {}
-  void expand(int, Matrix<Real>&) const {}
+  // The rows that this process has: first those it owns, then those it borrows.
+  const ExchangePlan& exchange(int mode) const { return exchanges_[mode]; }
+  std::span<const Index> rows(int mode) const { return exchanges_[mode].rows; }  // [local row]: global row
+  Index num_rows(int mode) const { return exchanges_[mode].num_local(); }
+  Index num_owned(int mode) const { return exchanges_[mode].num_owned; }
+  // Whether a row's sum is complete where it is owned only after partial rows were folded: on any process.
+  bool folds(int mode) const { return comm_.size() > 1 && exchanges_[mode].folds; }
 
  private:
   Comm comm_;
   std::vector<Index> extents_;
-  std::vector<Array<Index>> rows_;
-  LocalTensor<Real> local_;
+  std::vector<ExchangePlan> exchanges_;
+  std::vector<LocalTensor<Real>> locals_;
+  Index num_nonzeros_, volume_rows_;
   double squared_norm_, value_scale_;
 };
 
-// The model with a row for every index of every mode, those of empty slices zero.
+// The rows of a model that exist: those of slices that hold nonzeros.
 template <class Real>
-Kruskal<double> gather_model(const DistTensor<Real>& x, const Kruskal<Real>& local);
+struct SparseModel {
+  Kruskal<Real> model;
+  std::vector<Array<Index>> rows;  // [mode][row of the factor]: row of the whole, ascending
+};
+
+// From the rows that each process owns; on the root, and without rows elsewhere. Collective.
+template <class Real>
+SparseModel<Real> gather_rows(const DistTensor<Real>& x, Kruskal<Real> local, int root = 0);
+
+// With a row for every index of every mode, those of empty slices zero.
+template <class Real>
+Kruskal<double> with_all_rows(const SparseModel<Real>& model, std::span<const Index> extents);
 
 }  // namespace polyad

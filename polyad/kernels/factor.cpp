@@ -86,11 +86,27 @@ void reorder_components(Kruskal<Real>& model, std::span<const Index> order) {
 
 template <class Real>
 std::vector<double> largest_entries(const Matrix<Real>& factor) {
-  std::vector<double> largest(factor.num_cols(), 0.0);
-  for (Index row = 0; row < factor.num_rows(); ++row)
-    for (Index r = 0; r < factor.num_cols(); ++r)
-      if (std::abs(factor(row, r)) > std::abs(largest[r])) largest[r] = factor(row, r);
-  return largest;
+  const auto take_larger = [](double& largest, double x) {
+    if (std::abs(x) > std::abs(largest) || (x > 0 && x == -largest)) largest = x;
+  };
+  const Index n = factor.num_cols();
+  std::vector<std::vector<double>> partial(num_threads(), std::vector<double>(std::size_t(n), 0.0));
+  parallel_parts(factor.num_rows(), [&](Index begin, Index end, int thread) {
+    for (Index row = begin; row < end; ++row)
+      for (Index r = 0; r < n; ++r) take_larger(partial[thread][r], factor(row, r));
+  });
+  auto result = partial.front();
+  for (const auto& part : partial)
+    for (Index r = 0; r < n; ++r) take_larger(result[r], part[r]);
+  return result;
+}
+
+template <class Real>
+Matrix<Real> first_rows(Matrix<Real> factor, Index num_rows) {
+  if (num_rows == factor.num_rows()) return factor;
+  Matrix<Real> result(num_rows, factor.num_cols());
+  std::ranges::copy(factor.flat().first(result.flat().size()), result.flat().begin());
+  return result;
 }
 
 template void fill_with_start(Matrix<float>&, Index, std::uint64_t, int, std::span<const Index>);
@@ -99,6 +115,7 @@ template void keep_components(Kruskal<float>&, Index);
 template void divide_columns(Matrix<float>&, std::span<const double>);
 template void reorder_components(Kruskal<float>&, std::span<const Index>);
 template std::vector<double> largest_entries(const Matrix<float>&);
+template Matrix<float> first_rows(Matrix<float>, Index);
 
 template void fill_with_start(Matrix<double>&, Index, std::uint64_t, int, std::span<const Index>);
 template void make_nonnegative(Matrix<double>&);
@@ -106,5 +123,6 @@ template void keep_components(Kruskal<double>&, Index);
 template void divide_columns(Matrix<double>&, std::span<const double>);
 template void reorder_components(Kruskal<double>&, std::span<const Index>);
 template std::vector<double> largest_entries(const Matrix<double>&);
+template Matrix<double> first_rows(Matrix<double>, Index);
 
 }  // namespace polyad

@@ -36,8 +36,12 @@ void divide_columns(Matrix<Real>& factor, std::span<const double> divisors);
 template <class Real>
 void reorder_components(Kruskal<Real>& model, std::span<const Index> order);
 
-// The entry of largest magnitude in every column.
+// The entry of largest magnitude in every column; of two, the positive.
 template <class Real>
 std::vector<double> largest_entries(const Matrix<Real>& factor);
+
+// Without the rows behind.
+template <class Real>
+Matrix<Real> first_rows(Matrix<Real> factor, Index num_rows);
 
 }  // namespace polyad

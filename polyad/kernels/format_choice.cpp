@@ -5,9 +5,8 @@
 namespace polyad {
 namespace {
 
-FormatOption csf_option(const AlsCost& cost, const std::string& name, const std::vector<int>& mode_order,
-                        const std::vector<std::vector<int>>& trees) {
-  FormatOption option{name, Format::csf, plan_csf(cost, {.mode_order = mode_order, .trees = trees})};
+FormatOption csf_option(const AlsCost& cost, const std::string& name, const PlanOptions& options) {
+  FormatOption option{name, Format::csf, plan_csf(cost, options)};
   option.seconds = cost.seconds(option.plan);
   option.build_seconds = cost.tree_build_seconds() * double(option.plan.trees.size());
   option.format_bytes = cost.csf_format_bytes(option.plan.trees);
@@ -22,11 +21,18 @@ Index FormatOption::peak_bytes() const {
 }
 
 template <class Real>
-TensorShape shape_of(const CompactTensor<Real>& x) {
-  TensorShape shape{x.tensor.extents(), x.tensor.num_nonzeros(), {}, estimate_blocks(x)};
-  const auto sets = prefix_sets(shape.rows);
-  const auto counts = estimate_distinct(x, sets);
-  for (std::size_t s = 0; s < sets.size(); ++s) shape.distinct[sets[s]] = counts[s];
+FiberSketches sketch_fibers(const SparseTensor<Real, LocalIndex>& x,
+                            std::span<const std::span<const Index>> rows, std::span<const Index> all_rows) {
+  const auto sets = prefix_sets(all_rows);
+  const auto sketches = sketch_distinct(x, rows, sets);
+  FiberSketches result;
+  for (std::size_t s = 0; s < sets.size(); ++s) result[sets[s]] = sketches[s];
+  return result;
+}
+
+TensorShape shape_of(std::vector<Index> rows, Index num_nonzeros, const FiberSketches& sketches) {
+  TensorShape shape{std::move(rows), num_nonzeros, {}, 0};
+  for (const auto& [set, sketch] : sketches) shape.distinct[set] = sketch.estimate();
   return shape;
 }
 
@@ -41,13 +47,14 @@ const std::vector<std::string>& format_names() {
   return names;
 }
 
-std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order) {
+std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order,
+                                       Passes passes) {
   const auto& rows = cost.shape().rows;
   std::vector<FormatOption> options;
-  options.push_back(csf_option(cost, "csf", mode_order, {}));
-  options.push_back(csf_option(cost, "csf-one", mode_order, one_tree(rows)));
-  options.push_back(csf_option(cost, "csf-two", mode_order, two_trees(rows)));
-  options.push_back(csf_option(cost, "csf-all", mode_order, a_tree_per_mode(rows)));
+  options.push_back(csf_option(cost, "csf", {mode_order, {}, passes}));
+  options.push_back(csf_option(cost, "csf-one", {mode_order, one_tree(rows), passes}));
+  options.push_back(csf_option(cost, "csf-two", {mode_order, two_trees(rows), passes}));
+  options.push_back(csf_option(cost, "csf-all", {mode_order, a_tree_per_mode(rows), passes}));
   const auto plain = plain_plan(mode_order);
   const double build = cost.tree_build_seconds();  // they sort, too
   options.push_back({"coo", Format::coo, plain, cost.coo_seconds(), build, cost.coo_format_bytes()});
@@ -72,7 +79,9 @@ std::optional<FormatOption> choose_format(const std::vector<FormatOption>& optio
   return best;
 }
 
-template TensorShape shape_of(const CompactTensor<float>&);
-template TensorShape shape_of(const CompactTensor<double>&);
+template FiberSketches sketch_fibers(const SparseTensor<float, LocalIndex>&,
+                                     std::span<const std::span<const Index>>, std::span<const Index>);
+template FiberSketches sketch_fibers(const SparseTensor<double, LocalIndex>&,
+                                     std::span<const std::span<const Index>>, std::span<const Index>);
 
 }  // namespace polyad

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,9 +25,16 @@ struct FormatOption {
   Index peak_bytes() const;
 };
 
-// Counts what the planner wants to know of a tensor.
+// The distinct tuples of indices that the planner wants to know of, [mode set]: mergeable, so that those of
+// several processes give those of the whole tensor. `all_rows`: how many rows the whole tensor has, by mode;
+// `rows`: see sketch_distinct.
+using FiberSketches = std::map<ModeSet, DistinctSketch>;
 template <class Real>
-TensorShape shape_of(const CompactTensor<Real>& x);
+FiberSketches sketch_fibers(const SparseTensor<Real, LocalIndex>& x,
+                            std::span<const std::span<const Index>> rows, std::span<const Index> all_rows);
+
+// What the planner wants to know of a tensor, so far as these sketches tell.
+TensorShape shape_of(std::vector<Index> rows, Index num_nonzeros, const FiberSketches& sketches);
 
 // The order in which modes are updated when nobody says: that of the fastest iteration, for a nominal
 // machine, so that it depends on the tensor and the number of components only, and with it the
@@ -35,7 +44,8 @@ std::vector<int> choose_mode_order(const TensorShape& shape, Index num_component
 // All that can be chosen, by name: csf (the trees that the planner wants), csf-one, csf-two, csf-all, coo,
 // hicoo.
 const std::vector<std::string>& format_names();
-std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order);
+std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order,
+                                       Passes passes = Passes::up_to_two_modes);
 
 // The one of those with this name ("auto": of all) that fit that takes the least time to build and iterate
 // a usual number of times. max_bytes 0: any fits. Nothing when none fits.

@@ -60,11 +60,12 @@ class Search {
  public:
   Search(const AlsCost& cost, const PlanOptions& options, std::vector<Modes> trees)
       : cost_(cost), options_(options), all_{{}, std::move(trees), {}} {
+    can_pair_ = options.passes == Passes::up_to_two_modes && cost.shape().order() > 2;
     tree_price_ = options.trees.empty() ? cost.tree_build_seconds() / usual_iterations : 0;
     for (int m = 0; m < cost.shape().order(); ++m) {
       best_.push_back({best_step(AlsStep::Kind::root, m, -1), best_step(AlsStep::Kind::scatter, m, -1)});
       for (int next = 0; next < cost.shape().order(); ++next)
-        if (next != m && cost.shape().order() > 2)
+        if (next != m && can_pair_)
           if (const auto pair = best_step(AlsStep::Kind::root_and_next, m, next)) pairs_[{m, next}] = *pair;
     }
   }
@@ -120,7 +121,7 @@ class Search {
     for (const auto& used : steps_)
       for (const auto kind : {AlsStep::Kind::root_and_next, AlsStep::Kind::root, AlsStep::Kind::scatter})
         if (applies(kind, mode, next, all_.trees[used.tree]) &&
-            (kind != AlsStep::Kind::root_and_next || cost_.shape().order() > 2))
+            (kind != AlsStep::Kind::root_and_next || can_pair_))
           add(AlsStep{kind, mode, used.tree});
     return steps;
   }
@@ -171,6 +172,7 @@ class Search {
   const AlsCost& cost_;
   const PlanOptions& options_;
   AlsPlan all_;  // with all trees that may be used
+  bool can_pair_;
   double tree_price_;
   mutable std::map<std::array<int, 3>, double> known_;  // of steps that were costed before
   std::vector<PerMode> best_;                           // [mode]
@@ -200,6 +202,14 @@ AlsPlan plan_csf(const AlsCost& cost, const PlanOptions& options) {
       options.mode_order.empty() ? candidate_orders(rows) : std::vector<Modes>{options.mode_order};
   for (const auto& order : orders) search.try_order(order);
   return search.result();
+}
+
+Modes fastest_tree(const AlsCost& cost, int mode) {
+  auto trees = candidate_trees(cost.shape().rows);
+  std::erase_if(trees, [&](const Modes& tree) { return tree.front() != mode; });
+  return *std::ranges::min_element(trees, {}, [&](const Modes& tree) {
+    return cost.step_seconds({{mode}, {tree}, {}}, {AlsStep::Kind::root, mode, 0});
+  });
 }
 
 std::vector<Modes> one_tree(std::span<const Index> rows) {

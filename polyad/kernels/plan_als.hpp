@@ -13,14 +13,22 @@ std::vector<ModeSet> prefix_sets(std::span<const Index> rows);
 // Over how many iterations building a tree must pay.
 inline constexpr int usual_iterations = 20;
 
+// Whether a pass may update the next mode, too. That needs complete rows at once: where other processes have
+// parts of them, a mode must be finished before the next is begun.
+enum class Passes { up_to_two_modes, one_mode };
+
 struct PlanOptions {
   std::vector<int> mode_order = {};          // empty: any
   std::vector<std::vector<int>> trees = {};  // these; empty: any
+  Passes passes = Passes::up_to_two_modes;
 };
 
 // The fastest iteration over trees, by predicted time. A pure function of its arguments; equal costs are
 // settled by the first order of modes.
 AlsPlan plan_csf(const AlsCost& cost, const PlanOptions& options);
+
+// The tree with the mode at its root that is fastest to pass over for that mode.
+std::vector<int> fastest_tree(const AlsCost& cost, int mode);
 
 // The trees of the usual choices: modes by ascending number of rows; one more with the longest at its root;
 // one for every mode at its root.

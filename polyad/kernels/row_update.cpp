@@ -6,14 +6,14 @@
 namespace polyad {
 namespace {
 
-// Runs fetch(row, to), which puts a row of M into place, over all rows and updates them.
+// Runs fetch(row, to), which puts a row of M into place, over the first rows and updates them.
 template <class Real, class Fetch>
-RowSums update_fetched(const RowSystem& system, Matrix<Real>& factor, Fetch fetch) {
+RowSums update_fetched(const RowSystem& system, Matrix<Real>& factor, Index num_rows, Fetch fetch) {
   RowSums sums{Matrix<double>(factor.num_cols(), factor.num_cols()), 0};
   with_width(factor.num_cols(), [&](auto width) {
     const PaddedSystem<Real, width> padded(system);
     std::vector<RowUpdater<Real, width>> updaters(num_threads(), {padded, factor});
-    parallel_parts(factor.num_rows(), [&](Index begin, Index end, int thread) {
+    parallel_parts(num_rows, [&](Index begin, Index end, int thread) {
       auto& updater = updaters[thread];
       constexpr int batch = RowUpdater<Real, width>::batch;
       for (Index row = begin; row < end; row += batch) {
@@ -58,12 +58,14 @@ PartialRows<Real>::PartialRows(int num_parts, Index max_rows, Index num_componen
 
 template <class Real>
 RowSums update_rows(PartialRows<Real>& m, const RowSystem& system, Matrix<Real>& factor) {
-  return update_fetched(system, factor, [&](Index row, Real* to) { take_row(m, row, to); });
+  return update_fetched(system, factor, factor.num_rows(),
+                        [&](Index row, Real* to) { take_row(m, row, to); });
 }
 
 template <class Real>
-RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor) {
-  return update_fetched(system, factor, [&](Index row, Real* to) { std::ranges::copy(m.row(row), to); });
+RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor, Index num_rows) {
+  return update_fetched(system, factor, num_rows,
+                        [&](Index row, Real* to) { std::ranges::copy(m.row(row), to); });
 }
 
 template <class Real>
@@ -72,10 +74,10 @@ void add_up(PartialRows<Real>& parts, Matrix<Real>& m) {
 }
 
 template <class Real>
-Matrix<double> gram(const Matrix<Real>& factor) {
+Matrix<double> gram(const Matrix<Real>& factor, Index num_rows) {
   const Index n = factor.num_cols();
   std::vector<Matrix<double>> partial(num_threads(), Matrix<double>(n, n));
-  parallel_parts(factor.num_rows(), [&](Index begin, Index end, int thread) {
+  parallel_parts(num_rows, [&](Index begin, Index end, int thread) {
     auto& sum = partial[thread];
     for (Index row = begin; row < end; ++row)
       for (Index i = 0; i < n; ++i) {
@@ -91,14 +93,14 @@ Matrix<double> gram(const Matrix<Real>& factor) {
 
 template class PartialRows<float>;
 template RowSums update_rows(PartialRows<float>&, const RowSystem&, Matrix<float>&);
-template RowSums update_rows(const Matrix<float>&, const RowSystem&, Matrix<float>&);
+template RowSums update_rows(const Matrix<float>&, const RowSystem&, Matrix<float>&, Index);
 template void add_up(PartialRows<float>&, Matrix<float>&);
-template Matrix<double> gram(const Matrix<float>&);
+template Matrix<double> gram(const Matrix<float>&, Index);
 
 template class PartialRows<double>;
 template RowSums update_rows(PartialRows<double>&, const RowSystem&, Matrix<double>&);
-template RowSums update_rows(const Matrix<double>&, const RowSystem&, Matrix<double>&);
+template RowSums update_rows(const Matrix<double>&, const RowSystem&, Matrix<double>&, Index);
 template void add_up(PartialRows<double>&, Matrix<double>&);
-template Matrix<double> gram(const Matrix<double>&);
+template Matrix<double> gram(const Matrix<double>&, Index);
 
 }  // namespace polyad

@@ -47,16 +47,16 @@ class PartialRows {
 template <class Real>
 RowSums update_rows(PartialRows<Real>& m, const RowSystem& system, Matrix<Real>& factor);
 
-// The same from a whole matrix.
+// The same from a matrix, for its first num_rows rows.
 template <class Real>
-RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor);
+RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor, Index num_rows);
 
 // The sum of the parts as a matrix with so many rows; leaves the parts zero.
 template <class Real>
 void add_up(PartialRows<Real>& parts, Matrix<Real>& m);
 
-// factor^T factor, in double.
+// factor^T factor over its first num_rows rows, in double.
 template <class Real>
-Matrix<double> gram(const Matrix<Real>& factor);
+Matrix<double> gram(const Matrix<Real>& factor, Index num_rows);
 
 }  // namespace polyad

@@ -34,7 +34,7 @@ std::vector<int> nonnegative_modes(const CpdRun& run) {
 
 nlohmann::ordered_json seconds_json(const CpdRun& run) {
   return {{"load", run.load_seconds},
-          {"distribute", 0.0},
+          {"distribute", run.preparing.seconds("distribute")},
           {"compress", run.preparing.seconds("compress")},
           {"choose", run.preparing.seconds("choose")},
           {"start", run.iterating.seconds("start")},
@@ -47,6 +47,56 @@ nlohmann::ordered_json seconds_json(const CpdRun& run) {
           {"norm", 0.0},  // likewise
           {"communicate", run.iterating.seconds("communicate")},
           {"output", run.output_seconds}};
+}
+
+// Of every phase, the time of the process that took longest. Collective.
+Timings slowest(const Comm& comm, const Timings& mine) {
+  Timings result;
+  for (const auto& [phase, seconds] : mine.phases()) result.add(phase, comm.all_reduce(seconds, Reduce::max));
+  return result;
+}
+
+nlohmann::ordered_json communication_json(const CpdRun& run) {
+  const auto& sent = run.communication;
+  return {{"volume_words_per_iteration", sent.volume_words},
+          {"predicted_volume_words_per_iteration", sent.predicted_volume_words},
+          {"messages_per_iteration", sent.messages},
+          {"max_volume_words", sent.max_volume_words},
+          {"max_messages", sent.max_messages}};
+}
+
+nlohmann::ordered_json predicted_json(const CpdRun& run) {
+  nlohmann::ordered_json json{
+      {"seconds_per_iteration", run.processes > 1 ? run.predicted.seconds() : run.chosen.seconds},
+      {"format_bytes", run.chosen.format_bytes},
+      {"peak_memory_bytes", run.chosen.peak_bytes()}};
+  if (run.processes > 1) {
+    json["multiply"] = run.predicted.multiply;
+    json["update"] = run.predicted.update;
+    json["communicate"] = run.predicted.communicate;
+  }
+  return json;
+}
+
+// Who does what, in a line or two.
+std::string distribution_text(const CpdRun& run) {
+  std::string text = fmt::format("{} processes, {}", run.processes, run.distribution);
+  text += run.policy == "none" ? " " + run.partition
+                               : fmt::format(" {}, policy {}", to_string(GridShape(run.grid)), run.policy);
+  if (!run.candidates.empty()) {
+    const auto slowest =
+        std::ranges::max_element(run.candidates, {}, &std::pair<std::string, double>::second);
+    text += fmt::format(": the fastest of {} that were weighed ({} predicted to take {:.3g} ms)",
+                        run.candidates.size(), slowest->first, 1e3 * slowest->second);
+  }
+  text += fmt::format(
+      "\nimbalance: nonzeros {:.2f}, volume {:.2f}, rows {:.2f}; predicted {:.3g} ms per "
+      "iteration, of which {:.3g} exchange\n",
+      run.imbalance.nnz, run.imbalance.volume, run.imbalance.rows, 1e3 * run.predicted.seconds(),
+      1e3 * run.predicted.communicate);
+  text += fmt::format("sent per iteration: {} words in {} messages, as planned\n",
+                      with_commas(run.communication.volume_words), with_commas(run.communication.messages));
+  return text;
 }
 
 std::string other_formats(const CpdRun& run, std::span<const FormatOption> options) {
@@ -65,7 +115,7 @@ CpdRun describe_run(const PreparedTensor<Real>& x, const DecomposeOptions& optio
                     const CpAlsResult<Real>& result) {
   CpdRun run;
   run.dims = x.tensor.extents();
-  run.num_nonzeros = x.num_nonzeros;
+  run.num_nonzeros = x.tensor.num_nonzeros();
   run.num_duplicates = x.num_duplicates;
   run.options = options;
   run.precision = sizeof(Real) == 4 ? "single" : "double";
@@ -77,9 +127,24 @@ CpdRun describe_run(const PreparedTensor<Real>& x, const DecomposeOptions& optio
   run.iteration_seconds = result.iteration_seconds;
   run.stop = result.stop;
   run.norm = x.tensor.norm();
-  run.preparing = x.timings;
-  run.iterating = result.timings;
+  run.preparing = slowest(x.tensor.comm(), x.timings);
+  run.iterating = slowest(x.tensor.comm(), result.timings);
+  run.grid.assign(run.dims.size(), 1);
+  run.communication = result.communication;
   return run;
+}
+
+void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const PartLoads& loads,
+                           const MachineModel& machine) {
+  const auto& distribution = chosen.distribution;
+  run.distribution = to_string(distribution.scheme);
+  run.partition = distribution.partition;
+  if (distribution.policy) run.policy = to_string(*distribution.policy);
+  if (distribution.grid) run.grid = distribution.grid->dims();
+  for (const auto& candidate : chosen.candidates)
+    run.candidates.emplace_back(candidate.name, candidate.seconds);
+  run.imbalance = imbalance_of(loads);
+  run.predicted = predict_time(loads, run.options.als.num_components, machine);
 }
 
 std::string stop_text(StopReason stop) {
@@ -111,41 +176,39 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   json["duplicates"] = run.num_duplicates;
   json["processes"] = run.processes;
   json["threads"] = run.threads;
-  json["distribution"] = "none";
-  json["partition"] = "none";
-  json["grid"] = std::vector<int>(run.dims.size(), 1);
-  json["policy"] = "none";
+  json["distribution"] = run.distribution;
+  json["partition"] = run.partition;
+  json["grid"] = run.grid;
+  json["policy"] = run.policy;
   json["format"] = run.chosen.name;
   json["plan"] = describe(run.chosen.plan);
   json["mode_order"] = from_one(run.chosen.plan.mode_order);
   json["precision"] = run.precision;
   json["seconds"] = seconds_json(run);
-  json["communication"] = {{"volume_words_per_iteration", 0},
-                           {"predicted_volume_words_per_iteration", 0},
-                           {"messages_per_iteration", 0},
-                           {"max_volume_words", 0},
-                           {"max_messages", 0}};
-  json["imbalance"] = {{"nnz", 0.0}, {"volume", 0.0}, {"rows", 0.0}};
-  json["predicted"] = {{"seconds_per_iteration", run.chosen.seconds},
-                       {"format_bytes", run.chosen.format_bytes},
-                       {"peak_memory_bytes", run.chosen.peak_bytes()}};
+  json["communication"] = communication_json(run);
+  json["imbalance"] = {
+      {"nnz", run.imbalance.nnz}, {"volume", run.imbalance.volume}, {"rows", run.imbalance.rows}};
+  json["predicted"] = predicted_json(run);
   json["peak_memory_bytes"] = run.peak_memory_bytes;
   return json;
 }
 
 std::vector<std::pair<std::string, double>> phase_seconds(const CpdRun& run) {
-  return {{"reading the file", run.load_seconds},
-          {"sorting and compressing", run.preparing.seconds("compress")},
-          {"counting fibers for the plan", run.preparing.seconds("choose")},
-          {"drawing the start", run.iterating.seconds("start")},
-          {"iterations", run.iterating.seconds("iterate")},
-          {"writing the model", run.output_seconds}};
+  std::vector<std::pair<std::string, double>> phases{{"reading the file", run.load_seconds}};
+  if (run.processes > 1) phases.emplace_back("moving nonzeros", run.preparing.seconds("distribute"));
+  phases.emplace_back("sorting and compressing", run.preparing.seconds("compress"));
+  phases.emplace_back("counting fibers for the plan", run.preparing.seconds("choose"));
+  phases.emplace_back("drawing the start", run.iterating.seconds("start"));
+  phases.emplace_back("iterations", run.iterating.seconds("iterate"));
+  phases.emplace_back("writing the model", run.output_seconds);
+  return phases;
 }
 
 std::string cpd_text(const CpdRun& run, std::span<const FormatOption> options) {
   std::string text =
       fmt::format("{} tensor, {} nonzeros, {} components, {} precision, {} threads\n", dims_text(run.dims),
                   with_commas(run.num_nonzeros), run.options.als.num_components, run.precision, run.threads);
+  if (run.processes > 1) text += distribution_text(run);
   text += fmt::format("format {}: {:.3g} ms per iteration and {} of memory predicted", run.chosen.name,
                       1e3 * run.chosen.seconds, with_prefix(double(run.chosen.peak_bytes()), "B"));
   if (run.options.format == "auto")

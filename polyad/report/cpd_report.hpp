@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "polyad/algo/decompose.hpp"
+#include "polyad/dist/choose_distribution.hpp"
 #include "polyad/tensor/labels.hpp"
 
 namespace polyad {
@@ -26,15 +27,25 @@ struct CpdRun {
   Timings preparing, iterating;
   std::vector<double> iteration_seconds;
   Index peak_memory_bytes = 0;
+  // On several processes.
+  std::string distribution = "none", partition = "none", policy = "none";
+  std::vector<int> grid;
+  std::vector<std::pair<std::string, double>> candidates;  // distributions that were weighed: seconds
+  Communication communication;
+  Imbalance imbalance;
+  PredictedTime predicted;  // by the loads of the processes as they are
 
   double fit() const { return fit_trajectory.empty() ? 0 : fit_trajectory.back(); }
   double residual_norm() const { return (1 - fit()) * norm; }
 };
 
-// Fills in what the library's own results know.
+// Fills in what the library's own results know; times are those of the slowest process. Collective.
 template <class Real>
 CpdRun describe_run(const PreparedTensor<Real>& x, const DecomposeOptions& options,
                     const CpAlsResult<Real>& result);
+// Fills in how the tensor was distributed over several processes.
+void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const PartLoads& loads,
+                           const MachineModel& machine);
 
 // "converged", "iteration limit" or "stopped".
 std::string stop_text(StopReason stop);

@@ -13,30 +13,16 @@
 namespace polyad {
 namespace {
 
-// Where each index stands among the slices. By a table where that costs no more than the nonzeros do.
-Array<LocalIndex> local_numbers(std::span<const Index> indices, Index extent, std::span<const Index> slices) {
-  Array<LocalIndex> local(indices.size());
-  const auto count = Index(indices.size());
-  if (Index(slices.size()) == extent) {
-    parallel_for(count, [&](Index z) { local[z] = LocalIndex(indices[z]); });
-  } else if (extent / 4 <= count) {
-    Array<LocalIndex> number(static_cast<std::size_t>(extent));
-    parallel_for(Index(slices.size()), [&](Index i) { number[slices[i]] = LocalIndex(i); });
-    parallel_for(count, [&](Index z) { local[z] = number[indices[z]]; });
-  } else {
-    parallel_for(count, [&](Index z) {
-      local[z] = LocalIndex(std::ranges::lower_bound(slices, indices[z]) - slices.begin());
-    });
-  }
-  return local;
+double largest_magnitude(std::span<const double> values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  return largest;
 }
 
 // The largest magnitude as a power of two, if it is so far from one that products of values, or sums of
 // squares, would overflow or vanish; else 1.
 template <class Real>
-double scale_for(std::span<const double> values) {
-  double largest = 0;
-  for (const double value : values) largest = std::max(largest, std::abs(value));
+double scale_for(double largest) {
   constexpr int tolerable = sizeof(Real) == sizeof(float) ? 10 : 100;
   const int exponent = largest > 0 ? std::ilogb(largest) : 0;
   return std::abs(exponent) <= tolerable ? 1 : std::ldexp(1.0, exponent);
@@ -53,29 +39,73 @@ Array<Real> scaled(Array<double> values, double scale) {
 
 }  // namespace
 
+std::vector<RowNumbers> number_rows(const SparseTensor<double>& x) {
+  std::vector<RowNumbers> modes;
+  for (int m = 0; m < x.order(); ++m) {
+    auto& rows = modes.emplace_back();
+    rows.slices = count_slices(x.indices(m), x.extent(m)).slices;
+    rows.num_rows = std::ssize(rows.slices);
+    if (rows.num_rows > max_local_index)
+      throw Error(Errc::resource, "mode " + std::to_string(m + 1) + " has " + std::to_string(rows.num_rows) +
+                                      " non-empty slices; one process can hold " +
+                                      std::to_string(max_local_index));
+  }
+  return modes;
+}
+
+// By a table where that costs no more than the nonzeros do.
+Array<LocalIndex> number_nonzeros(std::span<const Index> indices, Index extent, const RowNumbers& rows) {
+  Array<LocalIndex> local(indices.size());
+  const auto count = Index(indices.size());
+  const auto number = [&](Index i) { return rows.numbers.empty() ? LocalIndex(i) : rows.numbers[i]; };
+  if (Index(rows.slices.size()) == extent) {
+    parallel_for(count, [&](Index z) { local[z] = number(indices[z]); });
+  } else if (extent / 4 <= count) {
+    Array<LocalIndex> numbers(static_cast<std::size_t>(extent));
+    parallel_for(std::ssize(rows.slices), [&](Index i) { numbers[rows.slices[i]] = number(i); });
+    parallel_for(count, [&](Index z) { local[z] = numbers[indices[z]]; });
+  } else {
+    parallel_for(count, [&](Index z) {
+      local[z] = number(std::ranges::lower_bound(rows.slices, indices[z]) - rows.slices.begin());
+    });
+  }
+  return local;
+}
+
+template <class Real>
+RenumberedTensor<Real> renumber(SparseTensor<double> x, std::span<const RowNumbers> rows,
+                                const LargestOfAll& largest_of_all) {
+  const auto extents = x.extents();
+  auto [columns, values] = std::move(x).take();
+  std::vector<Array<LocalIndex>> local(columns.size());
+  std::vector<Index> num_rows;
+  for (std::size_t m = 0; m < columns.size(); ++m) {
+    local[m] = number_nonzeros(columns[m], extents[m], rows[m]);
+    num_rows.push_back(rows[m].num_rows);
+    columns[m] = {};
+  }
+  // Duplicates are added up as they came, in double.
+  SparseTensor<double, LocalIndex> sorted(num_rows, std::move(local), std::move(values));
+  sort_nonzeros(sorted, natural_mode_order(sorted.order()));
+  RenumberedTensor<Real> result;
+  result.num_duplicates = merge_duplicates(sorted);
+  auto arrays = std::move(sorted).take();
+  result.value_scale = scale_for<Real>(largest_of_all(largest_magnitude(arrays.values)));
+  result.tensor = {std::move(num_rows), std::move(arrays.indices),
+                   scaled<Real>(std::move(arrays.values), result.value_scale)};
+  return result;
+}
+
 template <class Real>
 CompactTensor<Real> compact(SparseTensor<double> x) {
   CompactTensor<Real> result;
-  sort_nonzeros(x, natural_mode_order(x.order()));
-  result.num_duplicates = merge_duplicates(x);
   result.global_extents = x.extents();
-  const int order = x.order();
-  auto [columns, values] = std::move(x).take();
-  result.value_scale = scale_for<Real>(values);
-  std::vector<Array<LocalIndex>> local(static_cast<std::size_t>(order));
-  std::vector<Index> extents;
-  for (int m = 0; m < order; ++m) {
-    const Index extent = result.global_extents[m];
-    result.rows.push_back(count_slices(columns[m], extent).slices);
-    extents.push_back(Index(result.rows[m].size()));
-    if (extents[m] > max_local_index)
-      throw Error(Errc::resource, "mode " + std::to_string(m + 1) + " has " + std::to_string(extents[m]) +
-                                      " non-empty slices; one process can hold " +
-                                      std::to_string(max_local_index));
-    local[m] = local_numbers(columns[m], extent, result.rows[m]);
-    columns[m] = {};
-  }
-  result.tensor = {std::move(extents), std::move(local), scaled<Real>(std::move(values), result.value_scale)};
+  auto rows = number_rows(x);
+  auto renumbered = renumber<Real>(std::move(x), rows, [](double largest) { return largest; });
+  for (auto& mode : rows) result.rows.push_back(std::move(mode.slices));
+  result.tensor = std::move(renumbered.tensor);
+  result.num_duplicates = renumbered.num_duplicates;
+  result.value_scale = renumbered.value_scale;
   return result;
 }
 
@@ -95,6 +125,10 @@ double squared_norm(std::span<const Real> values) {
   return total;
 }
 
+template RenumberedTensor<float> renumber(SparseTensor<double>, std::span<const RowNumbers>,
+                                          const LargestOfAll&);
+template RenumberedTensor<double> renumber(SparseTensor<double>, std::span<const RowNumbers>,
+                                           const LargestOfAll&);
 template CompactTensor<float> compact(SparseTensor<double>);
 template CompactTensor<double> compact(SparseTensor<double>);
 template double squared_norm(std::span<const float>);

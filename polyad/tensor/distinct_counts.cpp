@@ -17,23 +17,19 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Runs add(sketches, nonzero) over all nonzeros and returns the merged estimates.
+// Runs add(sketches, nonzero) over all nonzeros.
 template <class Add>
-std::vector<double> estimates(Index num_nonzeros, std::size_t num_sketches, Add add) {
+std::vector<DistinctSketch> sketch(Index num_nonzeros, std::size_t num_sketches, Add add) {
   std::vector<std::vector<DistinctSketch>> per_thread(num_threads());
   parallel_parts(num_nonzeros, [&](Index begin, Index end, int thread) {
     auto& sketches = per_thread[thread];
     sketches.resize(num_sketches);
     for (Index z = begin; z < end; ++z) add(sketches, z);
   });
-  std::vector<double> result;
-  for (std::size_t s = 0; s < num_sketches; ++s) {
-    DistinctSketch whole;
-    for (const auto& sketches : per_thread)
-      if (!sketches.empty()) whole.merge(sketches[s]);
-    result.push_back(whole.estimate());
-  }
-  return result;
+  std::vector<DistinctSketch> whole(num_sketches);
+  for (const auto& sketches : per_thread)
+    for (std::size_t s = 0; s < sketches.size(); ++s) whole[s].merge(sketches[s]);
+  return whole;
 }
 
 }  // namespace
@@ -59,12 +55,13 @@ double DistinctSketch::estimate() const {
 }
 
 template <class Real>
-std::vector<double> estimate_distinct(const CompactTensor<Real>& x, std::span<const ModeSet> sets) {
-  const int order = x.tensor.order();
-  return estimates(x.tensor.num_nonzeros(), sets.size(), [&](auto& sketches, Index z) {
+std::vector<DistinctSketch> sketch_distinct(const SparseTensor<Real, LocalIndex>& x,
+                                            std::span<const std::span<const Index>> rows,
+                                            std::span<const ModeSet> sets) {
+  return sketch(x.num_nonzeros(), sets.size(), [&](auto& sketches, Index z) {
     std::array<std::uint64_t, max_order> hash{};
-    for (int m = 0; m < order; ++m)
-      hash[m] = mixed(std::uint64_t(x.rows[m][x.tensor.indices(m)[z]]) * max_order + std::uint64_t(m) + 1);
+    for (int m = 0; m < x.order(); ++m)
+      hash[m] = mixed(std::uint64_t(rows[m][x.indices(m)[z]]) * max_order + std::uint64_t(m) + 1);
     for (std::size_t s = 0; s < sets.size(); ++s) {
       std::uint64_t sum = 0;
       for (ModeSet rest = sets[s]; rest != 0; rest &= rest - 1) sum += hash[std::countr_zero(rest)];
@@ -74,20 +71,27 @@ std::vector<double> estimate_distinct(const CompactTensor<Real>& x, std::span<co
 }
 
 template <class Real>
-double estimate_blocks(const CompactTensor<Real>& x) {
-  return estimates(x.tensor.num_nonzeros(), 1, [&](auto& sketches, Index z) {
-    std::uint64_t sum = 0;
-    for (int m = 0; m < x.tensor.order(); ++m)
-      sum += mixed((std::uint64_t(x.tensor.indices(m)[z]) >> HicooTensor<Real>::block_bits) * max_order +
-                   std::uint64_t(m) + 1);
-    sketches[0].add(mixed(sum));
-  })[0];
+double estimate_blocks(const SparseTensor<Real, LocalIndex>& x) {
+  return sketch(x.num_nonzeros(), 1,
+                [&](auto& sketches, Index z) {
+                  std::uint64_t sum = 0;
+                  for (int m = 0; m < x.order(); ++m)
+                    sum +=
+                        mixed((std::uint64_t(x.indices(m)[z]) >> HicooTensor<Real>::block_bits) * max_order +
+                              std::uint64_t(m) + 1);
+                  sketches[0].add(mixed(sum));
+                })[0]
+      .estimate();
 }
 
-template std::vector<double> estimate_distinct(const CompactTensor<float>&, std::span<const ModeSet>);
-template double estimate_blocks(const CompactTensor<float>&);
+template std::vector<DistinctSketch> sketch_distinct(const SparseTensor<float, LocalIndex>&,
+                                                     std::span<const std::span<const Index>>,
+                                                     std::span<const ModeSet>);
+template double estimate_blocks(const SparseTensor<float, LocalIndex>&);
 
-template std::vector<double> estimate_distinct(const CompactTensor<double>&, std::span<const ModeSet>);
-template double estimate_blocks(const CompactTensor<double>&);
+template std::vector<DistinctSketch> sketch_distinct(const SparseTensor<double, LocalIndex>&,
+                                                     std::span<const std::span<const Index>>,
+                                                     std::span<const ModeSet>);
+template double estimate_blocks(const SparseTensor<double, LocalIndex>&);
 
 }  // namespace polyad

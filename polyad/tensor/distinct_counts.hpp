@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "polyad/tensor/compact.hpp"
+#include "polyad/tensor/sparse_tensor.hpp"
 
 namespace polyad {
 
@@ -21,18 +21,23 @@ class DistinctSketch {
   void add(std::uint64_t hash);
   void merge(const DistinctSketch& other);
   double estimate() const;
+  // What merging takes the maximum of.
+  std::span<std::uint8_t> registers() { return ranks_; }
 
  private:
   std::array<std::uint8_t, std::size_t(1) << index_bits> ranks_{};
 };
 
-// How many distinct tuples of indices the nonzeros have in each set of modes: the number of nodes of a
-// tree's level, whose path has these modes.
+// Sketches of the distinct tuples of indices that the nonzeros have in each set of modes: as many as a
+// tree's level has nodes whose path has these modes. rows[mode][local row]: the global row, so that
+// the sketches of several processes merge.
 template <class Real>
-std::vector<double> estimate_distinct(const CompactTensor<Real>& x, std::span<const ModeSet> sets);
+std::vector<DistinctSketch> sketch_distinct(const SparseTensor<Real, LocalIndex>& x,
+                                            std::span<const std::span<const Index>> rows,
+                                            std::span<const ModeSet> sets);
 
 // How many blocks the HiCOO format would have.
 template <class Real>
-double estimate_blocks(const CompactTensor<Real>& x);
+double estimate_blocks(const SparseTensor<Real, LocalIndex>& x);
 
 }  // namespace polyad

@@ -117,7 +117,7 @@ std::vector<double> textbook_fits(const SparseTensor<double>& x, const Decompose
     for (Index row = 0; row < tensor.extent(m); ++row)
       for (Index r = 0; r < n; ++r)
         factors[m](row, r) = start_value(options.als.seed, m, compacted.rows[m][row], r);
-    grams.push_back(gram(factors[m]));
+    grams.push_back(gram(factors[m], factors[m].num_rows()));
   }
   const double norm = squared_norm<double>(tensor.values());
   std::vector<double> fits;
@@ -134,13 +134,13 @@ std::vector<double> textbook_fits(const SparseTensor<double>& x, const Decompose
           for (Index k = 0; k < n; ++k) a(row, r) += mk(row, k) * inverse(k, r);
           inner += mk(row, r) * a(row, r);
         }
-      grams[m] = gram(a);
+      grams[m] = gram(a, a.num_rows());
       model_norm = sum_of_entries(hadamard_except(grams, -1));
       for (Index r = 0; r < n; ++r) {
         const double length = std::sqrt(grams[m](r, r));
         for (Index row = 0; row < a.num_rows(); ++row) a(row, r) = length > 0 ? a(row, r) / length : 0;
       }
-      grams[m] = gram(a);
+      grams[m] = gram(a, a.num_rows());
     }
     fits.push_back(1 - std::sqrt(std::max(0.0, norm - 2 * inner + model_norm) / norm));
   }

@@ -5,7 +5,7 @@ import pathlib
 import unittest
 import zipfile
 
-from program import SOURCE, WITH_MPI, ProgramTest, run
+from program import SOURCE, ProgramTest, run
 
 DEBIAN = SOURCE / "data" / "debian.tns.gz"
 QUICK = ("-r", 4, "-i", 5, "--tol", 0)
@@ -273,12 +273,6 @@ class RefusalTest(CpdTest):
     def test_a_full_disk(self) -> None:
         for option in ("--report", "--json"):
             self.assert_refused("/dev/full: cannot be written: No space left on device", 3, "-r", 2, "-q", option, "/dev/full")
-
-    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
-    def test_several_processes(self) -> None:
-        result = run("cpd", self.small(), "-r", 2, processes=2)
-        self.assertEqual(result.stderr.count("polyad: polyad cpd runs on one process; 2 were started"), 1, result.stderr)
-        self.assertEqual(result.returncode, 2)
 
 
 if __name__ == "__main__":

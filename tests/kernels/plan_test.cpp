@@ -119,7 +119,8 @@ TEST(AlsPlan, describes_itself) {
 TEST(ShapeOf, counts_the_fibers_of_a_tensor) {
   const auto compacted = compact<double>(test::tame_tensor({30, 40, 50}, 5000, 1));
   auto x = compacted.tensor;
-  const auto shape = shape_of(compacted);
+  const std::vector<std::span<const Index>> rows(compacted.rows.begin(), compacted.rows.end());
+  const auto shape = shape_of(x.extents(), x.num_nonzeros(), sketch_fibers<double>(x, rows, x.extents()));
   const CsfTree<double> tree(x, {0, 2, 1});
 
   EXPECT_NEAR(shape.num_nodes(0b101), double(tree.num_nodes(1)), 0.06 * double(tree.num_nodes(1)));

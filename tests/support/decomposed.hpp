@@ -23,7 +23,8 @@ Decomposed decompose(const SparseTensor<double>& x, const DecomposeOptions& opti
   Progress silent;
   const auto prepared = prepare<Real>(Comm::self(), x, options, silent);
   auto result = cp_als<Real>(prepared.tensor, prepared.chosen.plan, options.als);
-  return {gather_model(prepared.tensor, result.model), result.fit_trajectory, result.stop};
+  const auto model = gather_rows(prepared.tensor, std::move(result.model));
+  return {with_all_rows(model, x.extents()), result.fit_trajectory, result.stop};
 }
 
 inline DecomposeOptions options_for(Index num_components, int iterations, double tolerance = 0,

@@ -1,0 +1,145 @@
+#include "cli/distribution.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "cli/input.hpp"
+#include "polyad/base/error.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/io/partition_file.hpp"
+
+namespace polyad::cli {
+namespace {
+
+bool is_file(const std::string& partition) {
+  return partition != "auto" && partition != "block" && partition != "random";
+}
+
+std::optional<Scheme> parse_scheme(const std::string& text) {
+  for (const auto scheme : {Scheme::coarse, Scheme::medium, Scheme::fine})
+    if (text == to_string(scheme)) return scheme;
+  return std::nullopt;
+}
+
+std::optional<LayerPolicy> parse_policy(const DistributionArgs& args) {
+  if (args.policy_c != 0) {
+    if (args.policy != "auto" && !args.policy.starts_with("ordered"))
+      throw Error(Errc::bad_option, "--policy-c is for the policy 'ordered', not for " + args.policy);
+    return LayerPolicy{LayerPolicy::Kind::ordered, args.policy_c};
+  }
+  for (const auto& policy : all_policies())
+    if (args.policy == to_string(policy)) return policy;
+  return std::nullopt;
+}
+
+std::optional<GridShape> parse_grid(const std::string& text, int order) {
+  if (text == "auto" || text == "splatt" || text == "predicted") return std::nullopt;
+  const auto dims = parse_dims(text, "--grid");
+  if (std::ssize(dims) != order)
+    throw Error(Errc::bad_option,
+                fmt::format("--grid {}: expected a number for each of the {} modes", text, order));
+  return GridShape({dims.begin(), dims.end()});
+}
+
+DistributionOptions parse(const DistributionArgs& args, std::uint64_t seed, int order) {
+  using Partition = DistributionOptions::Partition;
+  using Rule = DistributionOptions::GridRule;
+  DistributionOptions options;
+  options.scheme = parse_scheme(args.scheme);
+  options.partition = args.partition == "random"  ? Partition::random
+                      : args.partition == "block" ? Partition::block
+                                                  : Partition::any;
+  options.grid = parse_grid(args.grid, order);
+  options.grid_rule = args.grid == "splatt"      ? Rule::splatt
+                      : args.grid == "predicted" ? Rule::predicted
+                                                 : Rule::fastest;
+  options.num_free_primes = args.num_free_primes;
+  options.policy = parse_policy(args);
+  options.row_rule = args.row_owners == "random" ? RowRule::random : RowRule::greedy;
+  options.seed = seed;
+  return options;
+}
+
+// No option is ignored: one that makes no sense with another is an error.
+void check(const DistributionArgs& args) {
+  const bool cuts_modes = args.grid != "auto" || args.policy != "auto" || args.policy_c != 0;
+  if (cuts_modes && args.scheme != "auto" && args.scheme != "medium")
+    throw Error(Errc::bad_option,
+                fmt::format("--grid and --policy are for medium grain, not for {}", args.scheme));
+  if (args.row_owners != "greedy" && args.scheme != "fine")
+    throw Error(Errc::bad_option, "--row-owners is for --distribution fine; the others say who owns a row");
+  if (is_file(args.partition) && args.scheme != "fine" && args.scheme != "coarse")
+    throw Error(
+        Errc::bad_option,
+        fmt::format("--partition {}: say whether it is for --distribution fine or coarse", args.partition));
+}
+
+// One line per data line of the tensor's file.
+Distribution fine_from_file(const Comm& comm, const SparseTensor<double>& share, const std::string& path,
+                            const Distributor& distributor) {
+  const auto counts = comm.all_gather(share.num_nonzeros());
+  const io::PartitionLines lines{std::accumulate(counts.begin(), counts.begin() + comm.rank(), Index(0)),
+                                 share.num_nonzeros(),
+                                 std::accumulate(counts.begin(), counts.end(), Index(0)), comm.size()};
+  return distributor.fine_listed(collectively(comm, [&] { return io::read_partition(path, lines); }));
+}
+
+// One line per slice, mode after mode.
+Distribution coarse_from_file(const Comm& comm, const SparseTensor<double>& share, const std::string& path,
+                              const Distributor& distributor) {
+  const Index total = std::accumulate(share.extents().begin(), share.extents().end(), Index(0));
+  const auto all = collectively(comm, [&] {
+    return io::read_partition(path, {0, total, total, comm.size()});
+  });
+  std::vector<std::vector<int>> modes;
+  auto at = all.begin();
+  for (const Index extent : share.extents()) {
+    modes.emplace_back(at, at + extent);
+    at += extent;
+  }
+  return distributor.coarse_listed(std::move(modes));
+}
+
+}  // namespace
+
+void add_distribution_options(CLI::App& command, DistributionArgs& args) {
+  command
+      .add_option("--distribution", args.scheme,
+                  "Among processes: whole slices, blocks of a grid, or nonzeros")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "coarse", "medium", "fine"}));
+  command
+      .add_option("--partition", args.partition,
+                  "auto, block, random, or a file with a part per nonzero (fine) or slice (coarse)")
+      ->capture_default_str();
+  command.add_option("--grid", args.grid, "Of medium grain: 2x3x1, auto, or by rule: splatt, predicted")
+      ->capture_default_str();
+  command
+      .add_option("--grid-primes", args.num_free_primes, "How many prime factors auto and predicted try out")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 6));
+  command.add_option("--policy", args.policy, "Of medium grain: how modes are cut into layers")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "nnz", "set", "ordered-1", "ordered-2", "max-min"}));
+  command.add_option("--policy-c", args.policy_c, "The policy 'ordered' with any constant")
+      ->check(CLI::Range(1, 1000));
+  command.add_option("--row-owners", args.row_owners, "Of fine grain: who owns a row that several need")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"greedy", "random"}));
+}
+
+ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<double>& share,
+                                       const DistributionArgs& args, std::uint64_t seed, Index num_components,
+                                       const MachineModel& machine) {
+  check(args);
+  const auto options = parse(args, seed, share.order());
+  if (!is_file(args.partition)) return choose_distribution(comm, share, options, num_components, machine);
+  const Distributor distributor(comm, share, comm.size(), seed);
+  auto distribution = args.scheme == "fine" ? fine_from_file(comm, share, args.partition, distributor)
+                                            : coarse_from_file(comm, share, args.partition, distributor);
+  distribution.row_rule = options.row_rule;
+  return {std::move(distribution), {}};
+}
+
+}  // namespace polyad::cli

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "polyad/base/array.hpp"
+#include "polyad/comm/comm.hpp"
+#include "polyad/dist/row_owners.hpp"
+
+namespace polyad {
+
+// With whom a process exchanges rows of one factor, and which: a value, the same in every iteration. Local
+// rows [0, num_owned) are the process's own, ascending; the rest it borrows, ordered by owner and then by
+// row.
+struct ExchangePlan {
+  // Rows that go to, or come from, one other process.
+  struct Peer {
+    int rank;
+    Index begin, end;  // in the local rows (of a lender), in `lent` (of a borrower)
+
+    Index num_rows() const { return end - begin; }
+    friend bool operator==(const Peer&, const Peer&) = default;
+  };
+
+  Array<Index> rows;  // [local row]: the global row
+  Index num_owned = 0;
+  std::vector<Peer> lenders, borrowers;  // by rank
+  Array<LocalIndex> lent;                // own rows, by borrower and then by row
+  // Whether borrowed rows hold partial sums that their owners want: not in coarse grain, where all nonzeros
+  // of a row are at its owner.
+  bool folds = true;
+
+  Index num_local() const { return std::ssize(rows); }
+  Index num_borrowed() const { return num_local() - num_owned; }
+  Index rows_folded() const { return folds ? num_borrowed() : 0; }  // sent by this process
+  Index rows_expanded() const { return std::ssize(lent); }          // likewise
+  Index messages_sent() const { return (folds ? std::ssize(lenders) : 0) + std::ssize(borrowers); }
+
+  friend bool operator==(const ExchangePlan&, const ExchangePlan&) = default;
+};
+
+// The rows that a process touches but does not own, by owner and then by row.
+struct Borrowing {
+  Array<Index> rows;
+  std::vector<Index> counts;  // [owner]
+};
+Borrowing plan_borrowing(int rank, int num_parts, std::span<const Index> touched, const RowOwners& owners);
+
+// From what a process touches (ascending), what it borrows, and what others want to borrow of it: their rows,
+// by borrower and then by row. Rows that nobody touches have no place in any plan. Pure.
+ExchangePlan plan_exchange(std::span<const Index> touched, const Borrowing& borrowed,
+                           std::span<const Index> wanted, std::span<const Index> wanted_counts);
+
+// The same where every process knows its own part only. Collective.
+ExchangePlan plan_exchange(const Comm& comm, std::span<const Index> touched, const RowOwners& owners);
+
+}  // namespace polyad

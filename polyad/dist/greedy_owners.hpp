@@ -1,0 +1,36 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "polyad/base/array.hpp"
+#include "polyad/comm/comm.hpp"
+#include "polyad/dist/row_owners.hpp"
+
+namespace polyad {
+
+// Rows, ascending, and the parts that touch each: those of row i are parts[begin[i]], ..., parts[begin[i+1] -
+// 1], ascending (Lambda in ALGORITHMS).
+struct RowParts {
+  Array<Index> rows;
+  std::vector<Index> begin;
+  std::vector<int> parts;
+
+  Index num_rows() const { return std::ssize(rows); }
+  std::span<const int> of(Index i) const {
+    return std::span(parts).subspan(std::size_t(begin[i]), std::size_t(begin[i + 1] - begin[i]));
+  }
+};
+// From what every part touches, ascending: the touched rows of part 0, then those of part 1, ...
+RowParts invert_touched(std::span<const Index> touched, std::span<const Index> counts);
+
+// Owners by the rule of ALGORITHMS, section 2: by decreasing number of parts, each row to the part among its
+// own with the least load, unless that is overloaded, then to the least loaded of all. Load is the words
+// that a part receives for the rows it owns. [row of `rows`]
+std::vector<int> own_greedily(const RowParts& rows, int num_parts, double tolerance = 0.05);
+
+// The same where every process knows only what it touches; it learns the owners of that. One process does
+// the work for a mode. Collective.
+RowOwners own_greedily(const Comm& comm, std::span<const Index> touched, int worker);
+
+}  // namespace polyad

@@ -1,0 +1,116 @@
+#include "polyad/dist/local_nonzeros.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "polyad/base/parallel.hpp"
+#include "polyad/dist/greedy_owners.hpp"
+#include "polyad/dist/move_nonzeros.hpp"
+
+namespace polyad {
+namespace {
+
+Array<Index> unite(std::vector<Array<Index>> rows) {
+  Array<Index> all = std::move(rows.front());
+  for (std::size_t t = 1; t < rows.size(); ++t) {
+    Array<Index> more;
+    std::ranges::set_union(all, rows[t], std::back_inserter(more));
+    all = std::move(more);
+  }
+  return all;
+}
+
+RowOwners row_owners(const Comm& comm, const Distribution& distribution, int mode, Index extent,
+                     std::span<const Index> touched) {
+  if (!distribution.rows.empty()) return distribution.rows[mode];
+  if (distribution.row_rule == RowRule::greedy) return own_greedily(comm, touched, mode % comm.size());
+  return random_owners(distribution, mode, extent);
+}
+
+// The local rows of slices, which are ascending and all in the plan.
+Array<LocalIndex> local_rows(const ExchangePlan& plan, std::span<const Index> slices) {
+  Array<LocalIndex> by_slice(plan.rows.size());
+  std::iota(by_slice.begin(), by_slice.end(), LocalIndex(0));
+  std::ranges::sort(by_slice, {}, [&](LocalIndex row) { return plan.rows[row]; });
+  Array<LocalIndex> local(slices.size());
+  auto at = by_slice.begin();
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    while (plan.rows[*at] != slices[i]) ++at;
+    local[i] = *at;
+  }
+  return local;
+}
+
+// But for its nonzeros.
+PartLoad load_of(const ExchangePlan& plan, Index touched) {
+  PartLoad load;
+  load.touched = touched;
+  load.owned = plan.num_owned;
+  load.sent = plan.rows_folded() + plan.rows_expanded();
+  load.received = plan.num_borrowed() + (plan.folds ? plan.rows_expanded() : 0);
+  load.messages = plan.messages_sent();
+  return load;
+}
+
+void number_by_plan(RowNumbers& rows, const ExchangePlan& plan) {
+  rows.num_rows = plan.num_local();
+  if (!std::ranges::equal(rows.slices, plan.rows)) rows.numbers = local_rows(plan, rows.slices);
+}
+
+}  // namespace
+
+std::vector<SparseTensor<double>> move_to_owners(const Comm& comm, SparseTensor<double> share,
+                                                 const Distribution& distribution) {
+  std::vector<SparseTensor<double>> moved;
+  if (comm.size() == 1) {
+    moved.push_back(std::move(share));
+    return moved;
+  }
+  for (const auto& owners : distribution.nonzeros)
+    moved.push_back(move_nonzeros(comm, share, owners_of(owners, share)));
+  return moved;
+}
+
+template <class Real>
+LocalNonzeros<Real> localise(const Comm& comm, std::vector<SparseTensor<double>> moved,
+                             const Distribution& distribution) {
+  LocalNonzeros<Real> result;
+  const auto extents = moved.front().extents();
+  std::vector<std::vector<RowNumbers>> rows;  // [tensor][mode]
+  for (const auto& x : moved) rows.push_back(number_rows(x));
+  for (int m = 0; m < int(extents.size()); ++m) {
+    std::vector<Array<Index>> slices;
+    for (const auto& numbers : rows) slices.push_back(numbers[m].slices);
+    const auto touched = unite(std::move(slices));
+    const auto owners = row_owners(comm, distribution, m, extents[m], touched);
+    auto plan = plan_exchange(comm, touched, owners);
+    plan.folds = distribution.scheme != Scheme::coarse;
+    const auto away = std::ranges::count_if(touched, [&](Index row) { return owners(row) != comm.rank(); });
+    result.volume_rows += comm.all_reduce(Index(away)) * (plan.folds ? 2 : 1);
+    result.loads.push_back(comm.all_gather(load_of(plan, std::ssize(touched))));
+    for (auto& numbers : rows) number_by_plan(numbers[m], plan);
+    result.exchanges.push_back(std::move(plan));
+  }
+  for (std::size_t t = 0; t < moved.size(); ++t) {
+    auto local = renumber<Real>(std::move(moved[t]), rows[t],
+                                [&](double largest) { return comm.all_reduce(largest, Reduce::max); });
+    result.value_scale = local.value_scale;
+    if (t == 0) {
+      result.num_duplicates = comm.all_reduce(local.num_duplicates);
+      result.num_nonzeros = comm.all_reduce(local.tensor.num_nonzeros());
+      result.squared_norm = comm.all_reduce(squared_norm<Real>(local.tensor.values()));
+    }
+    result.tensors.push_back(std::move(local.tensor));
+    rows[t].clear();
+  }
+  for (int m = 0; m < int(extents.size()); ++m) {
+    const auto nonzeros = comm.all_gather(result.tensors[moved.size() == 1 ? 0 : m].num_nonzeros());
+    for (int p = 0; p < comm.size(); ++p) result.loads[m][p].nonzeros = nonzeros[p];
+  }
+  return result;
+}
+
+template LocalNonzeros<float> localise(const Comm&, std::vector<SparseTensor<double>>, const Distribution&);
+template LocalNonzeros<double> localise(const Comm&, std::vector<SparseTensor<double>>, const Distribution&);
+
+}  // namespace polyad

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <vector>
+
+#include "polyad/dist/distribution.hpp"
+#include "polyad/dist/greedy_owners.hpp"
+
+namespace polyad {
+
+// What one mode asks of one part in an iteration, in rows: a row has as many words as there are components.
+struct PartLoad {
+  Index nonzeros = 0;  // that it multiplies
+  Index touched = 0;   // rows of the mode that its nonzeros of any mode have
+  Index owned = 0;
+  Index sent = 0, received = 0;  // by fold and expand together
+  Index messages = 0;            // that it sends
+
+  friend bool operator==(const PartLoad&, const PartLoad&) = default;
+};
+using PartLoads = std::vector<std::vector<PartLoad>>;  // [mode][part]
+
+// Says what distributions of a tensor ask of their parts, without moving anything and for any number of
+// parts. With a fraction below 1 only so many of the rows of each mode are looked at, whole, and stand for
+// all: quick, and near the truth. Nonzeros that occur twice count twice.
+class LoadPlanner {
+ public:
+  // Every process has a share; one process may have it all, and then a fraction of 1 is exact. Collective.
+  LoadPlanner(const Comm& comm, const SparseTensor<double>& share, double fraction = 1);
+
+  // Collective. On several processes greedy owners are predicted range by range of rows, which is near to
+  // what own_greedily says.
+  PartLoads loads(const Distribution& distribution) const;
+
+ private:
+  using Parts = std::vector<int>;  // [nonzero]
+
+  RowParts rows_and_parts(int mode, const std::vector<Parts>& parts) const;
+
+  Comm comm_;
+  const SparseTensor<double>& share_;
+  double fraction_;
+  std::vector<std::vector<Index>> sample_;  // [mode]: nonzeros in rows that are looked at
+};
+
+}  // namespace polyad

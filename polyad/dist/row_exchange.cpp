@@ -1,0 +1,111 @@
+#include "polyad/dist/row_exchange.hpp"
+
+#include <algorithm>
+
+#include "polyad/base/parallel.hpp"
+
+namespace polyad {
+
+template <class Real>
+RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag)
+    : plan_(&plan),
+      partial_(&rows.partial),
+      factor_(&rows.factor),
+      num_components_(rows.num_components),
+      lent_(plan.lent.size() * std::size_t(num_components_)) {
+  if (is_padded()) staged_.resize(std::size_t(plan.num_borrowed() * num_components_));
+  const int fold_tag = 2 * tag, expand_tag = 2 * tag + 1;
+  const auto post = [](Channel channel, std::span<const Real> words) {
+    return Post{std::move(channel), std::ssize(words)};
+  };
+  for (const auto& peer : plan.lenders) {
+    const auto in = borrowed_rows(rows.factor, peer), out = borrowed_rows(rows.partial, peer);
+    from_owners_.push_back(post(comm.receive_channel<Real>(in, peer.rank, expand_tag), in));
+    if (plan.folds) to_owners_.push_back(post(comm.send_channel<Real>(out, peer.rank, fold_tag), out));
+  }
+  for (const auto& peer : plan.borrowers) {
+    const auto lent = lent_rows(peer);
+    to_borrowers_.push_back(post(comm.send_channel<Real>(lent, peer.rank, expand_tag), lent));
+    if (plan.folds)
+      from_borrowers_.push_back(post(comm.receive_channel<Real>(lent, peer.rank, fold_tag), lent));
+  }
+}
+
+template <class Real>
+std::span<Real> RowExchange<Real>::borrowed_rows(Matrix<Real>& matrix, const ExchangePlan::Peer& peer) {
+  const auto words = is_padded() ? std::span<Real>(staged_) : matrix.flat();
+  const Index first = is_padded() ? peer.begin - plan_->num_owned : peer.begin;
+  return words.subspan(std::size_t(first * num_components_), std::size_t(peer.num_rows() * num_components_));
+}
+
+template <class Real>
+std::span<Real> RowExchange<Real>::lent_rows(const ExchangePlan::Peer& peer) {
+  return std::span<Real>(lent_).subspan(std::size_t(peer.begin * num_components_),
+                                        std::size_t(peer.num_rows() * num_components_));
+}
+
+template <class Real>
+void RowExchange<Real>::send(Post& post) {
+  post.channel.start();
+  sent_ += {post.num_words, 1};
+}
+
+template <class Real>
+void RowExchange<Real>::stage(const ExchangePlan::Peer& peer) {
+  Real* const to = borrowed_rows(*partial_, peer).data();
+  parallel_for(peer.num_rows(), [&](Index i) {
+    std::copy_n(partial_->row(peer.begin + i).data(), num_components_, to + i * num_components_);
+  });
+}
+
+template <class Real>
+void RowExchange<Real>::unstage(const ExchangePlan::Peer& peer) {
+  const Real* const from = borrowed_rows(*factor_, peer).data();
+  parallel_for(peer.num_rows(), [&](Index i) {
+    std::copy_n(from + i * num_components_, num_components_, factor_->row(peer.begin + i).data());
+  });
+}
+
+template <class Real>
+void RowExchange<Real>::fold() {
+  if (!plan_->folds) return;
+  for (auto& post : from_borrowers_) post.channel.start();
+  for (std::size_t p = 0; p < to_owners_.size(); ++p) {
+    if (is_padded()) stage(plan_->lenders[p]);
+    send(to_owners_[p]);
+  }
+  for (std::size_t p = 0; p < from_borrowers_.size(); ++p) {
+    from_borrowers_[p].channel.wait();
+    const auto& peer = plan_->borrowers[p];
+    const Real* const from = lent_rows(peer).data();
+    parallel_for(peer.num_rows(), [&](Index i) {
+      Real* const row = partial_->row(Index(plan_->lent[peer.begin + i])).data();
+      for (Index c = 0; c < num_components_; ++c) row[c] += from[i * num_components_ + c];
+    });
+  }
+  for (auto& post : to_owners_) post.channel.wait();
+}
+
+template <class Real>
+void RowExchange<Real>::expand() {
+  for (auto& post : from_owners_) post.channel.start();
+  for (std::size_t p = 0; p < to_borrowers_.size(); ++p) {
+    const auto& peer = plan_->borrowers[p];
+    Real* const to = lent_rows(peer).data();
+    parallel_for(peer.num_rows(), [&](Index i) {
+      std::copy_n(factor_->row(Index(plan_->lent[peer.begin + i])).data(), num_components_,
+                  to + i * num_components_);
+    });
+    send(to_borrowers_[p]);
+  }
+  for (std::size_t p = 0; p < from_owners_.size(); ++p) {
+    from_owners_[p].channel.wait();
+    if (is_padded()) unstage(plan_->lenders[p]);
+  }
+  for (auto& post : to_borrowers_) post.channel.wait();
+}
+
+template class RowExchange<float>;
+template class RowExchange<double>;
+
+}  // namespace polyad

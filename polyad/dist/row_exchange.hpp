@@ -1,0 +1,70 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "polyad/base/matrix.hpp"
+#include "polyad/comm/comm.hpp"
+#include "polyad/dist/exchange_plan.hpp"
+
+namespace polyad {
+
+// What a process sent, as it was handed to MPI.
+struct Traffic {
+  Index words = 0, messages = 0;
+
+  void operator+=(const Traffic& other) {
+    words += other.words;
+    messages += other.messages;
+  }
+  friend bool operator==(const Traffic&, const Traffic&) = default;
+};
+
+// Moves the rows of one mode along its plan: partial rows of an MTTKRP to their owners, and rows of the
+// factor to those who borrow them. Only columns that hold a component travel. Both matrices have a row per
+// local row and must stay where they are; their messages are prepared once. All processes must fold and
+// expand in the same order.
+template <class Real>
+class RowExchange {
+ public:
+  struct Rows {
+    Matrix<Real>&partial, &factor;
+    Index num_components;  // the first columns; those behind are padding
+  };
+  // `tag` tells the exchanges of several modes apart.
+  RowExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag);
+  RowExchange(const RowExchange&) = delete;
+  RowExchange& operator=(const RowExchange&) = delete;
+  RowExchange(RowExchange&&) = default;
+
+  // Adds the borrowers' partial rows to the owners', by ascending rank: the same bits on every run.
+  // Collective.
+  void fold();
+  // Overwrites borrowed rows of the factor. Collective.
+  void expand();
+
+  const Traffic& sent() const { return sent_; }
+
+ private:
+  struct Post {
+    Channel channel;
+    Index num_words;
+  };
+  bool is_padded() const { return num_components_ != factor_->num_cols(); }
+  std::span<Real> borrowed_rows(Matrix<Real>& matrix, const ExchangePlan::Peer& peer);
+  std::span<Real> lent_rows(const ExchangePlan::Peer& peer);
+  void send(Post& post);
+  void stage(const ExchangePlan::Peer& peer);    // partial rows, to be sent
+  void unstage(const ExchangePlan::Peer& peer);  // rows of the factor that came
+
+  const ExchangePlan* plan_;
+  Matrix<Real>* partial_;
+  Matrix<Real>* factor_;
+  Index num_components_;
+  Array<Real> lent_;    // rows that are lent, or came back; as in plan.lent
+  Array<Real> staged_;  // borrowed rows without their padding, if there is any
+  std::vector<Post> to_owners_, from_borrowers_, to_borrowers_, from_owners_;  // by rank
+  Traffic sent_;
+};
+
+}  // namespace polyad

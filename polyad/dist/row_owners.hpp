@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "polyad/base/array.hpp"
+#include "polyad/base/types.hpp"
+
+namespace polyad {
+
+// Consecutive rows to one part: rows [begin[b], begin[b + 1]) belong to part[b]. begin ascends; blocks may be
+// empty.
+struct RowBlocks {
+  std::vector<Index> begin;
+  std::vector<int> part;
+
+  int operator()(Index row) const;
+  friend bool operator==(const RowBlocks&, const RowBlocks&) = default;
+};
+
+// Things 0, 1, ..., count - 1 shuffled by a seed and dealt out: to each of the parts as many as to the
+// others, or one more. A bijection that needs no table.
+class ShuffledParts {
+ public:
+  ShuffledParts(Index count, int num_parts, std::uint64_t seed);
+
+  int operator()(Index i) const;
+  friend bool operator==(const ShuffledParts&, const ShuffledParts&) = default;
+
+ private:
+  Index shuffled(Index i) const;
+
+  Index count_;
+  int num_parts_;
+  std::uint64_t seed_;
+  int half_bits_;  // of a number that is shuffled
+};
+
+// Some rows, ascending, with the part of each; or all rows, when `rows` is empty.
+struct ListedRows {
+  Array<Index> rows;
+  std::vector<int> part;
+
+  int operator()(Index row) const;
+  friend bool operator==(const ListedRows&, const ListedRows&) = default;
+};
+
+// Which part owns each row of a mode (mu in ALGORITHMS, section 2): a value, and where it can be, a function
+// that takes no memory per row.
+class RowOwners {
+ public:
+  RowOwners() = default;
+  RowOwners(RowBlocks blocks) : how_(std::move(blocks)) {}          // NOLINT(*-explicit-*): one of these
+  RowOwners(ShuffledParts shuffled) : how_(std::move(shuffled)) {}  // NOLINT(*-explicit-*)
+  RowOwners(ListedRows listed) : how_(std::move(listed)) {}         // NOLINT(*-explicit-*)
+
+  int operator()(Index row) const {
+    return std::visit([&](const auto& how) { return how(row); }, how_);
+  }
+  friend bool operator==(const RowOwners&, const RowOwners&) = default;
+
+ private:
+  std::variant<RowBlocks, ShuffledParts, ListedRows> how_;
+};
+
+}  // namespace polyad

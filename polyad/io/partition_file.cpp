@@ -1,0 +1,35 @@
+#include "polyad/io/partition_file.hpp"
+
+#include <fmt/format.h>
+
+#include "polyad/base/error.hpp"
+#include "polyad/io/byte_stream.hpp"
+#include "polyad/io/number_text.hpp"
+
+namespace polyad::io {
+
+std::vector<int> read_partition(const std::filesystem::path& path, const PartitionLines& wanted) {
+  const InputFile file(path);
+  LineReader lines(file);
+  std::vector<int> parts;
+  parts.reserve(std::size_t(wanted.count));
+  Index number = 0;
+  for (std::string_view line; lines.next(line); ++number) {
+    const auto words = split_blanks(line);
+    const auto part = words.size() == 1 ? parse_index(words[0]) : std::nullopt;
+    if (!part || *part < 0 || *part >= wanted.num_parts)
+      throw Error(Errc::bad_input,
+                  fmt::format("'{}' is not a part; expected a number from 0 to {}", line.substr(0, 40),
+                              wanted.num_parts - 1),
+                  {path.string(), number + 1});
+    if (number >= wanted.first && number < wanted.first + wanted.count) parts.push_back(int(*part));
+  }
+  if (number != wanted.total)
+    throw Error(Errc::bad_input,
+                fmt::format("has {} lines; expected {}, one for each thing that is partitioned", number,
+                            wanted.total),
+                {path.string(), 0});
+  return parts;
+}
+
+}  // namespace polyad::io

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "polyad/base/types.hpp"
+
+namespace polyad::io {
+
+// A partition as text: one part per line, counted from 0, as hMetis and its kin write it. Reads `count` lines
+// from the first-th on, of a file that must have `total` lines, all with parts below num_parts. Throws
+// Error{bad_input} with the line.
+struct PartitionLines {
+  Index first = 0, count = 0, total = 0;
+  int num_parts = 1;
+};
+std::vector<int> read_partition(const std::filesystem::path& path, const PartitionLines& lines);
+
+}  // namespace polyad::io

@@ -1,0 +1,93 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "polyad/dist/part_loads.hpp"
+#include "tests/support/decomposed.hpp"
+#include "tests/support/factor_problem.hpp"
+#include "tests/support/generated.hpp"
+#include "tests/support/shares.hpp"
+
+namespace polyad {
+namespace {
+
+struct Case {
+  std::vector<Index> extents;
+  Index num_nonzeros;
+  Index num_components;
+  bool heavy = false;
+};
+
+// More processes than nonzeros, than rows, than slices; orders 2 to 6; lengths of 1; empty slices.
+std::vector<Case> cases() {
+  return {{{12, 9}, 40, 2},
+          {{1, 1, 1}, 1, 1},
+          {{5, 1, 4}, 9, 2},
+          {{40, 30, 20}, 900, 3},
+          {{400, 30, 2}, 700, 2, true},
+          {{3000, 5, 900}, 150, 2},
+          {{15, 12, 10, 8}, 600, 5},
+          {{6, 5, 4, 3, 7}, 400, 3},
+          {{3, 2, 4, 2, 3, 2}, 90, 2}};
+}
+
+const std::vector<std::string> formats{"csf", "coo", "hicoo"};
+
+DecomposeOptions options_of(const Case& c, int n) {
+  auto options = test::options_for(c.num_components, 10, 0, std::uint64_t(n) + 1);
+  options.format = formats[std::size_t(n) % formats.size()];
+  if (n % 5 == 1) options.als.nonnegative.assign(c.extents.size(), true);
+  return options;
+}
+
+struct Run {
+  CpAlsResult<double> result;
+  Kruskal<double> model;
+};
+
+Run run(const Comm& comm, const SparseTensor<double>& share, const DecomposeOptions& options,
+        const Distribution& distribution) {
+  Progress silent;
+  const auto x = prepare<double>(comm, share, options, silent, distribution);
+  auto result = cp_als<double>(x.tensor, x.chosen.plan, options.als);
+  const auto model = gather_rows(x.tensor, result.model);
+  return {std::move(result), comm.rank() == 0 ? with_all_rows(model, share.extents()) : Kruskal<double>{}};
+}
+
+double squared_residual(double fit) {
+  return (1 - fit) * (1 - fit);
+}
+
+void expect_same(const Run& distributed, const test::Decomposed& alone, bool is_root) {
+  ASSERT_EQ(distributed.result.fit_trajectory.size(), alone.fits.size());
+  for (std::size_t i = 0; i < alone.fits.size(); ++i)
+    EXPECT_NEAR(squared_residual(distributed.result.fit_trajectory[i]), squared_residual(alone.fits[i]),
+                1e-12);
+  if (!is_root) return;
+  for (int m = 0; m < alone.model.order(); ++m)
+    EXPECT_LT(test::relative_difference(distributed.model.factors[m], alone.model.factors[m]), 1e-5) << m;
+}
+
+TEST(DistributedCpAls, follows_the_trajectory_of_one_process_and_sends_what_was_planned) {
+  const Comm comm = Comm::world();
+  int n = comm.size();
+  for (const auto& c : cases())
+    for (int round = 0; round < 8; ++round, ++n) {
+      SCOPED_TRACE("case " + std::to_string(n));
+      const auto whole = test::tame_tensor(c.extents, c.num_nonzeros, std::uint64_t(n), c.heavy);
+      const auto share = test::share_of(whole, comm);
+      const auto options = options_of(c, n);
+      const test::Threads threads(1 + n % 2);
+      const Distributor distributor(comm, share, comm.size(), std::uint64_t(n));
+      const auto distribution = test::some_distribution(distributor, comm.size(), n);
+
+      const auto distributed = run(comm, share, options, distribution);
+
+      expect_same(distributed, test::decompose(whole, options), comm.rank() == 0);
+      EXPECT_EQ(distributed.result.communication.volume_words,
+                distributed.result.communication.predicted_volume_words);
+    }
+}
+
+}  // namespace
+}  // namespace polyad

@@ -1,0 +1,94 @@
+"""`polyad cpd` on several processes: the answer of one, who does what, and what is refused."""
+
+import json
+import os
+import unittest
+
+from program import SOURCE, WITH_MPI, ProgramTest, run
+
+os.environ["OMP_WAIT_POLICY"] = "passive"  # more threads than cores must not wait in circles
+
+DEBIAN = SOURCE / "data" / "debian.tns.gz"
+QUICK = ("-r", 4, "-i", 5, "--tol", 0, "-t", 1)
+DIMS = (368, 13905, 58, 8)
+
+
+@unittest.skipUnless(WITH_MPI, "this build has no MPI")
+class DistributedTest(ProgramTest):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.alone = json.loads(run("cpd", DEBIAN, *QUICK, "-q", "--json", "-").stdout)
+
+    def debian(self, processes: int, *options: object) -> dict:
+        result = self.result("cpd", DEBIAN, *QUICK, "-q", *options, processes=processes)
+        self.assertEqual(result["processes"], processes)
+        for here, there in zip(result["fit_trajectory"], self.alone["fit_trajectory"], strict=True):
+            self.assertAlmostEqual((1 - here) ** 2, (1 - there) ** 2, delta=1e-12)
+        sent = result["communication"]
+        self.assertEqual(sent["volume_words_per_iteration"], sent["predicted_volume_words_per_iteration"])
+        self.assertGreater(sent["volume_words_per_iteration"], 0)
+        self.assertLessEqual(sent["max_volume_words"], sent["volume_words_per_iteration"])
+        return result
+
+    def assert_refused(self, sentence: str, code: int, *options: object, processes: int = 2) -> None:
+        """One process says it, and all end."""
+        result = run("cpd", DEBIAN, *QUICK, *options, processes=processes)
+        self.assertEqual(result.stderr.count(sentence), 1, result.stderr)
+        self.assertEqual(result.returncode, code)
+
+    def test_what_is_chosen_is_told(self) -> None:
+        result = self.debian(4)
+        self.assertIn(result["distribution"], ("coarse", "medium"))
+        self.assertGreater(result["predicted"]["communicate"], 0)
+        self.assertEqual(result["nnz"], 56587)
+
+    def test_every_distribution_gives_the_answer_of_one_process(self) -> None:
+        result = self.debian(3, "--distribution", "coarse", "--partition", "random")
+        self.assertEqual((result["distribution"], result["partition"], result["policy"]), ("coarse", "random", "none"))
+        result = self.debian(4, "--distribution", "medium", "--grid", "2x2x1x1", "--policy", "max-min")
+        self.assertEqual((result["grid"], result["policy"]), ([2, 2, 1, 1], "max-min"))
+        result = self.debian(2, "--distribution", "fine", "--row-owners", "random", "--format", "hicoo")
+        self.assertEqual((result["distribution"], result["format"]), ("fine", "hicoo"))
+
+    def test_grids_by_rule(self) -> None:
+        self.assertEqual(self.debian(2, "--grid", "splatt", "--policy-c", 3)["policy"], "ordered-3")
+        self.assertEqual(self.debian(2, "--grid", "predicted", "--policy", "set")["distribution"], "medium")
+
+    def test_a_partition_from_a_file(self) -> None:
+        fine = self.write("fine.part", "".join(f"{z % 3}\n" for z in range(56587)))
+        coarse = self.write("coarse.part", "".join(f"{i % 3}\n" for dim in DIMS for i in range(dim)))
+        self.assertEqual(self.debian(3, "--distribution", "fine", "--partition", fine)["partition"], "file")
+        self.assertEqual(self.debian(3, "--distribution", "coarse", "--partition", coarse)["partition"], "file")
+
+    def test_the_model_of_many_is_that_of_one(self) -> None:
+        self.succeed("cpd", DEBIAN, *QUICK, "-q", "--out", self.folder / "one")
+        self.succeed("cpd", DEBIAN, *QUICK, "-q", "--out", self.folder / "many", "--report", self.folder / "page.html",
+                     processes=3)
+        for name in ("mode1.mat", "mode4.mat", "lambda.mat"):
+            one, many = ((self.folder / place / name).read_text().split() for place in ("one", "many"))
+            self.assertEqual(len(one), len(many))
+            self.assertLess(max(abs(float(a) - float(b)) for a, b in zip(one, many)), 1e-6, name)
+        self.assertEqual((self.folder / "one" / "mode-1-team.map").read_text(),
+                         (self.folder / "many" / "mode-1-team.map").read_text())
+        self.assertIn("moving nonzeros", (self.folder / "page.html").read_text())
+
+    def test_what_makes_no_sense_is_refused(self) -> None:
+        self.assert_refused("the grid 3x1x1x1 is for 3 processes; 2 were started", 2, "--grid", "3x1x1x1")
+        self.assert_refused("--grid 2x1: expected a number for each of the 4 modes", 2, "--grid", "2x1")
+        self.assert_refused("--grid and --policy are for medium grain, not for fine", 2, "--distribution", "fine",
+                            "--policy", "set")
+        self.assert_refused("a random partition is for coarse or fine grain", 2, "--distribution", "medium",
+                            "--partition", "random")
+        self.assert_refused("--row-owners is for --distribution fine", 2, "--row-owners", "random")
+
+    def test_a_partition_that_does_not_fit_is_refused(self) -> None:
+        short = self.write("short.part", "0\n1\n")
+        self.assert_refused(f"{short}: has 2 lines; expected 56587", 2, "--distribution", "fine", "--partition", short)
+        wrong = self.write("wrong.part", "0\n2\n")
+        self.assert_refused(f"{wrong}:2: '2' is not a part; expected a number from 0 to 1", 2, "--distribution", "fine",
+                            "--partition", wrong)
+        self.assert_refused("say whether it is for --distribution fine or coarse", 2, "--partition", wrong)
+
+
+if __name__ == "__main__":
+    unittest.main()

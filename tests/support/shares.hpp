@@ -1,0 +1,52 @@
+#pragma once
+
+#include <vector>
+
+#include "polyad/base/parallel.hpp"
+#include "polyad/comm/comm.hpp"
+#include "polyad/dist/distribution.hpp"
+#include "polyad/dist/grid_choice.hpp"
+#include "polyad/tensor/sparse_tensor.hpp"
+
+namespace polyad::test {
+
+// The part-th of `parts` consecutive shares of a tensor, as it would be read from a file.
+inline SparseTensor<double> share_of(const SparseTensor<double>& whole, int part, int parts) {
+  SparseTensor<double> share(whole.extents());
+  std::vector<Index> at(whole.extents().size());
+  for (Index z = part_begin(whole.num_nonzeros(), part, parts);
+       z < part_begin(whole.num_nonzeros(), part + 1, parts); ++z) {
+    for (int m = 0; m < whole.order(); ++m) at[m] = whole.indices(m)[z];
+    share.append(at, whole.values()[z]);
+  }
+  return share;
+}
+inline SparseTensor<double> share_of(const SparseTensor<double>& whole, const Comm& comm) {
+  return share_of(whole, comm.rank(), comm.size());
+}
+
+// The n-th of many ways to distribute: all schemes, partitions and policies, over all grids.
+inline Distribution some_distribution(const Distributor& distributor, int num_parts, int n) {
+  const auto grids = all_grids(int(distributor.profiles().size()), num_parts);
+  const auto policies = all_policies();
+  switch (n % 8) {
+    case 0:
+      return distributor.coarse_block();
+    case 1:
+      return distributor.coarse_random();
+    case 2:
+      return distributor.fine_block();
+    case 3:
+      return distributor.fine_random();
+    case 4: {
+      auto result = distributor.fine_random();
+      result.row_rule = RowRule::random;
+      return result;
+    }
+    default:
+      return distributor.medium(grids[std::size_t(n / 8) % grids.size()],
+                                policies[std::size_t(n) % policies.size()]);
+  }
+}
+
+}  // namespace polyad::test
