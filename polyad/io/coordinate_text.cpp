@@ -27,8 +27,16 @@ struct LineShape {
   Index base = 1;                        // subtracted from every index
   Index least = 0;                       // the least index after that: -1 while the base is still open
   std::array<Index, max_order> limit{};  // the first index that is too large, after that
-  const char* limit_source = "";
+  std::array<const char*, max_order> limit_source{};
   Index first_line = 0;
+
+  void keep_within(const std::vector<Index>& dims, const char* source) {
+    for (std::size_t m = 0; m < dims.size(); ++m) {
+      if (dims[m] >= limit[m]) continue;
+      limit[m] = dims[m];
+      limit_source[m] = source;
+    }
+  }
 };
 
 LineShape shape_of(const InputFile& file, const FileHead& head, const ReadOptions& options) {
@@ -40,10 +48,11 @@ LineShape shape_of(const InputFile& file, const FileHead& head, const ReadOption
   const auto base = options.index_base ? options.index_base : head.index_base;
   shape.base = base.value_or(1);
   shape.least = base ? 0 : -1;
-  const auto& dims = options.dims.empty() ? head.dims : options.dims;
-  shape.limit_source = options.dims.empty() ? "the header" : "--dims";
   shape.limit.fill(most_index + 1 - shape.base);
-  for (std::size_t m = 0; m < dims.size(); ++m) shape.limit[m] = std::min(shape.limit[m], dims[m]);
+  const auto& dims = options.dims.empty() ? head.dims : options.dims;
+  shape.keep_within(dims, options.dims.empty() ? "the header" : "--dims");
+  if (options.space != nullptr && options.space->unknown() == IndexSpace::Unknown::fault)
+    shape.keep_within(options.space->dims(), "the model");
   shape.first_line = head.data_line;
   return shape;
 }
@@ -59,7 +68,7 @@ std::string index_fault(std::string_view word, int mode, const LineShape& shape)
     return fmt::format("{} is below {}, where the indices start", where, shape.base);
   if (*index - shape.base >= shape.limit[mode])
     return fmt::format("{} is beyond the dimension {} that {} states{}", where, shape.limit[mode],
-                       shape.limit_source, shape.base == 0 ? " (the indices start at 0)" : "");
+                       shape.limit_source[mode], shape.base == 0 ? " (the indices start at 0)" : "");
   return {};
 }
 
@@ -318,6 +327,19 @@ Slab read_coordinate_text(const InputFile& file, const FileHead& head, const Rea
   CoordinateReader reader(file, head, options);
   for_each_range(file, head.data_begin, options.share, [&](const TextRange& range) { reader.read(range); });
   return std::move(reader).take();
+}
+
+void read_coordinate_text(const InputFile& file, const FileHead& head, const ReadOptions& options,
+                          const SlabFn& fn) {
+  bool any = false;
+  const auto read = [&](const TextRange& range) {
+    CoordinateReader reader(file, head, options);
+    reader.read(range);
+    fn(std::move(reader).take());
+    any = true;
+  };
+  for_each_range(file, head.data_begin, options.share, read, options.slab_bytes);
+  if (!any) fn(CoordinateReader(file, head, options).take());
 }
 
 }  // namespace polyad::io

@@ -101,16 +101,21 @@ std::string week_label(Days day) {
   return fmt::format("{:04}-W{:02}", int(year), (thursday - new_year).count() / 7 + 1);
 }
 
+std::vector<CsvColumn> parse_list(std::string_view columns) {
+  std::vector<CsvColumn> list;
+  while (!columns.empty()) {
+    const auto comma = std::min(columns.find(','), columns.size());
+    list.push_back(parse_column(columns.substr(0, comma)));
+    if (list.back().name.empty()) throw Error(Errc::bad_option, "--columns has an empty name");
+    columns.remove_prefix(std::min(comma + 1, columns.size()));
+  }
+  return list;
+}
+
 }  // namespace
 
 CsvColumns parse_columns(std::string_view columns, std::string_view value) {
-  CsvColumns result;
-  while (!columns.empty()) {
-    const auto comma = std::min(columns.find(','), columns.size());
-    result.modes.push_back(parse_column(columns.substr(0, comma)));
-    if (result.modes.back().name.empty()) throw Error(Errc::bad_option, "--columns has an empty name");
-    columns.remove_prefix(std::min(comma + 1, columns.size()));
-  }
+  CsvColumns result{parse_list(columns), {}, {}};
   if (!value.empty()) {
     if (value != "1") result.value = value;
     return result;
@@ -130,6 +135,29 @@ CsvColumns parse_columns(std::string_view columns, std::string_view value) {
                             result.modes.back().name));
   result.value = result.modes.back().name;
   result.modes.pop_back();
+  return result;
+}
+
+CsvColumns parse_coordinate_columns(std::string_view columns, std::string_view value, int order) {
+  if (value == "1")
+    throw Error(Errc::bad_option,
+                "--value 1 counts lines; here it names the column to compare with, if there is one");
+  CsvColumns result{parse_list(columns), std::string(value), {}};
+  auto& modes = result.modes;
+  if (int(modes.size()) > order && is_plain_time(modes.back())) {
+    result.idle.push_back(modes.back().name);
+    modes.pop_back();
+  }
+  if (value.empty() && int(modes.size()) == order + 1) {
+    result.value = modes.back().name;
+    modes.pop_back();
+  }
+  if (int(modes.size()) != order)
+    throw Error(
+        Errc::bad_option,
+        fmt::format(
+            "--columns names {} modes, the model has {}; the value may follow them, or be named by --value",
+            modes.size(), order));
   return result;
 }
 

@@ -30,6 +30,9 @@ struct CsvColumns {
 // `timestamp` without a kind, which stays idle, as in the MovieLens forms). Throws Error{bad_option}.
 CsvColumns parse_columns(std::string_view columns, std::string_view value);
 
+// The same for coordinates of a model of this order: the value may be left out.
+CsvColumns parse_coordinate_columns(std::string_view columns, std::string_view value, int order);
+
 // The label of a time, binned: 2014-04-01T13, 2014-04-01, 2014-W14 or 2014-04. `text` is seconds since
 // 1970 or an ISO date, with or without a time of day; empty when it is neither.
 std::string time_label(std::string_view text, ColumnKind kind);

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <unordered_map>
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/io/field_roles.hpp"
 #include "polyad/io/field_splitter.hpp"
 #include "polyad/io/line_faults.hpp"
 #include "polyad/io/number_text.hpp"
@@ -24,76 +26,11 @@ struct StringHash {
 };
 using Numbering = std::unordered_map<std::string, Index, StringHash, std::equal_to<>>;
 
-// Which field of a line is what.
-struct FieldRoles {
-  struct Mode {
-    std::string name;
-    std::size_t field;
-    ColumnKind kind = ColumnKind::label;
-  };
-  std::vector<Mode> modes;
-  std::optional<std::size_t> value;  // empty: every line counts 1
-  std::size_t num_fields = 0;        // 0: three or four, as in the MovieLens forms
-};
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
-// The columns of files that need no telling: MovieLens, and what Polyad writes for unnamed indices.
-CsvColumns known_columns(const InputFile& file, const FileHead& head) {
-  const auto& names = head.column_names;
-  CsvColumns numbered{{}, "value", {}};
-  while (numbered.modes.size() < names.size() &&
-         names[numbered.modes.size()] == fmt::format("mode{}", numbered.modes.size() + 1))
-    numbered.modes.push_back({names[numbered.modes.size()], ColumnKind::index});
-  if (numbered.modes.size() >= min_order && numbered.modes.size() + 1 == names.size() &&
-      names.back() == "value")
-    return numbered;
-  if (names.size() >= 3 && names[0] == "userId" && names[1] == "movieId" && names[2] == "rating")
-    return {{{"userId", ColumnKind::label}, {"movieId", ColumnKind::label}}, "rating", {}};
-  throw Error(
-      Errc::bad_option,
-      fmt::format("csv needs --columns to say which columns are the modes and which is the value; this "
-                  "file has {}",
-                  listed(names)),
-      {file.path().string(), 0});
-}
-
-FieldRoles csv_roles(const InputFile& file, const FileHead& head, const ReadOptions& options) {
-  const CsvColumns columns = options.columns ? *options.columns : known_columns(file, head);
-  const auto find = [&](const std::string& name) {
-    const auto found = std::ranges::find(head.column_names, name);
-    if (found == head.column_names.end())
-      throw Error(
-          Errc::bad_option,
-          fmt::format("has no column {}; its columns are {}", in_quotes(name), listed(head.column_names)),
-          {file.path().string(), 0});
-    return std::size_t(found - head.column_names.begin());
-  };
-  FieldRoles roles;
-  for (const auto& mode : columns.modes) roles.modes.push_back({mode.name, find(mode.name), mode.kind});
-  if (!columns.value.empty()) roles.value = find(columns.value);
-  for (const auto& name : columns.idle) find(name);
-  roles.num_fields = head.column_names.size();
-  if (roles.modes.size() < min_order || roles.modes.size() > max_order)
-    throw Error(Errc::bad_option, fmt::format("--columns names {} modes: Polyad takes orders {} to {}",
-                                              roles.modes.size(), min_order, max_order));
-  return roles;
-}
-
-FieldRoles roles_of(const InputFile& file, const FileHead& head, const ReadOptions& options) {
-  if (head.format == TensorFormat::csv) return csv_roles(file, head, options);
-  return {{{"user", 0, ColumnKind::label}, {"item", 1, ColumnKind::label}}, 2, 0};
-}
-
 // What one thread has read: nonzeros in terms of its own numbering of the labels.
 class LabelledPart {
  public:
-  LabelledPart(const FieldRoles& roles, char separator)
-      : roles_(&roles), splitter_(separator), numbering_(roles.modes.size()) {}
+  LabelledPart(const FieldRoles& roles, char separator, const IndexSpace* space)
+      : roles_(&roles), splitter_(separator), space_(space), numbering_(roles.modes.size()) {}
 
   // Reads one line into the block; returns why that is not possible, or nothing.
   std::string read(std::string_view line, SlabBlock& block) {
@@ -110,8 +47,12 @@ class LabelledPart {
     }
     for (const auto& mode : roles_->modes)
       if (auto fault = check_label(mode, fields[mode.field]); !fault.empty()) return fault;
-    for (std::size_t m = 0; m < roles_->modes.size(); ++m)
-      block.indices[m].push_back(number(m, fields[roles_->modes[m].field]));
+    std::array<Index, max_order> index{};
+    for (std::size_t m = 0; m < roles_->modes.size(); ++m) {
+      index[m] = number(m, fields[roles_->modes[m].field]);
+      if (auto fault = check_place(m, index[m], fields[roles_->modes[m].field]); !fault.empty()) return fault;
+    }
+    for (std::size_t m = 0; m < roles_->modes.size(); ++m) block.indices[m].push_back(index[m]);
     block.values.push_back(value);
     return {};
   }
@@ -125,7 +66,7 @@ class LabelledPart {
       return fmt::format("expected user, item, rating and time, found {} fields", found);
     }
     if (found == roles_->num_fields) return {};
-    return fmt::format("expected {} fields as in the header, found {}", roles_->num_fields, found);
+    return fmt::format("expected {} fields as in {}, found {}", roles_->num_fields, roles_->example, found);
   }
 
   static std::string check_label(const FieldRoles::Mode& mode, std::string_view field) {
@@ -139,11 +80,25 @@ class LabelledPart {
     return {};
   }
 
+  // Whether the model, if there is one, has that index.
+  std::string check_place(std::size_t mode, Index index, std::string_view field) const {
+    if (space_ == nullptr || (index >= 0 && index < space_->dims()[mode])) return {};
+    const auto where =
+        fmt::format("{} in the column {}", in_quotes(field), in_quotes(roles_->modes[mode].name));
+    if (index == IndexSpace::several)
+      return fmt::format("{} names more than one index of mode {} of the model", where, mode + 1);
+    if (space_->unknown() == IndexSpace::Unknown::leave_out) return {};
+    if (index == IndexSpace::no_index)
+      return fmt::format("{} is no label of mode {} of the model", where, mode + 1);
+    return fmt::format("{} is beyond the dimension {} of the model", where, space_->dims()[mode]);
+  }
+
   Index number(std::size_t mode, std::string_view field) {
     const ColumnKind kind = roles_->modes[mode].kind;
     if (kind == ColumnKind::index) return *parse_index(field) - 1;
     std::string binned;
     if (is_time(kind)) field = binned = time_label(field, kind);
+    if (space_ != nullptr) return space_->find(int(mode), field);
     auto& known = numbering_[mode];
     if (const auto found = known.find(field); found != known.end()) return found->second;
     const auto index = Index(known.size());
@@ -153,6 +108,7 @@ class LabelledPart {
 
   const FieldRoles* roles_;
   FieldSplitter splitter_;
+  const IndexSpace* space_;           // gives labels their indices; null: they are numbered here
   std::vector<Numbering> numbering_;  // [mode]
 };
 
@@ -180,11 +136,12 @@ void translate(Array<Index>& column, const std::vector<Index>& to) {
 class LabelledReader {
  public:
   LabelledReader(const InputFile& file, const FileHead& head, const ReadOptions& options)
-      : file_(file), options_(options), roles_(roles_of(file, head, options)) {
+      : file_(file), options_(options), roles_(field_roles(file, head, options)) {
     slab_.head = head;
     slab_.head.index_base = 0;
     slab_.head.order = int(roles_.modes.size());
-    parts_.assign(num_threads(), LabelledPart(roles_, head.separator));
+    slab_.head.has_values = roles_.value.has_value();
+    parts_.assign(num_threads(), LabelledPart(roles_, head.separator, options.space));
   }
 
   void read(const TextRange& range) {
@@ -206,7 +163,7 @@ class LabelledReader {
   }
 
   Slab take() && {
-    for (int m = 0; m < slab_.head.order; ++m) number_mode(std::size_t(m));
+    for (int m = 0; m < slab_.head.order && options_.space == nullptr; ++m) number_mode(std::size_t(m));
     SlabBlocks blocks(slab_.head.order);
     for (auto& block : blocks_) blocks.append(std::move(block));
     std::move(blocks).concatenate(slab_);
@@ -272,6 +229,19 @@ Slab read_labelled_text(const InputFile& file, const FileHead& head, const ReadO
   LabelledReader reader(file, head, options);
   for_each_range(file, head.data_begin, options.share, [&](const TextRange& range) { reader.read(range); });
   return std::move(reader).take();
+}
+
+void read_labelled_text(const InputFile& file, const FileHead& head, const ReadOptions& options,
+                        const SlabFn& fn) {
+  bool any = false;
+  const auto read = [&](const TextRange& range) {
+    LabelledReader reader(file, head, options);
+    reader.read(range);
+    fn(std::move(reader).take());
+    any = true;
+  };
+  for_each_range(file, head.data_begin, options.share, read, options.slab_bytes);
+  if (!any) fn(LabelledReader(file, head, options).take());
 }
 
 std::vector<ModeLabels> unite_labels(const std::vector<std::vector<ModeLabels>>& shares) {

@@ -20,6 +20,11 @@ bool names_its_indices(TensorFormat format) {
          format == TensorFormat::movielens_colons;
 }
 
+bool is_lines_of_indices(TensorFormat format) {
+  return !is_binary(format) && !names_its_indices(format) && format != TensorFormat::dense_tensor &&
+         format != TensorFormat::dense_matrix;
+}
+
 [[noreturn]] void fail(const FileHead& head, Errc code, const std::string& why) {
   throw Error(code, why, {head.path.string(), 0});
 }
@@ -44,6 +49,13 @@ void check_dims_option(const FileHead& head, const ReadOptions& options) {
          fmt::format("--dims states {} dimensions, the tensor has {}", options.dims.size(), head.order));
 }
 
+// Coordinates of a model have its order. That of a csv or a binary is told later.
+void check_space(const FileHead& head, const ReadOptions& options) {
+  if (options.space != nullptr && head.order > 0 && head.order != options.space->order())
+    fail(head, Errc::bad_input,
+         fmt::format("its coordinates have {} modes, the model has {}", head.order, options.space->order()));
+}
+
 Slab read_as(const InputFile& file, const FileHead& head, const ReadOptions& options) {
   switch (head.format) {
     case TensorFormat::dense_tensor:
@@ -63,12 +75,6 @@ Slab read_as(const InputFile& file, const FileHead& head, const ReadOptions& opt
       check_dims_option(head, options);
       return read_coordinate_text(file, head, options);
   }
-}
-
-// Until now indices were taken to count from 1; an index -1 shows that they count from 0.
-bool counts_from_zero(const Slab& slab, const SlabFacts& whole, const ReadOptions& options) {
-  if (options.index_base || slab.head.index_base) return false;
-  return std::ranges::min(whole.min_index) == -1;
 }
 
 void shift_indices(Slab& slab, Index by) {
@@ -121,6 +127,19 @@ std::vector<Index> settle_dims(const Slab& slab, const std::vector<Index>& neede
   return dims;
 }
 
+void begin_progress(const InputFile& file, const ReadOptions& options) {
+  if (options.progress != nullptr)
+    options.progress->begin("reading " + file.path().filename().string(),
+                            file.is_gzip() ? 0 : file.size() / options.share.parts, "B");
+}
+
+}  // namespace
+
+bool counts_from_zero(const FileHead& head, const SlabFacts& whole, const ReadOptions& options) {
+  if (options.index_base || head.index_base) return false;
+  return std::ranges::min(whole.min_index) == -1;
+}
+
 void check_count(const FileHead& head, const SlabFacts& whole, const ReadOptions& options,
                  std::vector<std::string>& notes) {
   if (head.nonzeros && *head.nonzeros != whole.data_lines) {
@@ -133,8 +152,6 @@ void check_count(const FileHead& head, const SlabFacts& whole, const ReadOptions
     notes.push_back(fmt::format("the comment '# nnz' says {}, but the file has {} nonzeros",
                                 *head.noted_nonzeros, whole.data_lines));
 }
-
-}  // namespace
 
 SlabFacts merge(const SlabFacts& a, const SlabFacts& b) {
   SlabFacts both = a;
@@ -151,9 +168,7 @@ Slab read_slab(const std::filesystem::path& path, const ReadOptions& options) {
   const InputFile file(path);
   const FileHead head = recognise(file, options);
   check_options(head, options);
-  if (options.progress != nullptr)
-    options.progress->begin("reading " + path.filename().string(),
-                            file.is_gzip() ? 0 : file.size() / options.share.parts, "B");
+  begin_progress(file, options);
   Slab slab = read_as(file, head, options);
   check_options(slab.head, options);  // binaries tell their index base only now
   check_dims_option(slab.head, options);
@@ -161,13 +176,34 @@ Slab read_slab(const std::filesystem::path& path, const ReadOptions& options) {
   return slab;
 }
 
+void for_each_slab(const std::filesystem::path& path, const ReadOptions& options, const SlabFn& fn) {
+  const InputFile file(path);
+  const FileHead head = recognise(file, options);
+  check_options(head, options);
+  check_space(head, options);
+  const bool is_labelled = names_its_indices(head.format) && options.space != nullptr;
+  if (!is_labelled && !is_lines_of_indices(head.format)) {
+    Slab slab = read_slab(path, options);
+    check_space(slab.head, options);
+    fn(std::move(slab));
+    return;
+  }
+  check_dims_option(head, options);
+  begin_progress(file, options);
+  if (is_labelled)
+    read_labelled_text(file, head, options, fn);
+  else
+    read_coordinate_text(file, head, options, fn);
+  if (options.progress != nullptr) options.progress->finish();
+}
+
 LoadedTensor assemble(Slab slab, const SlabFacts& whole, const ReadOptions& options) {
   LoadedTensor loaded;
   loaded.format = slab.head.format;
   loaded.notes = slab.head.notes;
-  const bool from_zero = counts_from_zero(slab, whole, options);
+  const bool from_zero = counts_from_zero(slab.head, whole, options);
   if (from_zero) {
-    loaded.notes.emplace_back("an index 0 occurs, so indices are taken to count from 0 in every mode");
+    loaded.notes.emplace_back(note_of_zero);
     shift_indices(slab, 1);
   }
   const bool counted =

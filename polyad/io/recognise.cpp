@@ -111,11 +111,27 @@ void begin_data_after(Head& lines, FileHead& head) {
     head.data_begin = std::numeric_limits<Index>::max();
 }
 
-FileHead plain_head(Head& lines, TensorFormat format) {
+// Lines of coordinates of a model may leave out the value: the number of fields tells.
+void count_fields_for(const IndexSpace& space, const Head& lines, FileHead& head) {
+  const auto found = int(lines.words().size());
+  if (found != space.order() && found != space.order() + 1)
+    lines.fail(
+        fmt::format("expected {} indices, with or without a value behind, as the model has {} modes; "
+                    "found {} fields",
+                    space.order(), space.order(), found));
+  head.order = space.order();
+  head.has_values = found > space.order();
+}
+
+FileHead plain_head(Head& lines, TensorFormat format, const IndexSpace* space) {
   FileHead head;
   head.format = format;
-  lines.check_order(Index(lines.words().size()) - 1);
-  head.order = int(lines.words().size()) - 1;
+  if (space != nullptr) {
+    count_fields_for(*space, lines, head);
+  } else {
+    lines.check_order(Index(lines.words().size()) - 1);
+    head.order = int(lines.words().size()) - 1;
+  }
   if (format == TensorFormat::libmf) {
     if (head.order != 2)
       lines.fail(fmt::format("expected row, column and value, found {} fields", head.order + 1));
@@ -207,11 +223,13 @@ FileHead matrix_market_head(const InputFile& file, Head& lines) {
   return head;
 }
 
-FileHead movielens_head(Head& lines, TensorFormat format) {
+FileHead movielens_head(Head& lines, TensorFormat format, const IndexSpace* space) {
   FileHead head;
   head.format = format;
   head.order = 2;
   head.separator = format == TensorFormat::movielens_tabs ? '\t' : ':';
+  FieldSplitter splitter(head.separator);
+  head.has_values = space == nullptr || !splitter.split(lines.line()) || splitter.fields().size() > 2;
   begin_data_here(lines, head);
   return head;
 }
@@ -244,7 +262,20 @@ bool looks_like_csv(std::string_view line) {
          !parse_index(split_blanks(line)[0]);
 }
 
-FileHead text_head(const InputFile& file) {
+// Two whole numbers on the first line are a header, of order and nonzeros. But coordinates of a model may
+// leave out the value: then the lines that follow must look like those behind a header.
+bool begins_with_a_count(const InputFile& file, const Head& first, const IndexSpace* space) {
+  if (first.words().size() > 2 || !all_whole_numbers(first.words())) return false;
+  if (space == nullptr || first.words().size() == 1) return true;
+  const Index order = *parse_index(first.words()[0]);
+  Head lines(file);
+  lines.next();
+  if (!lines.next() || Index(lines.words().size()) != order) return false;
+  if (!lines.next()) return space->order() != 2;
+  return Index(lines.words().size()) == order + 1;
+}
+
+FileHead text_head(const InputFile& file, const IndexSpace* space) {
   std::string_view first;
   if (LineReader(file).next(first) && lower_case(first.substr(0, 14)) == "%%matrixmarket") {
     Head lines(file);
@@ -268,10 +299,10 @@ FileHead text_head(const InputFile& file) {
   if (word == "ktensor" || word == "facmatrix")
     lines.fail("holds a Kruskal tensor (factors), where a tensor's nonzeros were expected");
   if (lines.line().find("::") != std::string_view::npos)
-    return movielens_head(lines, TensorFormat::movielens_colons);
+    return movielens_head(lines, TensorFormat::movielens_colons, space);
   if (looks_like_csv(lines.line())) return csv_head(lines);
-  if (looks_like_u_data(lines)) {
-    auto head = movielens_head(lines, TensorFormat::movielens_tabs);
+  if (looks_like_u_data(lines) && (space == nullptr || space->order() == 2)) {
+    auto head = movielens_head(lines, TensorFormat::movielens_tabs, space);
     head.notes.emplace_back(
         "read as MovieLens u.data (user, item, rating, time); --input-format tns reads it as a "
         "tensor of order 3");
@@ -279,32 +310,32 @@ FileHead text_head(const InputFile& file) {
   }
   if (word.find(',') != std::string_view::npos)
     lines.fail("a csv file begins with a header line that names its columns; this one begins with numbers");
-  if (lines.words().size() <= 2 && all_whole_numbers(lines.words())) return counted_head(lines);
+  if (begins_with_a_count(file, lines, space)) return counted_head(lines);
   if (!parse_real(word))
     lines.fail(
         fmt::format("{} is neither a number nor a header that Polyad knows (sptensor, tensor, matrix, "
                     "%%MatrixMarket, column names)",
                     in_quotes(word)));
-  return plain_head(lines, TensorFormat::tns);
+  return plain_head(lines, TensorFormat::tns, space);
 }
 
-FileHead text_head_as(const InputFile& file, TensorFormat format) {
+FileHead text_head_as(const InputFile& file, TensorFormat format, const IndexSpace* space) {
   Head lines(file);
   if (format == TensorFormat::matrix_market) return matrix_market_head(file, lines);
-  if (!lines.next()) return text_head(file);  // empty, or it says why not
+  if (!lines.next()) return text_head(file, space);  // empty, or it says why not
   switch (format) {
     case TensorFormat::tns:
     case TensorFormat::libmf:
-      return plain_head(lines, format);
+      return plain_head(lines, format, space);
     case TensorFormat::movielens_tabs:
     case TensorFormat::movielens_colons:
-      return movielens_head(lines, format);
+      return movielens_head(lines, format, space);
     case TensorFormat::csv:
       return csv_head(lines);
     default:
       break;
   }
-  FileHead head = text_head(file);
+  FileHead head = text_head(file, space);
   if (head.format != format)
     lines.fail(
         fmt::format("is {}, not {} as --input-format says", traits(head.format).name, traits(format).name));
@@ -365,7 +396,8 @@ FileHead recognise(const InputFile& file, const ReadOptions& options) {
                 fmt::format("is a text, not {} as --input-format says", traits(*options.format).name),
                 {file.path().string(), 0});
   } else {
-    head = options.format ? text_head_as(file, *options.format) : text_head(file);
+    head =
+        options.format ? text_head_as(file, *options.format, options.space) : text_head(file, options.space);
   }
   head.path = file.path();
   return head;

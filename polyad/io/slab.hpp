@@ -2,6 +2,7 @@
 
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "polyad/base/array.hpp"
 #include "polyad/base/progress.hpp"
 #include "polyad/io/csv_columns.hpp"
+#include "polyad/io/index_space.hpp"
 #include "polyad/io/tensor_format.hpp"
 #include "polyad/io/text_lines.hpp"
 #include "polyad/tensor/labels.hpp"
@@ -29,10 +31,13 @@ struct ReadOptions {
   std::optional<int> index_base;       // 0 or 1; empty: found out
   std::vector<Index> dims;             // empty: those of the header, else the maxima
   std::optional<CsvColumns> columns;   // for csv
+  const IndexSpace* space =
+      nullptr;  // of a model whose coordinates the file holds; null: a tensor of its own
   Share share;
   Progress* progress = nullptr;
   // Faulty lines are left out and told here; null: the first fault is thrown as an Error.
   std::vector<Problem>* problems = nullptr;
+  Index slab_bytes = Index(1) << 26;  // of text, where a file is read slab by slab
 };
 
 // What a file says before its first nonzero: the same for whoever reads a share of it.
@@ -78,5 +83,6 @@ struct Slab {
   SlabFacts facts;
   std::vector<ModeLabels> labels;  // of formats that name their indices: this share's, sorted
 };
+using SlabFn = std::function<void(Slab&&)>;
 
 }  // namespace polyad::io

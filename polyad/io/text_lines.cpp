@@ -190,7 +190,7 @@ void TextRange::read_pieces(Index begin, Index end, const PieceFn& fn) const {
 }
 
 void for_each_range(const InputFile& file, Index text_begin, Share share,
-                    const std::function<void(const TextRange&)>& fn) {
+                    const std::function<void(const TextRange&)>& fn, Index longest) {
   if (file.is_gzip()) {
     for_each_inflated(file, text_begin, share, fn);
     return;
@@ -201,8 +201,12 @@ void for_each_range(const InputFile& file, Index text_begin, Share share,
     const Index position = text_begin + part_begin(text_bytes, part, share.parts);
     return position == text_begin ? position : line_begin_from(file, position);
   };
-  const Index begin = begin_of(share.part), end = begin_of(share.part + 1);
-  if (begin < end) fn(TextRange(file, begin, end));
+  const Index end = begin_of(share.part + 1);
+  for (Index begin = begin_of(share.part); begin < end;) {
+    const Index stop = end - begin <= longest ? end : line_begin_from(file, begin + longest);
+    fn(TextRange(file, begin, stop));
+    begin = stop;
+  }
 }
 
 }  // namespace polyad::io

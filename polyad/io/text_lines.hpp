@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -45,8 +46,10 @@ class TextRange {
 };
 
 // Hands over a share of a file's text that begins at `text_begin`, as one range of a stored file, or,
-// as inflation goes on, as one range after the other of a gzip file.
+// as inflation goes on, as one range after the other of a gzip file. Ranges of a stored file are at most
+// `longest` bytes, but for a line that is longer.
 void for_each_range(const InputFile& file, Index text_begin, Share share,
-                    const std::function<void(const TextRange&)>& fn);
+                    const std::function<void(const TextRange&)>& fn,
+                    Index longest = std::numeric_limits<Index>::max());
 
 }  // namespace polyad::io

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/io/binary_tensor.hpp"
+#include "polyad/io/line_writer.hpp"
 #include "polyad/io/number_text.hpp"
 #include "polyad/io/output_file.hpp"
 
@@ -17,23 +17,9 @@ namespace polyad::io {
 namespace {
 
 using Tensor = SparseTensor<double>;
-using AppendLine = std::function<void(std::string&, Index)>;  // the line of one nonzero
 
-// All threads print, each its part of some lines; the parts are written in order.
 void write_lines(OutputFile& out, Index count, const AppendLine& append_line) {
-  const Index per_round = Index(num_threads()) << 16;
-  std::vector<std::string> parts(num_threads());
-  for (Index from = 0; from < count; from += per_round) {
-    parallel_parts(std::min(per_round, count - from), [&](Index begin, Index end, int thread) {
-      auto& text = parts[thread];
-      text.clear();
-      for (Index z = from + begin; z < from + end; ++z) append_line(text, z);
-    });
-    for (auto& text : parts) {
-      out.write(text);
-      text.clear();
-    }
-  }
+  io::write_lines([&](std::string_view text) { out.write(text); }, count, append_line);
 }
 
 void append_coordinates(std::string& out, const Tensor& x, Index z, Index base, std::string_view separator) {
@@ -75,25 +61,10 @@ void write_numbered(OutputFile& out, TensorFormat format, const Tensor& x) {
   });
 }
 
-// A field in quotes where it would be misread without.
-void append_field(std::string& out, std::string_view field) {
-  if (field.find_first_of(",\"\r\t;") == std::string_view::npos && !field.starts_with(' ') &&
-      !field.ends_with(' ')) {
-    out += field;
-    return;
-  }
-  out += '"';
-  for (const char c : field) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
-
 void append_name(std::string& out, std::span<const ModeLabels> labels, int mode, Index index) {
   const auto m = std::size_t(mode);
   if (m < labels.size() && std::size_t(index) < labels[m].labels.size())
-    append_field(out, labels[m].labels[index]);
+    append_field(out, labels[m].labels[index], ',');
   else
     append_number(out, index + 1);
 }
@@ -102,8 +73,9 @@ void write_csv(OutputFile& out, const Tensor& x, std::span<const ModeLabels> lab
   std::string header;
   for (int m = 0; m < x.order(); ++m) {
     const auto k = std::size_t(m);
-    append_field(
-        header, k < labels.size() && !labels[k].name.empty() ? labels[k].name : fmt::format("mode{}", m + 1));
+    append_field(header,
+                 k < labels.size() && !labels[k].name.empty() ? labels[k].name : fmt::format("mode{}", m + 1),
+                 ',');
     header += ',';
   }
   out.write(header + "value\n");

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "polyad/base/types.hpp"
+#include "polyad/tensor/labels.hpp"
+
+namespace polyad::io {
+
+// The dims and labels that a file of coordinates must keep to, because they are known before it is read:
+// those of a model. Its order tells whether lines have a value; its labels tell which index a name stands
+// for.
+class IndexSpace {
+ public:
+  // What becomes of a line that names what the model does not have.
+  enum class Unknown { fault, leave_out };
+
+  IndexSpace(std::vector<Index> dims, std::vector<ModeLabels> labels, Unknown unknown);
+  IndexSpace(const IndexSpace&) = delete;
+  IndexSpace& operator=(const IndexSpace&) = delete;
+
+  int order() const { return int(dims_.size()); }
+  const std::vector<Index>& dims() const { return dims_; }
+  const std::vector<ModeLabels>& labels() const { return labels_; }
+  Unknown unknown() const { return unknown_; }
+  bool has_labels(int mode) const { return !labels_[mode].empty(); }
+  // What a column of the mode is called: the name that its labels have, else "mode3".
+  std::string name(int mode) const;
+
+  // The index of a label; or one of these.
+  static constexpr Index no_index = -1, several = -2;
+  Index find(int mode, std::string_view label) const;
+
+ private:
+  std::vector<Index> dims_;
+  std::vector<ModeLabels> labels_;
+  Unknown unknown_;
+  std::vector<std::unordered_map<std::string_view, Index>> index_of_;  // [mode]; views of labels_
+};
+
+}  // namespace polyad::io
