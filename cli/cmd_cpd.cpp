@@ -105,11 +105,6 @@ io::KruskalFormat output_format(const std::string& out) {
   return *format;
 }
 
-// The path whose neighbours label files are: inside the directory that SPLATT's form is.
-std::filesystem::path labels_anchor(const std::filesystem::path& out, io::KruskalFormat format) {
-  return format == io::KruskalFormat::splatt ? out / "lambda.mat" : out;
-}
-
 // What the model takes with a row for every index, as it is written.
 Index model_bytes(std::span<const Index> extents, Index num_components) {
   double bytes = 0;
@@ -141,7 +136,7 @@ void save_model(const Args& args, const SparseModel<Real>& model, std::span<cons
   const auto format = output_format(args.out);
   console.progress().begin("writing " + args.out);
   io::write_kruskal(args.out, with_all_rows(model, extents), format);
-  io::write_label_files(labels_anchor(args.out, format), labels);
+  io::write_label_files(io::labels_anchor(args.out, format), labels);
   console.progress().finish();
   console.say(args.out + ": the model");
 }
@@ -206,7 +201,7 @@ void run_with(const Comm& comm, const Args& args) {
   const double load_seconds = watch.lap();
   if (!args.out.empty())
     collectively(comm, [&] {
-      io::check_label_files(labels_anchor(args.out, output_format(args.out)), loaded.labels);
+      io::check_label_files(io::labels_anchor(args.out, output_format(args.out)), loaded.labels);
       options.extra_bytes = model_bytes(loaded.tensor.extents(), options.als.num_components);
     });
   options.mode_order = parse_mode_order(args.mode_order, loaded.tensor.order());

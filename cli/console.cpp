@@ -29,11 +29,6 @@ void set_threads(const Comm& comm, const CommonOptions& options) {
     omp_set_num_threads(std::max(1, omp_get_num_procs() / sharing));
 }
 
-void print_to_standard_output(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw Error(Errc::resource, "the result cannot be written to standard output");
-}
-
 }  // namespace
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
@@ -42,17 +37,25 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("-t,--threads", options.threads, "Threads per process")->check(CLI::Range(1, 4096));
 }
 
-Console::Console(const Comm& comm, const CommonOptions& options)
-    : comm_(comm), options_(options), progress_(progress_style(comm, options)) {
+Console::Console(const Comm& comm, const CommonOptions& options, Words words)
+    : comm_(comm),
+      options_(options),
+      words_(options.json == "-" ? Words::to_standard_error : words),
+      progress_(progress_style(comm, options)) {
   set_threads(comm, options);
+}
+
+void Console::print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw Error(Errc::resource, "the result cannot be written to standard output");
 }
 
 void Console::say(const std::string& text) const {
   if (comm_.rank() != 0 || options_.quiet) return;
-  if (options_.json == "-")
+  if (words_ == Words::to_standard_error)
     fmt::print(stderr, "{}\n", text);
   else
-    print_to_standard_output(text + "\n");
+    print(text + "\n");
 }
 
 void Console::warn(const std::string& text) const {
@@ -66,7 +69,7 @@ void Console::result(const nlohmann::ordered_json& json) const {
     const std::string text =
         json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     if (options_.json == "-") {
-      print_to_standard_output(text);
+      print(text);
       return;
     }
     write_text(options_.json, text);

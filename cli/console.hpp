@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 #include "polyad/base/progress.hpp"
 #include "polyad/comm/comm.hpp"
@@ -21,9 +22,15 @@ void add_common_options(CLI::App& command, CommonOptions& options);
 // standard error when the result itself goes to standard output. Warnings are never silenced.
 class Console {
  public:
-  Console(const Comm& comm, const CommonOptions& options);  // Collective.
+  // Where words go when the JSON does not decide it.
+  enum class Words { to_standard_output, to_standard_error };
+
+  Console(const Comm& comm, const CommonOptions& options,
+          Words words = Words::to_standard_output);  // Collective.
 
   void say(const std::string& text) const;
+  // A result that is itself a text, on standard output, whether quiet or not. Throws Error{resource}.
+  static void print(std::string_view text);
   void warn(const std::string& text) const;
   // Hands over the result where --json says. Collective: all processes learn when it cannot be written.
   void result(const nlohmann::ordered_json& json) const;
@@ -32,6 +39,7 @@ class Console {
  private:
   Comm comm_;
   CommonOptions options_;
+  Words words_;
   Progress progress_;
 };
 

@@ -53,21 +53,46 @@ std::vector<std::vector<ModeLabels>> gather_labels(const Comm& comm, const std::
   return shares;
 }
 
+void add_format_options(CLI::App& command, InputOptions& options) {
+  command.add_option("--input-format", options.format, "Read it as this format, whatever it looks like");
+  command.add_option("--index-base", options.index_base, "The first index of every mode (else found out)")
+      ->check(CLI::IsMember({0, 1}));
+  command.add_option("--labels", options.labels, "MODE=FILE: line i of FILE names index i of the mode");
+}
+
+io::ReadOptions format_options(const InputOptions& options) {
+  io::ReadOptions read;
+  if (!options.format.empty()) read.format = io::format_by_name(options.format);
+  if (options.index_base >= 0) read.index_base = options.index_base;
+  if (options.columns.empty() && !options.value.empty())
+    throw Error(Errc::bad_option, "--value goes with --columns");
+  return read;
+}
+
 }  // namespace
 
 void add_input_options(CLI::App& command, InputOptions& options) {
   command.add_option("input", options.path, "The tensor; its format is recognised, through gzip")->required();
-  command.add_option("--input-format", options.format, "Read it as this format, whatever it looks like");
-  command.add_option("--index-base", options.index_base, "The first index of every mode (else found out)")
-      ->check(CLI::IsMember({0, 1}));
   command.add_option("--dims", options.dims,
                      "The dimensions, as in 30x24x659 (else the header's or the maxima)");
+  add_format_options(command, options);
   command.add_option("--columns", options.columns,
                      "csv: the columns of the modes, then of the value: user,item,rating; "
                      "NAME:hour|day|week|month bins times, NAME:index takes numbers as they are");
   command.add_option("--value", options.value,
                      "csv: the value's column (1: count lines); then --columns are all modes");
-  command.add_option("--labels", options.labels, "MODE=FILE: line i of FILE names index i of the mode");
+}
+
+void add_coordinate_options(CLI::App& command, InputOptions& options) {
+  command
+      .add_option("coordinates", options.path,
+                  "Where to predict: indices or labels per line, and values to compare with if there are any")
+      ->required();
+  add_format_options(command, options);
+  command.add_option("--columns", options.columns,
+                     "csv: the columns of the modes, then of the value if there is one; "
+                     "NAME:hour|day|week|month bins times, NAME:index takes numbers as they are");
+  command.add_option("--value", options.value, "csv: the value's column; then --columns are all modes");
 }
 
 std::vector<Index> parse_dims(const std::string& text, const std::string& option) {
@@ -85,15 +110,27 @@ std::vector<Index> parse_dims(const std::string& text, const std::string& option
 }
 
 io::ReadOptions read_options(const InputOptions& options) {
-  io::ReadOptions read;
-  if (!options.format.empty()) read.format = io::format_by_name(options.format);
-  if (options.index_base >= 0) read.index_base = options.index_base;
+  io::ReadOptions read = format_options(options);
   if (!options.dims.empty()) read.dims = parse_dims(options.dims, "--dims");
-  if (!options.columns.empty())
-    read.columns = io::parse_columns(options.columns, options.value);
-  else if (!options.value.empty())
-    throw Error(Errc::bad_option, "--value goes with --columns");
+  if (!options.columns.empty()) read.columns = io::parse_columns(options.columns, options.value);
   return read;
+}
+
+io::ReadOptions read_options(const InputOptions& options, const io::IndexSpace& space) {
+  io::ReadOptions read = format_options(options);
+  read.space = &space;
+  if (!options.columns.empty())
+    read.columns = io::parse_coordinate_columns(options.columns, options.value, space.order());
+  return read;
+}
+
+void replace_labels(std::vector<ModeLabels>& labels, const InputOptions& options) {
+  for (const auto& text : options.labels) {
+    const auto [mode, file] = parse_label_option(text);
+    if (mode >= int(labels.size()))
+      throw Error(Errc::bad_option, fmt::format("--labels {}: the tensor has {} modes", text, labels.size()));
+    labels[mode] = io::read_labels(file);
+  }
 }
 
 void add_labels(io::LoadedTensor& loaded, const InputOptions& options) {
@@ -102,12 +139,7 @@ void add_labels(io::LoadedTensor& loaded, const InputOptions& options) {
   loaded.notes.insert(loaded.notes.end(), beside.notes.begin(), beside.notes.end());
   for (int m = 0; m < order; ++m)
     if (loaded.labels[m].empty()) loaded.labels[m] = beside.labels[m];
-  for (const auto& text : options.labels) {
-    const auto [mode, file] = parse_label_option(text);
-    if (mode >= order)
-      throw Error(Errc::bad_option, fmt::format("--labels {}: the tensor has {} modes", text, order));
-    loaded.labels[mode] = io::read_labels(file);
-  }
+  replace_labels(loaded.labels, options);
   for (int m = 0; m < order; ++m) {
     const auto count = Index(loaded.labels[m].labels.size());
     if (count > 0 && count < loaded.tensor.extent(m))

@@ -19,9 +19,13 @@ struct InputOptions {
   std::vector<std::string> labels;  // "MODE=FILE"
 };
 void add_input_options(CLI::App& command, InputOptions& options);
+// Those of a file of coordinates of a model, which states the dims.
+void add_coordinate_options(CLI::App& command, InputOptions& options);
 
 // What they mean to the reader. Throws Error{bad_option}.
 io::ReadOptions read_options(const InputOptions& options);
+// The same for coordinates of a model.
+io::ReadOptions read_options(const InputOptions& options, const io::IndexSpace& space);
 std::vector<Index> parse_dims(const std::string& text, const std::string& option);
 
 // Reads the tensor: every process its share, under the dims of the whole; and the labels, from the file
@@ -29,6 +33,9 @@ std::vector<Index> parse_dims(const std::string& text, const std::string& option
 io::LoadedTensor load(const Comm& comm, const InputOptions& options, Console& console);
 // The labels of a tensor that was read from `options.path`, for modes that have none yet.
 void add_labels(io::LoadedTensor& loaded, const InputOptions& options);
+
+// The labels that --labels names, in place of those found elsewhere; one entry per mode.
+void replace_labels(std::vector<ModeLabels>& labels, const InputOptions& options);
 
 // Says how many duplicate coordinates were added up, if there were any.
 void warn_of_duplicates(const Console& console, const InputOptions& options, Index count);

@@ -111,6 +111,10 @@ std::optional<KruskalFormat> kruskal_format_by_extension(const fs::path& path) {
   return std::nullopt;
 }
 
+fs::path labels_anchor(const fs::path& path, KruskalFormat format) {
+  return format == KruskalFormat::splatt ? path / "lambda.mat" : path;
+}
+
 bool looks_like_kruskal(const fs::path& path) {
   return recognised(path).has_value();
 }

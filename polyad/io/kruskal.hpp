@@ -27,6 +27,10 @@ void write_kruskal(const std::filesystem::path& path, const Kruskal<double>& k, 
 // that exists, a trailing slash, or no extension. Nothing for any other extension.
 std::optional<KruskalFormat> kruskal_format_by_extension(const std::filesystem::path& path);
 
+// The path beside which the labels of a Kruskal tensor lie, as label_files.hpp finds them: for SPLATT's form
+// that is inside the directory.
+std::filesystem::path labels_anchor(const std::filesystem::path& path, KruskalFormat format);
+
 // Whether the content is meant as a Kruskal tensor, from its first lines only: true promises that
 // read_kruskal knows the format, not that it finds no fault. Throws Error{io} when nothing can be read.
 bool looks_like_kruskal(const std::filesystem::path& path);

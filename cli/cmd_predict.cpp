@@ -1,0 +1,202 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/commands.hpp"
+#include "cli/input.hpp"
+#include "cli/output.hpp"
+#include "polyad/algo/predict.hpp"
+#include "polyad/base/error.hpp"
+#include "polyad/base/memory.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/base/timings.hpp"
+#include "polyad/io/coordinate_file.hpp"
+#include "polyad/io/kruskal.hpp"
+#include "polyad/io/label_files.hpp"
+#include "polyad/io/output_file.hpp"
+#include "polyad/io/prediction_table.hpp"
+#include "polyad/report/prediction_report.hpp"
+
+namespace polyad::cli {
+namespace {
+
+using Unknown = io::IndexSpace::Unknown;
+
+struct Args {
+  CommonOptions common;
+  InputOptions input;
+  std::string model, out;
+  bool contributions = false, skip_unknown = false;
+  Index num_largest = 5;
+
+  // Without --out the table goes to standard output, unless the JSON is there.
+  bool prints_table() const { return out.empty() && common.json != "-"; }
+  bool makes_table() const { return prints_table() || !out.empty(); }
+};
+
+char separator_of(const std::string& out) {
+  const std::filesystem::path path(out);
+  const auto extension = (io::has_gzip_extension(path) ? path.stem() : path).extension();
+  if (out.empty() || extension == ".tsv") return '\t';
+  if (extension == ".csv") return ',';
+  throw Error(
+      Errc::bad_option,
+      fmt::format("--out {}: expected a name that ends in .tsv or .csv, or in .tsv.gz or .csv.gz", out));
+}
+
+void check_outputs(const Args& args) {
+  using Type = std::filesystem::file_type;
+  separator_of(args.out);
+  if (args.contributions && !args.makes_table())
+    throw Error(Errc::bad_option, "--contributions are columns of the table: with --json - say --out FILE");
+  const std::string json = args.common.json == "-" ? "" : args.common.json;
+  if (!args.out.empty()) check_place(args.out, Type::regular);
+  if (!json.empty()) check_place(json, Type::regular);
+  for (const auto& input : {args.model, args.input.path}) check_distinct({input, args.out, json});
+}
+
+std::vector<ModeLabels> model_labels(const Args& args, const Kruskal<double>& model, const Console& console) {
+  const bool is_directory = std::filesystem::is_directory(args.model);
+  const auto format = is_directory ? io::KruskalFormat::splatt : io::KruskalFormat::ktensor;
+  auto found = io::find_labels_beside(io::labels_anchor(args.model, format), model.order());
+  replace_labels(found.labels, args.input);
+  for (int m = 0; m < model.order(); ++m) {
+    const auto count = Index(found.labels[m].labels.size());
+    if (count > 0 && count != model.factors[m].num_rows())
+      found.notes.push_back(
+          fmt::format("mode {} has {} rows but {} labels", m + 1, model.factors[m].num_rows(), count));
+  }
+  for (const auto& note : found.notes) console.warn(args.model + ": " + note);
+  return std::move(found.labels);
+}
+
+std::vector<Index> dims_of(const Kruskal<double>& model) {
+  std::vector<Index> dims;
+  for (const auto& factor : model.factors) dims.push_back(factor.num_rows());
+  return dims;
+}
+
+// Where the table goes; a file appears under its name only when it is complete.
+class TableOutput {
+ public:
+  explicit TableOutput(const std::string& out) {
+    if (!out.empty())
+      file_.emplace(out, io::has_gzip_extension(out) ? io::OutputFile::Compression::gzip
+                                                     : io::OutputFile::Compression::none);
+  }
+  void write(std::string_view text) { file_ ? file_->write(text) : Console::print(text); }
+  void commit() {
+    if (file_) file_->commit();
+  }
+
+ private:
+  std::optional<io::OutputFile> file_;
+};
+
+// Predicts batch after batch; `table` is null when none is wanted.
+PredictionSummary predict_all(const io::CoordinateFile& file, const Kruskal<double>& model,
+                              const PredictOptions& options, const io::PredictionTable* table,
+                              Progress& progress) {
+  Predictor<double> predictor(model, options);
+  file.for_each_batch([&](const io::CoordinateBatch& whole) {
+    const Index step = predictor.batch_size();
+    for (Index begin = 0; begin < whole.size(); begin += step) {
+      const auto count = std::size_t(std::min(step, whole.size() - begin));
+      std::vector<std::span<const Index>> coordinates;
+      for (const auto& column : whole.indices)
+        coordinates.push_back(std::span(column).subspan(std::size_t(begin), count));
+      const auto values = options.has_values ? std::span(whole.values).subspan(std::size_t(begin), count)
+                                             : std::span<const double>();
+      const auto& batch = predictor.predict(coordinates, values);
+      if (table != nullptr)
+        table->write_rows({coordinates, batch.predictions, values, batch.residuals,
+                           options.contributions ? &batch.contributions : nullptr});
+      progress.advance(Index(count));
+    }
+  });
+  return predictor.summary();
+}
+
+PredictionSummary predict_table(const Args& args, const io::CoordinateFile& file,
+                                const Kruskal<double>& model, const io::IndexSpace& space,
+                                Progress& progress) {
+  const PredictOptions options{file.has_values(), args.contributions, args.num_largest};
+  if (!args.makes_table()) return predict_all(file, model, options, nullptr, progress);
+  TableOutput output(args.out);
+  std::vector<std::string> names;
+  for (int m = 0; m < space.order(); ++m) names.push_back(space.name(m));
+  const io::PredictionTable table(names, space.labels(), separator_of(args.out),
+                                  [&](std::string_view text) { output.write(text); });
+  using Values = io::PredictionTable::Values;
+  table.write_head(file.has_values() ? Values::present : Values::absent,
+                   args.contributions ? model.num_components() : 0);
+  auto summary = predict_all(file, model, options, &table, progress);
+  output.commit();
+  return summary;
+}
+
+void tell(const Args& args, const PredictionRun& run, const io::CoordinateFile& file,
+          const io::IndexSpace& space, const Timings& timings, Console& console) {
+  if (!args.out.empty() || !args.common.json.empty()) console.say(prediction_text(run, space.labels()));
+  if (!args.out.empty()) console.say(args.out + ": the predictions");
+  auto json = prediction_json(run, space.labels());
+  json["format"] = io::traits(file.format()).name;
+  json["out"] = args.out;
+  json["threads"] = num_threads();
+  for (const auto& [phase, seconds] : timings.phases()) json["seconds"][phase] = seconds;
+  json["peak_memory_bytes"] = peak_memory_bytes();
+  console.result(json);
+}
+
+void run(const Comm& comm, const Args& args) {
+  using Words = Console::Words;
+  require_one_process(comm, "predict");
+  Console console(comm, args.common,
+                  args.prints_table() ? Words::to_standard_error : Words::to_standard_output);
+  check_outputs(args);
+  Timings timings;
+  const auto model = timings.measure("load", [&] { return io::read_kruskal(args.model); });
+  const io::IndexSpace space(dims_of(model), model_labels(args, model, console),
+                             args.skip_unknown ? Unknown::leave_out : Unknown::fault);
+  auto read = read_options(args.input, space);
+  read.progress = &console.progress();
+  const auto file = timings.measure("read", [&] { return io::CoordinateFile(args.input.path, read); });
+  for (const auto& note : file.notes()) console.warn(args.input.path + ": " + note);
+
+  PredictionRun result{space.dims(), model.num_components(), file.num_unknown(), {}};
+  console.progress().begin("predicting", file.num_coordinates(), "coordinates");
+  result.summary =
+      timings.measure("predict", [&] { return predict_table(args, file, model, space, console.progress()); });
+  console.progress().finish();
+  if (result.num_unknown > 0)
+    console.warn(fmt::format("{}: {} coordinates that the model does not have were left out", args.input.path,
+                             result.num_unknown));
+  tell(args, result, file, space, timings, console);
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, const Comm& comm) {
+  auto args = std::make_shared<Args>();
+  auto* command = app.add_subcommand(
+      "predict", "What a model says at given coordinates, and how far that is from values");
+  command->add_option("model", args->model, "The model: what cpd --out wrote, with its labels beside it")
+      ->required();
+  add_coordinate_options(*command, args->input);
+  command->add_option("--out", args->out,
+                      "Write the table to this file, .tsv or .csv (else to standard output, with tabs)");
+  command->add_flag("--contributions", args->contributions, "Add a column per component: what it adds");
+  command->add_flag("--skip-unknown", args->skip_unknown,
+                    "Leave out coordinates that the model does not have, and count them");
+  command->add_option("--top", args->num_largest, "How many of the largest residuals to tell")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000));
+  add_common_options(*command, args->common);
+  command->footer("Example: polyad predict model data/debian.tns.gz --out predictions.tsv");
+  command->callback([args, comm] { run(comm, *args); });
+}
+
+}  // namespace polyad::cli

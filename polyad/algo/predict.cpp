@@ -1,0 +1,82 @@
+#include "polyad/algo/predict.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "polyad/base/error.hpp"
+
+namespace polyad {
+namespace {
+
+std::vector<Index> coordinate_at(Coordinates coordinates, Index z) {
+  std::vector<Index> coordinate;
+  for (const auto& column : coordinates) coordinate.push_back(column[z]);
+  return coordinate;
+}
+
+void check_finite(Coordinates coordinates, std::span<const double> numbers, const std::string& what) {
+  const Index z = first_not_finite(numbers);
+  if (z < 0) return;
+  std::string place;
+  for (const Index index : coordinate_at(coordinates, z)) place += ' ' + std::to_string(index + 1);
+  throw Error(Errc::bad_input, "the " + what + " at" + place + " is beyond what double precision holds");
+}
+
+}  // namespace
+
+double PredictionSummary::relative_error() const {
+  if (residuals.largest == 0) return 0;
+  if (values.largest == 0) return -1;
+  return residuals.largest / values.largest * std::sqrt(residuals.squares / values.squares);
+}
+
+template <class Real>
+Predictor<Real>::Predictor(const Kruskal<Real>& model, const PredictOptions& options)
+    : model_(model), options_(options) {
+  summary_.has_values = options.has_values;
+}
+
+template <class Real>
+Index Predictor<Real>::batch_size() const {
+  constexpr Index most_numbers = Index(1) << 22;
+  const Index per_coordinate = options_.contributions ? model_.num_components() : 8;
+  return std::max<Index>(most_numbers / per_coordinate, 1);
+}
+
+template <class Real>
+const PredictedBatch& Predictor<Real>::predict(Coordinates coordinates, std::span<const double> values) {
+  const std::size_t count = coordinates[0].size();
+  batch_.predictions.resize(count);
+  if (options_.contributions) {
+    if (batch_.contributions.num_rows() != Index(count))
+      batch_.contributions = Matrix<double>(Index(count), model_.num_components());
+    evaluate_components(model_, coordinates, batch_.contributions);
+    add_components(batch_.contributions, batch_.predictions);
+  } else {
+    evaluate(model_, coordinates, std::span(batch_.predictions));
+  }
+  check_finite(coordinates, batch_.predictions, "prediction");
+  summary_.num_coordinates += Index(count);
+  if (!options_.has_values) return batch_;
+  batch_.residuals.resize(count);
+  subtract(values, batch_.predictions, batch_.residuals);
+  check_finite(coordinates, batch_.residuals, "residual");
+  summary_.values = merge(summary_.values, measure(values));
+  summary_.residuals = merge(summary_.residuals, measure(batch_.residuals));
+  remember_largest(coordinates, values);
+  return batch_;
+}
+
+template <class Real>
+void Predictor<Real>::remember_largest(Coordinates coordinates, std::span<const double> values) {
+  auto& largest = summary_.largest;
+  for (const Index z : largest_places(batch_.residuals, options_.num_largest))
+    largest.push_back({coordinate_at(coordinates, z), batch_.predictions[z], values[z], batch_.residuals[z]});
+  std::ranges::stable_sort(largest, std::greater<>(), [](const auto& r) { return std::abs(r.residual); });
+  if (Index(largest.size()) > options_.num_largest) largest.resize(std::size_t(options_.num_largest));
+}
+
+template class Predictor<float>;
+template class Predictor<double>;
+
+}  // namespace polyad

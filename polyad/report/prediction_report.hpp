@@ -1,0 +1,26 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+
+#include "polyad/algo/predict.hpp"
+#include "polyad/tensor/labels.hpp"
+
+namespace polyad {
+
+// What `polyad predict` did, apart from the table itself.
+struct PredictionRun {
+  std::vector<Index> dims;
+  Index num_components = 0;
+  Index num_unknown = 0;  // coordinates that the model does not have, left out
+  PredictionSummary summary;
+};
+
+// The keys of `polyad predict --json`; docs/json.md names them all.
+nlohmann::ordered_json prediction_json(const PredictionRun& run, std::span<const ModeLabels> labels);
+
+// The same for people: a few lines and the largest residuals.
+std::string prediction_text(const PredictionRun& run, std::span<const ModeLabels> labels);
+
+}  // namespace polyad
