@@ -101,6 +101,17 @@ void take_largest(const Comm& comm, std::vector<FormatOption>& formats) {
   }
 }
 
+// Collective.
+template <class Real>
+FormatChoice choose_for(const Comm& comm, const LocalNonzeros<Real>& x, const DecomposeOptions& options) {
+  const FormatLister<Real> lister(comm, x, options);
+  auto formats = lister.list(lister.mode_order());
+  take_largest(comm, formats);
+  const auto chosen = choose_format(formats, options.format, options.max_bytes);
+  if (!chosen) refuse(formats, options);
+  return {std::move(formats), *chosen};
+}
+
 template <class Real>
 std::vector<LocalTensor<Real>> build_locals(std::vector<SparseTensor<Real, LocalIndex>> tensors,
                                             const FormatOption& chosen) {
@@ -117,6 +128,13 @@ std::vector<LocalTensor<Real>> build_locals(std::vector<SparseTensor<Real, Local
 }  // namespace
 
 template <class Real>
+FormatChoice suggest_format(SparseTensor<double> x, const DecomposeOptions& options) {
+  std::vector<SparseTensor<double>> whole;
+  whole.push_back(std::move(x));
+  return choose_for(Comm::self(), localise<Real>(Comm::self(), std::move(whole), {}), options);
+}
+
+template <class Real>
 PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const DecomposeOptions& options,
                              Progress& progress, const Distribution& distribution) {
   Timings timings;
@@ -127,18 +145,13 @@ PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const
   auto moved = phase("distribute", "moving nonzeros",
                      [&] { return move_to_owners(comm, std::move(share), distribution); });
   auto x = phase("compress", "sorting", [&] { return localise<Real>(comm, std::move(moved), distribution); });
-  auto formats = phase("choose", "counting fibers", [&] {
-    const FormatLister<Real> lister(comm, x, options);
-    return lister.list(lister.mode_order());
-  });
-  take_largest(comm, formats);
-  const auto chosen = choose_format(formats, options.format, options.max_bytes);
-  if (!chosen) refuse(formats, options);
-  auto locals = phase("compress", "building " + chosen->name,
-                      [&] { return build_locals(std::move(x.tensors), *chosen); });
+  auto choice = phase("choose", "counting fibers", [&] { return choose_for(comm, x, options); });
+  const auto& chosen = choice.chosen;
+  auto locals = phase("compress", "building " + chosen.name,
+                      [&] { return build_locals(std::move(x.tensors), chosen); });
   return {DistTensor<Real>(comm, extents, x, std::move(locals)),
-          *chosen,
-          std::move(formats),
+          chosen,
+          std::move(choice.options),
           x.num_duplicates,
           std::move(x.loads),
           std::move(timings)};
@@ -153,6 +166,8 @@ std::string format_table(const std::vector<FormatOption>& options) {
   return text;
 }
 
+template FormatChoice suggest_format<float>(SparseTensor<double>, const DecomposeOptions&);
+template FormatChoice suggest_format<double>(SparseTensor<double>, const DecomposeOptions&);
 template PreparedTensor<float> prepare(const Comm&, SparseTensor<double>, const DecomposeOptions&, Progress&,
                                        const Distribution&);
 template PreparedTensor<double> prepare(const Comm&, SparseTensor<double>, const DecomposeOptions&, Progress&,

@@ -19,6 +19,16 @@ struct DecomposeOptions {
   Index max_bytes = 0;               // of memory, per process; 0: no limit
 };
 
+// How a tensor could be held, and how it is best held.
+struct FormatChoice {
+  std::vector<FormatOption> options;
+  FormatOption chosen;
+};
+
+// What `prepare` would choose for this tensor, without building it.
+template <class Real>
+FormatChoice suggest_format(SparseTensor<double> x, const DecomposeOptions& options);
+
 // A tensor made ready for iterations: what was chosen, among what, and the tensor in that form.
 template <class Real>
 struct PreparedTensor {

@@ -193,6 +193,30 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   return json;
 }
 
+nlohmann::ordered_json format_choice_json(const FormatChoice& choice) {
+  auto formats = nlohmann::ordered_json::array();
+  for (const auto& option : choice.options)
+    formats.push_back({{"format", option.name},
+                       {"seconds_per_iteration", option.seconds},
+                       {"build_seconds", option.build_seconds},
+                       {"format_bytes", option.format_bytes},
+                       {"peak_memory_bytes", option.peak_bytes()}});
+  return {{"formats", std::move(formats)}, {"suggested", choice.chosen.name}};
+}
+
+std::string format_choice_text(const FormatChoice& choice, Index num_components) {
+  const auto& least = *std::ranges::min_element(choice.options, {}, &FormatOption::peak_bytes);
+  std::string text =
+      fmt::format("{}\nsuggested for cpd -r {}: {}, the least time to build ({:.3g} s) and for {} iterations",
+                  format_table(choice.options), num_components, choice.chosen.name,
+                  choice.chosen.build_seconds, usual_iterations);
+  if (least.peak_bytes() < choice.chosen.peak_bytes())
+    text += fmt::format("; {} needs the least memory", least.name);
+  else
+    text += ", and none needs less memory";
+  return text;
+}
+
 std::vector<std::pair<std::string, double>> phase_seconds(const CpdRun& run) {
   std::vector<std::pair<std::string, double>> phases{{"reading the file", run.load_seconds}};
   if (run.processes > 1) phases.emplace_back("moving nonzeros", run.preparing.seconds("distribute"));

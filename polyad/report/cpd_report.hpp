@@ -47,6 +47,11 @@ CpdRun describe_run(const PreparedTensor<Real>& x, const DecomposeOptions& optio
 void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const PartLoads& loads,
                            const MachineModel& machine);
 
+// The keys `formats` and `suggested` of `polyad stats --formats --json`.
+nlohmann::ordered_json format_choice_json(const FormatChoice& choice);
+// The same for people: a table of the formats, and which one cpd takes and why.
+std::string format_choice_text(const FormatChoice& choice, Index num_components);
+
 // "converged", "iteration limit" or "stopped".
 std::string stop_text(StopReason stop);
 

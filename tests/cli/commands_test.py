@@ -4,7 +4,7 @@ import gzip
 import json
 import unittest
 
-from program import SHARED_DATA, SOURCE, TEST_DATA, ProgramTest, run
+from program import SHARED_DATA, SOURCE, TEST_DATA, WITH_MPI, ProgramTest, run
 
 
 def nonzeros(text: str) -> list[str]:
@@ -52,6 +52,51 @@ class StatsTest(ProgramTest):
         stats = self.result("stats", csv, "--columns", "user,item,when:day", "--value", 1)
         self.assertEqual(stats["dims"], [2, 1, 2])
         self.assertEqual([mode["name"] for mode in stats["modes"]], ["user", "item", "when"])
+
+
+class FormatsTest(ProgramTest):
+    NAMES = ["csf", "csf-one", "csf-two", "csf-all", "coo", "hicoo"]
+
+    def test_what_is_suggested_is_what_cpd_does(self) -> None:
+        path = SOURCE / "data" / "debian.tns.gz"
+        for components in (1, 8, 37):
+            stats = self.result("stats", path, "--formats", "-r", components, "-t", 2, "-q")
+            self.assertEqual((stats["components"], stats["nnz"]), (components, 56587))
+            self.assertEqual([option["format"] for option in stats["formats"]], self.NAMES)
+            self.assertLessEqual({"load", "formats", "count"}, set(stats["seconds"]))
+            cpd = self.result("cpd", path, "-r", components, "-i", 0, "-t", 2, "-q")
+            self.assertEqual(stats["suggested"], cpd["format"])
+            option = stats["formats"][self.NAMES.index(cpd["format"])]
+            self.assertGreater(option.pop("build_seconds"), 0)
+            self.assertEqual(option, {"format": cpd["format"], **{
+                key: cpd["predicted"][key] for key in ("seconds_per_iteration", "format_bytes", "peak_memory_bytes")}})
+
+    def test_the_table_says_why(self) -> None:
+        words = self.succeed("stats", SOURCE / "data" / "debian.tns.gz", "--formats")
+        for name in self.NAMES:
+            self.assertRegex(words, rf"\n  {name} +[0-9.e-]+ ms +[0-9.]+ .?B")
+        self.assertRegex(words, r"suggested for cpd -r 16: \S+, the least time to build \([0-9.e-]+ s\) and for 20 iterations"
+                                r"(; \S+ needs the least memory|, and none needs less memory)")
+
+    def test_only_when_asked(self) -> None:
+        path = self.write("x.tns", "1 1 2\n2 3 -1\n")
+        self.assertLessEqual({"formats", "suggested", "components"} & set(self.result("stats", path)), set())
+        self.assertNotIn("suggested", self.succeed("stats", path))
+        result = run("stats", path, "-r", 3)
+        self.assertEqual((result.returncode, result.stderr), (2, "polyad: --rank requires --formats; see polyad --help\n"))
+        if WITH_MPI:
+            result = run("stats", path, "--formats", processes=2)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("polyad: polyad stats --formats runs on one process; 2 were started", result.stderr)
+
+    def test_odd_tensors_have_formats_too(self) -> None:
+        empty = self.write("empty.tns", "# dims: 3 4 5\n# nnz: 0\n")
+        one = self.write("one.tns", "1000000 1 1 1 7\n")
+        twice = self.write("twice.tns", "1 1 2\n1 1 3\n2 2 -5\n")
+        for path in (empty, one, twice):
+            stats = self.result("stats", path, "--formats", "-q")
+            self.assertIn(stats["suggested"], self.NAMES)
+            self.assertTrue(all(0 <= option["seconds_per_iteration"] < 1 for option in stats["formats"]), stats)
 
 
 class CheckTest(ProgramTest):
@@ -200,7 +245,7 @@ class DoctorTest(ProgramTest):
 
 class HelpTest(ProgramTest):
     def test_every_command_shows_an_example(self) -> None:
-        for command in (["stats"], ["check"], ["convert"], ["generate"], ["generate", "zipf"], ["doctor"]):
+        for command in (["stats"], ["check"], ["convert"], ["generate"], ["generate", "zipf"], ["predict"], ["doctor"]):
             self.assertIn("Example: polyad " + command[0], self.succeed(*command, "--help"))
         self.assertRegex(self.succeed("--version"), r"^polyad \d+\.\d+\.\d+$")
 
