@@ -303,9 +303,10 @@ FileHead text_head(const InputFile& file, const IndexSpace* space) {
   if (looks_like_csv(lines.line())) return csv_head(lines);
   if (looks_like_u_data(lines) && (space == nullptr || space->order() == 2)) {
     auto head = movielens_head(lines, TensorFormat::movielens_tabs, space);
-    head.notes.emplace_back(
-        "read as MovieLens u.data (user, item, rating, time); --input-format tns reads it as a "
-        "tensor of order 3");
+    if (space == nullptr)  // else there was no doubt
+      head.notes.emplace_back(
+          "read as MovieLens u.data (user, item, rating, time); --input-format tns reads it as a "
+          "tensor of order 3");
     return head;
   }
   if (word.find(',') != std::string_view::npos)

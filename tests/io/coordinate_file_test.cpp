@@ -86,6 +86,7 @@ TEST_F(CoordinateFileTest, two_numbers_are_a_header_only_when_triples_follow) {
 TEST_F(CoordinateFileTest, tabs_and_large_numbers_are_ratings_only_for_a_matrix) {
   const IndexSpace two({4, 5}, {}, Unknown::fault), three({4, 5, 6}, {}, Unknown::fault);
   EXPECT_EQ(read("1\t2\t3\t881250949\n", two), (Lines{{0, 1, 3}}));
+  EXPECT_TRUE(CoordinateFile(folder_ / "x", options_for(two)).notes().empty());
   EXPECT_EQ(read("1\t2\t3\t881250949\n", three), (Lines{{0, 1, 2, 881250949}}));
   EXPECT_EQ(read("1::2\n4::5\n", two), (Lines{{0, 1}, {3, 4}}));
   EXPECT_EQ(fault("1::2\n4::5::3\n", two), "x:2: expected 2 fields as in the first line, found 3");
