@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/distribution.hpp"
 #include "cli/input.hpp"
+#include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "polyad/algo/decompose.hpp"
 #include "polyad/base/error.hpp"
@@ -16,12 +16,10 @@
 #include "polyad/comm/collective.hpp"
 #include "polyad/io/kruskal.hpp"
 #include "polyad/io/label_files.hpp"
-#include "polyad/io/number_text.hpp"
 #include "polyad/report/components_text.hpp"
 #include "polyad/report/cpd_page.hpp"
 #include "polyad/report/cpd_report.hpp"
 #include "polyad/report/statistics_report.hpp"
-#include "polyad/tensor/sort.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -34,67 +32,6 @@ struct Args {
   std::string precision = "double", mode_order = "auto", memory, out, page, nonneg = "none";
   Index num_strongest = 5;
 };
-
-// "2,1,3", from 1 as in files; -1 for what is no mode.
-std::vector<int> parse_modes(const std::string& text) {
-  std::vector<int> modes;
-  for (std::size_t at = 0; at <= text.size();) {
-    const auto comma = std::min(text.find(',', at), text.size());
-    const auto number = io::parse_index(std::string_view(text).substr(at, comma - at)).value_or(0);
-    modes.push_back(number >= 1 && number <= max_order ? int(number) - 1 : -1);
-    at = comma + 1;
-  }
-  return modes;
-}
-
-// "auto", "natural" or "2,1,3".
-std::vector<int> parse_mode_order(const std::string& text, int order) {
-  if (text == "auto") return {};
-  if (text == "natural") return natural_mode_order(order);
-  auto modes = parse_modes(text);
-  auto sorted = modes;
-  std::ranges::sort(sorted);
-  if (sorted != natural_mode_order(order))
-    throw Error(Errc::bad_option,
-                fmt::format("--mode-order {}: expected auto, natural or each of 1 to {} once, as in {}", text,
-                            order, order == 2 ? "2,1" : "2,1,3"));
-  return modes;
-}
-
-// "all", "none" or "1,3"; from 1.
-std::vector<bool> parse_nonneg(const std::string& text, int order) {
-  if (text == "none") return {};
-  std::vector<bool> modes(std::size_t(order), text == "all");
-  if (text == "all") return modes;
-  for (const int mode : parse_modes(text)) {
-    if (mode < 0 || mode >= order || modes[mode])
-      throw Error(Errc::bad_option,
-                  fmt::format("--nonneg={}: expected modes from 1 to {}, as in --nonneg=1,3", text, order));
-    modes[mode] = true;
-  }
-  return modes;
-}
-
-// "800MB", "2.5GB", "1000000": bytes, with or without a unit.
-Index parse_bytes(const std::string& text, const std::string& option) {
-  std::size_t used = 0;
-  double amount = 0;
-  try {
-    amount = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  std::string unit = text.substr(used);
-  std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return char(std::toupper(c)); });
-  static const std::vector<std::pair<std::string, double>> units{
-      {"", 1},     {"B", 1},   {"K", 1e3},  {"KB", 1e3}, {"M", 1e6},
-      {"MB", 1e6}, {"G", 1e9}, {"GB", 1e9}, {"T", 1e12}, {"TB", 1e12}};
-  const auto known = std::ranges::find(units, unit, &std::pair<std::string, double>::first);
-  if (used == 0 || known == units.end() || !(amount * known->second >= 1) || amount * known->second > 1e18)
-    throw Error(Errc::bad_option,
-                fmt::format("{} {}: expected an amount of memory, as in 800MB or 2.5GB", option, text));
-  return Index(amount * known->second);
-}
 
 // Where the model goes, and its labels beside it.
 io::KruskalFormat output_format(const std::string& out) {

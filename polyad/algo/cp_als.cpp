@@ -28,7 +28,8 @@ constexpr double negligible = 1e-100;
 template <class Real>
 class CpAls {
  public:
-  CpAls(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options)
+  CpAls(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options,
+        const Kruskal<Real>* start)
       : x_(x),
         plan_(plan),
         num_wanted_(options.num_components),
@@ -41,17 +42,26 @@ class CpAls {
       grams_.emplace_back(num_components_, num_components_);
     }
     for (const int m : plan.mode_order) {
-      if (m == plan.mode_order.front()) continue;  // is computed before it is used
-      fill_with_start(factors_[m], options.num_components, options.seed, m, x.rows(m));
+      if (start != nullptr)
+        fill_with_columns(factors_[m], start->factors[m]);
+      else if (m == plan.mode_order.front())
+        continue;  // is computed before it is used
+      else
+        fill_with_start(factors_[m], options.num_components, options.seed, m, x.rows(m));
       if (is_nonnegative(m)) make_nonnegative(factors_[m]);
       grams_[m] = gram(factors_[m], x.num_owned(m));
       x.comm().all_reduce(grams_[m].flat());
     }
+    if (start != nullptr)
+      std::ranges::transform(start->weights, weights_.begin(), [&](double w) { return w / x.value_scale(); });
     for (const auto& step : plan.steps)
       if (step.kind != AlsStep::Kind::mttkrp && cuts_[&tree(step)].empty())
         cuts_[&tree(step)] = cut_evenly(tree(step), num_threads(), num_components_);
     parts_ = PartialRows<Real>(num_threads(), scattered_rows(), num_components_);
     connect();
+    if (start != nullptr)
+      for (auto& exchange : exchanges_) exchange.expand();
+    sent_before_ = sent_so_far();
   }
 
   // Updates every factor once and returns the fit.
@@ -62,14 +72,19 @@ class CpAls {
 
   Kruskal<Real> take_model() &&;
   const Timings& timings() const { return timings_; }
-  // Of all iterations so far.
+  // By all iterations so far.
   Traffic sent() const {
+    const auto sum = sent_so_far();
+    return {sum.words - sent_before_.words, sum.messages - sent_before_.messages};
+  }
+
+ private:
+  Traffic sent_so_far() const {
     Traffic sum;
     for (const auto& exchange : exchanges_) sum += exchange.sent();
     return sum;
   }
 
- private:
   // Prepares the exchange of rows, and a place for the partial rows that others want.
   void connect() {
     for (int m = 0; m < x_.order(); ++m)
@@ -229,6 +244,7 @@ class CpAls {
   PartialRows<Real> parts_;
   std::vector<Matrix<Real>> partial_;         // [mode]: MTTKRPs of which others have parts
   std::vector<RowExchange<Real>> exchanges_;  // [mode]
+  Traffic sent_before_;                       // before the first iteration
   double inner_ = 0;                          // of tensor and model
   Timings timings_;
 };
@@ -292,9 +308,9 @@ Communication check_traffic(const Comm& comm, const Traffic& sent, int iteration
 
 template <class Real>
 CpAlsResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options,
-                         const CpAlsObserver& observe) {
+                         const CpAlsObserver& observe, const Kruskal<Real>* start) {
   CpAlsResult<Real> result;
-  CpAls<Real> als = result.timings.measure("start", [&] { return CpAls<Real>(x, plan, options); });
+  CpAls<Real> als = result.timings.measure("start", [&] { return CpAls<Real>(x, plan, options, start); });
   double last_fit = 0;
   while (result.iterations() < options.max_iterations) {
     const Stopwatch watch;
@@ -321,8 +337,8 @@ CpAlsResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const C
 }
 
 template CpAlsResult<float> cp_als(const DistTensor<float>&, const AlsPlan&, const CpAlsOptions&,
-                                   const CpAlsObserver&);
+                                   const CpAlsObserver&, const Kruskal<float>*);
 template CpAlsResult<double> cp_als(const DistTensor<double>&, const AlsPlan&, const CpAlsOptions&,
-                                    const CpAlsObserver&);
+                                    const CpAlsObserver&, const Kruskal<double>*);
 
 }  // namespace polyad

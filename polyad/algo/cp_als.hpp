@@ -56,10 +56,12 @@ struct CpAlsResult {
 
 // The CP decomposition by alternating least squares (ALGORITHMS, section 1). The trajectory depends on the
 // tensor, the options and the plan's mode order, and but for rounding on nothing else; every process may
-// have a plan of its own, with the same mode order. Throws Error{bad_input} when numbers leave the range of
-// Real, and Error{internal} when more or less was sent than the distribution says. Collective.
+// have a plan of its own, with the same mode order. With `start`, the rows that this process owns of a model
+// with as many components, it goes on from there instead of from random numbers. Throws Error{bad_input} when
+// numbers leave the range of Real, and Error{internal} when more or less was sent than the distribution says.
+// Collective.
 template <class Real>
 CpAlsResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options,
-                         const CpAlsObserver& observe = {});
+                         const CpAlsObserver& observe = {}, const Kruskal<Real>* start = nullptr);
 
 }  // namespace polyad

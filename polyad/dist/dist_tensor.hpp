@@ -28,6 +28,14 @@ class DistTensor {
         squared_norm_(nonzeros.squared_norm),
         value_scale_(nonzeros.value_scale) {}
 
+  // The same nonzeros with other values, where all modes have one local tensor.
+  DistTensor with_values(LocalTensor<Real> local, double squared_norm) const {
+    DistTensor result(comm_, extents_,
+                      {{}, exchanges_, num_nonzeros_, 0, squared_norm, value_scale_, volume_rows_, {}}, {});
+    result.locals_.push_back(std::move(local));
+    return result;
+  }
+
   const Comm& comm() const { return comm_; }
   int order() const { return int(extents_.size()); }
   const std::vector<Index>& extents() const { return extents_; }  // of the whole tensor

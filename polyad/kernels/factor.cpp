@@ -1,6 +1,7 @@
 #include "polyad/kernels/factor.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "polyad/base/parallel.hpp"
@@ -42,6 +43,13 @@ void fill_with_start(Matrix<Real>& factor, Index num_components, std::uint64_t s
 }
 
 template <class Real>
+void fill_with_columns(Matrix<Real>& factor, const Matrix<Real>& columns) {
+  assert(factor.num_rows() >= columns.num_rows() && factor.num_cols() >= columns.num_cols());
+  parallel_for(columns.num_rows(),
+               [&](Index row) { std::ranges::copy(columns.row(row), factor.row(row).begin()); });
+}
+
+template <class Real>
 void make_nonnegative(Matrix<Real>& factor) {
   parallel_for(factor.num_rows(), [&](Index row) {
     for (Real& x : factor.row(row)) x = std::abs(x);
@@ -59,6 +67,16 @@ void keep_components(Kruskal<Real>& model, Index num_components) {
     });
     factor = std::move(kept);
   }
+}
+
+template <class Real>
+Kruskal<double> in_double(const Kruskal<Real>& model) {
+  Kruskal<double> result{model.weights, {}};
+  for (const auto& factor : model.factors) {
+    result.factors.emplace_back(factor.num_rows(), factor.num_cols());
+    std::ranges::copy(factor.flat(), result.factors.back().flat().begin());
+  }
+  return result;
 }
 
 template <class Real>
@@ -110,16 +128,20 @@ Matrix<Real> first_rows(Matrix<Real> factor, Index num_rows) {
 }
 
 template void fill_with_start(Matrix<float>&, Index, std::uint64_t, int, std::span<const Index>);
+template void fill_with_columns(Matrix<float>&, const Matrix<float>&);
 template void make_nonnegative(Matrix<float>&);
 template void keep_components(Kruskal<float>&, Index);
+template Kruskal<double> in_double(const Kruskal<float>&);
 template void divide_columns(Matrix<float>&, std::span<const double>);
 template void reorder_components(Kruskal<float>&, std::span<const Index>);
 template std::vector<double> largest_entries(const Matrix<float>&);
 template Matrix<float> first_rows(Matrix<float>, Index);
 
 template void fill_with_start(Matrix<double>&, Index, std::uint64_t, int, std::span<const Index>);
+template void fill_with_columns(Matrix<double>&, const Matrix<double>&);
 template void make_nonnegative(Matrix<double>&);
 template void keep_components(Kruskal<double>&, Index);
+template Kruskal<double> in_double(const Kruskal<double>&);
 template void divide_columns(Matrix<double>&, std::span<const double>);
 template void reorder_components(Kruskal<double>&, std::span<const Index>);
 template std::vector<double> largest_entries(const Matrix<double>&);

@@ -18,6 +18,9 @@ Index padded_components(Index num_components);
 template <class Real>
 void fill_with_start(Matrix<Real>& factor, Index num_components, std::uint64_t seed, int mode,
                      std::span<const Index> global_rows);
+// The first rows and columns are those of another; what is beyond stays as it is.
+template <class Real>
+void fill_with_columns(Matrix<Real>& factor, const Matrix<Real>& columns);
 // Every entry by its magnitude.
 template <class Real>
 void make_nonnegative(Matrix<Real>& factor);
@@ -27,6 +30,9 @@ double start_value(std::uint64_t seed, int mode, Index global_row, Index column)
 // The first num_components columns.
 template <class Real>
 void keep_components(Kruskal<Real>& model, Index num_components);
+
+template <class Real>
+Kruskal<double> in_double(const Kruskal<Real>& model);
 
 // Divides every column by a number; by zero makes it zero.
 template <class Real>

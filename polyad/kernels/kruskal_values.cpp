@@ -84,6 +84,19 @@ void evaluate(const Kruskal<Real>& model, Coordinates coordinates, std::span<dou
 }
 
 template <class Real>
+Array<double> values_at(const Kruskal<Real>& model, const SparseTensor<double, LocalIndex>& cells,
+                        double divisor) {
+  std::vector<Array<Index>> columns;
+  for (int m = 0; m < cells.order(); ++m)
+    columns.emplace_back(cells.indices(m).begin(), cells.indices(m).end());
+  const std::vector<std::span<const Index>> coordinates(columns.begin(), columns.end());
+  Array<double> values(cells.values().size());
+  evaluate<Real>(model, coordinates, values);
+  for (double& value : values) value /= divisor;
+  return values;
+}
+
+template <class Real>
 void evaluate_components(const Kruskal<Real>& model, Coordinates coordinates, Matrix<double>& contributions) {
   check_shapes(model, coordinates, contributions.num_rows());
   const Evaluation<Real> evaluation(model, coordinates);
@@ -116,10 +129,12 @@ double ref::entry(const Kruskal<Real>& model, std::span<const Index> coordinate)
 }
 
 template void evaluate(const Kruskal<float>&, Coordinates, std::span<double>);
+template Array<double> values_at(const Kruskal<float>&, const SparseTensor<double, LocalIndex>&, double);
 template void evaluate_components(const Kruskal<float>&, Coordinates, Matrix<double>&);
 template double ref::entry(const Kruskal<float>&, std::span<const Index>);
 
 template void evaluate(const Kruskal<double>&, Coordinates, std::span<double>);
+template Array<double> values_at(const Kruskal<double>&, const SparseTensor<double, LocalIndex>&, double);
 template void evaluate_components(const Kruskal<double>&, Coordinates, Matrix<double>&);
 template double ref::entry(const Kruskal<double>&, std::span<const Index>);
 

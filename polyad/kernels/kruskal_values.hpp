@@ -4,6 +4,7 @@
 
 #include "polyad/base/matrix.hpp"
 #include "polyad/tensor/kruskal.hpp"
+#include "polyad/tensor/sparse_tensor.hpp"
 
 namespace polyad {
 
@@ -15,6 +16,11 @@ using Coordinates = std::span<const std::span<const Index>>;
 // are, and in the same order for every coordinate.
 template <class Real>
 void evaluate(const Kruskal<Real>& model, Coordinates coordinates, std::span<double> values);
+
+// The same at the cells of a tensor, whose own values do not matter; divided by a number.
+template <class Real>
+Array<double> values_at(const Kruskal<Real>& model, const SparseTensor<double, LocalIndex>& cells,
+                        double divisor);
 
 // What each component adds to them: contributions(z, r). Row z, added from left to right, is values[z].
 template <class Real>

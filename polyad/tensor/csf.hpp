@@ -34,6 +34,7 @@ class CsfTree {
   // [node]: its first child in the next level; has an entry more than nodes. Not for the last level.
   std::span<const Index> first_child(int level) const { return first_child_[level]; }
   std::span<const Real> values() const { return values_; }
+  std::span<Real> values() { return values_; }
 
   // The first nonzero below a node (of a node past the end: the number of nonzeros).
   Index first_nonzero(int level, Index node) const;

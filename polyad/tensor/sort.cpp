@@ -127,17 +127,34 @@ Index merge_duplicates(SparseTensor<Real, Id>& x) {
   return duplicates;
 }
 
+template <class Real, class Id>
+Index find_nonzero(const SparseTensor<Real, Id>& x, std::span<const int> mode_order,
+                   std::span<const Index> at) {
+  Index begin = 0, end = x.num_nonzeros();
+  for (const int mode : mode_order) {
+    const auto column = x.indices(mode);
+    const auto [low, high] = std::equal_range(column.begin() + begin, column.begin() + end, Id(at[mode]));
+    begin = low - column.begin();
+    end = high - column.begin();
+  }
+  return begin < end ? begin : -1;
+}
+
 template void sort_nonzeros(SparseTensor<float, Index>&, std::span<const int>);
 template Index merge_duplicates(SparseTensor<float, Index>&);
 template Index count_duplicates(const SparseTensor<float, Index>&);
 template void sort_nonzeros(SparseTensor<float, LocalIndex>&, std::span<const int>);
 template Index merge_duplicates(SparseTensor<float, LocalIndex>&);
 template Index count_duplicates(const SparseTensor<float, LocalIndex>&);
+template Index find_nonzero(const SparseTensor<float, LocalIndex>&, std::span<const int>,
+                            std::span<const Index>);
 template void sort_nonzeros(SparseTensor<double, Index>&, std::span<const int>);
 template Index merge_duplicates(SparseTensor<double, Index>&);
 template Index count_duplicates(const SparseTensor<double, Index>&);
 template void sort_nonzeros(SparseTensor<double, LocalIndex>&, std::span<const int>);
 template Index merge_duplicates(SparseTensor<double, LocalIndex>&);
 template Index count_duplicates(const SparseTensor<double, LocalIndex>&);
+template Index find_nonzero(const SparseTensor<double, LocalIndex>&, std::span<const int>,
+                            std::span<const Index>);
 
 }  // namespace polyad

@@ -24,4 +24,9 @@ Index merge_duplicates(SparseTensor<Real, Id>& x);
 template <class Real, class Id>
 Index count_duplicates(const SparseTensor<Real, Id>& x);
 
+// The place of a cell among the nonzeros of a tensor that is sorted by the mode order; -1: it has none.
+template <class Real, class Id>
+Index find_nonzero(const SparseTensor<Real, Id>& x, std::span<const int> mode_order,
+                   std::span<const Index> at);
+
 }  // namespace polyad

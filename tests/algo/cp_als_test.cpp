@@ -352,5 +352,59 @@ TEST(CpAls, does_not_lose_fit_when_there_are_more_components_than_the_data_suppo
   }
 }
 
+// A decomposition in two parts, the second of which starts where the first ends.
+std::vector<double> fits_in_two_parts(const SparseTensor<double>& x, DecomposeOptions options, int first) {
+  Progress silent;
+  const auto prepared = prepare<double>(Comm::self(), x, options, silent);
+  auto als = options.als;
+  als.max_iterations = first;
+  const auto begin = cp_als<double>(prepared.tensor, prepared.chosen.plan, als);
+  als.max_iterations = options.als.max_iterations - first;
+  als.seed = 12345;  // does not matter any more
+  const auto end = cp_als<double>(prepared.tensor, prepared.chosen.plan, als, {}, &begin.model);
+  auto fits = begin.fit_trajectory;
+  fits.insert(fits.end(), end.fit_trajectory.begin(), end.fit_trajectory.end());
+  return fits;
+}
+
+TEST(CpAls, goes_on_from_a_model_as_if_it_had_never_stopped) {
+  for (const std::vector<Index>& dims : {std::vector<Index>{60, 80}, {40, 30, 50}, {20, 9, 30, 7}})
+    for (const Index n : {1, 5, 17})
+      for (const auto& format : format_names()) {
+        const auto x = test::tame_tensor(dims, 1200, 2);
+        auto options = options_for(n, 10);
+        options.format = format;
+        expect_same_trajectory(fits_in_two_parts(x, options, 4), decompose(x, options).fits, format);
+      }
+}
+
+TEST(CpAls, goes_on_without_negative_entries) {
+  const auto x = test::tame_tensor({40, 30, 50}, 1200, 2);
+  auto options = options_for(5, 10);
+  options.als.nonnegative = {true, false, true};
+  const auto whole = decompose(x, options).fits, parts = fits_in_two_parts(x, options, 4);
+  for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(parts[i], whole[i], 1e-6);
+}
+
+TEST(CpAls, stays_at_a_model_that_has_converged) {
+  auto x = generate_planted({.dims = {30, 25, 20}, .num_nonzeros = 3000, .num_components = 3, .noise = 0.1})
+               .tensor;
+  for (const double unit : {1.0, 1e150}) {
+    for (double& value : x.values()) value *= unit;
+    Progress silent;
+    const auto options = options_for(3, 2000, 1e-15);
+    const auto prepared = prepare<double>(Comm::self(), x, options, silent);
+    const auto converged = cp_als<double>(prepared.tensor, prepared.chosen.plan, options.als);
+
+    const auto again =
+        cp_als<double>(prepared.tensor, prepared.chosen.plan, options_for(3, 3).als, {}, &converged.model);
+
+    EXPECT_NEAR(again.fit_trajectory.front(), converged.fit(), 1e-12);
+    EXPECT_NEAR(factor_match_score(again.model, converged.model), 1, 1e-9);
+    for (std::size_t r = 0; r < 3; ++r)
+      EXPECT_NEAR(again.model.weights[r] / converged.model.weights[r], 1, 1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace polyad

@@ -202,12 +202,12 @@ TEST_F(CoordinateFileTest, batches_make_no_difference) {
 }
 
 TEST(CoordinateColumns, may_leave_out_the_value) {
-  const auto value = [](const char* columns, const char* value, int order) {
-    return parse_coordinate_columns(columns, value, order).value;
+  const auto value = [](const char* columns, const char* column, int order) {
+    return parse_coordinate_columns(columns, column, order).value;
   };
-  const auto fault = [](const char* columns, const char* value, int order) -> std::string {
+  const auto fault = [](const char* columns, const char* column, int order) -> std::string {
     try {
-      parse_coordinate_columns(columns, value, order);
+      parse_coordinate_columns(columns, column, order);
     } catch (const Error& e) {
       return e.what();
     }

@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/input.hpp"
+#include "cli/option_text.hpp"
+#include "cli/output.hpp"
+#include "polyad/base/error.hpp"
+#include "polyad/base/memory.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/io/number_text.hpp"
+#include "polyad/report/rank_report.hpp"
+
+namespace polyad::cli {
+namespace {
+
+struct Args {
+  CommonOptions common;
+  InputOptions input;
+  RankSweepOptions sweep;
+  std::string components, precision = "double", memory, nonneg = "none";
+};
+
+constexpr Index max_components = 100000, max_counts = 1000;
+
+// "1-8", "1,2,4,8" or "1-4,8"; ascending, each once.
+std::vector<Index> parse_components(const std::string& text) {
+  const auto fail = [&] {
+    throw Error(
+        Errc::bad_option,
+        fmt::format("--components {}: expected numbers from 1 to {}, at most {} of them, as in 1-8 or 1,2,4",
+                    text, max_components, max_counts));
+  };
+  std::vector<Index> counts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto comma = std::min(text.find(',', at), text.size());
+    const auto item = text.substr(at, comma - at);
+    const auto dash = std::min(item.find('-'), item.size());
+    const Index first = io::parse_index(item.substr(0, dash)).value_or(0);
+    const Index last = dash < item.size() ? io::parse_index(item.substr(dash + 1)).value_or(0) : first;
+    if (first < 1 || last < first || last > max_components || last - first >= max_counts) fail();
+    for (Index count = first; count <= last; ++count) counts.push_back(count);
+    at = comma + 1;
+  }
+  std::ranges::sort(counts);
+  const auto repeated = std::ranges::unique(counts);
+  counts.erase(repeated.begin(), repeated.end());
+  if (std::ssize(counts) > max_counts) fail();
+  return counts;
+}
+
+template <class Real>
+void run_with(const Comm& comm, const Args& args) {
+  Console console(comm, args.common);
+  require_one_process(comm, "rank");
+  const auto& json = args.common.json;
+  if (!json.empty() && json != "-") {
+    check_place(json, std::filesystem::file_type::regular);
+    check_distinct({args.input.path, json});
+  }
+  RankRun run;
+  run.options = args.sweep;
+  auto& options = run.options;
+  if (!args.components.empty()) options.component_counts = parse_components(args.components);
+  if (!args.memory.empty()) options.decompose.max_bytes = parse_bytes(args.memory, "--memory");
+
+  Stopwatch watch;
+  auto loaded = load(comm, args.input, console);
+  run.load_seconds = watch.lap();
+  if (args.components.empty()) options.component_counts = usual_component_counts(loaded.tensor.extents());
+  options.decompose.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());
+  console.say(rank_table_head());
+  run.result =
+      sweep_ranks<Real>(comm, std::move(loaded.tensor), options, console.progress(),
+                        [&](const CountEvidence& evidence) { console.say(rank_table_line(evidence)); });
+  warn_of_duplicates(console, args.input, run.result.num_duplicates);
+  run.precision = args.precision;
+  run.processes = comm.size();
+  run.threads = num_threads();
+  run.peak_memory_bytes = peak_memory_bytes();
+  console.say(rank_text(run));
+  console.result(rank_json(run));
+}
+
+void run(const Comm& comm, const Args& args) {
+  if (args.precision == "single")
+    run_with<float>(comm, args);
+  else
+    run_with<double>(comm, args);
+}
+
+std::string is_number(const std::string& text) {
+  return text.find("nan") == std::string::npos ? "" : "expected a number";
+}
+
+}  // namespace
+
+void add_rank(CLI::App& app, const Comm& comm) {
+  auto args = std::make_shared<Args>();
+  auto* command = app.add_subcommand("rank", "How many components? Tries several numbers and recommends one");
+  auto& als = args->sweep.decompose.als;
+  command->add_option("--components", args->components, "Numbers to try, as in 1-8 or 1,2,4,8 (else 1-8)");
+  command->add_option("--starts", args->sweep.num_starts, "Random starts for each number")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command
+      ->add_option("--holdout", args->sweep.held_out, "Fraction of the nonzeros to predict unseen (0: none)")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 0.5))
+      ->check(is_number);
+  command->add_option("-i,--iters", als.max_iterations, "Iteration limit of each decomposition")
+      ->capture_default_str()
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
+  command->add_option("--tol", als.tolerance, "Stop when the fit moves by less (0: never)")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0))
+      ->check(is_number);
+  command->add_option("--seed", als.seed, "Seed of the first start; the next have the next")
+      ->capture_default_str();
+  // A flag takes a value after = only: so it cannot take the name of the input for one.
+  command->add_flag("--nonneg{all}", args->nonneg,
+                    "No negative entries: in all modes, or --nonneg=1,3 in these");
+  auto formats = format_names();
+  formats.insert(formats.begin(), "auto");
+  command->add_option("--format", args->sweep.decompose.format, "How the nonzeros are held in memory")
+      ->capture_default_str()
+      ->check(CLI::IsMember(formats));
+  command->add_option("--precision", args->precision, "Of values and factors")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"double", "single"}));
+  command->add_option("--memory", args->memory,
+                      "Memory that may be used, as in 800MB; refuse what would not fit");
+  add_input_options(*command, args->input);
+  add_common_options(*command, args->common);
+  command->footer("Example: polyad rank data/debian.tns.gz --components 1-6");
+  command->callback([args, comm] { run(comm, *args); });
+}
+
+}  // namespace polyad::cli

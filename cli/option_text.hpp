@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "polyad/base/types.hpp"
+
+namespace polyad::cli {
+
+// What the texts of options mean that several commands have. All throw Error{bad_option} for nonsense.
+
+// "auto", "natural" or "2,1,3", modes counted from 1. auto is empty.
+std::vector<int> parse_mode_order(const std::string& text, int order);
+
+// "all", "none" or "1,3", modes counted from 1. none is empty.
+std::vector<bool> parse_nonneg(const std::string& text, int order);
+
+// "800MB", "2.5GB", "1000000": bytes, with or without a unit.
+Index parse_bytes(const std::string& text, const std::string& option);
+
+}  // namespace polyad::cli

@@ -1,0 +1,101 @@
+#include "polyad/algo/held_out_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "polyad/kernels/distances.hpp"
+#include "polyad/kernels/kruskal_values.hpp"
+
+namespace polyad {
+namespace {
+
+// A round is long enough that replacing the guesses costs little beside it.
+constexpr int iterations_per_round = 5;
+// Guesses go further than where the model says, and further each time while that makes the fit better
+// (adaptive overrelaxation: Salakhutdinov and Roweis, 2003): a cell that decides much of a component moves
+// slowly else.
+constexpr double step_growth = 1.5, longest_step = 16;
+// Guesses have settled when a round moves them by less, relative to their norm.
+constexpr double settled_change = 1e-3;
+
+// The tensor with other guesses, which are in the units of the compact tensor.
+template <class Real>
+DistTensor<Real> with_guesses(const TrainingTensor<Real>& x, const HeldOut& held_out,
+                              std::span<const double> guesses) {
+  const auto& tensor = x.prepared.tensor;
+  const double unit = held_out.value_scale / tensor.value_scale();
+  auto local = tensor.local(0);
+  x.places.assign(local, guesses, unit);
+  return tensor.with_values(std::move(local),
+                            (held_out.known_squared_norm + squared_norm(guesses)) * unit * unit);
+}
+
+// From the fit to the tensor with guesses, which the model left by `moved`.
+template <class Real>
+double known_fit(double fit, const DistTensor<Real>& x, const HeldOut& held_out, double moved) {
+  const double residual = (1 - fit) * x.norm() / held_out.value_scale;
+  const double known = std::max(0.0, residual * residual - moved * moved);
+  return held_out.known_squared_norm > 0 ? 1 - std::sqrt(known / held_out.known_squared_norm) : 1;
+}
+
+// The first round is a decomposition of its own, of up to half of all iterations; those that follow are
+// short.
+CpAlsOptions round_options(const CpAlsOptions& options, int iterations_done) {
+  auto round = options;
+  const int rest = options.max_iterations - iterations_done;
+  round.max_iterations = iterations_done == 0 ? (rest + 1) / 2 : std::min(iterations_per_round, rest);
+  if (iterations_done > 0) round.tolerance = 0;
+  return round;
+}
+
+}  // namespace
+
+template <class Real>
+TrainingTensor<Real> prepare_training(const Comm& comm, const CompactTensor<double>& x,
+                                      const HeldOut& held_out, const DecomposeOptions& options,
+                                      Progress& progress) {
+  auto prepared = prepare<Real>(comm, expand_without(x, held_out), options, progress);
+  ValuePlaces<Real> places(prepared.tensor.local(0), held_out.cells);
+  return {std::move(prepared), std::move(places)};
+}
+
+template <class Real>
+HeldOutFit<Real> fit_around(const TrainingTensor<Real>& x, const HeldOut& held_out, Array<double> guesses,
+                            const CpAlsOptions& options, const CpAlsObserver& observe) {
+  HeldOutFit<Real> fit;
+  double step = 1;
+  for (bool is_settled = false; fit.iterations < options.max_iterations && !is_settled;) {
+    const bool is_first = fit.iterations == 0;
+    const auto tensor = with_guesses(x, held_out, guesses);
+    auto result = cp_als<Real>(tensor, x.prepared.chosen.plan, round_options(options, fit.iterations),
+                               observe, is_first ? nullptr : &fit.model);
+    fit.iterations += result.iterations();
+    fit.model = std::move(result.model);
+    fit.predicted = values_at(fit.model, held_out.cells, held_out.value_scale);
+    const double moved = distance(fit.predicted, guesses);
+    const double fit_before = std::exchange(fit.known_fit, known_fit(result.fit(), tensor, held_out, moved));
+    is_settled = result.stop == StopReason::observer ||
+                 (relative_distance(fit.predicted, guesses) < settled_change &&
+                  std::abs(fit.known_fit - fit_before) < iterations_per_round * options.tolerance);
+    step = !is_first && fit.known_fit > fit_before ? std::min(step * step_growth, longest_step) : 1;
+    move_towards(guesses, fit.predicted, step);
+  }
+  fit.error = relative_distance(fit.predicted, held_out.cells.values());
+  return fit;
+}
+
+Array<double> first_guesses(const HeldOut& held_out) {
+  return Array<double>(held_out.cells.values().size(), held_out.known_mean);
+}
+
+template TrainingTensor<float> prepare_training(const Comm&, const CompactTensor<double>&, const HeldOut&,
+                                                const DecomposeOptions&, Progress&);
+template TrainingTensor<double> prepare_training(const Comm&, const CompactTensor<double>&, const HeldOut&,
+                                                 const DecomposeOptions&, Progress&);
+template HeldOutFit<float> fit_around(const TrainingTensor<float>&, const HeldOut&, Array<double>,
+                                      const CpAlsOptions&, const CpAlsObserver&);
+template HeldOutFit<double> fit_around(const TrainingTensor<double>&, const HeldOut&, Array<double>,
+                                       const CpAlsOptions&, const CpAlsObserver&);
+
+}  // namespace polyad

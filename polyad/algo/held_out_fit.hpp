@@ -1,0 +1,44 @@
+#pragma once
+
+#include "polyad/algo/decompose.hpp"
+#include "polyad/tensor/held_out.hpp"
+#include "polyad/tensor/value_places.hpp"
+
+namespace polyad {
+
+// A tensor made ready for iterations that are not to see some of its cells. These are entries like others,
+// but their values are guesses that can be replaced.
+template <class Real>
+struct TrainingTensor {
+  PreparedTensor<Real> prepared;
+  ValuePlaces<Real> places;
+};
+
+template <class Real>
+TrainingTensor<Real> prepare_training(const Comm& comm, const CompactTensor<double>& x,
+                                      const HeldOut& held_out, const DecomposeOptions& options,
+                                      Progress& progress);
+
+template <class Real>
+struct HeldOutFit {
+  Kruskal<Real> model;
+  Array<double> predicted;  // what it says of the held-out cells, in the units of their values
+  double error = 0;         // |values - model| / |values| over the held-out cells
+  double known_fit =
+      0;  // 1 - |values - model| / |values| over all others: tells a good start from a poor one
+  int iterations = 0;
+};
+
+// Fits a model to all cells but those held out, and says how well it predicts these. They count as missing,
+// by expectation and maximisation: decompose the tensor with guesses, replace these by what the model says,
+// go on from there for a few iterations, and so on until the guesses and the fit settle. First guesses that
+// are near help, such as those of fewer components: components tend to describe guesses that are far off. The
+// true values decide nothing but the error, and must not all be zero. The iteration limit holds for all
+// rounds together.
+template <class Real>
+HeldOutFit<Real> fit_around(const TrainingTensor<Real>& x, const HeldOut& held_out, Array<double> guesses,
+                            const CpAlsOptions& options, const CpAlsObserver& observe = {});
+// The mean of the other cells, for all: where nothing is known.
+Array<double> first_guesses(const HeldOut& held_out);
+
+}  // namespace polyad

@@ -1,0 +1,194 @@
+#include "polyad/algo/rank_sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "polyad/algo/held_out_fit.hpp"
+#include "polyad/kernels/core_consistency.hpp"
+#include "polyad/kernels/factor.hpp"
+#include "polyad/kernels/factor_match.hpp"
+#include "polyad/tensor/sort.hpp"
+
+namespace polyad {
+namespace {
+
+constexpr Index most_usual_components = 8;
+
+template <class Real>
+class RankSweep {
+ public:
+  RankSweep(const Comm& comm, SparseTensor<double> x, const RankSweepOptions& options, Progress& progress)
+      : comm_(comm), options_(options), progress_(progress) {
+    x_ = timings_.measure("compress", [&] {
+      return progress.during("sorting", [&] {
+        auto compacted = compact<double>(std::move(x));
+        mode_order_ = one_tree(compacted.tensor.extents()).front();  // short modes first, for the core
+        sort_nonzeros(compacted.tensor, mode_order_);
+        return compacted;
+      });
+    });
+    if (options.held_out > 0)
+      held_out_ = progress.during("drawing cells to hold out", [&] {
+        return hold_out(x_, mode_order_, options.held_out, options.decompose.als.seed);
+      });
+    guesses_ = first_guesses(held_out_);
+  }
+
+  CountEvidence try_count(Index num_components) {
+    CountEvidence evidence;
+    evidence.num_components = num_components;
+    fit_whole(evidence);
+    if (squared_norm<double>(held_out_.cells.values()) > 0) fit_around_cells(evidence);
+    return evidence;
+  }
+
+  RankSweepResult take_result(std::vector<CountEvidence> evidence) && {
+    RankSweepResult result;
+    result.recommendation = recommend(evidence, x_.tensor.order());
+    result.evidence = std::move(evidence);
+    result.dims = x_.global_extents;
+    result.num_nonzeros = x_.tensor.num_nonzeros();
+    result.num_duplicates = x_.num_duplicates;
+    result.num_held_out_nonzeros = held_out_.num_nonzeros();
+    result.num_held_out_zeros = held_out_.num_zeros();
+    result.timings = std::move(timings_);
+    return result;
+  }
+
+ private:
+  // Fits, stability and core consistency: of the whole tensor.
+  void fit_whole(CountEvidence& evidence) {
+    const auto options = options_for(evidence.num_components);
+    const auto x =
+        timings_.measure("compress", [&] { return prepare<Real>(comm_, expand(x_), options, progress_); });
+    std::vector<Kruskal<double>> models;
+    for (int start = 0; start < options_.num_starts; ++start) {
+      const auto result = timings_.measure("fit", [&] {
+        return watched(evidence.num_components, start, "fitting", [&](const CpAlsObserver& observe) {
+          return cp_als<Real>(x.tensor, x.chosen.plan, als_options(options, start), observe);
+        });
+      });
+      evidence.fits.push_back(result.fit());
+      evidence.iterations.push_back(result.iterations());
+      models.push_back(in_double(result.model));
+    }
+    evidence.stability = timings_.measure("compare", [&] { return mean_match(models); });
+    format_bytes_ = bytes(x.tensor.local(0));
+    const auto best = std::ranges::max_element(evidence.fits) - evidence.fits.begin();
+    evidence.core_consistency = timings_.measure("core", [&] {
+      return progress_.during("core consistency",
+                              [&] { return core_consistency(x_, mode_order_, models[best]); });
+    });
+  }
+
+  void fit_around_cells(CountEvidence& evidence) {
+    auto options = options_for(evidence.num_components);
+    options.extra_bytes += format_bytes_;  // guesses are replaced in a copy
+    const auto x = timings_.measure(
+        "compress", [&] { return prepare_training<Real>(comm_, x_, held_out_, options, progress_); });
+    Array<double> best;
+    for (int start = 0; start < options_.num_starts; ++start) {
+      const auto fit = timings_.measure("predict", [&] {
+        return watched(evidence.num_components, start, "predicting", [&](const CpAlsObserver& observe) {
+          return fit_around(x, held_out_, guesses_, als_options(options, start), observe);
+        });
+      });
+      const bool is_best = start == 0 || fit.known_fit > std::ranges::max(evidence.known_fits);
+      if (is_best) best = fit.predicted;
+      evidence.held_out_errors.push_back(fit.error);
+      evidence.known_fits.push_back(fit.known_fit);
+    }
+    guesses_ = std::move(best);
+  }
+
+  // Runs fn(observer) as a phase that counts iterations.
+  template <class Fn>
+  auto watched(Index num_components, int start, const char* what, Fn fn) {
+    progress_.begin(
+        fmt::format("{} {}, start {} of {}", what,
+                    num_components == 1 ? "1 component" : fmt::format("{} components", num_components),
+                    start + 1, options_.num_starts),
+        options_.decompose.als.max_iterations, "iterations");
+    auto result = fn([&](const CpAlsProgress&) {
+      progress_.advance(1);
+      return true;
+    });
+    progress_.finish();
+    return result;
+  }
+
+  DecomposeOptions options_for(Index num_components) const {
+    auto options = options_.decompose;
+    options.als.num_components = num_components;
+    options.extra_bytes += kept_bytes(num_components);
+    return options;
+  }
+
+  // What this class holds besides the tensor that is iterated over: the compact one, a model per start, a
+  // core per thread.
+  Index kept_bytes(Index num_components) const {
+    Index rows = 0;
+    for (const Index extent : x_.tensor.extents()) rows += extent;
+    return coordinate_bytes(x_.tensor.order(), x_.tensor.num_nonzeros(), sizeof(double), sizeof(LocalIndex)) +
+           rows * num_components * options_.num_starts * Index(sizeof(double)) +
+           core_bytes(num_components, x_.tensor.order());
+  }
+
+  static CpAlsOptions als_options(const DecomposeOptions& options, int start) {
+    auto als = options.als;
+    als.seed += std::uint64_t(start);
+    return als;
+  }
+
+  static std::optional<double> mean_match(const std::vector<Kruskal<double>>& models) {
+    double sum = 0;
+    int pairs = 0;
+    for (std::size_t a = 0; a < models.size(); ++a)
+      for (std::size_t b = 0; b < a; ++b, ++pairs) sum += factor_match_score(models[a], models[b]);
+    if (pairs == 0) return {};
+    return sum / pairs;
+  }
+
+  Comm comm_;
+  const RankSweepOptions& options_;
+  Progress& progress_;
+  CompactTensor<double> x_;
+  std::vector<int> mode_order_;
+  HeldOut held_out_;
+  Index format_bytes_ = 0;  // of the tensor as it was iterated over
+  Array<double> guesses_;   // of the held-out cells, by the last number of components
+  Timings timings_;
+};
+
+}  // namespace
+
+template <class Real>
+RankSweepResult sweep_ranks(const Comm& comm, SparseTensor<double> x, const RankSweepOptions& options,
+                            Progress& progress, const RankSweepObserver& observe) {
+  RankSweep<Real> sweep(comm, std::move(x), options, progress);
+  std::vector<CountEvidence> evidence;
+  for (const Index count : options.component_counts) {
+    evidence.push_back(sweep.try_count(count));
+    if (observe) observe(evidence.back());
+  }
+  return std::move(sweep).take_result(std::move(evidence));
+}
+
+std::vector<Index> usual_component_counts(std::span<const Index> dims) {
+  // The product of all dimensions but the largest components are enough for any tensor.
+  double most = 1;
+  for (const Index dim : dims) most *= double(dim);
+  most /= double(*std::ranges::max_element(dims));
+  std::vector<Index> counts;
+  for (Index count = 1; count <= most_usual_components && (count == 1 || double(count) <= most); ++count)
+    counts.push_back(count);
+  return counts;
+}
+
+template RankSweepResult sweep_ranks<float>(const Comm&, SparseTensor<double>, const RankSweepOptions&,
+                                            Progress&, const RankSweepObserver&);
+template RankSweepResult sweep_ranks<double>(const Comm&, SparseTensor<double>, const RankSweepOptions&,
+                                             Progress&, const RankSweepObserver&);
+
+}  // namespace polyad

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "polyad/algo/decompose.hpp"
+#include "polyad/algo/rank_recommendation.hpp"
+
+namespace polyad {
+
+struct RankSweepOptions {
+  std::vector<Index> component_counts = {};  // ascending, distinct
+  int num_starts = 3;                        // with the seeds als.seed, als.seed + 1, ...
+  double held_out = 0.05;                    // fraction of the nonzeros; 0: none
+  // But for the number of components. Models are compared, so they iterate longer than one alone would.
+  DecomposeOptions decompose = {.als = {.max_iterations = 200, .tolerance = 1e-6}};
+};
+
+struct RankSweepResult {
+  std::vector<CountEvidence> evidence;  // by component_counts
+  RankRecommendation recommendation;
+  std::vector<Index> dims;
+  Index num_nonzeros = 0, num_duplicates = 0;
+  Index num_held_out_nonzeros = 0, num_held_out_zeros = 0;
+  Timings timings;
+};
+
+// Called when a number of components is done.
+using RankSweepObserver = std::function<void(const CountEvidence&)>;
+
+// How many components a tensor has: decomposes it with every number of components from several starts, and
+// weighs how well that fits, predicts, hangs together and repeats. Every start is that of cp_als with its
+// seed. On one process.
+template <class Real>
+RankSweepResult sweep_ranks(const Comm& comm, SparseTensor<double> x, const RankSweepOptions& options,
+                            Progress& progress, const RankSweepObserver& observe = {});
+
+// From 1 up to 8, or to what is the most that a tensor of these dimensions can need.
+std::vector<Index> usual_component_counts(std::span<const Index> dims);
+
+}  // namespace polyad

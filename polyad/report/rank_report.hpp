@@ -1,0 +1,28 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "polyad/algo/rank_sweep.hpp"
+
+namespace polyad {
+
+// What a run of `polyad rank` was and what it took.
+struct RankRun {
+  RankSweepOptions options;
+  RankSweepResult result;
+  std::string precision;
+  int processes = 1, threads = 1;
+  double load_seconds = 0;
+  Index peak_memory_bytes = 0;
+};
+
+// The keys of `polyad rank --json`; docs/json.md names them all.
+nlohmann::ordered_json rank_json(const RankRun& run);
+
+// The table for people: its head, a line when a number of components is done, and what follows from it all.
+std::string rank_table_head();
+std::string rank_table_line(const CountEvidence& evidence);
+std::string rank_text(const RankRun& run);
+
+}  // namespace polyad
