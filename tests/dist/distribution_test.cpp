@@ -1,0 +1,150 @@
+#include "polyad/dist/distribution.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "polyad/dist/local_nonzeros.hpp"
+#include "polyad/dist/part_loads.hpp"
+#include "tests/support/factor_problem.hpp"
+#include "tests/support/shares.hpp"
+
+namespace polyad {
+namespace {
+
+TEST(ShuffledParts, deals_out_evenly) {
+  for (const Index count : {1, 2, 7, 64, 1000})
+    for (const int parts : {1, 2, 5, 64}) {
+      const ShuffledParts shuffled(count, parts, 3);
+      std::vector<Index> sizes(std::size_t(parts), 0);
+      for (Index i = 0; i < count; ++i) ++sizes[shuffled(i)];
+      const auto [least, most] = std::ranges::minmax(sizes);
+      EXPECT_LE(most - least, 1) << count << " " << parts;
+    }
+}
+
+TEST(ShuffledParts, depends_on_the_seed) {
+  const ShuffledParts one(1000, 10, 1), same(1000, 10, 1), other(1000, 10, 2);
+  Index different = 0;
+  for (Index i = 0; i < 1000; ++i) {
+    EXPECT_EQ(one(i), same(i));
+    different += one(i) != other(i) ? 1 : 0;
+  }
+  EXPECT_GT(different, 800);
+}
+
+// By the definitions of ALGORITHMS, section 2, with sets.
+struct NaiveLoads {
+  std::map<Index, std::set<int>> parts;  // [row]: those that touch it
+  std::set<std::pair<int, int>> pairs;   // (owner, borrower)
+};
+
+std::vector<PartLoad> naive_loads(const SparseTensor<double>& x, int mode, const Distribution& distribution) {
+  std::vector<PartLoad> loads(std::size_t(distribution.num_parts));
+  const bool is_coarse = distribution.scheme == Scheme::coarse;
+  NaiveLoads naive;
+  for (std::size_t t = 0; t < distribution.nonzeros.size(); ++t) {
+    const auto parts = owners_of(distribution.nonzeros[t], x);
+    for (Index z = 0; z < x.num_nonzeros(); ++z) {
+      naive.parts[x.indices(mode)[z]].insert(parts[z]);
+      if (!is_coarse || int(t) == mode) ++loads[parts[z]].nonzeros;
+    }
+  }
+  for (const auto& [row, parts] : naive.parts) {
+    const int owner = distribution.rows[mode](row);
+    ++loads[owner].owned;
+    for (const int part : parts) {
+      ++loads[part].touched;
+      if (part == owner) continue;
+      ++loads[owner].sent, ++loads[part].received;
+      if (!is_coarse) ++loads[part].sent, ++loads[owner].received;
+      if (!naive.pairs.insert({owner, part}).second) continue;
+      ++loads[owner].messages;
+      if (!is_coarse) ++loads[part].messages;
+    }
+  }
+  return loads;
+}
+
+TEST(LoadPlanner, counts_as_the_definition_does_for_any_number_of_parts) {
+  int n = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (const int parts : {1, 2, 5, 12, 64}) {
+      const auto x =
+          test::tame_tensor(shape.extents, std::min<Index>(shape.num_nonzeros, 600), 3, shape.heavy);
+      const Distributor distributor(Comm::self(), x, parts, std::uint64_t(++n));
+      auto distribution = test::some_distribution(distributor, parts, n);
+      if (distribution.rows.empty())
+        for (int m = 0; m < x.order(); ++m)
+          distribution.rows.push_back(random_owners(distribution, m, x.extent(m)));
+
+      const auto loads = LoadPlanner(Comm::self(), x).loads(distribution);
+
+      for (int m = 0; m < x.order(); ++m) EXPECT_EQ(loads[m], naive_loads(x, m, distribution)) << n;
+    }
+}
+
+TEST(LoadPlanner, comes_near_with_a_sample_of_the_rows) {
+  const auto x = test::tame_tensor({4000, 3000, 2000}, 40000, 5);
+  const Distributor distributor(Comm::self(), x, 8, 1);
+  const auto distribution = distributor.medium(GridShape({2, 2, 2}), {});
+  const auto exact = LoadPlanner(Comm::self(), x).loads(distribution);
+  const auto sampled = LoadPlanner(Comm::self(), x, 0.25).loads(distribution);
+  for (int m = 0; m < 3; ++m)
+    for (int p = 0; p < 8; ++p) {
+      EXPECT_EQ(sampled[m][p].nonzeros, exact[m][p].nonzeros);
+      EXPECT_NEAR(double(sampled[m][p].sent), double(exact[m][p].sent), 0.15 * double(exact[m][p].sent));
+    }
+}
+
+// What one process plans for many is what many have.
+TEST(Distribution, planned_on_one_process_is_that_of_many) {
+  const Comm comm = Comm::world();
+  int n = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (int round = 0; round < 8; ++round) {
+      const auto whole = test::tame_tensor(shape.extents, std::min<Index>(shape.num_nonzeros, 500),
+                                           std::uint64_t(++n), shape.heavy);
+      const auto share = test::share_of(whole, comm);
+      const Distributor alone(Comm::self(), whole, comm.size(), 7), together(comm, share, comm.size(), 7);
+      const auto planned = test::some_distribution(alone, comm.size(), n);
+      const auto distribution = test::some_distribution(together, comm.size(), n);
+
+      auto expected = LoadPlanner(Comm::self(), whole).loads(planned);
+      const auto found = localise<double>(comm, move_to_owners(comm, share, distribution), distribution);
+
+      Index words = 0;
+      for (int m = 0; m < whole.order(); ++m)
+        for (int p = 0; p < comm.size(); ++p) {
+          auto load = found.loads[m][p];
+          EXPECT_LE(load.nonzeros, expected[m][p].nonzeros);  // where some occur twice, fewer
+          if (found.num_duplicates > 0) load.nonzeros = expected[m][p].nonzeros;
+          EXPECT_EQ(load, expected[m][p]) << "case " << n << ", mode " << m << ", part " << p;
+          words += load.sent;
+        }
+      EXPECT_EQ(found.volume_rows, words);
+    }
+}
+
+TEST(Distribution, gives_every_nonzero_to_one_process_and_every_row_to_one_owner) {
+  const Comm comm = Comm::world();
+  const auto whole = test::tame_tensor({90, 70, 50}, 2000, 4);
+  const auto share = test::share_of(whole, comm);
+  const Distributor distributor(comm, share, comm.size(), 7);
+  std::vector<Index> rows;
+  for (int m = 0; m < 3; ++m) rows.push_back(SliceProfile(Comm::self(), whole, m).num_rows());
+  for (int n = 0; n < 16; ++n) {
+    const auto distribution = test::some_distribution(distributor, comm.size(), n);
+    const auto found = localise<double>(comm, move_to_owners(comm, share, distribution), distribution);
+    for (int m = 0; m < 3; ++m) {
+      Index owned = 0, nonzeros = 0;
+      for (const auto& load : found.loads[m]) owned += load.owned, nonzeros += load.nonzeros;
+      EXPECT_EQ(owned, rows[m]);
+      EXPECT_EQ(nonzeros + found.num_duplicates, 2000);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace polyad
