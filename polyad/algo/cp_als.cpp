@@ -23,6 +23,16 @@ namespace {
 // Of the tensor's norm: no component with so small a weight can be told from rounding.
 constexpr double negligible = 1e-100;
 
+// Sums over all processes, in one collective.
+void add_over(const Comm& comm, RowSums& sums) {
+  if (comm.size() == 1) return;
+  std::vector<double> all(sums.gram.flat().begin(), sums.gram.flat().end());
+  all.push_back(sums.inner);
+  comm.all_reduce(std::span(all));
+  sums.inner = all.back();
+  std::copy(all.begin(), all.end() - 1, sums.gram.flat().begin());
+}
+
 // The state of one run. In the notation of ALGORITHMS, section 1: M = MTTKRP(X, n), V = product of the
 // other modes' Grams, A_n = M V^+.
 template <class Real>
@@ -60,7 +70,10 @@ class CpAls {
     parts_ = PartialRows<Real>(num_threads(), scattered_rows(), num_components_);
     connect();
     if (start != nullptr)
-      for (auto& exchange : exchanges_) exchange.expand();
+      for (auto& exchange : exchanges_) {
+        exchange.start_expanding();
+        exchange.finish_expanding();
+      }
     sent_before_ = sent_so_far();
   }
 
@@ -102,9 +115,8 @@ class CpAls {
       case AlsStep::Kind::scatter:
         timings_.measure("mttkrp", [&] {
           scatter_mttkrp<Real>(cut_tree(step), factors_, tree(step).level_of(mode), parts_);
-          if (x_.folds(mode)) add_up(parts_, partial_[mode]);
         });
-        return x_.folds(mode) ? update_from(partial_[mode], mode) : update_from_parts(mode);
+        return update_from_parts(mode);
       case AlsStep::Kind::root:
         if (!x_.folds(mode)) return update_in_place(step, nullptr);
         timings_.measure("mttkrp", [&] { root_mttkrp<Real>(cut_tree(step), factors_, partial_[mode]); });
@@ -131,6 +143,10 @@ class CpAls {
   }
 
   void update_from_parts(int mode) {
+    if (x_.folds(mode)) {
+      timings_.measure("mttkrp", [&] { add_up(parts_, partial_[mode]); });
+      return update_from(partial_[mode], mode);
+    }
     settle(mode,
            timings_.measure("solve", [&] { return update_rows(parts_, row_system(mode), factors_[mode]); }));
   }
@@ -145,11 +161,12 @@ class CpAls {
   // Makes the sums global, and the new rows known to those who need them.
   void settle(int mode, RowSums sums) {
     timings_.measure("communicate", [&] {
-      x_.comm().all_reduce(sums.gram.flat());
-      inner_ = x_.comm().all_reduce(sums.inner);
-      exchanges_[mode].expand();
+      exchanges_[mode].start_expanding();
+      add_over(x_.comm(), sums);
+      exchanges_[mode].finish_expanding();
     });
     grams_[mode] = std::move(sums.gram);
+    inner_ = sums.inner;
     for (Index r = 0; r < num_components_; ++r)
       weights_[r] =
           scales_[r].factor > 0 ? std::sqrt(grams_[mode](r, r)) * scales_[r].others / scales_[r].factor : 0;

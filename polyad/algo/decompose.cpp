@@ -40,9 +40,9 @@ class FormatLister {
   }
 
   std::vector<FormatOption> list(const std::vector<int>& mode_order) const {
-    auto formats = is_coarse() ? coarse_formats(mode_order)
-                               : list_formats(cost(0), mode_order,
-                                              comm_.size() > 1 ? Passes::one_mode : Passes::up_to_two_modes);
+    std::vector<bool> is_folded;
+    for (const auto& exchange : x_.exchanges) is_folded.push_back(exchange.folds);
+    auto formats = is_coarse() ? coarse_formats(mode_order) : list_formats(cost(0), mode_order, is_folded);
     for (auto& format : formats) format.work_bytes += options_.extra_bytes;
     return formats;
   }

@@ -55,7 +55,7 @@ class DistTensor {
   Index num_rows(int mode) const { return exchanges_[mode].num_local(); }
   Index num_owned(int mode) const { return exchanges_[mode].num_owned; }
   // Whether a row's sum is complete where it is owned only after partial rows were folded: on any process.
-  bool folds(int mode) const { return comm_.size() > 1 && exchanges_[mode].folds; }
+  bool folds(int mode) const { return exchanges_[mode].folds; }
 
  private:
   Comm comm_;

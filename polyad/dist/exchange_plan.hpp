@@ -27,8 +27,8 @@ struct ExchangePlan {
   Index num_owned = 0;
   std::vector<Peer> lenders, borrowers;  // by rank
   Array<LocalIndex> lent;                // own rows, by borrower and then by row
-  // Whether borrowed rows hold partial sums that their owners want: not in coarse grain, where all nonzeros
-  // of a row are at its owner.
+  // Whether borrowed rows hold partial sums that their owners want, on any process: not in coarse grain,
+  // where all nonzeros of a row are at its owner.
   bool folds = true;
 
   Index num_local() const { return std::ssize(rows); }

@@ -84,9 +84,10 @@ LocalNonzeros<Real> localise(const Comm& comm, std::vector<SparseTensor<double>>
     const auto touched = unite(std::move(slices));
     const auto owners = row_owners(comm, distribution, m, extents[m], touched);
     auto plan = plan_exchange(comm, touched, owners);
-    plan.folds = distribution.scheme != Scheme::coarse;
-    const auto away = std::ranges::count_if(touched, [&](Index row) { return owners(row) != comm.rank(); });
-    result.volume_rows += comm.all_reduce(Index(away)) * (plan.folds ? 2 : 1);
+    const Index away = comm.all_reduce(
+        Index(std::ranges::count_if(touched, [&](Index row) { return owners(row) != comm.rank(); })));
+    plan.folds = distribution.scheme != Scheme::coarse && away > 0;
+    result.volume_rows += away * (plan.folds ? 2 : 1);
     result.loads.push_back(comm.all_gather(load_of(plan, std::ssize(touched))));
     for (auto& numbers : rows) number_by_plan(numbers[m], plan);
     result.exchanges.push_back(std::move(plan));

@@ -87,7 +87,7 @@ void RowExchange<Real>::fold() {
 }
 
 template <class Real>
-void RowExchange<Real>::expand() {
+void RowExchange<Real>::start_expanding() {
   for (auto& post : from_owners_) post.channel.start();
   for (std::size_t p = 0; p < to_borrowers_.size(); ++p) {
     const auto& peer = plan_->borrowers[p];
@@ -98,6 +98,10 @@ void RowExchange<Real>::expand() {
     });
     send(to_borrowers_[p]);
   }
+}
+
+template <class Real>
+void RowExchange<Real>::finish_expanding() {
   for (std::size_t p = 0; p < from_owners_.size(); ++p) {
     from_owners_[p].channel.wait();
     if (is_padded()) unstage(plan_->lenders[p]);

@@ -40,8 +40,9 @@ class RowExchange {
   // Adds the borrowers' partial rows to the owners', by ascending rank: the same bits on every run.
   // Collective.
   void fold();
-  // Overwrites borrowed rows of the factor. Collective.
-  void expand();
+  // Overwrites borrowed rows of the factor, which until it has finished must not be touched. Collective.
+  void start_expanding();
+  void finish_expanding();
 
   const Traffic& sent() const { return sent_; }
 

@@ -48,13 +48,13 @@ const std::vector<std::string>& format_names() {
 }
 
 std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order,
-                                       Passes passes) {
+                                       const std::vector<bool>& is_folded) {
   const auto& rows = cost.shape().rows;
   std::vector<FormatOption> options;
-  options.push_back(csf_option(cost, "csf", {mode_order, {}, passes}));
-  options.push_back(csf_option(cost, "csf-one", {mode_order, one_tree(rows), passes}));
-  options.push_back(csf_option(cost, "csf-two", {mode_order, two_trees(rows), passes}));
-  options.push_back(csf_option(cost, "csf-all", {mode_order, a_tree_per_mode(rows), passes}));
+  options.push_back(csf_option(cost, "csf", {mode_order, {}, is_folded}));
+  options.push_back(csf_option(cost, "csf-one", {mode_order, one_tree(rows), is_folded}));
+  options.push_back(csf_option(cost, "csf-two", {mode_order, two_trees(rows), is_folded}));
+  options.push_back(csf_option(cost, "csf-all", {mode_order, a_tree_per_mode(rows), is_folded}));
   const auto plain = plain_plan(mode_order);
   const double build = cost.tree_build_seconds();  // they sort, too
   options.push_back({"coo", Format::coo, plain, cost.coo_seconds(), build, cost.coo_format_bytes()});

@@ -44,8 +44,9 @@ std::vector<int> choose_mode_order(const TensorShape& shape, Index num_component
 // All that can be chosen, by name: csf (the trees that the planner wants), csf-one, csf-two, csf-all, coo,
 // hicoo.
 const std::vector<std::string>& format_names();
+// is_folded: see PlanOptions.
 std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order,
-                                       Passes passes = Passes::up_to_two_modes);
+                                       const std::vector<bool>& is_folded = {});
 
 // The one of those with this name ("auto": of all) that fit that takes the least time to build and iterate
 // a usual number of times. max_bytes 0: any fits. Nothing when none fits.

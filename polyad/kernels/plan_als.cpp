@@ -60,12 +60,11 @@ class Search {
  public:
   Search(const AlsCost& cost, const PlanOptions& options, std::vector<Modes> trees)
       : cost_(cost), options_(options), all_{{}, std::move(trees), {}} {
-    can_pair_ = options.passes == Passes::up_to_two_modes && cost.shape().order() > 2;
     tree_price_ = options.trees.empty() ? cost.tree_build_seconds() / usual_iterations : 0;
     for (int m = 0; m < cost.shape().order(); ++m) {
       best_.push_back({best_step(AlsStep::Kind::root, m, -1), best_step(AlsStep::Kind::scatter, m, -1)});
       for (int next = 0; next < cost.shape().order(); ++next)
-        if (next != m && can_pair_)
+        if (next != m && can_pair(m))
           if (const auto pair = best_step(AlsStep::Kind::root_and_next, m, next)) pairs_[{m, next}] = *pair;
     }
   }
@@ -82,6 +81,11 @@ class Search {
   struct PerMode {
     std::optional<AlsStep> root, scatter;
   };
+
+  // Whether a pass that solves the rows of the mode can make the MTTKRP of the next.
+  bool can_pair(int mode) const {
+    return cost_.shape().order() > 2 && (options_.is_folded.empty() || !options_.is_folded[mode]);
+  }
 
   bool applies(AlsStep::Kind kind, int mode, int next, const Modes& tree) const {
     if (kind == AlsStep::Kind::scatter) return tree.front() != mode;
@@ -121,7 +125,7 @@ class Search {
     for (const auto& used : steps_)
       for (const auto kind : {AlsStep::Kind::root_and_next, AlsStep::Kind::root, AlsStep::Kind::scatter})
         if (applies(kind, mode, next, all_.trees[used.tree]) &&
-            (kind != AlsStep::Kind::root_and_next || can_pair_))
+            (kind != AlsStep::Kind::root_and_next || can_pair(mode)))
           add(AlsStep{kind, mode, used.tree});
     return steps;
   }
@@ -172,7 +176,6 @@ class Search {
   const AlsCost& cost_;
   const PlanOptions& options_;
   AlsPlan all_;  // with all trees that may be used
-  bool can_pair_;
   double tree_price_;
   mutable std::map<std::array<int, 3>, double> known_;  // of steps that were costed before
   std::vector<PerMode> best_;                           // [mode]

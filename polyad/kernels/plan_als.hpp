@@ -13,14 +13,12 @@ std::vector<ModeSet> prefix_sets(std::span<const Index> rows);
 // Over how many iterations building a tree must pay.
 inline constexpr int usual_iterations = 20;
 
-// Whether a pass may update the next mode, too. That needs complete rows at once: where other processes have
-// parts of them, a mode must be finished before the next is begun.
-enum class Passes { up_to_two_modes, one_mode };
-
 struct PlanOptions {
   std::vector<int> mode_order = {};          // empty: any
   std::vector<std::vector<int>> trees = {};  // these; empty: any
-  Passes passes = Passes::up_to_two_modes;
+  // [mode]: other processes have parts of its rows, so that a pass does not know what the next mode needs;
+  // empty: none has.
+  std::vector<bool> is_folded = {};
 };
 
 // The fastest iteration over trees, by predicted time. A pure function of its arguments; equal costs are
