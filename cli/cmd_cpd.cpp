@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/distribution.hpp"
 #include "cli/input.hpp"
+#include "cli/machine_file.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "polyad/algo/decompose.hpp"
@@ -143,10 +144,10 @@ void run_with(const Comm& comm, const Args& args) {
     });
   options.mode_order = parse_mode_order(args.mode_order, loaded.tensor.order());
   options.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());
-  const MachineModel machine;
+  const auto machine = load_machine(comm);
   const auto chosen = console.progress().during("choosing a distribution", [&] {
     return decide_distribution(comm, loaded.tensor, args.distribution, options.als.seed,
-                               options.als.num_components, machine);
+                               options.als.num_components, machine.model);
   });
   const double decide_seconds = watch.lap();
   auto x = prepare<Real>(comm, std::move(loaded.tensor), options, console.progress(), chosen.distribution);
@@ -161,7 +162,8 @@ void run_with(const Comm& comm, const Args& args) {
   console.progress().finish();
 
   auto run = describe_run(x, options, result);
-  if (comm.size() > 1) describe_distribution(run, chosen, x.loads, machine);
+  if (comm.size() > 1) describe_distribution(run, chosen, x.loads, machine.model);
+  run.machine = machine.source;
   run.load_seconds = load_seconds;
   const auto model = gather_rows(x.tensor, std::move(result.model));
   run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);

@@ -8,10 +8,13 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/machine_file.hpp"
+#include "polyad/algo/calibrate.hpp"
 #include "polyad/base/array.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
 
 namespace polyad::cli {
@@ -19,6 +22,7 @@ namespace {
 
 struct Args {
   CommonOptions common;
+  bool calibrate = false;
 };
 
 // Whether every thread really takes part.
@@ -61,6 +65,24 @@ bool on_path(const std::string& program) {
   return false;
 }
 
+// Measures, tells and keeps what this machine takes. Collective.
+nlohmann::ordered_json calibrate_machine(const Comm& comm, Console& console) {
+  const auto machine = console.progress().during("calibrating", [&] { return calibrate(comm); });
+  const auto path = machine_file();
+  collectively(comm, [&] {
+    if (comm.rank() == 0) save_machine(path, machine, comm.size(), num_threads());
+  });
+  console.say(fmt::format(
+      "calibrated {:.3g} to {:.3g} ns a gathered component, {:.3g} ns a component squared of a solved row",
+      1e9 * machine.per_near_gather, 1e9 * machine.per_far_gather, 1e9 * machine.per_row));
+  console.say(
+      fmt::format("           {:.3g} us a message, {:.3g} ns a word, {:.3g} ns a packed word{}",
+                  1e6 * machine.per_message, 1e9 * machine.per_word, 1e9 * machine.per_packed_word,
+                  comm.size() == 1 ? " (messages are built in: run under mpirun to measure them)" : ""));
+  console.say("           kept in " + path.string());
+  return machine_json(machine);
+}
+
 void run(const Comm& comm, const Args& args) {
   Console console(comm, args.common);
   const auto memory = machine_memory();
@@ -90,6 +112,7 @@ void run(const Comm& comm, const Args& args) {
   for (const auto& [program, found] : json["programs"].items())
     console.say(
         fmt::format("{:<10} {}", program, found.get<bool>() ? "found" : "not on the PATH (optional)"));
+  if (args.calibrate) json["machine"] = calibrate_machine(comm, console);
   const int sharing = comm.ranks_on_this_machine();
   if (num_threads() * sharing > sysconf(_SC_NPROCESSORS_ONLN))
     console.warn(fmt::format("{} processes of {} threads share the {} cores of this machine", sharing,
@@ -103,8 +126,11 @@ void run(const Comm& comm, const Args& args) {
 void add_doctor(CLI::App& app, const Comm& comm) {
   auto args = std::make_shared<Args>();
   auto* command = app.add_subcommand("doctor", "What is installed and whether threads and MPI work");
+  command->add_flag(
+      "--calibrate", args->calibrate,
+      "Measure what kernels and messages take, for predictions; best with all processes of a run");
   add_common_options(*command, args->common);
-  command->footer("Example: polyad doctor");
+  command->footer("Example: polyad doctor\n         mpirun -n 16 polyad doctor --calibrate");
   command->callback([args, comm] { run(comm, *args); });
 }
 

@@ -343,7 +343,7 @@ std::string mpi_description() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return "an unknown MPI";
-  std::istringstream in({text.data(), std::size_t(length)});
+  std::istringstream in(text.data());  // what MPI says of the length counts the zero at the end, or does not
   std::string line, words;
   std::getline(in, line);
   std::istringstream first_line(line);

@@ -10,10 +10,17 @@ namespace polyad {
 PredictedTime predict_time(const PartLoads& loads, Index num_components, const MachineModel& machine) {
   PredictedTime sum;
   const auto n = double(num_components);
-  for (const auto& parts : loads) {
+  for (std::size_t m = 0; m < loads.size(); ++m) {
+    const auto& parts = loads[m];
     double multiply = 0, update = 0, communicate = 0;
-    for (const auto& part : parts) {
-      multiply = std::max(multiply, machine.per_gather * n * double(part.nonzeros));
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const auto& part = parts[p];
+      // Rows of the other modes are fetched; those of the longest are the least often still in a cache.
+      double longest = 0;
+      for (std::size_t k = 0; k < loads.size(); ++k)
+        if (k != m) longest = std::max(longest, double(loads[k][p].touched));
+      multiply =
+          std::max(multiply, machine.per_gather(longest * n * sizeof(double)) * n * double(part.nonzeros));
       update = std::max(update, machine.per_row * n * n * double(part.owned));
       communicate =
           std::max(communicate, machine.per_message * double(part.messages) +

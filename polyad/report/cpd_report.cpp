@@ -74,6 +74,7 @@ nlohmann::ordered_json predicted_json(const CpdRun& run) {
     json["multiply"] = run.predicted.multiply;
     json["update"] = run.predicted.update;
     json["communicate"] = run.predicted.communicate;
+    json["machine"] = run.machine;
   }
   return json;
 }

@@ -33,7 +33,8 @@ struct CpdRun {
   std::vector<std::pair<std::string, double>> candidates;  // distributions that were weighed: seconds
   Communication communication;
   Imbalance imbalance;
-  PredictedTime predicted;  // by the loads of the processes as they are
+  PredictedTime predicted;           // by the loads of the processes as they are,
+  std::string machine = "built in";  // and constants from here
 
   double fit() const { return fit_trajectory.empty() ? 0 : fit_trajectory.back(); }
   double residual_norm() const { return (1 - fit()) * norm; }
