@@ -34,12 +34,19 @@ class LoadPlanner {
  private:
   using Parts = std::vector<int>;  // [nonzero]
 
-  RowParts rows_and_parts(int mode, const std::vector<Parts>& parts) const;
+  // Nonzeros by their row: those of rows[i] are nonzeros[begin[i]], ..., nonzeros[begin[i + 1] - 1].
+  struct RowGroups {
+    Array<Index> rows;  // ascending
+    std::vector<Index> begin;
+    Array<Index> nonzeros;
+  };
+  static RowGroups group_by_row(const SparseTensor<double>& share, int mode, double fraction);
+  RowParts rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const;
 
   Comm comm_;
   const SparseTensor<double>& share_;
   double fraction_;
-  std::vector<std::vector<Index>> sample_;  // [mode]: nonzeros in rows that are looked at
+  std::vector<RowGroups> groups_;  // [mode]: of the rows that are looked at
 };
 
 }  // namespace polyad
