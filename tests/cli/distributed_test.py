@@ -72,6 +72,17 @@ class DistributedTest(ProgramTest):
                          (self.folder / "many" / "mode-1-team.map").read_text())
         self.assertIn("moving nonzeros", (self.folder / "page.html").read_text())
 
+    def test_more_processes_than_there_is_work(self) -> None:
+        """Sixteen on three nonzeros in empty surroundings; sixty-four on a hundred."""
+        few = self.write("few.tns", "1 1 900 2\n4 700 1 1\n4 700 900 3\n")
+        many = self.folder / "many.tns"
+        self.succeed("generate", "zipf", many, "--dims", "50x40x30", "--nnz", 100, "-q")
+        for path, processes in ((few, 16), (many, 64)):
+            options = ("cpd", path, "-r", 2, "-i", 3, "--tol", 0, "-t", 1, "-q")
+            alone, result = self.result(*options), self.result(*options, processes=processes)
+            for here, there in zip(result["fit_trajectory"], alone["fit_trajectory"], strict=True):
+                self.assertAlmostEqual((1 - here) ** 2, (1 - there) ** 2, delta=1e-12)
+
     def test_what_makes_no_sense_is_refused(self) -> None:
         self.assert_refused("the grid 3x1x1x1 is for 3 processes; 2 were started", 2, "--grid", "3x1x1x1")
         self.assert_refused("--grid 2x1: expected a number for each of the 4 modes", 2, "--grid", "2x1")
