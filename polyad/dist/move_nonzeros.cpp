@@ -7,7 +7,7 @@
 namespace polyad {
 namespace {
 
-constexpr Index per_round = Index(1) << 20;
+constexpr Index per_round = Index(1) << 17;
 
 Index sum(const std::vector<Index>& counts) {
   return std::accumulate(counts.begin(), counts.end(), Index(0));
