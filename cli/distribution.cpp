@@ -134,7 +134,11 @@ ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<doub
                                        const MachineModel& machine) {
   check(args);
   const auto options = parse(args, seed, share.order());
-  if (!is_file(args.partition)) return choose_distribution(comm, share, options, num_components, machine);
+  if (!is_file(args.partition)) {
+    // One process has all, whatever was asked for.
+    if (comm.size() == 1 && (!options.grid || options.grid->size() == 1)) return {};
+    return choose_distribution(comm, share, options, num_components, machine);
+  }
   const Distributor distributor(comm, share, comm.size(), seed);
   auto distribution = args.scheme == "fine" ? fine_from_file(comm, share, args.partition, distributor)
                                             : coarse_from_file(comm, share, args.partition, distributor);
