@@ -10,11 +10,15 @@
 namespace polyad {
 namespace {
 
-Array<Index> unite(std::vector<Array<Index>> rows) {
-  Array<Index> all = std::move(rows.front());
-  for (std::size_t t = 1; t < rows.size(); ++t) {
+// [tensor][mode]
+using NumbersOfAll = std::vector<std::vector<RowNumbers>>;
+
+// The slices of a mode that any of the tensors has.
+Array<Index> touched_slices(const NumbersOfAll& numbers, int mode) {
+  Array<Index> all = numbers.front()[mode].slices;
+  for (std::size_t t = 1; t < numbers.size(); ++t) {
     Array<Index> more;
-    std::ranges::set_union(all, rows[t], std::back_inserter(more));
+    std::ranges::set_union(all, numbers[t][mode].slices, std::back_inserter(more));
     all = std::move(more);
   }
   return all;
@@ -39,6 +43,31 @@ Array<LocalIndex> local_rows(const ExchangePlan& plan, std::span<const Index> sl
     local[i] = *at;
   }
   return local;
+}
+
+struct PlannedMode {
+  ExchangePlan plan;
+  Index touched;  // rows, by this process
+  Index volume;   // rows that all processes send, by the identity
+};
+
+// Collective.
+PlannedMode plan_mode(const Comm& comm, const Distribution& distribution, int mode, Index extent,
+                      Array<Index> touched) {
+  PlannedMode result{{}, std::ssize(touched), 0};
+  if (comm.size() == 1) {
+    result.plan.num_owned = result.touched;
+    result.plan.rows = std::move(touched);
+    result.plan.folds = false;
+    return result;
+  }
+  const auto owners = row_owners(comm, distribution, mode, extent, touched);
+  result.plan = plan_exchange(comm, touched, owners);
+  const Index away = comm.all_reduce(
+      Index(std::ranges::count_if(touched, [&](Index row) { return owners(row) != comm.rank(); })));
+  result.plan.folds = distribution.scheme != Scheme::coarse && away > 0;
+  result.volume = away * (result.plan.folds ? 2 : 1);
+  return result;
 }
 
 // But for its nonzeros.
@@ -76,34 +105,26 @@ LocalNonzeros<Real> localise(const Comm& comm, std::vector<SparseTensor<double>>
                              const Distribution& distribution) {
   LocalNonzeros<Real> result;
   const auto extents = moved.front().extents();
-  std::vector<std::vector<RowNumbers>> rows;  // [tensor][mode]
-  for (const auto& x : moved) rows.push_back(number_rows(x));
+  NumbersOfAll numbers;
+  for (const auto& x : moved) numbers.push_back(number_rows(x));
   for (int m = 0; m < int(extents.size()); ++m) {
-    std::vector<Array<Index>> slices;
-    for (const auto& numbers : rows) slices.push_back(numbers[m].slices);
-    const auto touched = unite(std::move(slices));
-    const auto owners = row_owners(comm, distribution, m, extents[m], touched);
-    auto plan = plan_exchange(comm, touched, owners);
-    const Index away = comm.all_reduce(
-        Index(std::ranges::count_if(touched, [&](Index row) { return owners(row) != comm.rank(); })));
-    plan.folds = distribution.scheme != Scheme::coarse && away > 0;
-    result.volume_rows += away * (plan.folds ? 2 : 1);
-    result.loads.push_back(comm.all_gather(load_of(plan, std::ssize(touched))));
-    for (auto& numbers : rows) number_by_plan(numbers[m], plan);
+    auto [plan, touched, volume] = plan_mode(comm, distribution, m, extents[m], touched_slices(numbers, m));
+    result.volume_rows += volume;
+    result.loads.push_back(comm.all_gather(load_of(plan, touched)));
+    for (auto& of_tensor : numbers) number_by_plan(of_tensor[m], plan);
     result.exchanges.push_back(std::move(plan));
   }
   for (std::size_t t = 0; t < moved.size(); ++t) {
-    auto local = renumber<Real>(std::move(moved[t]), rows[t],
+    auto local = renumber<Real>(std::move(moved[t]), numbers[t],
                                 [&](double largest) { return comm.all_reduce(largest, Reduce::max); });
+    numbers[t].clear();
     result.value_scale = local.value_scale;
-    if (t == 0) {
-      result.num_duplicates = comm.all_reduce(local.num_duplicates);
-      result.num_nonzeros = comm.all_reduce(local.tensor.num_nonzeros());
-      result.squared_norm = comm.all_reduce(squared_norm<Real>(local.tensor.values()));
-    }
+    result.num_duplicates = comm.all_reduce(local.num_duplicates);
     result.tensors.push_back(std::move(local.tensor));
-    rows[t].clear();
   }
+  const auto& one = result.tensors.front();  // each has all nonzeros of all processes
+  result.num_nonzeros = comm.all_reduce(one.num_nonzeros());
+  result.squared_norm = comm.all_reduce(squared_norm<Real>(one.values()));
   for (int m = 0; m < int(extents.size()); ++m) {
     const auto nonzeros = comm.all_gather(result.tensors[moved.size() == 1 ? 0 : m].num_nonzeros());
     for (int p = 0; p < comm.size(); ++p) result.loads[m][p].nonzeros = nonzeros[p];
