@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "cli/input.hpp"
+#include "cli/option_text.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/io/partition_file.hpp"
@@ -42,6 +43,21 @@ std::optional<GridShape> parse_grid(const std::string& text, int order) {
   return GridShape({dims.begin(), dims.end()});
 }
 
+// "auto", "none" or "2,3"; from 1.
+std::optional<std::vector<bool>> parse_replicated(const std::string& text, int order) {
+  if (text == "auto") return std::nullopt;
+  std::vector<bool> modes(std::size_t(order), false);
+  if (text == "none") return modes;
+  for (const int mode : parse_modes(text)) {
+    if (mode < 0 || mode >= order)
+      throw Error(
+          Errc::bad_option,
+          fmt::format("--replicate {}: expected auto, none, or modes from 1 to {}, as in 2,3", text, order));
+    modes[mode] = true;
+  }
+  return modes;
+}
+
 DistributionOptions parse(const DistributionArgs& args, std::uint64_t seed, int order) {
   using Partition = DistributionOptions::Partition;
   using Rule = DistributionOptions::GridRule;
@@ -58,6 +74,7 @@ DistributionOptions parse(const DistributionArgs& args, std::uint64_t seed, int 
   options.policy = parse_policy(args);
   options.row_rule = args.row_owners == "random" ? RowRule::random : RowRule::greedy;
   options.seed = seed;
+  options.is_replicated = parse_replicated(args.replicate, order);
   return options;
 }
 
@@ -67,6 +84,10 @@ void check(const DistributionArgs& args) {
   if (cuts_modes && args.scheme != "auto" && args.scheme != "medium")
     throw Error(Errc::bad_option,
                 fmt::format("--grid and --policy are for medium grain, not for {}", args.scheme));
+  if (args.replicate != "auto" && args.replicate != "none" && args.scheme != "medium" &&
+      args.scheme != "fine")
+    throw Error(Errc::bad_option,
+                "--replicate is for --distribution medium or fine: in coarse grain nothing is folded");
   if (args.row_owners != "greedy" && args.scheme != "fine")
     throw Error(Errc::bad_option, "--row-owners is for --distribution fine; the others say who owns a row");
   if (is_file(args.partition) && args.scheme != "fine" && args.scheme != "coarse")
@@ -124,6 +145,10 @@ void add_distribution_options(CLI::App& command, DistributionArgs& args) {
       ->check(CLI::IsMember({"auto", "nnz", "set", "ordered-1", "ordered-2", "max-min"}));
   command.add_option("--policy-c", args.policy_c, "The policy 'ordered' with any constant")
       ->check(CLI::Range(1, 1000));
+  command
+      .add_option("--replicate", args.replicate,
+                  "Modes of which every process has all rows, all-reduced: auto, none, or as in 2,3")
+      ->capture_default_str();
   command.add_option("--row-owners", args.row_owners, "Of fine grain: who owns a row that several need")
       ->capture_default_str()
       ->check(CLI::IsMember({"greedy", "random"}));
@@ -143,6 +168,7 @@ ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<doub
   auto distribution = args.scheme == "fine" ? fine_from_file(comm, share, args.partition, distributor)
                                             : coarse_from_file(comm, share, args.partition, distributor);
   distribution.row_rule = options.row_rule;
+  if (options.is_replicated) distribution.is_replicated = *options.is_replicated;
   return {std::move(distribution), {}};
 }
 

@@ -9,7 +9,8 @@ namespace polyad::cli {
 
 // How a tensor is distributed over processes, as people say it.
 struct DistributionArgs {
-  std::string scheme = "auto", partition = "auto", grid = "auto", policy = "auto", row_owners = "greedy";
+  std::string scheme = "auto", partition = "auto", grid = "auto", policy = "auto", row_owners = "greedy",
+              replicate = "auto";
   int num_free_primes = 2;
   int policy_c = 0;  // 0: not given
 };

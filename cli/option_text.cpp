@@ -12,9 +12,7 @@
 #include "polyad/tensor/sort.hpp"
 
 namespace polyad::cli {
-namespace {
 
-// "2,1,3", from 1 as in files; -1 for what is no mode.
 std::vector<int> parse_modes(const std::string& text) {
   std::vector<int> modes;
   for (std::size_t at = 0; at <= text.size();) {
@@ -25,8 +23,6 @@ std::vector<int> parse_modes(const std::string& text) {
   }
   return modes;
 }
-
-}  // namespace
 
 std::vector<int> parse_mode_order(const std::string& text, int order) {
   if (text == "auto") return {};

@@ -7,6 +7,9 @@
 
 namespace polyad::cli {
 
+// "2,1,3", from 1 as in files; -1 for what is no mode.
+std::vector<int> parse_modes(const std::string& text);
+
 // What the texts of options mean that several commands have. All throw Error{bad_option} for nonsense.
 
 // "auto", "natural" or "2,1,3", modes counted from 1. auto is empty.

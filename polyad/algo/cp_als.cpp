@@ -23,12 +23,16 @@ namespace {
 // Of the tensor's norm: no component with so small a weight can be told from rounding.
 constexpr double negligible = 1e-100;
 
-// Sums over all processes, in one collective.
-void add_over(const Comm& comm, RowSums& sums) {
+// Sums over the rows of all processes, in one collective. Where all have solved all rows, those of the first
+// process: they differ in rounding where processes have different numbers of threads.
+void make_global(const Comm& comm, const ExchangePlan& exchange, RowSums& sums) {
   if (comm.size() == 1) return;
   std::vector<double> all(sums.gram.flat().begin(), sums.gram.flat().end());
   all.push_back(sums.inner);
-  comm.all_reduce(std::span(all));
+  if (exchange.is_replicated)
+    comm.broadcast(std::span(all), 0);
+  else
+    comm.all_reduce(std::span(all));
   sums.inner = all.back();
   std::copy(all.begin(), all.end() - 1, sums.gram.flat().begin());
 }
@@ -86,10 +90,7 @@ class CpAls {
   Kruskal<Real> take_model() &&;
   const Timings& timings() const { return timings_; }
   // By all iterations so far.
-  Traffic sent() const {
-    const auto sum = sent_so_far();
-    return {sum.words - sent_before_.words, sum.messages - sent_before_.messages};
-  }
+  Traffic sent() const { return sent_so_far() - sent_before_; }
 
  private:
   Traffic sent_so_far() const {
@@ -138,7 +139,7 @@ class CpAls {
   void update_from(const Matrix<Real>& m, int mode) {
     timings_.measure("communicate", [&] { exchanges_[mode].fold(); });
     settle(mode, timings_.measure("solve", [&] {
-      return update_rows(m, row_system(mode), factors_[mode], x_.num_owned(mode));
+      return update_rows(m, row_system(mode), factors_[mode], x_.num_solved(mode));
     }));
   }
 
@@ -162,7 +163,7 @@ class CpAls {
   void settle(int mode, RowSums sums) {
     timings_.measure("communicate", [&] {
       exchanges_[mode].start_expanding();
-      add_over(x_.comm(), sums);
+      make_global(x_.comm(), x_.exchange(mode), sums);
       exchanges_[mode].finish_expanding();
     });
     grams_[mode] = std::move(sums.gram);
@@ -313,7 +314,9 @@ Communication check_traffic(const Comm& comm, const Traffic& sent, int iteration
   const Communication result{comm.all_reduce(sent.words) / iterations,
                              comm.all_reduce(sent.messages) / iterations,
                              comm.all_reduce(sent.words, Reduce::max) / iterations,
-                             comm.all_reduce(sent.messages, Reduce::max) / iterations, predicted};
+                             comm.all_reduce(sent.messages, Reduce::max) / iterations,
+                             predicted,
+                             sent.reduced_words / iterations};
   if (result.volume_words != predicted)
     throw Error(Errc::internal, "the processes sent " + std::to_string(result.volume_words) +
                                     " words in an iteration, but by their distribution it must be " +

@@ -34,6 +34,7 @@ struct Communication {
   Index volume_words = 0, messages = 0;          // of all processes
   Index max_volume_words = 0, max_messages = 0;  // of the process that sent most
   Index predicted_volume_words = 0;
+  Index all_reduced_words = 0;  // rows of replicated modes, on each process; apart from the others
 };
 
 enum class StopReason { converged, iteration_limit, observer };

@@ -32,7 +32,9 @@ class Contest {
       throw Error(Errc::bad_option,
                   "medium grain cuts every mode into blocks; a random partition is for coarse "
                   "or fine grain");
-    return best();
+    auto chosen = best();
+    choose_replicated(chosen.distribution);
+    return chosen;
   }
 
  private:
@@ -72,12 +74,34 @@ class Contest {
     entries_.push_back(std::move(distribution));
   }
 
+  // Short modes are all-reduced where that is clearly faster than fold and expand.
+  void choose_replicated(Distribution& distribution) {
+    constexpr double clearly = 0.8;
+    if (options_.is_replicated) {
+      distribution.is_replicated = *options_.is_replicated;
+      return;
+    }
+    if (distribution.scheme == Scheme::coarse) return;
+    auto loads = planner().loads(distribution);
+    for (int m = 0; m < share_.order(); ++m) {
+      const double exchanged = predict_time(loads, m, num_components_, machine_).seconds();
+      auto with_all_rows = loads;
+      replicate(with_all_rows[m]);
+      const double reduced = predict_time(with_all_rows, m, num_components_, machine_).seconds();
+      distribution.is_replicated.push_back(reduced < clearly * exchanged);
+    }
+  }
+
+  const LoadPlanner& planner() {
+    if (!planner_) planner_.emplace(comm_, share_, fraction());
+    return *planner_;
+  }
+
   // Only when there is something to choose: predictions cost time.
   ChosenDistribution best() {
     if (entries_.size() == 1) return {entries_.front(), {}};
-    if (!planner_) planner_.emplace(comm_, share_, fraction());
     for (std::size_t e = candidates_.size(); e < entries_.size(); ++e) {
-      const auto time = predict_time(planner_->loads(entries_[e]), num_components_, machine_);
+      const auto time = predict_time(planner().loads(entries_[e]), num_components_, machine_);
       candidates_.push_back({describe(entries_[e]), time.seconds()});
     }
     const auto least = std::ranges::min_element(candidates_, {}, &ChosenDistribution::Candidate::seconds);

@@ -26,6 +26,7 @@ struct DistributionOptions {
   std::optional<LayerPolicy> policy;
   RowRule row_rule = RowRule::greedy;
   std::uint64_t seed = 1;
+  std::optional<std::vector<bool>> is_replicated;  // [mode]
 };
 
 // "medium 2x2x1 nnz", "fine random".

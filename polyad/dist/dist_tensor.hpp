@@ -54,6 +54,7 @@ class DistTensor {
   std::span<const Index> rows(int mode) const { return exchanges_[mode].rows; }  // [local row]: global row
   Index num_rows(int mode) const { return exchanges_[mode].num_local(); }
   Index num_owned(int mode) const { return exchanges_[mode].num_owned; }
+  Index num_solved(int mode) const { return exchanges_[mode].num_solved(); }  // the first ones
   // Whether a row's sum is complete where it is owned only after partial rows were folded: on any process.
   bool folds(int mode) const { return exchanges_[mode].folds; }
 

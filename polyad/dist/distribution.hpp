@@ -49,6 +49,10 @@ struct Distribution {
   std::vector<RowOwners> rows;  // [mode]; empty: by the rule, once it is known who touches what
   RowRule row_rule = RowRule::greedy;
   std::uint64_t seed = 1;
+  // [mode]: short, so that every process has all its rows; empty: none is. Not in coarse grain.
+  std::vector<bool> is_replicated;
+
+  bool replicates(int mode) const { return !is_replicated.empty() && is_replicated[mode]; }
 
   // How it came about, for people.
   std::string partition;

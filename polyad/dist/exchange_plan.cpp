@@ -78,4 +78,15 @@ ExchangePlan plan_exchange(const Comm& comm, std::span<const Index> touched, con
   return plan_exchange(touched, borrowed, wanted, wanted_counts);
 }
 
+ExchangePlan plan_replication(const Comm& comm, std::span<const Index> touched) {
+  ExchangePlan plan;
+  plan.is_replicated = true;
+  plan.rows = comm.all_gather_varying<Index>(touched).items;
+  std::ranges::sort(plan.rows);
+  const auto repeated = std::ranges::unique(plan.rows);
+  plan.rows.erase(repeated.begin(), repeated.end());
+  plan.num_owned = comm.rank() == 0 ? plan.num_local() : 0;
+  return plan;
+}
+
 }  // namespace polyad

@@ -30,9 +30,13 @@ struct ExchangePlan {
   // Whether borrowed rows hold partial sums that their owners want, on any process: not in coarse grain,
   // where all nonzeros of a row are at its owner.
   bool folds = true;
+  // Every process has all rows of the mode and solves them all; what they fold is added up in an all-reduce,
+  // and nothing is expanded. For accounting and output the first process owns them.
+  bool is_replicated = false;
 
   Index num_local() const { return std::ssize(rows); }
-  Index num_borrowed() const { return num_local() - num_owned; }
+  Index num_borrowed() const { return is_replicated ? 0 : num_local() - num_owned; }
+  Index num_solved() const { return is_replicated ? num_local() : num_owned; }
   Index rows_folded() const { return folds ? num_borrowed() : 0; }  // sent by this process
   Index rows_expanded() const { return std::ssize(lent); }          // likewise
   Index messages_sent() const { return (folds ? std::ssize(lenders) : 0) + std::ssize(borrowers); }
@@ -54,5 +58,8 @@ ExchangePlan plan_exchange(std::span<const Index> touched, const Borrowing& borr
 
 // The same where every process knows its own part only. Collective.
 ExchangePlan plan_exchange(const Comm& comm, std::span<const Index> touched, const RowOwners& owners);
+
+// All rows to all processes. For short modes. Collective.
+ExchangePlan plan_replication(const Comm& comm, std::span<const Index> touched);
 
 }  // namespace polyad

@@ -61,6 +61,10 @@ PlannedMode plan_mode(const Comm& comm, const Distribution& distribution, int mo
     result.plan.folds = false;
     return result;
   }
+  if (distribution.replicates(mode)) {
+    result.plan = plan_replication(comm, touched);
+    return result;
+  }
   const auto owners = row_owners(comm, distribution, mode, extent, touched);
   result.plan = plan_exchange(comm, touched, owners);
   const Index away = comm.all_reduce(
@@ -74,7 +78,8 @@ PlannedMode plan_mode(const Comm& comm, const Distribution& distribution, int mo
 PartLoad load_of(const ExchangePlan& plan, Index touched) {
   PartLoad load;
   load.touched = touched;
-  load.owned = plan.num_owned;
+  load.owned = plan.num_solved();
+  load.reduced = plan.is_replicated ? plan.num_local() : 0;
   load.sent = plan.rows_folded() + plan.rows_expanded();
   load.received = plan.num_borrowed() + (plan.folds ? plan.rows_expanded() : 0);
   load.messages = plan.messages_sent();

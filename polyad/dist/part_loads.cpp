@@ -155,6 +155,13 @@ void extrapolate(const Comm& comm, double fraction, std::vector<PartLoad>& loads
 
 }  // namespace
 
+void replicate(std::vector<PartLoad>& loads) {
+  Index rows = 0;
+  for (const auto& load : loads) rows += load.owned;
+  for (auto& load : loads)
+    load = {.nonzeros = load.nonzeros, .touched = load.touched, .owned = rows, .reduced = rows};
+}
+
 LoadPlanner::RowGroups LoadPlanner::group_by_row(const SparseTensor<double>& share, int mode,
                                                  double fraction) {
   const auto indices = share.indices(mode);
@@ -205,6 +212,7 @@ PartLoads LoadPlanner::loads(const Distribution& distribution) const {
     auto lending = add_rows(rows, owners(rows, distribution, m, share_.extent(m)), folds, loads);
     extrapolate(comm_, fraction_, loads);
     lending.add_messages(comm_, folds, loads);
+    if (distribution.replicates(m) && loads.size() > 1) replicate(loads);
   }
   return modes;
 }

@@ -9,15 +9,19 @@ namespace polyad {
 
 // What one mode asks of one part in an iteration, in rows: a row has as many words as there are components.
 struct PartLoad {
-  Index nonzeros = 0;  // that it multiplies
-  Index touched = 0;   // rows of the mode that its nonzeros of any mode have
-  Index owned = 0;
+  Index nonzeros = 0;            // that it multiplies
+  Index touched = 0;             // rows of the mode that its nonzeros of any mode have
+  Index owned = 0;               // rows that it solves
+  Index reduced = 0;             // rows that are all-reduced instead of exchanged
   Index sent = 0, received = 0;  // by fold and expand together
   Index messages = 0;            // that it sends
 
   friend bool operator==(const PartLoad&, const PartLoad&) = default;
 };
 using PartLoads = std::vector<std::vector<PartLoad>>;  // [mode][part]
+
+// Turns the loads of a mode into those it has when all parts have all its rows.
+void replicate(std::vector<PartLoad>& loads);
 
 // Says what distributions of a tensor ask of their parts, without moving anything and for any number of
 // parts. With a fraction below 1 only so many of the rows of each mode are looked at, whole, and stand for

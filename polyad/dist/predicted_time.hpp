@@ -14,7 +14,9 @@ struct PredictedTime {
   double seconds() const { return multiply + update + communicate; }
 };
 
-// Pure.
+// Of one mode, and of all. Pure.
+PredictedTime predict_time(const PartLoads& loads, int mode, Index num_components,
+                           const MachineModel& machine);
 PredictedTime predict_time(const PartLoads& loads, Index num_components, const MachineModel& machine);
 
 // Over the parts, in an iteration: (max - min) / max of nonzeros, of words sent and received, and of rows

@@ -8,12 +8,14 @@ namespace polyad {
 
 template <class Real>
 RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag)
-    : plan_(&plan),
+    : comm_(comm),
+      plan_(&plan),
       partial_(&rows.partial),
       factor_(&rows.factor),
       num_components_(rows.num_components),
       lent_(plan.lent.size() * std::size_t(num_components_)) {
-  if (is_padded()) staged_.resize(std::size_t(plan.num_borrowed() * num_components_));
+  const Index num_travelling = plan.is_replicated ? plan.num_local() : plan.num_borrowed();
+  if (is_padded()) staged_.resize(std::size_t(num_travelling * num_components_));
   const int fold_tag = 2 * tag, expand_tag = 2 * tag + 1;
   const auto post = [](Channel channel, std::span<const Real> words) {
     return Post{std::move(channel), std::ssize(words)};
@@ -34,7 +36,7 @@ RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows 
 template <class Real>
 std::span<Real> RowExchange<Real>::borrowed_rows(Matrix<Real>& matrix, const ExchangePlan::Peer& peer) {
   const auto words = is_padded() ? std::span<Real>(staged_) : matrix.flat();
-  const Index first = is_padded() ? peer.begin - plan_->num_owned : peer.begin;
+  const Index first = is_padded() && !plan_->is_replicated ? peer.begin - plan_->num_owned : peer.begin;
   return words.subspan(std::size_t(first * num_components_), std::size_t(peer.num_rows() * num_components_));
 }
 
@@ -47,7 +49,7 @@ std::span<Real> RowExchange<Real>::lent_rows(const ExchangePlan::Peer& peer) {
 template <class Real>
 void RowExchange<Real>::send(Post& post) {
   post.channel.start();
-  sent_ += {post.num_words, 1};
+  sent_ += {post.num_words, 1, 0};
 }
 
 template <class Real>
@@ -59,15 +61,27 @@ void RowExchange<Real>::stage(const ExchangePlan::Peer& peer) {
 }
 
 template <class Real>
-void RowExchange<Real>::unstage(const ExchangePlan::Peer& peer) {
-  const Real* const from = borrowed_rows(*factor_, peer).data();
+void RowExchange<Real>::unstage(const ExchangePlan::Peer& peer, Matrix<Real>& matrix) {
+  const Real* const from = borrowed_rows(matrix, peer).data();
   parallel_for(peer.num_rows(), [&](Index i) {
-    std::copy_n(from + i * num_components_, num_components_, factor_->row(peer.begin + i).data());
+    std::copy_n(from + i * num_components_, num_components_, matrix.row(peer.begin + i).data());
   });
+}
+
+// Adds the partial rows of all processes up, everywhere.
+template <class Real>
+void RowExchange<Real>::reduce() {
+  const ExchangePlan::Peer all{comm_.rank(), 0, plan_->num_local()};
+  if (is_padded()) stage(all);
+  const auto words = borrowed_rows(*partial_, all);
+  comm_.all_reduce(words);
+  if (is_padded()) unstage(all, *partial_);
+  sent_.reduced_words += std::ssize(words);
 }
 
 template <class Real>
 void RowExchange<Real>::fold() {
+  if (plan_->is_replicated) return reduce();
   if (!plan_->folds) return;
   for (auto& post : from_borrowers_) post.channel.start();
   for (std::size_t p = 0; p < to_owners_.size(); ++p) {
@@ -104,7 +118,7 @@ template <class Real>
 void RowExchange<Real>::finish_expanding() {
   for (std::size_t p = 0; p < from_owners_.size(); ++p) {
     from_owners_[p].channel.wait();
-    if (is_padded()) unstage(plan_->lenders[p]);
+    if (is_padded()) unstage(plan_->lenders[p], *factor_);
   }
   for (auto& post : to_borrowers_) post.channel.wait();
 }

@@ -9,13 +9,17 @@
 
 namespace polyad {
 
-// What a process sent, as it was handed to MPI.
+// What a process sent, as it was handed to MPI: messages, and apart from them words that were all-reduced.
 struct Traffic {
-  Index words = 0, messages = 0;
+  Index words = 0, messages = 0, reduced_words = 0;
 
   void operator+=(const Traffic& other) {
     words += other.words;
     messages += other.messages;
+    reduced_words += other.reduced_words;
+  }
+  friend Traffic operator-(const Traffic& a, const Traffic& b) {
+    return {a.words - b.words, a.messages - b.messages, a.reduced_words - b.reduced_words};
   }
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
@@ -55,15 +59,17 @@ class RowExchange {
   std::span<Real> borrowed_rows(Matrix<Real>& matrix, const ExchangePlan::Peer& peer);
   std::span<Real> lent_rows(const ExchangePlan::Peer& peer);
   void send(Post& post);
-  void stage(const ExchangePlan::Peer& peer);    // partial rows, to be sent
-  void unstage(const ExchangePlan::Peer& peer);  // rows of the factor that came
+  void reduce();
+  void stage(const ExchangePlan::Peer& peer);                          // partial rows, to be sent
+  void unstage(const ExchangePlan::Peer& peer, Matrix<Real>& matrix);  // rows that came
 
+  Comm comm_;
   const ExchangePlan* plan_;
   Matrix<Real>* partial_;
   Matrix<Real>* factor_;
   Index num_components_;
   Array<Real> lent_;    // rows that are lent, or came back; as in plan.lent
-  Array<Real> staged_;  // borrowed rows without their padding, if there is any
+  Array<Real> staged_;  // rows that travel without their padding, if there is any
   std::vector<Post> to_owners_, from_borrowers_, to_borrowers_, from_owners_;  // by rank
   Traffic sent_;
 };

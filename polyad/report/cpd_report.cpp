@@ -1,6 +1,7 @@
 #include "polyad/report/cpd_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -62,7 +63,8 @@ nlohmann::ordered_json communication_json(const CpdRun& run) {
           {"predicted_volume_words_per_iteration", sent.predicted_volume_words},
           {"messages_per_iteration", sent.messages},
           {"max_volume_words", sent.max_volume_words},
-          {"max_messages", sent.max_messages}};
+          {"max_messages", sent.max_messages},
+          {"all_reduced_words_per_iteration", sent.all_reduced_words}};
 }
 
 nlohmann::ordered_json predicted_json(const CpdRun& run) {
@@ -95,8 +97,12 @@ std::string distribution_text(const CpdRun& run) {
       "iteration, of which {:.3g} exchange\n",
       run.imbalance.nnz, run.imbalance.volume, run.imbalance.rows, 1e3 * run.predicted.seconds(),
       1e3 * run.predicted.communicate);
-  text += fmt::format("sent per iteration: {} words in {} messages, as planned\n",
+  text += fmt::format("sent per iteration: {} words in {} messages, as planned",
                       with_commas(run.communication.volume_words), with_commas(run.communication.messages));
+  if (!run.replicated_modes.empty())
+    text += fmt::format("; all-reduced {} words of mode {}", with_commas(run.communication.all_reduced_words),
+                        fmt::join(run.replicated_modes, ", "));
+  text += "\n";
   return text;
 }
 
@@ -144,6 +150,8 @@ void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const 
   if (distribution.grid) run.grid = distribution.grid->dims();
   for (const auto& candidate : chosen.candidates)
     run.candidates.emplace_back(candidate.name, candidate.seconds);
+  for (int m = 0; m < int(run.dims.size()); ++m)
+    if (distribution.replicates(m)) run.replicated_modes.push_back(m + 1);
   run.imbalance = imbalance_of(loads);
   run.predicted = predict_time(loads, run.options.als.num_components, machine);
 }
@@ -181,6 +189,7 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   json["partition"] = run.partition;
   json["grid"] = run.grid;
   json["policy"] = run.policy;
+  json["replicated"] = run.replicated_modes;
   json["format"] = run.chosen.name;
   json["plan"] = describe(run.chosen.plan);
   json["mode_order"] = from_one(run.chosen.plan.mode_order);

@@ -29,7 +29,7 @@ struct CpdRun {
   Index peak_memory_bytes = 0;
   // On several processes.
   std::string distribution = "none", partition = "none", policy = "none";
-  std::vector<int> grid;
+  std::vector<int> grid, replicated_modes;                 // modes from 1
   std::vector<std::pair<std::string, double>> candidates;  // distributions that were weighed: seconds
   Communication communication;
   Imbalance imbalance;

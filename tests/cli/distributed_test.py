@@ -50,6 +50,14 @@ class DistributedTest(ProgramTest):
         result = self.debian(2, "--distribution", "fine", "--row-owners", "random", "--format", "hicoo")
         self.assertEqual((result["distribution"], result["format"]), ("fine", "hicoo"))
 
+    def test_short_modes_may_be_all_reduced(self) -> None:
+        result = self.debian(3, "--distribution", "medium", "--grid", "1x3x1x1", "--replicate", "3,4")
+        self.assertEqual(result["replicated"], [3, 4])
+        self.assertEqual(result["communication"]["all_reduced_words_per_iteration"], (58 + 8) * 4)
+        self.assert_refused("--replicate 5: expected auto, none, or modes from 1 to 4", 2, "--distribution", "fine",
+                            "--replicate", "5")
+        self.assert_refused("--replicate is for --distribution medium or fine", 2, "--replicate", "3")
+
     def test_grids_by_rule(self) -> None:
         self.assertEqual(self.debian(2, "--grid", "splatt", "--policy-c", 3)["policy"], "ordered-3")
         self.assertEqual(self.debian(2, "--grid", "predicted", "--policy", "set")["distribution"], "medium")

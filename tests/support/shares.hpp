@@ -25,8 +25,7 @@ inline SparseTensor<double> share_of(const SparseTensor<double>& whole, const Co
   return share_of(whole, comm.rank(), comm.size());
 }
 
-// The n-th of many ways to distribute: all schemes, partitions and policies, over all grids.
-inline Distribution some_distribution(const Distributor& distributor, int num_parts, int n) {
+inline Distribution plain_distribution(const Distributor& distributor, int num_parts, int n) {
   const auto grids = all_grids(int(distributor.profiles().size()), num_parts);
   const auto policies = all_policies();
   switch (n % 8) {
@@ -47,6 +46,16 @@ inline Distribution some_distribution(const Distributor& distributor, int num_pa
       return distributor.medium(grids[std::size_t(n / 8) % grids.size()],
                                 policies[std::size_t(n) % policies.size()]);
   }
+}
+
+// The n-th of many ways to distribute: all schemes, partitions and policies, over all grids; with some modes
+// replicated now and then.
+inline Distribution some_distribution(const Distributor& distributor, int num_parts, int n) {
+  auto result = plain_distribution(distributor, num_parts, n);
+  if (result.scheme != Scheme::coarse && n % 3 == 0)
+    for (std::size_t m = 0; m < distributor.profiles().size(); ++m)
+      result.is_replicated.push_back((std::size_t(n) + m) % 2 == 0);
+  return result;
 }
 
 }  // namespace polyad::test
