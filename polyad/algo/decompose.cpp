@@ -106,6 +106,10 @@ template <class Real>
 FormatChoice choose_for(const Comm& comm, const LocalNonzeros<Real>& x, const DecomposeOptions& options) {
   const FormatLister<Real> lister(comm, x, options);
   auto formats = lister.list(lister.mode_order());
+  if (options.format != "auto" &&
+      std::ranges::find(formats, options.format, &FormatOption::name) == formats.end())
+    throw Error(Errc::bad_option,
+                "in coarse grain the formats are csf, coo and hicoo, not " + options.format);
   take_largest(comm, formats);
   const auto chosen = choose_format(formats, options.format, options.max_bytes);
   if (!chosen) refuse(formats, options);

@@ -52,9 +52,9 @@ struct ListedRows {
 class RowOwners {
  public:
   RowOwners() = default;
-  RowOwners(RowBlocks blocks) : how_(std::move(blocks)) {}          // NOLINT(*-explicit-*): one of these
-  RowOwners(ShuffledParts shuffled) : how_(std::move(shuffled)) {}  // NOLINT(*-explicit-*)
-  RowOwners(ListedRows listed) : how_(std::move(listed)) {}         // NOLINT(*-explicit-*)
+  RowOwners(RowBlocks blocks) : how_(std::move(blocks)) {}   // NOLINT(*-explicit-*): one of these
+  RowOwners(ShuffledParts shuffled) : how_(shuffled) {}      // NOLINT(*-explicit-*)
+  RowOwners(ListedRows listed) : how_(std::move(listed)) {}  // NOLINT(*-explicit-*)
 
   int operator()(Index row) const {
     return std::visit([&](const auto& how) { return how(row); }, how_);

@@ -98,6 +98,8 @@ class DistributedTest(ProgramTest):
                             "--policy", "set")
         self.assert_refused("a random partition is for coarse or fine grain", 2, "--distribution", "medium",
                             "--partition", "random")
+        self.assert_refused("in coarse grain the formats are csf, coo and hicoo, not csf-two", 2, "--distribution",
+                            "coarse", "--format", "csf-two")
         self.assert_refused("--row-owners is for --distribution fine", 2, "--row-owners", "random")
 
     def test_a_partition_that_does_not_fit_is_refused(self) -> None:
