@@ -13,6 +13,11 @@
 namespace polyad::cli {
 namespace {
 
+// Whether something is said that only medium grain has.
+bool cuts_modes(const DistributionArgs& args) {
+  return args.grid != "auto" || args.policy != "auto" || args.policy_c != 0;
+}
+
 bool is_file(const std::string& partition) {
   return partition != "auto" && partition != "block" && partition != "random";
 }
@@ -62,7 +67,7 @@ DistributionOptions parse(const DistributionArgs& args, std::uint64_t seed, int 
   using Partition = DistributionOptions::Partition;
   using Rule = DistributionOptions::GridRule;
   DistributionOptions options;
-  options.scheme = parse_scheme(args.scheme);
+  options.scheme = cuts_modes(args) ? Scheme::medium : parse_scheme(args.scheme);
   options.partition = args.partition == "random"  ? Partition::random
                       : args.partition == "block" ? Partition::block
                                                   : Partition::any;
@@ -80,8 +85,7 @@ DistributionOptions parse(const DistributionArgs& args, std::uint64_t seed, int 
 
 // No option is ignored: one that makes no sense with another is an error.
 void check(const DistributionArgs& args) {
-  const bool cuts_modes = args.grid != "auto" || args.policy != "auto" || args.policy_c != 0;
-  if (cuts_modes && args.scheme != "auto" && args.scheme != "medium")
+  if (cuts_modes(args) && args.scheme != "auto" && args.scheme != "medium")
     throw Error(Errc::bad_option,
                 fmt::format("--grid and --policy are for medium grain, not for {}", args.scheme));
   if (args.replicate != "auto" && args.replicate != "none" && args.scheme != "medium" &&

@@ -62,6 +62,11 @@ class DistributedTest(ProgramTest):
         self.assertEqual(self.debian(2, "--grid", "splatt", "--policy-c", 3)["policy"], "ordered-3")
         self.assertEqual(self.debian(2, "--grid", "predicted", "--policy", "set")["distribution"], "medium")
 
+    def test_what_only_medium_grain_has_asks_for_it(self) -> None:
+        self.assertEqual(self.debian(4, "--grid", "1x1x1x4")["grid"], [1, 1, 1, 4])  # coarse would be faster
+        self.assert_refused("a random partition is for coarse or fine grain", 2, "--grid", "splatt", "--partition",
+                            "random")
+
     def test_a_partition_from_a_file(self) -> None:
         fine = self.write("fine.part", "".join(f"{z % 3}\n" for z in range(56587)))
         coarse = self.write("coarse.part", "".join(f"{i % 3}\n" for dim in DIMS for i in range(dim)))
