@@ -13,6 +13,10 @@ QUICK = ("-r", 4, "-i", 5, "--tol", 0, "-t", 1)
 DIMS = (368, 13905, 58, 8)
 
 
+def all_keys(result: dict) -> set[str]:
+    return set(result).union(*(all_keys(value) for value in result.values() if isinstance(value, dict)))
+
+
 @unittest.skipUnless(WITH_MPI, "this build has no MPI")
 class DistributedTest(ProgramTest):
     @classmethod
@@ -41,6 +45,14 @@ class DistributedTest(ProgramTest):
         self.assertIn(result["distribution"], ("coarse", "medium"))
         self.assertGreater(result["predicted"]["communicate"], 0)
         self.assertEqual(result["nnz"], 56587)
+        parts = ("multiply", "update", "communicate")
+        self.assertAlmostEqual(sum(result["predicted"][part] for part in parts),
+                               result["predicted"]["seconds_per_iteration"])
+
+    def test_every_key_is_documented(self) -> None:
+        documented = (SOURCE / "docs" / "json.md").read_text()
+        for key in all_keys(self.debian(2)):
+            self.assertIn(f"`{key}`", documented)
 
     def test_every_distribution_gives_the_answer_of_one_process(self) -> None:
         result = self.debian(3, "--distribution", "coarse", "--partition", "random")
