@@ -24,24 +24,31 @@ endif()
 # Open MPI keeps memory until the end, so leaks are not looked for.
 set(POLYAD_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1" "OMP_NUM_THREADS=3"
     "POLYAD_SHARED_DATA=${CMAKE_SOURCE_DIR}/../shared/data" "POLYAD_TEST_DATA=${CMAKE_SOURCE_DIR}/tests/data")
+if(POLYAD_MPI)
+  list(APPEND POLYAD_TEST_ENVIRONMENT "POLYAD_MPIRUN=${MPIEXEC_EXECUTABLE}")  # for tools/mpirun
+endif()
 
-# True in `out` when a test with these labels belongs to this build: the sanitize build and the
-# one-process build hold labelled subsets.
+# Some builds hold only the tests with a label, and name them after it in the summary, which shows all builds
+# together.
+set(POLYAD_TEST_LABEL "" CACHE STRING "Build only the tests with this label (empty: all)")
+if(POLYAD_SANITIZE)
+  set(POLYAD_TEST_LABEL sanitize)
+elseif(NOT POLYAD_MPI)
+  set(POLYAD_TEST_LABEL serial)
+endif()
+
+# True in `out` when a test with these labels belongs to this build.
 function(polyad_in_this_build out labels)
-  set(${out} TRUE PARENT_SCOPE)
-  if(POLYAD_SANITIZE AND NOT "sanitize" IN_LIST labels)
-    set(${out} FALSE PARENT_SCOPE)
-  elseif(NOT POLYAD_MPI AND NOT POLYAD_SANITIZE AND NOT "serial" IN_LIST labels)
+  if(NOT POLYAD_TEST_LABEL OR POLYAD_TEST_LABEL IN_LIST labels)
+    set(${out} TRUE PARENT_SCOPE)
+  else()
     set(${out} FALSE PARENT_SCOPE)
   endif()
 endfunction()
 
-# The name of a test in the summary, which shows all builds together.
 function(polyad_test_name out name)
-  if(POLYAD_SANITIZE)
-    set(name "sanitize/${name}")
-  elseif(NOT POLYAD_MPI)
-    set(name "serial/${name}")
+  if(POLYAD_TEST_LABEL)
+    set(name "${POLYAD_TEST_LABEL}/${name}")
   endif()
   set(${out} ${name} PARENT_SCOPE)
 endfunction()
@@ -83,7 +90,9 @@ function(polyad_add_mpi_test path)
   polyad_test_executable(${target} ${path}_test polyad polyad_mpi_test_main GTest::gtest)
   if(NOT POLYAD_MPI)
     set(ARG_PROCESSES 1)
-  elseif(POLYAD_SANITIZE)
+  elseif(POLYAD_TEST_LABEL STREQUAL mpich)
+    set(ARG_PROCESSES 2)  # it never yields while it waits: more processes than cores would take minutes
+  elseif(POLYAD_TEST_LABEL)
     set(ARG_PROCESSES 2 3)
   endif()
   foreach(count IN LISTS ARG_PROCESSES)
