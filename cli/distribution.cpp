@@ -88,6 +88,10 @@ void check(const DistributionArgs& args) {
   if (cuts_modes(args) && args.scheme != "auto" && args.scheme != "medium")
     throw Error(Errc::bad_option,
                 fmt::format("--grid and --policy are for medium grain, not for {}", args.scheme));
+  const bool tries_grids =
+      args.scheme != "coarse" && args.scheme != "fine" && (args.grid == "auto" || args.grid == "predicted");
+  if (args.num_free_primes != DistributionArgs{}.num_free_primes && !tries_grids)
+    throw Error(Errc::bad_option, "--grid-primes is for grids that are chosen: --grid auto or predicted");
   if (args.replicate != "auto" && args.replicate != "none" && args.scheme != "medium" &&
       args.scheme != "fine")
     throw Error(Errc::bad_option,

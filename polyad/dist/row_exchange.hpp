@@ -39,7 +39,7 @@ class RowExchange {
   RowExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag);
   RowExchange(const RowExchange&) = delete;
   RowExchange& operator=(const RowExchange&) = delete;
-  RowExchange(RowExchange&&) = default;
+  RowExchange(RowExchange&&) noexcept = default;
 
   // Adds the borrowers' partial rows to the owners', by ascending rank: the same bits on every run.
   // Collective.
