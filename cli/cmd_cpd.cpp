@@ -155,7 +155,7 @@ void run_with(const Comm& comm, const Args& args) {
   warn_of_duplicates(console, args.input, x.num_duplicates);
 
   console.progress().begin("iterating", options.als.max_iterations, "iterations");
-  auto result = cp_als<Real>(x.tensor, x.chosen.plan, options.als, [&](const CpAlsProgress&) {
+  auto result = cp_als<Real>(x.tensor, x.chosen.plan, options.als, [&](const CpProgress&) {
     console.progress().advance(1);
     return true;
   });

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <string>
 #include <utility>
 
+#include "polyad/algo/finish_model.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/dist/row_exchange.hpp"
@@ -78,7 +78,7 @@ class CpAls {
         exchange.start_expanding();
         exchange.finish_expanding();
       }
-    sent_before_ = sent_so_far();
+    sent_before_ = sent_by(exchanges_);
   }
 
   // Updates every factor once and returns the fit.
@@ -90,15 +90,9 @@ class CpAls {
   Kruskal<Real> take_model() &&;
   const Timings& timings() const { return timings_; }
   // By all iterations so far.
-  Traffic sent() const { return sent_so_far() - sent_before_; }
+  Traffic sent() const { return sent_by(exchanges_) - sent_before_; }
 
  private:
-  Traffic sent_so_far() const {
-    Traffic sum;
-    for (const auto& exchange : exchanges_) sum += exchange.sent();
-    return sum;
-  }
-
   // Prepares the exchange of rows, and a place for the partial rows that others want.
   void connect() {
     for (int m = 0; m < x_.order(); ++m)
@@ -230,9 +224,6 @@ class CpAls {
 
   CutTree<Real> cut_tree(const AlsStep& step) const { return {tree(step), cuts_.at(&tree(step))}; }
 
-  // [component]: the largest entry of a column is negative. Equal ones count as positive.
-  std::vector<bool> points_down(const Matrix<Real>& factor) const;
-
   // The most rows of a mode whose MTTKRP is added up from parts.
   Index scattered_rows() const {
     Index most = 0;
@@ -268,97 +259,29 @@ class CpAls {
 };
 
 template <class Real>
-std::vector<bool> CpAls<Real>::points_down(const Matrix<Real>& factor) const {
-  auto up = largest_entries(factor), down = up;
-  for (double& peak : down) peak = -peak;
-  x_.comm().all_reduce(std::span(up), Reduce::max);
-  x_.comm().all_reduce(std::span(down), Reduce::max);
-  std::vector<bool> result;
-  for (std::size_t r = 0; r < up.size(); ++r) result.push_back(down[r] > up[r]);
-  return result;
-}
-
-template <class Real>
 Kruskal<Real> CpAls<Real>::take_model() && {
-  Kruskal<Real> model{std::vector<double>(std::size_t(num_components_), x_.value_scale()), {}};
-  exchanges_.clear();
-  for (int m = 0; m < x_.order(); ++m)
-    model.factors.push_back(first_rows(std::move(factors_[m]), x_.num_owned(m)));
-  // Signs in pairs: every mode but one points upwards, and that takes the sign of the product.
-  int carrier = 0;
-  while (carrier + 1 < model.order() && is_nonnegative(carrier)) ++carrier;
-  for (int m = 0; m < model.order(); ++m) {
-    std::vector<double> norms;
-    for (Index r = 0; r < num_components_; ++r) norms.push_back(std::sqrt(grams_[m](r, r)));
-    const auto is_down = points_down(model.factors[m]);
-    for (Index r = 0; r < num_components_; ++r) model.weights[r] *= norms[r];
-    if (m != carrier) {
-      std::vector<double> signs;
-      for (Index r = 0; r < num_components_; ++r) signs.push_back(is_down[r] ? -1.0 : 1.0);
-      divide_columns(model.factors[carrier], signs);
-      for (Index r = 0; r < num_components_; ++r) norms[r] *= signs[r];
-    }
-    divide_columns(model.factors[m], norms);
-  }
-  std::vector<Index> order(model.weights.size());
-  std::iota(order.begin(), order.end(), Index(0));
-  std::ranges::stable_sort(order, std::ranges::greater{}, [&](Index r) { return model.weights[r]; });
-  reorder_components(model, order);
-  return model;
-}
-
-// Of an iteration. What was sent in all is counted on every process; a difference from what the distribution
-// says is a bug of ours.
-Communication check_traffic(const Comm& comm, const Traffic& sent, int iterations, Index predicted) {
-  if (iterations == 0) return {.predicted_volume_words = predicted};
-  const Communication result{comm.all_reduce(sent.words) / iterations,
-                             comm.all_reduce(sent.messages) / iterations,
-                             comm.all_reduce(sent.words, Reduce::max) / iterations,
-                             comm.all_reduce(sent.messages, Reduce::max) / iterations,
-                             predicted,
-                             sent.reduced_words / iterations};
-  if (result.volume_words != predicted)
-    throw Error(Errc::internal, "the processes sent " + std::to_string(result.volume_words) +
-                                    " words in an iteration, but by their distribution it must be " +
-                                    std::to_string(predicted));
-  return result;
+  exchanges_.clear();  // they know where the factors are
+  return finish_model(x_, std::move(factors_), grams_, {num_wanted_, x_.value_scale(), nonnegative_});
 }
 
 }  // namespace
 
 template <class Real>
-CpAlsResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options,
-                         const CpAlsObserver& observe, const Kruskal<Real>* start) {
-  CpAlsResult<Real> result;
+CpResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options,
+                      const CpObserver& observe, const Kruskal<Real>* start) {
+  CpResult<Real> result;
   CpAls<Real> als = result.timings.measure("start", [&] { return CpAls<Real>(x, plan, options, start); });
-  double last_fit = 0;
-  while (result.iterations() < options.max_iterations) {
-    const Stopwatch watch;
-    const double fit = als.iterate();
-    result.iteration_seconds.push_back(watch.seconds());
-    result.timings.add("iterate", result.iteration_seconds.back());
-    const double change = fit - std::exchange(last_fit, fit);
-    result.fit_trajectory.push_back(fit);
-    if (observe && !observe({result.iterations(), fit, change})) {
-      result.stop = StopReason::observer;
-      break;
-    }
-    if (result.iterations() > 1 && std::abs(change) < options.tolerance) {
-      result.stop = StopReason::converged;
-      break;
-    }
-  }
+  iterate(result, options, observe, [&] { return Iteration{als.iterate()}; });
   for (const auto& [phase, seconds] : als.timings().phases()) result.timings.add(phase, seconds);
   result.communication =
       check_traffic(x.comm(), als.sent(), result.iterations(), x.volume_rows() * options.num_components);
   result.model = std::move(als).take_model();
-  keep_components(result.model, options.num_components);  // what was padded has weight zero, and is last
   return result;
 }
 
-template CpAlsResult<float> cp_als(const DistTensor<float>&, const AlsPlan&, const CpAlsOptions&,
-                                   const CpAlsObserver&, const Kruskal<float>*);
-template CpAlsResult<double> cp_als(const DistTensor<double>&, const AlsPlan&, const CpAlsOptions&,
-                                    const CpAlsObserver&, const Kruskal<double>*);
+template CpResult<float> cp_als(const DistTensor<float>&, const AlsPlan&, const CpAlsOptions&,
+                                const CpObserver&, const Kruskal<float>*);
+template CpResult<double> cp_als(const DistTensor<double>&, const AlsPlan&, const CpAlsOptions&,
+                                 const CpObserver&, const Kruskal<double>*);
 
 }  // namespace polyad

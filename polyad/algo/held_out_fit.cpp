@@ -62,7 +62,7 @@ TrainingTensor<Real> prepare_training(const Comm& comm, const CompactTensor<doub
 
 template <class Real>
 HeldOutFit<Real> fit_around(const TrainingTensor<Real>& x, const HeldOut& held_out, Array<double> guesses,
-                            const CpAlsOptions& options, const CpAlsObserver& observe) {
+                            const CpAlsOptions& options, const CpObserver& observe) {
   HeldOutFit<Real> fit;
   double step = 1;
   for (bool is_settled = false; fit.iterations < options.max_iterations && !is_settled;) {
@@ -94,8 +94,8 @@ template TrainingTensor<float> prepare_training(const Comm&, const CompactTensor
 template TrainingTensor<double> prepare_training(const Comm&, const CompactTensor<double>&, const HeldOut&,
                                                  const DecomposeOptions&, Progress&);
 template HeldOutFit<float> fit_around(const TrainingTensor<float>&, const HeldOut&, Array<double>,
-                                      const CpAlsOptions&, const CpAlsObserver&);
+                                      const CpAlsOptions&, const CpObserver&);
 template HeldOutFit<double> fit_around(const TrainingTensor<double>&, const HeldOut&, Array<double>,
-                                       const CpAlsOptions&, const CpAlsObserver&);
+                                       const CpAlsOptions&, const CpObserver&);
 
 }  // namespace polyad

@@ -37,7 +37,7 @@ struct HeldOutFit {
 // rounds together.
 template <class Real>
 HeldOutFit<Real> fit_around(const TrainingTensor<Real>& x, const HeldOut& held_out, Array<double> guesses,
-                            const CpAlsOptions& options, const CpAlsObserver& observe = {});
+                            const CpAlsOptions& options, const CpObserver& observe = {});
 // The mean of the other cells, for all: where nothing is known.
 Array<double> first_guesses(const HeldOut& held_out);
 

@@ -65,7 +65,7 @@ class RankSweep {
     std::vector<Kruskal<double>> models;
     for (int start = 0; start < options_.num_starts; ++start) {
       const auto result = timings_.measure("fit", [&] {
-        return watched(evidence.num_components, start, "fitting", [&](const CpAlsObserver& observe) {
+        return watched(evidence.num_components, start, "fitting", [&](const CpObserver& observe) {
           return cp_als<Real>(x.tensor, x.chosen.plan, als_options(options, start), observe);
         });
       });
@@ -90,7 +90,7 @@ class RankSweep {
     Array<double> best;
     for (int start = 0; start < options_.num_starts; ++start) {
       const auto fit = timings_.measure("predict", [&] {
-        return watched(evidence.num_components, start, "predicting", [&](const CpAlsObserver& observe) {
+        return watched(evidence.num_components, start, "predicting", [&](const CpObserver& observe) {
           return fit_around(x, held_out_, guesses_, als_options(options, start), observe);
         });
       });
@@ -110,7 +110,7 @@ class RankSweep {
                     num_components == 1 ? "1 component" : fmt::format("{} components", num_components),
                     start + 1, options_.num_starts),
         options_.decompose.als.max_iterations, "iterations");
-    auto result = fn([&](const CpAlsProgress&) {
+    auto result = fn([&](const CpProgress&) {
       progress_.advance(1);
       return true;
     });

@@ -119,7 +119,7 @@ std::string other_formats(const CpdRun& run, std::span<const FormatOption> optio
 
 template <class Real>
 CpdRun describe_run(const PreparedTensor<Real>& x, const DecomposeOptions& options,
-                    const CpAlsResult<Real>& result) {
+                    const CpResult<Real>& result) {
   CpdRun run;
   run.dims = x.tensor.extents();
   run.num_nonzeros = x.tensor.num_nonzeros();
@@ -257,8 +257,8 @@ std::string cpd_text(const CpdRun& run, std::span<const FormatOption> options) {
 }
 
 template CpdRun describe_run(const PreparedTensor<float>&, const DecomposeOptions&,
-                             const CpAlsResult<float>&);
+                             const CpResult<float>&);
 template CpdRun describe_run(const PreparedTensor<double>&, const DecomposeOptions&,
-                             const CpAlsResult<double>&);
+                             const CpResult<double>&);
 
 }  // namespace polyad

@@ -43,7 +43,7 @@ struct CpdRun {
 // Fills in what the library's own results know; times are those of the slowest process. Collective.
 template <class Real>
 CpdRun describe_run(const PreparedTensor<Real>& x, const DecomposeOptions& options,
-                    const CpAlsResult<Real>& result);
+                    const CpResult<Real>& result);
 // Fills in how the tensor was distributed over several processes.
 void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const PartLoads& loads,
                            const MachineModel& machine);

@@ -43,7 +43,7 @@ DecomposeOptions options_of(const Case& c, int n) {
 }
 
 struct Run {
-  CpAlsResult<double> result;
+  CpResult<double> result;
   Kruskal<double> model;
 };
 

@@ -249,7 +249,7 @@ TEST(CpAls, stops_where_it_is_told) {
 
   const auto converged = cp_als<double>(prepared.tensor, prepared.chosen.plan, options.als);
   const auto stopped = cp_als<double>(prepared.tensor, prepared.chosen.plan, options.als,
-                                      [](const CpAlsProgress& p) { return p.iteration < 3; });
+                                      [](const CpProgress& p) { return p.iteration < 3; });
   const auto none = cp_als<double>(prepared.tensor, prepared.chosen.plan, options_for(3, 0).als);
 
   EXPECT_EQ(converged.stop, StopReason::converged);

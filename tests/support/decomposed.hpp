@@ -30,7 +30,7 @@ Decomposed decompose(const SparseTensor<double>& x, const DecomposeOptions& opti
 inline DecomposeOptions options_for(Index num_components, int iterations, double tolerance = 0,
                                     std::uint64_t seed = 1) {
   DecomposeOptions options;
-  options.als = {num_components, iterations, tolerance, seed};
+  options.als = {{num_components, iterations, tolerance, seed}};
   return options;
 }
 

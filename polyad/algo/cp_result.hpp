@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "polyad/base/timings.hpp"
+#include "polyad/comm/comm.hpp"
+#include "polyad/dist/row_exchange.hpp"
+#include "polyad/tensor/kruskal.hpp"
+
+namespace polyad {
+
+// What every method for a CP decomposition is told, and what it gives back.
+
+struct CpOptions {
+  Index num_components = 16;
+  int max_iterations = 50;
+  double tolerance = 1e-5;  // stop when the fit moves by less
+  std::uint64_t seed = 1;   // the same start on any number of processes
+};
+
+struct CpProgress {
+  int iteration;
+  double fit, fit_change;
+};
+
+// Called on every process with the same values after each iteration; false stops the run.
+using CpObserver = std::function<bool(const CpProgress&)>;
+
+// What one round of folds and expands of all modes sent: counted, and as the distribution says. A round is an
+// iteration of cp_als, or an evaluation of cp_opt.
+struct Communication {
+  Index volume_words = 0, messages = 0;          // of all processes
+  Index max_volume_words = 0, max_messages = 0;  // of the process that sent most
+  Index predicted_volume_words = 0;
+  Index all_reduced_words = 0;  // rows of replicated modes, on each process; apart from the others
+};
+
+enum class StopReason { converged, iteration_limit, observer };
+
+template <class Real>
+struct CpResult {
+  // The rows that this process owns. Columns have 2-norm 1 and weights descend; a component that vanished has
+  // weight zero and zero columns. In every mode but the first that may be negative, the largest entry of a
+  // column is positive.
+  Kruskal<Real> model;
+  std::vector<double> fit_trajectory;     // [iteration]: 1 - |X - model| / |X|
+  std::vector<double> iteration_seconds;  // [iteration]
+  StopReason stop = StopReason::iteration_limit;
+  int evaluations = 0;  // of the objective and its gradient; alternating least squares has none
+  Communication communication;
+  Timings timings;
+
+  int iterations() const { return int(fit_trajectory.size()); }
+  double fit() const { return fit_trajectory.empty() ? 0 : fit_trajectory.back(); }
+};
+
+struct Iteration {
+  double fit;            // that it ended with
+  bool is_last = false;  // nothing is left to gain
+};
+
+// Iterates until the limit, until the fit stands still or until the observer has seen enough. Fills in the
+// trajectory, its times and why it ended.
+template <class Real>
+void iterate(CpResult<Real>& result, const CpOptions& options, const CpObserver& observe,
+             const std::function<Iteration()>& once);
+
+// Of a round, from what this process sent in all of them. What was sent differs from what the distribution
+// says by a bug of ours only: throws Error{internal}. Collective.
+Communication check_traffic(const Comm& comm, const Traffic& sent, int rounds, Index predicted);
+
+// What all modes have sent so far.
+template <class Real>
+Traffic sent_by(const std::vector<RowExchange<Real>>& exchanges) {
+  Traffic sum;
+  for (const auto& exchange : exchanges) sum += exchange.sent();
+  return sum;
+}
+
+}  // namespace polyad
