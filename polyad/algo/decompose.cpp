@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "polyad/algo/cp_opt.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/dist/sketches_of_all.hpp"
 #include "polyad/kernels/factor.hpp"
+#include "polyad/tensor/sort.hpp"
 
 namespace polyad {
 namespace {
@@ -34,20 +36,24 @@ class FormatLister {
   // From the whole tensor, so that it is the same however that is distributed. Collective.
   std::vector<int> mode_order() const {
     if (!options_.mode_order.empty()) return options_.mode_order;
+    if (is_opt()) return natural_mode_order(int(all_rows_.size()));
     auto whole = sketches_.front();
     merge_over(comm_, std::views::values(whole));
     return choose_mode_order(shape_of(all_rows_, x_.num_nonzeros, whole), n_);
   }
 
   std::vector<FormatOption> list(const std::vector<int>& mode_order) const {
+    // With CP-OPT rows are never solved in the pass that sums them.
     std::vector<bool> is_folded;
-    for (const auto& exchange : x_.exchanges) is_folded.push_back(exchange.folds);
+    for (const auto& exchange : x_.exchanges) is_folded.push_back(exchange.folds || is_opt());
     auto formats = is_coarse() ? coarse_formats(mode_order) : list_formats(cost(0), mode_order, is_folded);
+    if (is_opt()) plan_evaluations(formats);
     for (auto& format : formats) format.work_bytes += options_.extra_bytes;
     return formats;
   }
 
  private:
+  bool is_opt() const { return options_.method == Method::opt; }
   bool is_coarse() const { return x_.tensors.size() > 1; }
 
   AlsCost cost(std::size_t t) const {
@@ -80,6 +86,18 @@ class FormatLister {
       option->build_bytes = cost(0).build_bytes(option->format_bytes, std::ssize(mode_order));
     }
     return {csf, coo, hicoo};
+  }
+
+  // For all factors at once: an MTTKRP per mode and no more, and vectors as long as all factors.
+  void plan_evaluations(std::vector<FormatOption>& formats) const {
+    Index num_rows = 0;
+    for (const auto& rows : rows_) num_rows += std::ssize(rows);
+    for (auto& format : formats) {
+      format.plan = plain_plan(format.plan.mode_order, format.plan.trees);
+      if (!is_coarse() && format.format == Format::csf) format.seconds = cost(0).seconds(format.plan);
+      format.work_bytes =
+          cost(0).work_bytes(format.plan) + num_cp_opt_vectors * num_rows * n_ * Index(sizeof(Real));
+    }
   }
 
   const Comm& comm_;
@@ -161,6 +179,13 @@ PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const
           std::move(timings)};
 }
 
+template <class Real>
+CpResult<Real> decompose(const PreparedTensor<Real>& x, const DecomposeOptions& options,
+                         const CpObserver& observe) {
+  if (options.method == Method::opt) return cp_opt<Real>(x.tensor, options.als, observe);
+  return cp_als<Real>(x.tensor, x.chosen.plan, options.als, observe);
+}
+
 std::string format_table(const std::vector<FormatOption>& options) {
   std::string text = fmt::format("  {:<8} {:>16} {:>12} {:>12}", "format", "per iteration", "tensor", "peak");
   for (const auto& option : options)
@@ -176,5 +201,8 @@ template PreparedTensor<float> prepare(const Comm&, SparseTensor<double>, const 
                                        const Distribution&);
 template PreparedTensor<double> prepare(const Comm&, SparseTensor<double>, const DecomposeOptions&, Progress&,
                                         const Distribution&);
+template CpResult<float> decompose(const PreparedTensor<float>&, const DecomposeOptions&, const CpObserver&);
+template CpResult<double> decompose(const PreparedTensor<double>&, const DecomposeOptions&,
+                                    const CpObserver&);
 
 }  // namespace polyad

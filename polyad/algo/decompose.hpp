@@ -11,8 +11,14 @@
 
 namespace polyad {
 
+enum class Method {
+  als,  // alternating least squares: cp_als
+  opt   // all factors at once: cp_opt
+};
+
 struct DecomposeOptions {
-  CpAlsOptions als;
+  Method method = Method::als;
+  CpAlsOptions als;                  // those that are not of als only are for every method
   std::string format = "auto";       // or one of format_names()
   std::vector<int> mode_order = {};  // empty: chosen from the tensor's statistics
   Index extra_bytes = 0;             // needed besides, as for writing the model
@@ -46,6 +52,11 @@ struct PreparedTensor {
 template <class Real>
 PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const DecomposeOptions& options,
                              Progress& progress, const Distribution& distribution = {});
+
+// By the method that the tensor was prepared for. Collective.
+template <class Real>
+CpResult<Real> decompose(const PreparedTensor<Real>& x, const DecomposeOptions& options,
+                         const CpObserver& observe = {});
 
 // A line per option: predicted time and memory.
 std::string format_table(const std::vector<FormatOption>& options);

@@ -153,7 +153,12 @@ Index AlsCost::work_bytes(const AlsPlan& plan) const {
     if (step.kind == AlsStep::Kind::scatter) parts = std::max(parts, shape_.rows[step.mode]);
     if (step.kind == AlsStep::Kind::root_and_next)
       parts = std::max(parts, shape_.rows[plan.trees[step.tree][1]]);
-    if (step.kind == AlsStep::Kind::mttkrp) whole = std::max(whole, shape_.rows[step.mode]);
+    if (step.kind == AlsStep::Kind::mttkrp) {
+      whole = std::max(whole, shape_.rows[step.mode]);
+      const auto has_root = [&](const auto& tree) { return tree.front() == step.mode; };
+      if (!plan.trees.empty() && std::ranges::none_of(plan.trees, has_root))  // then it is scattered
+        parts = std::max(parts, shape_.rows[step.mode]);
+    }
   }
   const Index row_bytes = options_.num_components * options_.value_bytes;
   // Gram matrices, those of each thread, and what inverting needs.

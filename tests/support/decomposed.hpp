@@ -22,7 +22,7 @@ template <class Real = double>
 Decomposed decompose(const SparseTensor<double>& x, const DecomposeOptions& options) {
   Progress silent;
   const auto prepared = prepare<Real>(Comm::self(), x, options, silent);
-  auto result = cp_als<Real>(prepared.tensor, prepared.chosen.plan, options.als);
+  auto result = polyad::decompose<Real>(prepared, options);
   const auto model = gather_rows(prepared.tensor, std::move(result.model));
   return {with_all_rows(model, x.extents()), result.fit_trajectory, result.stop};
 }

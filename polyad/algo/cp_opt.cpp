@@ -1,0 +1,132 @@
+#include "polyad/algo/cp_opt.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "polyad/algo/cp_objective.hpp"
+#include "polyad/algo/lbfgs.hpp"
+#include "polyad/algo/line_search.hpp"
+
+namespace polyad {
+namespace {
+
+// The state of one run: where it is, x, and the gradient g there. The objective holds the place that is
+// tried.
+template <class Real>
+class CpOpt {
+ public:
+  CpOpt(const DistTensor<Real>& x, const CpOptions& options)
+      : objective_(x, options.num_components),
+        memory_(x.comm(), num_lbfgs_pairs, objective_.num_owned(), objective_.num_cols()) {
+    objective_.start(options.seed);
+    for (int m = 0; m < x.order(); ++m)
+      for (auto* matrices : {&place_, &gradient_, &direction_})
+        matrices->emplace_back(x.num_owned(m), objective_.num_cols());
+    at_ = view(place_);
+    g_ = view(gradient_);
+    d_ = view(direction_);
+  }
+
+  Iteration iterate() {
+    if (!has_begun_) settle(objective_.evaluate(objective_.gradient()));
+    has_begun_ = true;
+    if (is_stationary()) return {fit(), true};
+    if (descend()) return {fit()};
+    memory_.clear();  // it may have led astray: once more, straight down
+    if (descend()) return {fit()};
+    go_back();
+    return {fit(), true};
+  }
+
+  const CpObjective<Real>& objective() const { return objective_; }
+  double direction_seconds() const { return direction_seconds_; }
+  Kruskal<Real> take_model() && { return std::move(objective_).take_model(); }
+
+ private:
+  FactorVector<Real> view(std::vector<Matrix<Real>>& matrices) {
+    return first_rows_of<Real>(matrices, objective_.num_owned());
+  }
+  void copy(const FactorVector<Real>& from, const FactorVector<Real>& to) { combine<Real>({{1, from}}, to); }
+  double fit() const { return 1 - std::sqrt(std::max(0.0, 2 * now_.value)); }
+
+  // The gradient relative to what it is the sum of: below, it is rounding.
+  bool is_stationary() const {
+    const double size = std::sqrt(now_.squared_gradient * objective_.squared_norm_of_factors());
+    return size <= 8 * std::numeric_limits<Real>::epsilon();
+  }
+
+  // Tries x + step d.
+  Evaluation evaluate(double step) {
+    combine<Real>({{1, at_}, {step, d_}}, objective_.factors());
+    return objective_.evaluate(d_);
+  }
+
+  // Takes the place that was tried for the new x.
+  void settle(const Evaluation& tried) {
+    now_ = tried;
+    least_ = std::min(least_, now_.value);
+    copy(objective_.factors(), at_);
+    copy(objective_.gradient(), g_);
+  }
+
+  // Where nothing is known of the curvature: as far as f would fall to zero if it were a parabola, but not
+  // farther than the factors are long.
+  double first_step() const {
+    if (!memory_.is_empty()) return 1;
+    return std::min(2 * std::max(now_.value, now_.rounding) / now_.squared_gradient,
+                    std::sqrt(objective_.squared_norm_of_factors() / now_.squared_gradient));
+  }
+
+  // Whether there was a better place.
+  bool descend() {
+    const Stopwatch watch;
+    const double slope = memory_.find_direction(g_, d_);
+    direction_seconds_ += watch.seconds();
+    Evaluation tried;
+    const LineSearchStart start{now_.value, slope, first_step(), now_.rounding, least_ + now_.rounding};
+    const auto found = line_search(start, [&](double step) {
+      tried = evaluate(step);
+      return LinePoint{step, tried.value, tried.slope};
+    });
+    if (!found) return false;
+    memory_.add(found->step, d_, g_, objective_.gradient());
+    settle(tried);
+    return true;
+  }
+
+  void go_back() { settle(evaluate(0)); }
+
+  CpObjective<Real> objective_;
+  LbfgsMemory<Real> memory_;
+  std::vector<Matrix<Real>> place_, gradient_, direction_;
+  FactorVector<Real> at_, g_, d_;  // x, g and d
+  bool has_begun_ = false;
+  Evaluation now_;  // at x
+  double least_ = std::numeric_limits<double>::infinity();
+  double direction_seconds_ = 0;
+};
+
+}  // namespace
+
+template <class Real>
+CpResult<Real> cp_opt(const DistTensor<Real>& x, const CpOptions& options, const CpObserver& observe) {
+  CpResult<Real> result;
+  const Stopwatch watch;
+  CpOpt<Real> opt(x, options);
+  result.timings.add("start", watch.seconds());
+  iterate(result, options, observe, [&] { return opt.iterate(); });
+  for (const auto& [phase, seconds] : opt.objective().timings().phases()) result.timings.add(phase, seconds);
+  result.timings.add("solve", opt.direction_seconds());
+  result.evaluations = opt.objective().num_evaluations();
+  result.communication = check_traffic(x.comm(), opt.objective().sent(), result.evaluations,
+                                       x.volume_rows() * options.num_components);
+  result.model = std::move(opt).take_model();
+  return result;
+}
+
+template CpResult<float> cp_opt(const DistTensor<float>&, const CpOptions&, const CpObserver&);
+template CpResult<double> cp_opt(const DistTensor<double>&, const CpOptions&, const CpObserver&);
+
+}  // namespace polyad

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "polyad/comm/comm.hpp"
+#include "polyad/kernels/factor_vectors.hpp"
+
+namespace polyad {
+
+// The direction -H g of limited-memory BFGS, by the two-loop recursion, as coefficients of the vectors that
+// it is made of. `products` are their inner products: of the steps s_1 ... s_k, oldest first, the changes y_1
+// ... y_k of the gradient along them, and the gradient g. All s_i y_i are positive.
+std::vector<double> lbfgs_direction(const Matrix<double>& products);
+
+// The last steps of a minimisation and what the gradient did along them. The vectors are distributed: each
+// process has its own rows, and only inner products travel, those of an iteration in one collective. (So the
+// two loops run on coefficients: a collective for every inner product in them would be a wait for every one.)
+template <class Real>
+class LbfgsMemory {
+ public:
+  LbfgsMemory(Comm comm, int max_pairs, std::vector<Index> num_rows, Index num_cols);
+
+  bool is_empty() const { return order_.empty(); }
+  void clear() { order_.clear(); }
+
+  // Remembers a step along a direction and the gradients at its ends, instead of the oldest step.
+  void add(double step, const FactorVector<Real>& direction, const FactorVector<Real>& gradient_before,
+           const FactorVector<Real>& gradient_after);
+
+  // A direction of descent, and its inner product with the gradient: that of steepest descent where nothing
+  // is known, or where what is known leads nowhere and is forgotten. Collective.
+  double find_direction(const FactorVector<Real>& gradient, const FactorVector<Real>& direction);
+
+ private:
+  // Known vectors are numbered: the i-th s is i, its y is max_pairs_ + i, the gradient is the last.
+  int gradient_number() const { return 2 * max_pairs_; }
+  std::vector<int> numbers_in_order() const;  // all s, all y, the gradient
+  void update_products(const FactorVector<Real>& gradient);
+
+  Comm comm_;
+  int max_pairs_;
+  std::vector<std::vector<Matrix<Real>>> storage_;  // [number]
+  std::vector<FactorVector<Real>> vectors_;         // [number]
+  std::vector<int> order_;                          // pairs, oldest first
+  bool has_new_pair_ = false;                       // the last of them, whose products are not known yet
+  Matrix<double> products_;                         // (number, number)
+};
+
+}  // namespace polyad

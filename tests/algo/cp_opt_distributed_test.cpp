@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "polyad/algo/cp_opt.hpp"
+#include "tests/support/decomposed.hpp"
+#include "tests/support/factor_problem.hpp"
+#include "tests/support/shares.hpp"
+
+namespace polyad {
+namespace {
+
+struct Case {
+  std::vector<Index> extents;
+  Index num_nonzeros;
+  Index num_components;
+  bool heavy = false;
+};
+
+// More processes than nonzeros, than rows, than slices; orders 2 to 5; lengths of 1; empty slices.
+std::vector<Case> cases() {
+  return {{{12, 9}, 40, 2},
+          {{1, 1, 1}, 1, 1},
+          {{5, 1, 4}, 9, 2},
+          {{40, 30, 20}, 900, 3},
+          {{400, 30, 2}, 700, 2, true},
+          {{3000, 5, 900}, 150, 2},
+          {{15, 12, 10, 8}, 600, 5},
+          {{6, 5, 4, 3, 7}, 400, 9}};
+}
+
+const std::vector<std::string> formats{"csf", "coo", "hicoo"};
+
+DecomposeOptions options_of(const Case& c, int n) {
+  auto options = test::options_for(c.num_components, 10, 0, std::uint64_t(n) + 1);
+  options.method = Method::opt;
+  options.format = formats[std::size_t(n) % formats.size()];
+  return options;
+}
+
+double squared_residual(double fit) {
+  return (1 - fit) * (1 - fit);
+}
+
+// Where a tensor is fitted exactly, what is left of the residual is rounding, and whether a last step is
+// taken.
+void expect_same(const std::vector<double>& distributed, const std::vector<double>& alone) {
+  for (std::size_t i = 0; i < std::max(distributed.size(), alone.size()); ++i) {
+    const double one = distributed[std::min(i, distributed.size() - 1)],
+                 other = alone[std::min(i, alone.size() - 1)];
+    EXPECT_NEAR(squared_residual(one), squared_residual(other), 1e-9) << "iteration " << i;
+    if (squared_residual(other) > 1e-4) {
+      EXPECT_NEAR(one, other, 1e-9) << "iteration " << i;
+    }
+  }
+}
+
+TEST(DistributedCpOpt, follows_the_trajectory_of_one_process_and_sends_what_was_planned) {
+  const Comm comm = Comm::world();
+  int n = comm.size();
+  for (const auto& c : cases())
+    for (int round = 0; round < 8; ++round, ++n) {
+      SCOPED_TRACE("case " + std::to_string(n));
+      const auto whole = test::tame_tensor(c.extents, c.num_nonzeros, std::uint64_t(n), c.heavy);
+      const auto share = test::share_of(whole, comm);
+      const auto options = options_of(c, n);
+      const test::Threads threads(1 + n % 2);
+      const Distributor distributor(comm, share, comm.size(), std::uint64_t(n));
+      Progress silent;
+      const auto x =
+          prepare<double>(comm, share, options, silent, test::some_distribution(distributor, comm.size(), n));
+
+      const auto result = cp_opt<double>(x.tensor, options.als);
+
+      expect_same(result.fit_trajectory, test::decompose(whole, options).fits);
+      EXPECT_EQ(result.communication.volume_words, x.tensor.volume_rows() * c.num_components);
+      EXPECT_GE(result.evaluations, result.iterations());
+      const auto model = gather_rows(x.tensor, result.model);
+      if (comm.rank() == 0) test::expect_finite(with_all_rows(model, whole.extents()));
+    }
+}
+
+TEST(DistributedCpOpt, gives_the_same_bits_when_it_runs_twice) {
+  const Comm comm = Comm::world();
+  const auto whole = test::tame_tensor({40, 30, 20}, 900, 3);
+  const auto share = test::share_of(whole, comm);
+  const auto options = options_of({{40, 30, 20}, 900, 5}, 0);
+  const Distributor distributor(comm, share, comm.size(), 1);
+  Progress silent;
+  const auto x = prepare<double>(comm, share, options, silent, distributor.fine_random());
+
+  const auto one = cp_opt<double>(x.tensor, options.als), other = cp_opt<double>(x.tensor, options.als);
+
+  EXPECT_EQ(one.fit_trajectory, other.fit_trajectory);
+  EXPECT_EQ(one.model, other.model);
+}
+
+}  // namespace
+}  // namespace polyad
