@@ -30,9 +30,27 @@ struct Args {
   InputOptions input;
   DecomposeOptions decompose;
   DistributionArgs distribution;
-  std::string precision = "double", mode_order = "auto", memory, out, page, nonneg = "none";
+  std::string method = "als", precision = "double", mode_order = "auto", memory, out, page, nonneg = "none";
   Index num_strongest = 5;
 };
+
+Method parse_method(const Args& args) {
+  if (args.method == "als") return Method::als;
+  if (args.nonneg != "none") throw Error(Errc::bad_option, "--nonneg goes with --method als");
+  if (args.mode_order != "auto")
+    throw Error(Errc::bad_option, "--mode-order goes with --method als: opt moves all modes at once");
+  return Method::opt;
+}
+
+// CP-OPT moves rows where they are owned, so that no mode can be replicated.
+DistributionArgs distribution_for(const Args& args) {
+  auto distribution = args.distribution;
+  if (args.method != "opt") return distribution;
+  if (distribution.replicate != "auto" && distribution.replicate != "none")
+    throw Error(Errc::bad_option, "--replicate goes with --method als");
+  distribution.replicate = "none";
+  return distribution;
+}
 
 // Where the model goes, and its labels beside it.
 io::KruskalFormat output_format(const std::string& out) {
@@ -96,7 +114,9 @@ void save_page(const Args& args, const CpdRun& run, ComponentSummary summary, Co
   page.precision = run.precision;
   page.format = run.chosen.name;
   page.plan = describe(run.chosen.plan);
-  page.mode_order = run.chosen.plan.mode_order;
+  page.method = method_text(run.options.method);
+  page.round = round_text(run.options.method);
+  if (run.options.method == Method::als) page.mode_order = run.chosen.plan.mode_order;
   page.fit_trajectory = run.fit_trajectory;
   page.stop_reason = stop_text(run.stop);
   page.threads = run.threads;
@@ -132,6 +152,7 @@ void run_with(const Comm& comm, const Args& args) {
   Console console(comm, args.common);
   collectively(comm, [&] { check_places(args); });
   DecomposeOptions options = args.decompose;
+  options.method = parse_method(args);
   if (!args.memory.empty()) options.max_bytes = parse_bytes(args.memory, "--memory");
 
   Stopwatch watch;
@@ -146,7 +167,7 @@ void run_with(const Comm& comm, const Args& args) {
   options.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());
   const auto machine = load_machine(comm);
   const auto chosen = console.progress().during("choosing a distribution", [&] {
-    return decide_distribution(comm, loaded.tensor, args.distribution, options.als.seed,
+    return decide_distribution(comm, loaded.tensor, distribution_for(args), options.als.seed,
                                options.als.num_components, machine.model);
   });
   const double decide_seconds = watch.lap();
@@ -155,7 +176,7 @@ void run_with(const Comm& comm, const Args& args) {
   warn_of_duplicates(console, args.input, x.num_duplicates);
 
   console.progress().begin("iterating", options.als.max_iterations, "iterations");
-  auto result = cp_als<Real>(x.tensor, x.chosen.plan, options.als, [&](const CpProgress&) {
+  auto result = decompose(x, options, [&](const CpProgress&) {
     console.progress().advance(1);
     return true;
   });
@@ -190,6 +211,11 @@ void add_cpd(CLI::App& app, const Comm& comm) {
   command->add_option("-r,--rank", als.num_components, "Number of components")
       ->required()
       ->check(CLI::Range(1, 100000));
+  command
+      ->add_option("--method", args->method,
+                   "als: one factor after the other; opt: all at once, for fits that als is slow to reach")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"als", "opt"}));
   command->add_option("-i,--iters", als.max_iterations, "Iteration limit")
       ->capture_default_str()
       ->check(CLI::Range(0, std::numeric_limits<int>::max()));

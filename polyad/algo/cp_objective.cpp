@@ -54,7 +54,8 @@ void CpObjective<Real>::turn_towards_tensor(int mode) {
   std::vector<double> lengths;
   for (Index r = 0; r < num_columns_; ++r) lengths.push_back(std::sqrt(grams_[mode](r, r)));
   divide_columns(factors_[mode], lengths);
-  exchanges_[mode].expand();
+  exchanges_[mode].start_expanding();
+  exchanges_[mode].finish_expanding();
 }
 
 template <class Real>

@@ -163,9 +163,10 @@ std::string computation(const CpdPageContents& c) {
   for (const int mode : c.mode_order)
     order += (order.empty() ? "" : ", ") + escape_html(c.summary.modes[std::size_t(mode)].name);
   const auto processes = c.processes == 1 ? "one process" : with_commas(c.processes) + " processes";
-  return "<dl class=\"facts\">\n" + fact("seed", std::to_string(c.seed)) +
-         fact("precision", escape_html(c.precision)) + fact("format", escape_html(c.format)) +
-         fact("each iteration", escape_html(c.plan)) + fact("order of updates", order) +
+  return "<dl class=\"facts\">\n" + fact("method", escape_html(c.method)) +
+         fact("seed", std::to_string(c.seed)) + fact("precision", escape_html(c.precision)) +
+         fact("format", escape_html(c.format)) + fact(("each " + c.round).c_str(), escape_html(c.plan)) +
+         (order.empty() ? "" : fact("order of updates", order)) +
          fact("on", plural(c.threads, "thread") + " in " + processes) + "</dl>\n";
 }
 

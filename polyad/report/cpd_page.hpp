@@ -16,8 +16,10 @@ struct CpdPageContents {
   Index num_nonzeros = 0;
   double tensor_norm = 0;
   std::uint64_t seed = 0;
-  std::string precision, format, plan;
-  std::vector<int> mode_order;         // from 0
+  std::string method;  // "alternating least squares"
+  std::string precision, format;
+  std::string round, plan;             // what "iteration" or "evaluation" passes over the nonzeros, and how
+  std::vector<int> mode_order;         // from 0; empty: all at once
   std::vector<double> fit_trajectory;  // [iteration]
   std::string stop_reason;             // "converged"
   int threads = 1, processes = 1;

@@ -13,6 +13,10 @@
 namespace polyad {
 namespace {
 
+bool is_opt(const CpdRun& run) {
+  return run.options.method == Method::opt;
+}
+
 double mean(const std::vector<double>& values) {
   return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
 }
@@ -94,10 +98,10 @@ std::string distribution_text(const CpdRun& run) {
   }
   text += fmt::format(
       "\nimbalance: nonzeros {:.2f}, volume {:.2f}, rows {:.2f}; predicted {:.3g} ms per "
-      "iteration, of which {:.3g} exchange\n",
+      "{}, of which {:.3g} exchange\n",
       run.imbalance.nnz, run.imbalance.volume, run.imbalance.rows, 1e3 * run.predicted.seconds(),
-      1e3 * run.predicted.communicate);
-  text += fmt::format("sent per iteration: {} words in {} messages, as planned",
+      round_text(run.options.method), 1e3 * run.predicted.communicate);
+  text += fmt::format("sent per {}: {} words in {} messages, as planned", round_text(run.options.method),
                       with_commas(run.communication.volume_words), with_commas(run.communication.messages));
   if (!run.replicated_modes.empty())
     text += fmt::format("; all-reduced {} words of mode {}", with_commas(run.communication.all_reduced_words),
@@ -131,6 +135,7 @@ CpdRun describe_run(const PreparedTensor<Real>& x, const DecomposeOptions& optio
   run.chosen = x.chosen;
   run.weights = result.model.weights;
   run.fit_trajectory = result.fit_trajectory;
+  run.evaluations = result.evaluations;
   run.iteration_seconds = result.iteration_seconds;
   run.stop = result.stop;
   run.norm = x.tensor.norm();
@@ -167,11 +172,21 @@ std::string stop_text(StopReason stop) {
   }
 }
 
+std::string method_text(Method method) {
+  return method == Method::opt ? "all factors at once, by limited-memory BFGS" : "alternating least squares";
+}
+
+std::string round_text(Method method) {
+  return method == Method::opt ? "evaluation" : "iteration";
+}
+
 nlohmann::ordered_json cpd_json(const CpdRun& run) {
   nlohmann::ordered_json json;
   json["fit"] = run.fit();
   json["fit_trajectory"] = run.fit_trajectory;
   json["iterations"] = run.fit_trajectory.size();
+  json["method"] = is_opt(run) ? "opt" : "als";
+  if (is_opt(run)) json["evaluations"] = run.evaluations;
   json["stop"] = stop_text(run.stop);
   json["rank"] = run.options.als.num_components;
   json["seed"] = run.options.als.seed;
@@ -243,22 +258,23 @@ std::string cpd_text(const CpdRun& run, std::span<const FormatOption> options) {
       fmt::format("{} tensor, {} nonzeros, {} components, {} precision, {} threads\n", dims_text(run.dims),
                   with_commas(run.num_nonzeros), run.options.als.num_components, run.precision, run.threads);
   if (run.processes > 1) text += distribution_text(run);
-  text += fmt::format("format {}: {:.3g} ms per iteration and {} of memory predicted", run.chosen.name,
-                      1e3 * run.chosen.seconds, with_prefix(double(run.chosen.peak_bytes()), "B"));
+  text += fmt::format("format {}: {:.3g} ms per {} and {} of memory predicted", run.chosen.name,
+                      1e3 * run.chosen.seconds, round_text(run.options.method),
+                      with_prefix(double(run.chosen.peak_bytes()), "B"));
   if (run.options.format == "auto")
     text += ", the least time to build and iterate; " + other_formats(run, options);
-  text += fmt::format("\neach iteration: {}\n", describe(run.chosen.plan));
-  text += fmt::format("fit {:.6f} after {} iterations ({}), {:.4g} ms per iteration\n", run.fit(),
-                      run.fit_trajectory.size(), stop_text(run.stop), 1e3 * mean(run.iteration_seconds));
+  text += fmt::format("\neach {}: {}\n", round_text(run.options.method), describe(run.chosen.plan));
+  text += fmt::format("fit {:.6f} after {} iterations{} ({}), {:.4g} ms per iteration\n", run.fit(),
+                      run.fit_trajectory.size(),
+                      is_opt(run) ? fmt::format(" and {} evaluations", run.evaluations) : "",
+                      stop_text(run.stop), 1e3 * mean(run.iteration_seconds));
   text += fmt::format("seconds: load {:.2f}, compress {:.2f}, iterate {:.2f}; peak memory {}",
                       run.load_seconds, run.preparing.seconds("compress") + run.preparing.seconds("choose"),
                       run.iterating.seconds("iterate"), with_prefix(double(run.peak_memory_bytes), "B"));
   return text;
 }
 
-template CpdRun describe_run(const PreparedTensor<float>&, const DecomposeOptions&,
-                             const CpResult<float>&);
-template CpdRun describe_run(const PreparedTensor<double>&, const DecomposeOptions&,
-                             const CpResult<double>&);
+template CpdRun describe_run(const PreparedTensor<float>&, const DecomposeOptions&, const CpResult<float>&);
+template CpdRun describe_run(const PreparedTensor<double>&, const DecomposeOptions&, const CpResult<double>&);
 
 }  // namespace polyad

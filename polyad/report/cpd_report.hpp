@@ -21,6 +21,7 @@ struct CpdRun {
   int processes = 1, threads = 1;
   FormatOption chosen;
   std::vector<double> weights, fit_trajectory;
+  int evaluations = 0;  // with Method::opt; what is told per iteration is then per evaluation, but for times
   StopReason stop = StopReason::iteration_limit;
   double norm = 0;  // of the tensor
   double load_seconds = 0, output_seconds = 0;
@@ -55,6 +56,11 @@ std::string format_choice_text(const FormatChoice& choice, Index num_components)
 
 // "converged", "iteration limit" or "stopped".
 std::string stop_text(StopReason stop);
+
+// "alternating least squares", say.
+std::string method_text(Method method);
+// "iteration", or "evaluation": what the costs of a run are told of.
+std::string round_text(Method method);
 
 // The keys of `polyad cpd --json`; docs/json.md names them all.
 nlohmann::ordered_json cpd_json(const CpdRun& run);

@@ -67,8 +67,8 @@ TEST(DistributedCpOpt, follows_the_trajectory_of_one_process_and_sends_what_was_
       const test::Threads threads(1 + n % 2);
       const Distributor distributor(comm, share, comm.size(), std::uint64_t(n));
       Progress silent;
-      const auto x =
-          prepare<double>(comm, share, options, silent, test::some_distribution(distributor, comm.size(), n));
+      const auto x = prepare<double>(comm, share, options, silent,
+                                     test::plain_distribution(distributor, comm.size(), n));
 
       const auto result = cp_opt<double>(x.tensor, options.als);
 

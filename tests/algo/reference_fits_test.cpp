@@ -39,6 +39,15 @@ TEST_F(ReferenceFits, amino_acids_have_one_optimum_of_rank_three) {
     EXPECT_NEAR(decompose(x, options_for(3, 2000, 1e-12, seed)).fit(), 0.97495148, 1e-6) << "seed " << seed;
 }
 
+TEST_F(ReferenceFits, amino_acids_have_the_same_optimum_for_all_factors_at_once) {
+  const auto x = read("dense/aminoacid.sptensor.txt.gz");
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    auto options = options_for(3, 2000, 1e-12, seed);
+    options.method = Method::opt;
+    EXPECT_NEAR(decompose(x, options).fit(), 0.97495148, 1e-6) << "seed " << seed;
+  }
+}
+
 TEST_F(ReferenceFits, amino_acids_of_other_ranks) {
   const auto x = read("dense/aminoacid.sptensor.txt.gz");
   EXPECT_NEAR(best_fit(x, options_for(1, 500, 1e-10), 3), 0.40325883, 1e-5);

@@ -12,7 +12,7 @@ QUICK = ("-r", 4, "-i", 5, "--tol", 0)
 FORMATS = ("auto", "csf", "csf-one", "csf-two", "csf-all", "coo", "hicoo")
 
 # The keys are an interface; docs/json.md says what they mean.
-KEYS = {"fit", "fit_trajectory", "iterations", "rank", "dims", "nnz", "processes", "threads", "distribution", "partition",
+KEYS = {"fit", "fit_trajectory", "iterations", "method", "rank", "dims", "nnz", "processes", "threads", "distribution", "partition",
         "grid", "policy", "format", "precision", "seconds", "communication", "imbalance", "peak_memory_bytes"}
 INNER_KEYS = {
     "seconds": {"load", "distribute", "compress", "iterate", "per_iteration", "mttkrp", "solve", "gram", "norm",
@@ -105,6 +105,42 @@ class ResultTest(CpdTest):
         self.assert_fails("--nonneg=1,9: expected modes from 1 to 4, as in --nonneg=1,3", 2,
                           "cpd", DEBIAN, "-r", 4, "--nonneg=1,9")
         self.succeed("cpd", "-r", 4, "-i", 1, "--nonneg", DEBIAN)
+
+    def test_all_factors_at_once(self) -> None:
+        result = self.result("cpd", self.small(), "-r", 2, "--method", "opt", "-i", 500, "--tol", 1e-10)
+        self.assertEqual((result["method"], result["stop"]), ("opt", "converged"))
+        self.assertGreater(result["fit"], 1 - 1e-5)
+        self.assert_near(result["weights"], [3 * 12**0.5, 8**0.5], 1e-3)
+        self.assertGreater(result["evaluations"], result["iterations"])
+        self.assertEqual(self.debian()["method"], "als")
+        self.assertNotIn("evaluations", self.debian())
+        reference = self.debian("--method", "opt")
+        for name in FORMATS[1:]:
+            with self.subTest(name):
+                result = self.debian("--method", "opt", "--format", name)
+                self.assert_near(result["fit_trajectory"], reference["fit_trajectory"], 1e-9)
+        self.assert_near(self.debian("--method", "opt", "--precision", "single")["fit_trajectory"],
+                         reference["fit_trajectory"], 1e-3)
+        zeros = self.result("cpd", self.write("zeros.tns", "1 1 1 0\n2 3 4 0\n"), "-r", 2, "--method", "opt")
+        self.assertEqual((zeros["fit"], zeros["weights"]), (1, [0, 0]))
+        none = self.result("cpd", self.small(), "-r", 2, "-i", 0, "--method", "opt")
+        self.assertEqual((none["fit"], none["fit_trajectory"], none["weights"]), (0, [], [0, 0]))
+
+    def test_what_all_factors_at_once_needs_is_predicted_and_told(self) -> None:
+        page = self.folder / "x.html"
+        words = run("cpd", DEBIAN, *QUICK, "--method", "opt", "--report", page)
+        for part in ("after 5 iterations and ", "each evaluation: mode 1, mode 2, mode 3, mode 4"):
+            self.assertIn(part, words.stdout + words.stderr)
+        self.assertIn("all factors at once", page.read_text())
+        runs = {method: self.result("cpd", DEBIAN, "-r", 64, "-i", 10, "--tol", 0, "-q", "--method", method)
+                for method in ("als", "opt")}
+        needs = {method: run["predicted"]["peak_memory_bytes"] for method, run in runs.items()}
+        self.assertGreater(needs["opt"] - needs["als"], 17 * 14000 * 64 * 8)
+        self.assertLess(runs["opt"]["peak_memory_bytes"], 1.2 * needs["opt"])
+        self.assertGreater(runs["opt"]["peak_memory_bytes"], 0.5 * needs["opt"])
+        self.assert_fails("--nonneg goes with --method als", 2, "cpd", DEBIAN, "-r", 2, "--method", "opt", "--nonneg")
+        self.assert_fails("--mode-order goes with --method als: opt moves all modes at once", 2, "cpd", DEBIAN, "-r", 2,
+                          "--method", "opt", "--mode-order", "natural")
 
     def test_degenerate_tensors(self) -> None:
         zeros = self.result("cpd", self.write("zeros.tns", "1 1 1 0\n2 3 4 0\n"), "-r", 2)

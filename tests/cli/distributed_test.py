@@ -70,6 +70,21 @@ class DistributedTest(ProgramTest):
                             "--replicate", "5")
         self.assert_refused("--replicate is for --distribution medium or fine", 2, "--replicate", "3")
 
+    def test_all_factors_at_once(self) -> None:
+        opt = ("cpd", DEBIAN, *QUICK, "-q", "--method", "opt")
+        alone = self.result(*opt)
+        for options in (("--distribution", "coarse"), ("--distribution", "medium"), ("--distribution", "fine")):
+            with self.subTest(options):
+                result = self.result(*opt, *options, processes=3)
+                for here, there in zip(result["fit_trajectory"], alone["fit_trajectory"], strict=True):
+                    self.assertAlmostEqual(here, there, delta=1e-9)
+                sent = result["communication"]
+                self.assertEqual(sent["volume_words_per_iteration"], sent["predicted_volume_words_per_iteration"])
+                self.assertGreater(sent["volume_words_per_iteration"], 0)
+        self.assert_refused("--nonneg goes with --method als", 2, "--method", "opt", "--nonneg")
+        self.assert_refused("--replicate goes with --method als", 2, "--method", "opt", "--replicate", "3",
+                            "--distribution", "fine")
+
     def test_grids_by_rule(self) -> None:
         self.assertEqual(self.debian(2, "--grid", "splatt", "--policy-c", 3)["policy"], "ordered-3")
         self.assertEqual(self.debian(2, "--grid", "predicted", "--policy", "set")["distribution"], "medium")

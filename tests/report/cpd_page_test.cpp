@@ -64,8 +64,10 @@ CpdPageContents contents(const std::vector<Index>& extents, Index num_components
   c.input = "/data/x.tns";
   c.num_nonzeros = 1234567;
   c.tensor_norm = 10;
+  c.method = "alternating least squares";
   c.precision = "double";
   c.format = "csf";
+  c.round = "iteration";
   c.plan = "mode 1, then mode 2";
   c.mode_order = {1, 0};
   c.fit_trajectory = {0.1, 0.35, 0.4};
