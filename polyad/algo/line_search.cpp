@@ -26,21 +26,21 @@ class Bracket {
   }
 
   void add(const LinePoint& p) {
-    const double width = high_ ? high_->step - low_.step : 0;
+    const double width = has_high_ ? high_.step - low_.step : 0;
     if (is_low(p) && p.slope < 0)
       before_ = std::exchange(low_, p);
     else
-      high_ = p;
-    shrinks_ = width == 0 || high_->step - low_.step < 0.66 * width;
+      high_ = p, has_high_ = true;
+    shrinks_ = width == 0 || high_.step - low_.step < 0.66 * width;
   }
 
   double next_step() const {
-    if (!high_) return farther();
-    const double width = high_->step - low_.step;
-    if (!is_finite(*high_)) return low_.step + 0.1 * width;
-    if (!is_low(*high_)) return low_.step + std::clamp(parabola(), 0.02, 0.5) * width;
+    if (!has_high_) return farther();
+    const double width = high_.step - low_.step;
+    if (!is_finite(high_)) return low_.step + 0.1 * width;
+    if (!is_low(high_)) return low_.step + std::clamp(parabola(), 0.02, 0.5) * width;
     if (!shrinks_) return low_.step + 0.5 * width;
-    const double secant = low_.slope / (low_.slope - high_->slope);  // where a straight slope would be zero
+    const double secant = low_.slope / (low_.slope - high_.slope);  // where a straight slope would be zero
     return low_.step + std::clamp(secant, 0.02, 0.98) * width;
   }
 
@@ -59,8 +59,8 @@ class Bracket {
 
   // Where in the bracket a parabola through both values, with the slope of `low`, has its minimum.
   double parabola() const {
-    const double promised = -low_.slope * (high_->step - low_.step);
-    return promised / (2 * (high_->value - low_.value + promised));
+    const double promised = -low_.slope * (high_.step - low_.step);
+    return promised / (2 * (high_.value - low_.value + promised));
   }
 
   // Beyond `low`: where the slope would be zero if it went on straight, within bounds.
@@ -72,7 +72,8 @@ class Bracket {
 
   LineSearchStart start_;
   LinePoint low_, before_;
-  std::optional<LinePoint> high_;
+  LinePoint high_{};
+  bool has_high_ = false;
   bool shrinks_ = true;
 };
 
