@@ -319,6 +319,8 @@ Runtime::Runtime(int& argc, char**& argv) {
   MPI_Initialized(&running);
   // Without a launcher, Open MPI would start a daemon just in case this process spawns others: it does not.
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  // Nor does it need a folder for its session, which another job that ends may remove under its feet.
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
   if (running == 0) check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads), "MPI_Init_thread");
   finalizes_ = running == 0;
   // By default MPI ends the program at any error; communicators that are split off inherit this.
