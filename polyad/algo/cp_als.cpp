@@ -4,11 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <string>
 #include <utility>
 
 #include "polyad/algo/finish_model.hpp"
-#include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/dist/row_exchange.hpp"
 #include "polyad/kernels/csf_sweep.hpp"
@@ -208,12 +206,7 @@ class CpAls {
     const double norm = x_.squared_norm();
     if (norm == 0) return 1;
     const double model_norm = sum_of_entries(hadamard_except(grams_, -1));
-    const double rest = norm - 2 * inner_ + model_norm;
-    if (!std::isfinite(rest))
-      throw Error(Errc::bad_input, std::string("the numbers leave the range of ") +
-                                       (sizeof(Real) == 4 ? "single" : "double") +
-                                       " precision; scale the values of the tensor");
-    return 1 - std::sqrt(std::max(0.0, rest) / norm);
+    return fit_from<Real>((norm - 2 * inner_ + model_norm) / norm);
   }
 
   // Where a mode has a tensor of its own, that has one tree.

@@ -104,7 +104,10 @@ Evaluation CpObjective<Real>::add_up(double inner, const FactorVector<Real>& dir
   const double tensor_norm = x_.squared_norm() > 0 ? 1 : 0;
   const double model_norm = sum_of_entries(hadamard_except(grams_, -1));
   constexpr double rounding = 4 * std::numeric_limits<Real>::epsilon();
-  return {tensor_norm / 2 - sums[0] + model_norm / 2, sums[1], sums[2],
+  double squared_factors = 0;
+  for (const auto& of_mode : grams_)
+    for (Index r = 0; r < num_columns_; ++r) squared_factors += of_mode(r, r);
+  return {tensor_norm / 2 - sums[0] + model_norm / 2, sums[1], sums[2], squared_factors,
           rounding * (tensor_norm / 2 + std::abs(sums[0]) + model_norm / 2)};
 }
 
@@ -119,14 +122,6 @@ Evaluation CpObjective<Real>::evaluate(const FactorVector<Real>& direction) {
   double inner = 0;
   for (int m = 0; m < x_.order(); ++m) inner = find_gradient(m);
   return add_up(inner, direction);
-}
-
-template <class Real>
-double CpObjective<Real>::squared_norm_of_factors() const {
-  double sum = 0;
-  for (const auto& of_mode : grams_)
-    for (Index r = 0; r < num_columns_; ++r) sum += of_mode(r, r);
-  return sum;
 }
 
 template <class Real>

@@ -15,6 +15,7 @@ struct Evaluation {
   double value = 0;
   double slope = 0;             // the inner product of gradient and direction
   double squared_gradient = 0;  // its norm
+  double squared_factors = 0;   // the squared norm of the place, a vector as long as all factors together
   double rounding = 0;          // by about so much may the value be wrong
 };
 
@@ -46,7 +47,6 @@ class CpObjective {
   // Collective.
   Evaluation evaluate(const FactorVector<Real>& direction);
 
-  double squared_norm_of_factors() const;  // of the last evaluation
   int num_evaluations() const { return num_evaluations_; }
   Traffic sent() const;  // by all evaluations
   const Timings& timings() const { return timings_; }

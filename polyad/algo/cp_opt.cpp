@@ -49,11 +49,11 @@ class CpOpt {
     return first_rows_of<Real>(matrices, objective_.num_owned());
   }
   void copy(const FactorVector<Real>& from, const FactorVector<Real>& to) { combine<Real>({{1, from}}, to); }
-  double fit() const { return 1 - std::sqrt(std::max(0.0, 2 * now_.value)); }
+  double fit() const { return fit_from<Real>(2 * now_.value); }
 
   // The gradient relative to what it is the sum of: below, it is rounding.
   bool is_stationary() const {
-    const double size = std::sqrt(now_.squared_gradient * objective_.squared_norm_of_factors());
+    const double size = std::sqrt(now_.squared_gradient * now_.squared_factors);
     return size <= 8 * std::numeric_limits<Real>::epsilon();
   }
 
@@ -76,7 +76,7 @@ class CpOpt {
   double first_step() const {
     if (!memory_.is_empty()) return 1;
     return std::min(2 * std::max(now_.value, now_.rounding) / now_.squared_gradient,
-                    std::sqrt(objective_.squared_norm_of_factors() / now_.squared_gradient));
+                    std::sqrt(now_.squared_factors / now_.squared_gradient));
   }
 
   // Whether there was a better place.

@@ -16,7 +16,8 @@ inline constexpr int num_cp_opt_vectors = 2 * num_lbfgs_pairs + 4;
 // step, which takes one evaluation of the objective, sometimes a few; the first also evaluates the start. The
 // fit never falls but for rounding. It ends where the fit stands still, or where rounding leaves nothing to
 // gain. The trajectory depends on the tensor and the options, and but for rounding on nothing else. Throws
-// Error{internal} when more or less was sent than the distribution says. Collective.
+// Error{bad_input} when numbers leave the range of Real, and Error{internal} when more or less was sent than
+// the distribution says. Collective.
 template <class Real>
 CpResult<Real> cp_opt(const DistTensor<Real>& x, const CpOptions& options, const CpObserver& observe = {});
 

@@ -1,5 +1,6 @@
 #include "polyad/algo/cp_result.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -7,6 +8,15 @@
 #include "polyad/base/error.hpp"
 
 namespace polyad {
+
+template <class Real>
+double fit_from(double squared_residual) {
+  if (!std::isfinite(squared_residual))
+    throw Error(Errc::bad_input, std::string("the numbers leave the range of ") +
+                                     (sizeof(Real) == 4 ? "single" : "double") +
+                                     " precision; scale the values of the tensor");
+  return 1 - std::sqrt(std::max(0.0, squared_residual));
+}
 
 template <class Real>
 void iterate(CpResult<Real>& result, const CpOptions& options, const CpObserver& observe,
@@ -45,6 +55,8 @@ Communication check_traffic(const Comm& comm, const Traffic& sent, int rounds, I
           sent.reduced_words / rounds};
 }
 
+template double fit_from<float>(double);
+template double fit_from<double>(double);
 template void iterate(CpResult<float>&, const CpOptions&, const CpObserver&,
                       const std::function<Iteration()>&);
 template void iterate(CpResult<double>&, const CpOptions&, const CpObserver&,

@@ -56,6 +56,11 @@ struct CpResult {
   double fit() const { return fit_trajectory.empty() ? 0 : fit_trajectory.back(); }
 };
 
+// The fit, from |X - model|^2 / |X|^2, which may be below zero by rounding. Throws Error{bad_input} where
+// that is no number, because numbers have left the range of Real.
+template <class Real>
+double fit_from(double squared_residual);
+
 struct Iteration {
   double fit;            // that it ended with
   bool is_last = false;  // nothing is left to gain

@@ -40,9 +40,9 @@ template <class Real>
 LbfgsMemory<Real>::LbfgsMemory(Comm comm, int max_pairs, std::vector<Index> num_rows, Index num_cols)
     : comm_(std::move(comm)),
       max_pairs_(max_pairs),
-      vectors_(std::size_t(2 * max_pairs + 1)),
+      vectors_(2 * std::size_t(max_pairs) + 1),
       products_(2 * max_pairs + 1, 2 * max_pairs + 1) {
-  storage_.resize(std::size_t(2 * max_pairs));
+  storage_.resize(2 * std::size_t(max_pairs));
   for (std::size_t k = 0; k < storage_.size(); ++k) {
     for (const Index rows : num_rows) storage_[k].emplace_back(rows, num_cols);
     vectors_[k] = first_rows_of<Real>(storage_[k], num_rows);

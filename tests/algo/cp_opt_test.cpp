@@ -129,6 +129,7 @@ TEST(CpObjective, is_what_its_definition_says_and_its_gradient_what_finite_diffe
 }
 
 TEST(CpOpt, says_the_fit_that_its_model_has) {
+  const test::Threads single_thread(1);  // the tensors are small
   for (const auto& dims : small_shapes)
     for (const Index n : {1, 3, 8}) {
       const auto x = test::tame_tensor(dims, 40, std::uint64_t(n));
@@ -144,6 +145,7 @@ TEST(CpOpt, says_the_fit_that_its_model_has) {
 }
 
 TEST(CpOpt, never_loses_fit) {
+  const test::Threads single_thread(1);  // the tensors are small
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const auto x = test::tame_tensor({30, 20, 10}, 500, seed);
     for (const auto& fits :
@@ -154,12 +156,13 @@ TEST(CpOpt, never_loses_fit) {
 }
 
 TEST(CpOpt, finds_what_was_planted) {
+  const test::Threads single_thread(1);  // the tensors are small
   for (const std::vector<Index>& dims :
        {std::vector<Index>{60, 50, 40}, {30, 25, 20, 15}, {15, 14, 13, 12, 11}}) {
     const auto planted =
         generate_planted({.dims = dims, .num_nonzeros = 8000, .num_components = 5, .noise = 0.01, .seed = 4});
     double best_fit = -1, score = 0;
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       const auto result = decompose(planted.tensor, options_for(5, 500, 1e-9, seed));
       if (result.fit() <= best_fit) continue;
       best_fit = result.fit();
@@ -173,6 +176,7 @@ TEST(CpOpt, finds_what_was_planted) {
 
 // From most starts; alternating least squares finds the true components among too many from fewer.
 TEST(CpOpt, finds_what_was_planted_in_dense_tensors_also_with_too_many_components) {
+  const test::Threads single_thread(1);  // the tensors are small
   const std::vector<Index> dims{20, 18, 15};
   for (const Index n : {3, 4, 5}) {
     int fitted = 0, matched = 0;
@@ -188,6 +192,7 @@ TEST(CpOpt, finds_what_was_planted_in_dense_tensors_also_with_too_many_component
 }
 
 TEST(CpOpt, has_sensible_results_in_degenerate_cases) {
+  const test::Threads single_thread(1);  // the tensors are small
   SparseTensor<double> zeros({3, 4, 5});
   zeros.append(std::vector<Index>{1, 2, 3}, 0.0);
   SparseTensor<double> one({30, 40, 50});
@@ -201,7 +206,7 @@ TEST(CpOpt, has_sensible_results_in_degenerate_cases) {
 
   for (const auto& format : format_names())
     for (const Index n : {1, 5, 37}) {
-      auto options = options_for(n, 200);
+      auto options = options_for(n, 100);
       options.format = format;
       for (const SparseTensor<double>* x :
            std::vector<const SparseTensor<double>*>{&zeros, &one, &single, &flat, &equal, &empty}) {
