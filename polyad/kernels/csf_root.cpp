@@ -313,7 +313,7 @@ void root_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, 
 template <class Real>
 RowSums update_root(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const RowSystem& system,
                     PartialRows<Real>* next) {
-  assert(x.tree.num_nodes(0) == factors[x.tree.modes()[0]].num_rows());
+  assert(x.tree.num_nodes(0) <= factors[x.tree.modes()[0]].num_rows());
   assert(next == nullptr || (x.tree.order() > 2 && next->num_parts() == x.num_parts()));
   RowSums sums;
   with_shape(system.num_components(), x.tree.order(), [&](auto width, auto depth) {

@@ -36,7 +36,7 @@ void scatter_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factor
 
 // Updates the factor of the root's mode, in place: each row is solved as soon as its sum is complete. With
 // `next`, of order 3 and above, also adds the MTTKRP of the second level's mode with the new rows, whose
-// ingredients are at hand. Every row of the factor must have a node.
+// ingredients are at hand. Rows of the factor without a node, which other processes own, stay as they are.
 template <class Real>
 RowSums update_root(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const RowSystem& system,
                     PartialRows<Real>* next);
