@@ -23,9 +23,11 @@ namespace polyad {
 
 enum class Reduce { sum, max, min };
 
+template <class T, class... Others>
+inline constexpr bool is_one_of = (std::same_as<T, Others> || ...);
+
 template <class T>
-concept Number = std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> ||
-                 std::same_as<T, std::uint64_t> || std::same_as<T, float> || std::same_as<T, double>;
+concept Number = is_one_of<T, std::int32_t, std::int64_t, std::uint64_t, float, double>;
 
 // What may travel as bytes. Pointers and views (spans, string views) would arrive as another process's
 // addresses.
