@@ -138,7 +138,8 @@ class alignas(64) RowUpdater {
   }
 
   // Coordinate descent for min 1/2 a V a^T - m a^T over a >= 0 (HALS, seen from a row): each component in
-  // turn is the best one for what the others are, until little moves.
+  // turn is the best one for what the others are, until little moves: little beside the largest, because
+  // whether an entry moves that is zero but for rounding is different in every format.
   void descend(const Real* m, Real* a) {
     constexpr int max_sweeps = 10;
     constexpr Real little = Real(1e-3);
@@ -146,15 +147,16 @@ class alignas(64) RowUpdater {
     std::copy_n(m, stride(), rest);
     for (Index r = 0; r < n(); ++r)
       if (a[r] != 0) add_multiple(rest, -a[r], r);
-    bool moves = true;
-    for (int sweep = 0; sweep < max_sweeps && moves; ++sweep) {
-      moves = false;
+    Real farthest = 1, largest = 0;
+    for (int sweep = 0; sweep < max_sweeps && farthest > little * largest; ++sweep) {
+      farthest = largest = 0;
       for (Index r = 0; r < n(); ++r) {
         const Real diagonal = system_->matrix[r * stride() + r];
         const Real better = diagonal > 0 ? std::max(a[r] + rest[r] / diagonal, Real{}) : Real{};
         const Real step = better - a[r];
+        largest = std::max(largest, better);
         if (step == 0) continue;
-        moves = moves || std::abs(step) > little * better;
+        farthest = std::max(farthest, std::abs(step));
         add_multiple(rest, -step, r);
         a[r] = better;
       }
