@@ -1,6 +1,7 @@
 #include "polyad/algo/cp_als.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -145,6 +146,7 @@ class CpAls {
   }
 
   void update_in_place(const AlsStep& step, PartialRows<Real>* next) {
+    assert(tree(step).num_nodes(0) == x_.num_owned(step.mode));  // else a row would keep its old values
     const auto system = timings_.measure("solve", [&] { return row_system(step.mode); });
     settle(step.mode, timings_.measure("mttkrp", [&] {
       return update_root<Real>(cut_tree(step), factors_, system, next);
