@@ -1,0 +1,37 @@
+#pragma once
+
+#include <vector>
+
+#include "polyad/hypergraph/hypergraph.hpp"
+#include "polyad/tensor/sparse_tensor.hpp"
+
+namespace polyad {
+
+// The hypergraphs whose partitions distribute a tensor (ALGORITHMS, section 2). Slices without nonzeros have
+// neither net nor vertex.
+
+// A vertex per nonzero, a net per slice index.
+struct FineModel {
+  Hypergraph h;
+  SparseTensor<double, LocalIndex> cells;  // the vertices' coordinates, sorted, without empty slices
+  Array<LocalIndex> vertex_of;             // [nonzero of the tensor]: those that repeat have the same
+};
+FineModel fine_model(const SparseTensor<double>& x);
+
+// With a vertex per slice index too, after those of the nonzeros and in the order of the nets: the part of
+// that owns the row. As many constraints as modes, and one: nonzeros, then the rows of each mode.
+Hypergraph with_row_vertices(const FineModel& model);
+
+// A vertex per slice index of every mode, mode after mode; a net per slice index, with all vertices of other
+// modes that share a nonzero with it, and its own.
+struct SliceModel {
+  Hypergraph h;
+  std::vector<Array<Index>> slices;  // [mode]: those that have vertices, ascending
+};
+enum class SliceWeights { per_mode, together };  // a constraint per mode (CP-ALS), or one (CP-OPT)
+SliceModel coarse_model(const SparseTensor<double>& x, SliceWeights weights);
+
+// Of a matrix: a vertex per row, as heavy as it has nonzeros; a net per column.
+SliceModel row_model(const SparseTensor<double>& x);
+
+}  // namespace polyad
