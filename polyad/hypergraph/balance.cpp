@@ -1,0 +1,114 @@
+#include "polyad/hypergraph/balance.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "polyad/hypergraph/shuffled.hpp"
+
+namespace polyad {
+
+namespace {
+
+constexpr std::uint64_t shuffle_stream = 0x70617274;
+
+}  // namespace
+
+PartLimits part_limits(const Hypergraph& h, int num_parts, double imbalance, std::span<const double> shares) {
+  PartLimits limits;
+  for (int c = 0; c < h.num_constraints(); ++c) {
+    const double total = double(total_weight(h, c));
+    const Index heaviest = largest_weight(h, c);
+    auto& most = limits.emplace_back();
+    for (int part = 0; part < num_parts; ++part) {
+      const double fair = total * (shares.empty() ? 1.0 / num_parts : shares[part]);
+      most.push_back(std::max({Index((1 + imbalance) * fair), Index(std::ceil(fair)), heaviest}));
+    }
+  }
+  return limits;
+}
+
+Balance::Balance(const Hypergraph& h, std::span<const int> parts, const PartLimits& limits)
+    : h_(&h), num_constraints_(h.num_constraints()), room_(limits), num_vertices_(limits[0].size(), 0) {
+  for (Index v = 0; v < h.num_vertices(); ++v) {
+    ++num_vertices_[parts[v]];
+    for (int c = 0; c < num_constraints_; ++c) room_[c][parts[v]] -= h.vertex_weight(v, c);
+  }
+}
+
+void Balance::move(Index vertex, int from, int to) {
+  --num_vertices_[from];
+  ++num_vertices_[to];
+  for (int c = 0; c < num_constraints_; ++c) {
+    const Index weight = h_->vertex_weight(vertex, c);
+    room_[c][from] += weight;
+    room_[c][to] -= weight;
+  }
+}
+
+bool Balance::evens_out(Index vertex, int from, int to) const {
+  bool has_weight = false;
+  for (int c = 0; c < num_constraints_; ++c) {
+    const Index weight = h_->vertex_weight(vertex, c);
+    if (weight > 0 && room_[c][to] - weight <= room_[c][from]) return false;
+    has_weight = has_weight || weight > 0;
+  }
+  return has_weight;
+}
+
+void fill_empty_parts(std::span<int> parts, int num_parts) {
+  std::vector<Index> count(std::size_t(num_parts), 0);
+  for (const int part : parts) ++count[part];
+  for (int empty = 0; empty < num_parts; ++empty) {
+    if (count[empty] > 0) continue;
+    const auto most = std::ranges::max_element(count);
+    if (*most < 2) return;
+    *std::ranges::find(parts, int(most - count.begin())) = empty;
+    --*most;
+    ++count[empty];
+  }
+}
+
+namespace {
+
+// The constraint of which a vertex takes the largest share of a part.
+int heaviest_constraint(const Hypergraph& h, Index vertex, const PartLimits& limits) {
+  int heaviest = 0;
+  double most = -1;
+  for (int c = 0; c < h.num_constraints(); ++c) {
+    const double share = double(h.vertex_weight(vertex, c)) / double(std::max<Index>(limits[c][0], 1));
+    if (share > most) heaviest = c;
+    most = std::max(most, share);
+  }
+  return heaviest;
+}
+
+}  // namespace
+
+std::vector<int> random_parts(const Hypergraph& h, const PartLimits& limits, std::uint64_t seed) {
+  const auto num_parts = int(limits[0].size());
+  std::vector<int> constraint(std::size_t(h.num_vertices()));
+  for (Index v = 0; v < h.num_vertices(); ++v) constraint[v] = heaviest_constraint(h, v, limits);
+  auto order = shuffled(h.num_vertices(), Random(seed, shuffle_stream));
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [&](Index v) { return h.vertex_weight(v, constraint[v]); });
+
+  using Heap = std::vector<std::pair<Index, int>>;  // room, and the part's number
+  std::vector<Heap> heaps;
+  for (const auto& most : limits) {
+    auto& heap = heaps.emplace_back();
+    for (int part = 0; part < num_parts; ++part) heap.emplace_back(most[part], num_parts - part);
+    std::ranges::make_heap(heap);
+  }
+  std::vector<int> parts(std::size_t(h.num_vertices()));
+  for (const auto v : order) {
+    auto& heap = heaps[constraint[v]];
+    std::ranges::pop_heap(heap);
+    auto& [room, number] = heap.back();
+    parts[v] = num_parts - number;
+    room -= std::max<Index>(h.vertex_weight(v, constraint[v]), 1);
+    std::ranges::push_heap(heap);
+  }
+  return parts;
+}
+
+}  // namespace polyad

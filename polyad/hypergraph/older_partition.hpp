@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "polyad/hypergraph/balance.hpp"
+
+namespace polyad {
+
+// The part of a vertex that an older partition does not know.
+inline constexpr int new_vertex = -1;
+
+// Gives every new vertex the part that most of its neighbours have, where there is room for it.
+std::vector<int> place_new_vertices(const Hypergraph& h, std::span<const int> older,
+                                    const PartLimits& limits);
+
+}  // namespace polyad

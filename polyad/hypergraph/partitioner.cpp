@@ -1,0 +1,200 @@
+#include "polyad/hypergraph/partitioner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <utility>
+
+#include "polyad/base/error.hpp"
+#include "polyad/base/timings.hpp"
+#include "polyad/hypergraph/grow_parts.hpp"
+#include "polyad/hypergraph/multilevel.hpp"
+#include "polyad/hypergraph/older_partition.hpp"
+#include "polyad/hypergraph/refine.hpp"
+
+namespace polyad {
+
+namespace {
+
+// How the affinity of each pass is smoothed (1: exact). From a new start over long ranges first.
+constexpr std::array first_passes{.1, .1, .2, .2, .3, .3, .5, .5, .5, .7, .7, 1., 1., 1., 1.};
+constexpr std::array later_passes{.5, .5, .5, .7, .7, .7, 1., 1., 1., 1., 1., 1.};
+
+// Of the given starts, those that are refined on the coarsest level.
+constexpr std::size_t most_starts = 3;
+
+struct Work {
+  int random_starts, grown_starts, cycles;
+};
+
+Work work_of(Effort effort) {
+  switch (effort) {
+    case Effort::fast:
+      return {1, 1, 0};
+    case Effort::normal:
+      return {3, 2, 1};
+    case Effort::best:
+      break;
+  }
+  return {6, 4, 5};
+}
+
+class Partitioner {
+ public:
+  Partitioner(const Hypergraph& h, const PartitionOptions& options)
+      : h_(h),
+        options_(options),
+        limits_(part_limits(h, options.num_parts, options.imbalance, options.shares)) {}
+
+  PartitionResult run() {
+    const auto work = work_of(options_.effort);
+    if (options_.older.empty()) {
+      take_best_start();
+      consider(from_scratch(work));
+    } else {
+      consider(rebalanced(place_new_vertices(h_, options_.older, limits_)));
+    }
+    const int cycles = options_.older.empty() ? work.cycles : std::max(work.cycles, 1);
+    for (int cycle = 0; cycle < cycles; ++cycle) improve_again(cycle);
+    // A start that no refinement from scratch has reached is refined itself.
+    if (is_start_) improve_again(cycles);
+    fill_empty_parts(best_, options_.num_parts);
+    auto metrics = measure_partition(h_, best_, options_.num_parts, options_.objective.rho);
+    return {std::move(best_), std::move(metrics), was_cut_short_};
+  }
+
+ private:
+  bool is_late() {
+    was_cut_short_ = was_cut_short_ || watch_.seconds() > options_.most_seconds;
+    return was_cut_short_;
+  }
+
+  double cost(const Hypergraph& h, std::span<const int> parts) const {
+    return options_.objective.of(measure_partition(h, parts, options_.num_parts, options_.objective.rho));
+  }
+
+  bool is_balanced(std::span<const int> parts) const {
+    const Balance balance(h_, parts, limits_);
+    for (int part = 0; part < options_.num_parts; ++part)
+      if (balance.is_overloaded(part)) return false;
+    return true;
+  }
+
+  // A partition that keeps the balance goes before one that does not.
+  void consider(std::vector<int> parts) {
+    const double price = cost(h_, parts);
+    const bool balanced = is_balanced(parts);
+    if (!best_.empty() && (balanced == best_is_balanced_ ? price >= least_ : best_is_balanced_)) return;
+    best_ = std::move(parts);
+    least_ = price;
+    best_is_balanced_ = balanced;
+    is_start_ = false;
+    if (options_.on_better) options_.on_better(best_, least_);
+  }
+
+  // Also puts the starts in order, the best first.
+  void take_best_start() {
+    std::vector<std::pair<double, std::size_t>> by_price;
+    for (std::size_t s = 0; s < options_.starts.size(); ++s) {
+      assert(std::ssize(options_.starts[s]) == h_.num_vertices());
+      by_price.emplace_back(cost(h_, options_.starts[s]), s);
+    }
+    std::ranges::sort(by_price);
+    for (const auto& [price, s] : by_price) ordered_starts_.push_back(&options_.starts[s]);
+    for (const auto* start : ordered_starts_) consider(*start);
+    is_start_ = !ordered_starts_.empty();
+  }
+
+  void refine(const Hypergraph& h, std::vector<int>& parts, std::span<const double> passes,
+              std::uint64_t seed) {
+    if (is_late()) return;
+    Refiner refiner(h, parts, limits_, options_.objective);
+    refiner.rebalance();
+    for (const double chance : passes) {
+      if (is_late()) return;
+      const bool is_exact = chance >= 1;
+      const Index moved = refiner.pass(is_exact ? Affinity::exact() : Affinity::smoothed(chance), ++seed);
+      if (moved == 0 && is_exact) return;
+    }
+  }
+
+  std::vector<int> rebalanced(std::vector<int> parts) const {
+    Refiner(h_, parts, limits_, options_.objective).rebalance();
+    return parts;
+  }
+
+  std::vector<int> uncoarsen(const Hierarchy& levels, std::vector<int> parts, std::uint64_t seed) {
+    for (int level = levels.num_levels() - 2; level >= 0; --level) {
+      parts = levels.refined(parts, level);
+      refine(levels.level(level), parts, later_passes, seed + 100 * std::uint64_t(level));
+    }
+    return rebalanced(std::move(parts));
+  }
+
+  // The best of what new starts and the given ones become on the coarsest level.
+  std::vector<int> from_scratch(const Work& work) {
+    const Hierarchy levels(h_, limits_, {}, options_.seed);
+    std::vector<int> best;
+    double least = 0;
+    const auto refine_start = [&](std::vector<int> parts, std::uint64_t seed) {
+      refine(levels.coarsest(), parts, first_passes, seed);
+      const double price = cost(levels.coarsest(), parts);
+      if (!best.empty() && price >= least) return;
+      best = std::move(parts);
+      least = price;
+    };
+    for (int s = 0; s < work.random_starts && (s == 0 || !is_late()); ++s)
+      refine_start(random_parts(levels.coarsest(), limits_, options_.seed + std::uint64_t(s)),
+                   options_.seed + 1000 * std::uint64_t(s));
+    for (int s = 0; s < work.grown_starts && !is_late(); ++s)
+      refine_start(grow_parts(levels.coarsest(), limits_, options_.seed + std::uint64_t(s)), options_.seed);
+    for (std::size_t s = 0; s < std::min(ordered_starts_.size(), most_starts) && !is_late(); ++s)
+      refine_start(levels.coarsened(*ordered_starts_[s]), options_.seed);
+    return uncoarsen(levels, std::move(best), options_.seed);
+  }
+
+  // Clusters inside the parts that there are, so that whole clusters can move.
+  void improve_again(int cycle) {
+    if (is_late()) return;
+    const auto seed = options_.seed + 10000 * std::uint64_t(cycle + 1);
+    const Hierarchy levels(h_, limits_, best_, seed);
+    auto parts = levels.coarsened(best_);
+    refine(levels.coarsest(), parts, later_passes, seed);
+    consider(uncoarsen(levels, std::move(parts), seed));
+  }
+
+  const Hypergraph& h_;
+  const PartitionOptions& options_;
+  PartLimits limits_;
+  Stopwatch watch_;
+  std::vector<const std::vector<int>*> ordered_starts_;
+  std::vector<int> best_;
+  double least_ = 0;
+  bool best_is_balanced_ = false;
+  bool is_start_ = false;  // the best so far is one of the given starts
+  bool was_cut_short_ = false;
+};
+
+void check(const Hypergraph& h, const PartitionOptions& options) {
+  if (options.num_parts < 1 || options.num_parts > most_parts)
+    throw Error(Errc::bad_option, "expected 1 to " + std::to_string(most_parts) + " parts, found " +
+                                      std::to_string(options.num_parts));
+  if (!(options.imbalance >= 0)) throw Error(Errc::bad_option, "the imbalance must not be negative");
+  assert(options.older.empty() || std::ssize(options.older) == h.num_vertices());
+  assert(options.shares.empty() || std::ssize(options.shares) == options.num_parts);
+  (void)h;
+}
+
+}  // namespace
+
+PartitionResult partition_hypergraph(const Hypergraph& h, const PartitionOptions& options) {
+  check(h, options);
+  if (options.num_parts == 1 || h.num_vertices() == 0) {
+    std::vector<int> parts(std::size_t(h.num_vertices()), 0);
+    auto metrics = measure_partition(h, parts, options.num_parts, options.objective.rho);
+    return {std::move(parts), std::move(metrics), false};
+  }
+  return Partitioner(h, options).run();
+}
+
+}  // namespace polyad

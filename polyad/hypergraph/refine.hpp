@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "polyad/hypergraph/balance.hpp"
+#include "polyad/hypergraph/metrics.hpp"
+#include "polyad/hypergraph/pin_counts.hpp"
+
+namespace polyad {
+
+// Moves vertices one by one to where they cost less, in rounds: in each the best part of every vertex of a
+// batch is found by all threads, then the moves are made one after the other, each checked again. So the
+// result depends on the seed only, not on the number of threads.
+class Refiner {
+ public:
+  // Improves `parts` in place; all of these must outlive it.
+  Refiner(const Hypergraph& h, std::vector<int>& parts, const PartLimits& limits, const Objective& objective);
+
+  // One look at every vertex; returns how many were moved. Never makes the sum of affinities worse.
+  Index pass(const Affinity& affinity, std::uint64_t seed);
+
+  // Moves vertices out of parts that weigh too much, those first that lose least; returns whether all parts
+  // are within their limits.
+  bool rebalance();
+
+  // What moving the vertex would change of the objective (or, with a smoothed affinity, of its
+  // approximation), times the affinity of a full part: positive is better.
+  std::int64_t gain(Index vertex, int to) const;
+
+ private:
+  struct Proposal {
+    Index vertex = 0;
+    int part = -1;
+    std::int64_t gain = 0;
+  };
+  enum class Wish { gain, leave };
+
+  std::int64_t weight_at(Index net, int own) const;
+  Proposal propose(Index vertex, Wish wish, std::vector<std::uint32_t>& sums) const;
+  template <class Sum>
+  Proposal best_part(Index vertex, Wish wish, int shift, Sum* sums) const;
+  bool is_wanted(const Proposal& proposal) const;
+  void move(Index vertex, int to);
+
+  const Hypergraph& h_;
+  std::vector<int>& parts_;
+  Objective objective_;
+  std::int64_t unit_;                // of net weights that depend on lambda
+  std::vector<std::int64_t> steps_;  // [lambda]: cost of one part more, in units
+  int num_parts_;
+  Balance balance_;
+  PinCounts counts_;
+};
+
+}  // namespace polyad

@@ -1,0 +1,161 @@
+#include "polyad/hypergraph/partitioner.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <set>
+
+#include "polyad/hypergraph/balance.hpp"
+#include "polyad/hypergraph/models.hpp"
+#include "polyad/hypergraph/older_partition.hpp"
+#include "polyad/hypergraph/recursive_bisection.hpp"
+#include "polyad/hypergraph/tilings.hpp"
+#include "tests/support/random_hypergraph.hpp"
+#include "tests/support/random_tensor.hpp"
+
+namespace polyad {
+namespace {
+
+using test::Weights;
+
+// Groups of slices that share no nonzeros with other groups, their numbers shuffled: there is a partition
+// that cuts nothing.
+SparseTensor<double> separate_groups(int num_groups, Index slices_of_group, Index nonzeros_of_group,
+                                     std::uint64_t seed) {
+  const Index extent = num_groups * slices_of_group;
+  SparseTensor<double> x({extent, extent, extent});
+  const Random random(seed, 3);
+  std::uint64_t draw = 0;
+  for (int group = 0; group < num_groups; ++group)
+    for (Index i = 0; i < nonzeros_of_group; ++i) {
+      std::array<Index, 3> at{};
+      for (auto& index : at)
+        index = Index(random.below(std::uint64_t(slices_of_group), draw++)) * num_groups + group;
+      x.append(at, 1);
+    }
+  return x;
+}
+
+TEST(Partitioner, keeps_its_promises_on_any_hypergraph) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Index num_vertices = 1 + Index(seed * seed % 700);
+    const auto h = test::random_hypergraph(num_vertices, num_vertices / 2 + 1, seed,
+                                           seed % 2 ? Weights::random : Weights::equal, 1 + int(seed % 4));
+    PartitionOptions options;
+    options.num_parts = seed % 6 == 0 ? 100 : 1 + int(seed % 9);
+    options.effort = Effort(seed % 3);
+    options.seed = seed;
+    if (seed % 4 == 0) options.objective.kind = Objective::Kind::lambda_power;
+    const auto result = partition_hypergraph(h, options);
+    ASSERT_EQ(std::ssize(result.parts), num_vertices);
+    for (const int part : result.parts) ASSERT_TRUE(part >= 0 && part < options.num_parts);
+    EXPECT_EQ(result.metrics.connectivity,
+              measure_partition(h, result.parts, options.num_parts).connectivity);
+    EXPECT_EQ(result.metrics.empty_parts, std::max<Index>(options.num_parts - num_vertices, 0)) << seed;
+    EXPECT_FALSE(result.was_cut_short);
+    if (seed % 2 == 1) continue;  // of random weights a balanced partition need not exist
+    const auto limits = part_limits(h, options.num_parts, options.imbalance);
+    EXPECT_LE(std::ranges::max(result.metrics.part_weights[0]), limits[0][0]);
+  }
+}
+
+TEST(Partitioner, finds_groups_that_nothing_connects) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const auto model = fine_model(separate_groups(8, 30, 3000, seed));
+    PartitionOptions options;
+    options.num_parts = 8;
+    options.seed = seed;
+    EXPECT_EQ(partition_hypergraph(model.h, options).metrics.connectivity, 0);
+  }
+}
+
+TEST(Partitioner, does_not_depend_on_the_number_of_threads) {
+  const auto model = fine_model(separate_groups(20, 40, 1500, 1));
+  PartitionOptions options;
+  options.num_parts = 7;
+  const auto one = partition_hypergraph(model.h, options);
+  const int threads = omp_get_max_threads();
+  for (const int other : {1, 2, 5}) {
+    omp_set_num_threads(other);
+    EXPECT_EQ(partition_hypergraph(model.h, options).parts, one.parts);
+  }
+  omp_set_num_threads(threads);
+  options.seed = 2;
+  EXPECT_NE(partition_hypergraph(model.h, options).parts, one.parts);
+}
+
+TEST(Partitioner, is_never_worse_than_its_starts) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto x = test::random_tensor({30, 40, 20}, 2000, seed);
+    const auto model = fine_model(x);
+    PartitionOptions options;
+    options.num_parts = 12;
+    options.effort = Effort::fast;
+    Index least = std::numeric_limits<Index>::max();
+    for (auto& tiling : all_tilings(model.cells, 12)) {
+      least = std::min(least, measure_partition(model.h, tiling.parts, 12).connectivity);
+      options.starts.push_back(std::move(tiling.parts));
+    }
+    EXPECT_LE(partition_hypergraph(model.h, options).metrics.connectivity, least);
+  }
+}
+
+TEST(Partitioner, tells_of_better_partitions_as_it_finds_them) {
+  const auto model = fine_model(separate_groups(20, 40, 1500, 1));
+  PartitionOptions options;
+  options.num_parts = 7;
+  options.effort = Effort::best;
+  std::vector<double> costs;
+  std::vector<int> last;
+  options.on_better = [&](std::span<const int> parts, double cost) {
+    costs.push_back(cost);
+    last.assign(parts.begin(), parts.end());
+  };
+  const auto result = partition_hypergraph(model.h, options);
+  EXPECT_TRUE(std::ranges::is_sorted(costs, std::greater{}));
+  EXPECT_EQ(last, result.parts);
+  EXPECT_EQ(costs.back(), double(result.metrics.connectivity));
+}
+
+TEST(Partitioner, stops_in_time_with_a_balanced_partition) {
+  const auto model = fine_model(separate_groups(20, 40, 1500, 1));
+  PartitionOptions options;
+  options.num_parts = 16;
+  options.most_seconds = 0;
+  const auto result = partition_hypergraph(model.h, options);
+  EXPECT_TRUE(result.was_cut_short);
+  EXPECT_LE(result.metrics.imbalance[0], 0.05);
+  EXPECT_EQ(result.metrics.empty_parts, 0);
+}
+
+// A tensor that has grown: most vertices stay where they were.
+TEST(Partitioner, refines_an_older_partition) {
+  const auto model = fine_model(separate_groups(8, 30, 3000, 4));
+  PartitionOptions options;
+  options.num_parts = 8;
+  auto older = partition_hypergraph(model.h, options).parts;
+  const auto whole = older;
+  for (std::size_t v = 0; v < older.size(); v += 3) older[v] = new_vertex;
+  options.older = older;
+  const auto result = partition_hypergraph(model.h, options);
+  EXPECT_EQ(result.metrics.connectivity, 0);
+  EXPECT_EQ(result.parts, whole);
+}
+
+TEST(RecursiveBisection, gives_any_number_of_balanced_parts) {
+  for (const int num_parts : {2, 3, 5, 8, 13}) {
+    const auto model = fine_model(separate_groups(13, 20, 500, 3));
+    PartitionOptions options;
+    options.num_parts = num_parts;
+    options.objective.kind = Objective::Kind::lambda_power;
+    options.effort = Effort::fast;
+    const auto result = bisect_recursively(model.h, options);
+    EXPECT_EQ(std::set<int>(result.parts.begin(), result.parts.end()).size(), std::size_t(num_parts));
+    EXPECT_LE(result.metrics.imbalance[0], 0.06) << num_parts;
+    const auto random = random_parts(model.h, part_limits(model.h, num_parts, 0.05), 1);
+    EXPECT_LT(result.metrics.lambda_power, 0.6 * measure_partition(model.h, random, num_parts).lambda_power);
+  }
+}
+
+}  // namespace
+}  // namespace polyad

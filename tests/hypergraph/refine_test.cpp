@@ -1,0 +1,108 @@
+#include "polyad/hypergraph/refine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/random_hypergraph.hpp"
+
+namespace polyad {
+namespace {
+
+using test::Weights;
+
+const std::vector<Objective> objectives{
+    {}, {Objective::Kind::lambda_power, 2}, {Objective::Kind::lambda_power, 1}};
+
+double cost(const Hypergraph& h, std::span<const int> parts, int num_parts, const Objective& objective) {
+  return objective.of(measure_partition(h, parts, num_parts, objective.rho));
+}
+
+// Few parts and many, so that nets have lists and rows.
+TEST(Refiner, knows_the_gain_of_every_move) {
+  for (std::uint64_t seed = 1; seed <= 24; ++seed)
+    for (const auto& objective : objectives) {
+      const int num_parts = seed % 3 == 0 ? 200 : 2 + int(seed % 7);
+      const auto h = test::random_hypergraph(40, 30, seed, seed % 2 ? Weights::random : Weights::equal);
+      auto parts = test::parts_at_random(40, num_parts, seed);
+      const Refiner refiner(h, parts, part_limits(h, num_parts, 10), objective);
+      const double before = cost(h, parts, num_parts, objective);
+      for (Index v = 0; v < h.num_vertices(); ++v)
+        for (int to = 0; to < num_parts; to += 1 + num_parts / 10) {
+          if (to == parts[v]) continue;
+          auto moved = parts;
+          moved[v] = to;
+          EXPECT_DOUBLE_EQ(double(refiner.gain(v, to)), before - cost(h, moved, num_parts, objective));
+        }
+    }
+}
+
+TEST(Refiner, lowers_the_cost_and_keeps_the_balance) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed)
+    for (const auto& objective : objectives) {
+      const int num_parts = seed % 5 == 0 ? 70 : 2 + int(seed % 6);
+      const auto h = test::random_hypergraph(300, 200, seed, seed % 2 ? Weights::random : Weights::equal,
+                                             1 + int(seed % 3));
+      const auto limits = part_limits(h, num_parts, 0.1);
+      auto parts = random_parts(h, limits, seed);
+      Refiner refiner(h, parts, limits, objective);
+      const bool was_balanced = refiner.rebalance();
+      double last = cost(h, parts, num_parts, objective);
+      for (std::uint64_t pass = 0; pass < 5; ++pass) {
+        refiner.pass(Affinity::exact(), pass);
+        const double now = cost(h, parts, num_parts, objective);
+        EXPECT_LE(now, last);
+        last = now;
+      }
+      refiner.pass(Affinity::smoothed(0.3), 9);
+      const Balance balance(h, parts, limits);
+      for (int part = 0; part < num_parts; ++part) {
+        EXPECT_FALSE(was_balanced && balance.is_overloaded(part));
+        EXPECT_GT(balance.num_vertices(part), 0);
+      }
+    }
+}
+
+TEST(Refiner, empties_parts_that_weigh_too_much) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const auto h = test::random_hypergraph(400, 100, seed);
+    const auto limits = part_limits(h, 8, 0.03);
+    std::vector<int> parts(400, int(seed % 8));
+    EXPECT_TRUE(Refiner(h, parts, limits, {}).rebalance());
+    EXPECT_LE(measure_partition(h, parts, 8).imbalance[0], 0.03);
+  }
+}
+
+TEST(Affinity, grows_from_nothing_to_full) {
+  for (const double chance : {0.05, 0.3, 0.5, 0.9}) {
+    const auto affinity = Affinity::smoothed(chance);
+    EXPECT_EQ(affinity(0), 0);
+    for (Index n = 0; n < 200; ++n) EXPECT_LE(affinity(n), affinity(n + 1));
+    EXPECT_EQ(affinity(1000), affinity.full());
+    EXPECT_NEAR(affinity(1), 255 * chance, 1);
+  }
+  EXPECT_EQ(Affinity::exact()(1), 1);
+  EXPECT_EQ(Affinity::exact().full(), 1);
+}
+
+TEST(PinCounts, follow_moves) {
+  for (const int num_parts : {3, 90, 1000}) {
+    const auto h = test::random_hypergraph(50, 40, 7);
+    auto parts = test::parts_at_random(50, num_parts, 3);
+    PinCounts counts(h, parts, num_parts);
+    for (std::uint64_t step = 0; step < 200; ++step) {
+      const auto v = Index(Random(5, 1).below(50, step));
+      const int to = int(Random(5, 2).below(std::uint64_t(num_parts), step));
+      for (const auto net : h.nets(v)) counts.move_pin(net, parts[v], to);
+      parts[v] = to;
+    }
+    const PinCounts fresh(h, parts, num_parts);
+    for (Index net = 0; net < h.num_nets(); ++net) {
+      EXPECT_EQ(counts.lambda(net), fresh.lambda(net));
+      for (int part = 0; part < num_parts; ++part) EXPECT_EQ(counts.of(net, part), fresh.of(net, part));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace polyad
