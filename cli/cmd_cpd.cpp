@@ -167,8 +167,8 @@ void run_with(const Comm& comm, const Args& args) {
   options.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());
   const auto machine = load_machine(comm);
   const auto chosen = console.progress().during("choosing a distribution", [&] {
-    return decide_distribution(comm, loaded.tensor, distribution_for(args), options.als.seed,
-                               options.als.num_components, machine.model);
+    return decide_distribution(comm, loaded.tensor, args.input.path, distribution_for(args), options.als.seed,
+                               options.als.num_components, machine.model, console);
   });
   const double decide_seconds = watch.lap();
   auto x = prepare<Real>(comm, std::move(loaded.tensor), options, console.progress(), chosen.distribution);

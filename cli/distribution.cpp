@@ -6,6 +6,7 @@
 
 #include "cli/input.hpp"
 #include "cli/option_text.hpp"
+#include "cli/partition_cache.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/io/partition_file.hpp"
@@ -19,7 +20,7 @@ bool cuts_modes(const DistributionArgs& args) {
 }
 
 bool is_file(const std::string& partition) {
-  return partition != "auto" && partition != "block" && partition != "random";
+  return partition != "auto" && partition != "block" && partition != "random" && partition != "hypergraph";
 }
 
 std::optional<Scheme> parse_scheme(const std::string& text) {
@@ -98,6 +99,8 @@ void check(const DistributionArgs& args) {
                 "--replicate is for --distribution medium or fine: in coarse grain nothing is folded");
   if (args.row_owners != "greedy" && args.scheme != "fine")
     throw Error(Errc::bad_option, "--row-owners is for --distribution fine; the others say who owns a row");
+  if (args.partition == "hypergraph" && args.scheme == "medium")
+    throw Error(Errc::bad_option, "--partition hypergraph is for --distribution fine or coarse");
   if (is_file(args.partition) && args.scheme != "fine" && args.scheme != "coarse")
     throw Error(
         Errc::bad_option,
@@ -114,6 +117,17 @@ Distribution fine_from_file(const Comm& comm, const SparseTensor<double>& share,
   return distributor.fine_listed(collectively(comm, [&] { return io::read_partition(path, lines); }));
 }
 
+// [mode][slice], from all slices, mode after mode.
+std::vector<std::vector<int>> by_mode(std::span<const int> all, std::span<const Index> extents) {
+  std::vector<std::vector<int>> modes;
+  auto at = all.begin();
+  for (const Index extent : extents) {
+    modes.emplace_back(at, at + extent);
+    at += extent;
+  }
+  return modes;
+}
+
 // One line per slice, mode after mode.
 Distribution coarse_from_file(const Comm& comm, const SparseTensor<double>& share, const std::string& path,
                               const Distributor& distributor) {
@@ -121,13 +135,28 @@ Distribution coarse_from_file(const Comm& comm, const SparseTensor<double>& shar
   const auto all = collectively(comm, [&] {
     return io::read_partition(path, {0, total, total, comm.size()});
   });
-  std::vector<std::vector<int>> modes;
-  auto at = all.begin();
-  for (const Index extent : share.extents()) {
-    modes.emplace_back(at, at + extent);
-    at += extent;
-  }
-  return distributor.coarse_listed(std::move(modes));
+  return distributor.coarse_listed(by_mode(all, share.extents()));
+}
+
+Distribution from_file(const Comm& comm, const SparseTensor<double>& share, const DistributionArgs& args,
+                       std::uint64_t seed) {
+  const Distributor distributor(comm, share, comm.size(), seed);
+  return args.scheme == "fine" ? fine_from_file(comm, share, args.partition, distributor)
+                               : coarse_from_file(comm, share, args.partition, distributor);
+}
+
+// Fine grain unless coarse is asked for.
+Distribution by_hypergraph(const Comm& comm, const SparseTensor<double>& share, const std::string& path,
+                           const DistributionArgs& args, std::uint64_t seed, const Console& console) {
+  const auto model = args.scheme == "coarse" ? PartitionModel::coarse : PartitionModel::fine;
+  auto kept = partition_or_reuse(comm, share, path, hypergraph_options(model, comm.size(), seed));
+  if (!kept.notice.empty()) console.warn(kept.notice);
+  const Distributor distributor(comm, share, comm.size(), seed);
+  auto distribution = model == PartitionModel::fine
+                          ? distributor.fine_listed(std::move(kept.parts))
+                          : distributor.coarse_listed(by_mode(kept.parts, share.extents()));
+  distribution.partition = "hypergraph";
+  return distribution;
 }
 
 }  // namespace
@@ -139,8 +168,9 @@ void add_distribution_options(CLI::App& command, DistributionArgs& args) {
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "coarse", "medium", "fine"}));
   command
-      .add_option("--partition", args.partition,
-                  "auto, block, random, or a file with a part per nonzero (fine) or slice (coarse)")
+      .add_option(
+          "--partition", args.partition,
+          "auto, block, random, hypergraph, or a file with a part per nonzero (fine) or slice (coarse)")
       ->capture_default_str();
   command.add_option("--grid", args.grid, "Of medium grain: 2x3x1, auto, or by rule: splatt, predicted")
       ->capture_default_str();
@@ -163,18 +193,20 @@ void add_distribution_options(CLI::App& command, DistributionArgs& args) {
 }
 
 ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<double>& share,
-                                       const DistributionArgs& args, std::uint64_t seed, Index num_components,
-                                       const MachineModel& machine) {
+                                       const std::string& path, const DistributionArgs& args,
+                                       std::uint64_t seed, Index num_components, const MachineModel& machine,
+                                       const Console& console) {
   check(args);
   const auto options = parse(args, seed, share.order());
-  if (!is_file(args.partition)) {
+  const bool is_hypergraph = args.partition == "hypergraph";
+  if (comm.size() == 1 && is_hypergraph) return {};
+  if (!is_file(args.partition) && !is_hypergraph) {
     // One process has all, whatever was asked for.
     if (comm.size() == 1 && (!options.grid || options.grid->size() == 1)) return {};
     return choose_distribution(comm, share, options, num_components, machine);
   }
-  const Distributor distributor(comm, share, comm.size(), seed);
-  auto distribution = args.scheme == "fine" ? fine_from_file(comm, share, args.partition, distributor)
-                                            : coarse_from_file(comm, share, args.partition, distributor);
+  auto distribution = is_hypergraph ? by_hypergraph(comm, share, path, args, seed, console)
+                                    : from_file(comm, share, args, seed);
   distribution.row_rule = options.row_rule;
   if (options.is_replicated) distribution.is_replicated = *options.is_replicated;
   return {std::move(distribution), {}};

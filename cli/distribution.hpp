@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <string>
 
+#include "cli/console.hpp"
 #include "polyad/dist/choose_distribution.hpp"
 
 namespace polyad::cli {
@@ -16,10 +17,12 @@ struct DistributionArgs {
 };
 void add_distribution_options(CLI::App& command, DistributionArgs& args);
 
-// What they mean for a tensor of which every process has a share. Throws Error{bad_option}, and
-// Error{bad_input} where a partition was given as a file that does not fit. Collective.
+// What they mean for a tensor of which every process has a share, and which lies at `path`: partitions of its
+// hypergraph are kept beside it. Throws Error{bad_option}, and Error{bad_input} where a partition was given
+// as a file that does not fit. Collective.
 ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<double>& share,
-                                       const DistributionArgs& args, std::uint64_t seed, Index num_components,
-                                       const MachineModel& machine);
+                                       const std::string& path, const DistributionArgs& args,
+                                       std::uint64_t seed, Index num_components, const MachineModel& machine,
+                                       const Console& console);
 
 }  // namespace polyad::cli

@@ -23,7 +23,7 @@ MAY_SEE: dict[str, set[str]] = {
     "dist": {"base", "tensor", "comm", "hypergraph"},
     "dense": {"base", "tensor", "comm", "kernels"},
     "algo": {"base", "tensor", "comm", "kernels", "dist"},
-    "report": {"base", "tensor", "dist", "algo"},
+    "report": {"base", "tensor", "hypergraph", "dist", "algo"},
 }
 FOLDERS = ["polyad", "cli", "tests", "bench", "examples", "python"]
 SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".cc", ".cu", ".cuh"}

@@ -111,4 +111,19 @@ std::vector<int> random_parts(const Hypergraph& h, const PartLimits& limits, std
   return parts;
 }
 
+std::vector<int> block_parts(const Hypergraph& h, const PartLimits& limits) {
+  const auto num_parts = Index(limits[0].size());
+  std::vector<Index> total, before(std::size_t(h.num_constraints()), 0);
+  for (int c = 0; c < h.num_constraints(); ++c) total.push_back(std::max<Index>(total_weight(h, c), 1));
+  std::vector<int> parts;
+  for (Index v = 0; v < h.num_vertices(); ++v) {
+    const int c = heaviest_constraint(h, v, limits);
+    // Where the middle of the vertex lies.
+    const double middle = double(before[c]) + double(h.vertex_weight(v, c)) / 2;
+    parts.push_back(int(std::min(Index(middle * double(num_parts) / double(total[c])), num_parts - 1)));
+    before[c] += h.vertex_weight(v, c);
+  }
+  return parts;
+}
+
 }  // namespace polyad

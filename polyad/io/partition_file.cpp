@@ -4,7 +4,9 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/io/byte_stream.hpp"
+#include "polyad/io/line_writer.hpp"
 #include "polyad/io/number_text.hpp"
+#include "polyad/io/output_file.hpp"
 
 namespace polyad::io {
 
@@ -24,12 +26,22 @@ std::vector<int> read_partition(const std::filesystem::path& path, const Partiti
                   {path.string(), number + 1});
     if (number >= wanted.first && number < wanted.first + wanted.count) parts.push_back(int(*part));
   }
-  if (number != wanted.total)
+  if (number > wanted.total || (number < wanted.total && !wanted.may_end_early))
     throw Error(Errc::bad_input,
                 fmt::format("has {} lines; expected {}, one for each thing that is partitioned", number,
                             wanted.total),
                 {path.string(), 0});
   return parts;
+}
+
+void write_partition(const std::filesystem::path& path, std::span<const int> parts) {
+  OutputFile file(path);
+  write_lines([&](std::string_view text) { file.write(text); }, std::ssize(parts),
+              [&](std::string& out, Index i) {
+                append_number(out, Index(parts[std::size_t(i)]));
+                out += '\n';
+              });
+  file.commit();
 }
 
 }  // namespace polyad::io

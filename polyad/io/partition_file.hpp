@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "polyad/base/types.hpp"
@@ -13,7 +14,14 @@ namespace polyad::io {
 struct PartitionLines {
   Index first = 0, count = 0, total = 0;
   int num_parts = 1;
+  bool may_end_early = false;  // then `total` is the most
 };
+// All lines of a file that has no more than `total`.
+inline PartitionLines up_to(Index total, int num_parts) {
+  return {0, total, total, num_parts, true};
+}
 std::vector<int> read_partition(const std::filesystem::path& path, const PartitionLines& lines);
+
+void write_partition(const std::filesystem::path& path, std::span<const int> parts);
 
 }  // namespace polyad::io

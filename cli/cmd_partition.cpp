@@ -1,0 +1,235 @@
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "cli/commands.hpp"
+#include "cli/input.hpp"
+#include "cli/output.hpp"
+#include "cli/partition_cache.hpp"
+#include "polyad/base/error.hpp"
+#include "polyad/base/memory.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/base/timings.hpp"
+#include "polyad/hypergraph/older_partition.hpp"
+#include "polyad/io/hmetis_file.hpp"
+#include "polyad/io/partition_file.hpp"
+#include "polyad/report/partition_report.hpp"
+
+namespace polyad::cli {
+namespace {
+
+struct Args {
+  CommonOptions common;
+  InputOptions input;
+  std::string model = "fine", method = "hypergraph", metric = "connectivity", level = "default",
+              weights = "per-mode";
+  int num_parts = 2;
+  double imbalance = 0.05, rho = 2, seconds = 0;
+  std::uint64_t seed = 1;
+  std::string out, older, hypergraph_out;
+  bool no_cache = false;
+};
+
+bool is_hypergraph_file(const std::string& path) {
+  return path.ends_with(".hgr") || path.ends_with(".hgr.gz");
+}
+
+PartitionMethod parse_method(const std::string& text) {
+  for (const auto method : {PartitionMethod::hypergraph, PartitionMethod::bisection, PartitionMethod::block})
+    if (text == to_string(method)) return method;
+  return PartitionMethod::random;
+}
+
+PartitionModel parse_model(const std::string& text) {
+  for (const auto model : {PartitionModel::fine, PartitionModel::coarse})
+    if (text == to_string(model)) return model;
+  return PartitionModel::row;
+}
+
+Effort parse_level(const std::string& text) {
+  for (const auto effort : {Effort::fast, Effort::best})
+    if (text == to_string(effort)) return effort;
+  return Effort::normal;
+}
+
+TensorPartitionOptions parse(const Args& args) {
+  TensorPartitionOptions options;
+  options.model = parse_model(args.model);
+  options.slice_weights = args.weights == "together" ? SliceWeights::together : SliceWeights::per_mode;
+  options.method = parse_method(args.method);
+  options.hypergraph.num_parts = args.num_parts;
+  options.hypergraph.imbalance = args.imbalance;
+  if (args.metric == "lambda2") options.hypergraph.objective.kind = Objective::Kind::lambda_power;
+  options.hypergraph.objective.rho = args.rho;
+  options.hypergraph.effort = parse_level(args.level);
+  options.hypergraph.seed = args.seed;
+  if (args.seconds > 0) options.hypergraph.most_seconds = args.seconds;
+  return options;
+}
+
+// No option is ignored.
+void check(const Args& args) {
+  const bool searches = args.method == "hypergraph" || args.method == "bisection";
+  if (!searches && (args.level != "default" || args.seconds > 0 || args.metric != "connectivity"))
+    throw Error(Errc::bad_option,
+                fmt::format("--level, --time and --metric go with --method hypergraph or bisection, not {}",
+                            args.method));
+  if (!args.older.empty() && args.method != "hypergraph")
+    throw Error(Errc::bad_option, "--refine goes with --method hypergraph");
+  if (args.weights != "per-mode" && args.model != "coarse")
+    throw Error(Errc::bad_option, "--weights goes with --model coarse");
+  if (is_hypergraph_file(args.input.path) && (args.model != "fine" || !args.hypergraph_out.empty()))
+    throw Error(Errc::bad_option, "--model and --write-hypergraph are for tensors; this is a hypergraph");
+  using Type = std::filesystem::file_type;
+  for (const auto& path : {args.out, args.hypergraph_out})
+    if (!path.empty()) check_place(path, Type::regular);
+  const auto& json = args.common.json;
+  if (!json.empty() && json != "-") check_place(json, Type::regular);
+  check_distinct({args.input.path, args.older, args.out, args.hypergraph_out, json == "-" ? "" : json});
+}
+
+// Of a tensor or hypergraph that has grown: things behind the end of the older partition are new.
+std::vector<int> read_older(const Args& args, Index num_things) {
+  if (args.older.empty()) return {};
+  auto parts = io::read_partition(args.older, io::up_to(num_things, args.num_parts));
+  parts.resize(std::size_t(num_things), new_vertex);
+  return parts;
+}
+
+void partition_hypergraph_file(const Args& args, PartitionRun& run, Console& console) {
+  Stopwatch watch;
+  const auto h = console.progress().during("reading " + args.input.path,
+                                           [&] { return io::read_hypergraph(args.input.path); });
+  run.model = "hypergraph";
+  run.options.older = read_older(args, h.num_vertices());
+  run.load_seconds = watch.lap();
+  auto result =
+      console.progress().during("partitioning", [&] { return partition_by(h, run.method, run.options); });
+  run.partition = {std::move(result.parts),
+                   std::move(result.metrics),
+                   result.was_cut_short,
+                   h.num_vertices(),
+                   h.num_nets(),
+                   h.num_pins()};
+  run.partition_seconds = watch.lap();
+}
+
+Index num_things(const SparseTensor<double>& x, PartitionModel model) {
+  switch (model) {
+    case PartitionModel::fine:
+      return x.num_nonzeros();
+    case PartitionModel::coarse:
+      return std::accumulate(x.extents().begin(), x.extents().end(), Index(0));
+    case PartitionModel::row:
+      break;
+  }
+  return x.extent(0);
+}
+
+// Only partitions that another run would make again are kept.
+bool is_kept(const Args& args, const PartitionRun& run) {
+  return !args.no_cache && args.older.empty() && !run.partition.was_cut_short &&
+         (run.method == PartitionMethod::hypergraph || run.method == PartitionMethod::bisection);
+}
+
+void keep(const std::filesystem::path& path, std::span<const int> parts, const Console& console) {
+  try {
+    io::write_partition(path, parts);
+  } catch (const Error& error) {
+    console.warn(fmt::format("the partition is not kept beside the tensor: {}", error.what()));
+  }
+}
+
+void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run, Console& console) {
+  Stopwatch watch;
+  const auto x = load(comm, args.input, console).tensor;
+  auto options = parse(args);
+  options.hypergraph.older = read_older(args, num_things(x, options.model));
+  run.options = options.hypergraph;
+  run.model = args.model;
+  run.load_seconds = watch.lap();
+  if (!args.hypergraph_out.empty()) io::write_hypergraph(args.hypergraph_out, model_of(x, options));
+  watch.lap();
+  const auto kept = cached_partition(args.input.path, options, partition_fingerprint(comm, x, options));
+  run.was_cached = is_kept(args, run) && std::filesystem::exists(kept);
+  run.partition = console.progress().during("partitioning", [&] {
+    if (!run.was_cached) return partition_tensor(x, options);
+    const Index count = num_things(x, options.model);
+    return measured_partition(x, options, io::read_partition(kept, {0, count, count, args.num_parts}));
+  });
+  run.partition_seconds = watch.lap();
+  if (!run.was_cached && is_kept(args, run)) keep(kept, run.partition.parts, console);
+}
+
+void run(const Comm& comm, const Args& args) {
+  Console console(comm, args.common);
+  require_one_process(comm, "partition");
+  check(args);
+  PartitionRun run;
+  run.method = parse_method(args.method);
+  run.options = parse(args).hypergraph;
+  if (is_hypergraph_file(args.input.path))
+    partition_hypergraph_file(args, run, console);
+  else
+    partition_tensor_file(comm, args, run, console);
+  run.threads = num_threads();
+  run.peak_memory_bytes = peak_memory_bytes();
+  if (!args.out.empty()) io::write_partition(args.out, run.partition.parts);
+  console.say(partition_text(run));
+  if (!args.out.empty()) console.say(args.out + ": a part per line");
+  console.result(partition_json(run));
+}
+
+void add_method_options(CLI::App& command, Args& args) {
+  command.add_option("--method", args.method, "hypergraph is the one that looks for little communication")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"hypergraph", "bisection", "block", "random"}));
+  command
+      .add_option("--metric", args.metric, "What is made small: connectivity - 1, or the sum of lambda^rho")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"connectivity", "lambda2"}));
+  command.add_option("--rho", args.rho, "The exponent of that sum")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 8.0));
+  command
+      .add_option("--imbalance", args.imbalance, "How much heavier than the mean a part may be, a fraction")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 100.0));
+  command.add_option("--level", args.level, "How hard to try")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"fast", "default", "best"}));
+  command.add_option("--time", args.seconds, "Stop after as many seconds with the best so far")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--seed", args.seed, "Seed of what is random")->capture_default_str();
+}
+
+}  // namespace
+
+void add_partition(CLI::App& app, const Comm& comm) {
+  auto args = std::make_shared<Args>();
+  auto* command = app.add_subcommand("partition", "Who gets what: a partition of a tensor or hypergraph");
+  command->add_option("-k,--parts", args->num_parts, "Number of parts")
+      ->required()
+      ->check(CLI::Range(1, most_parts));
+  command->add_option("--model", args->model, "Of nonzeros, of whole slices, or of the rows of a matrix")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"fine", "coarse", "row"}));
+  command->add_option("--weights", args->weights, "Of slices: balanced in each mode, or all together")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"per-mode", "together"}));
+  add_method_options(*command, *args);
+  command->add_option("--refine", args->older, "An older partition to improve; what is not in it is new");
+  command->add_option("--out", args->out, "Write a part per nonzero, slice or row, a line each");
+  command->add_option("--write-hypergraph", args->hypergraph_out, "Write what is partitioned as x.hgr");
+  command->add_flag("--no-cache", args->no_cache,
+                    "Neither look for nor keep the partition beside the tensor");
+  add_input_options(*command, args->input);
+  add_common_options(*command, args->common);
+  command->footer("Example: polyad partition data/debian.tns.gz -k 16 --out debian.part");
+  command->callback([args, comm] { run(comm, *args); });
+}
+
+}  // namespace polyad::cli

@@ -1,0 +1,119 @@
+#include "cli/partition_cache.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <numeric>
+
+#include "polyad/base/error.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/dist/repeated_nonzeros.hpp"
+#include "polyad/io/partition_file.hpp"
+
+namespace polyad::cli {
+namespace {
+
+constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 31)) * odd;
+  return x ^ (x >> 29);
+}
+
+struct SharePlace {
+  Index first, total;  // of the nonzeros of all processes
+};
+
+SharePlace place_of(const Comm& comm, const SparseTensor<double>& share) {
+  const auto counts = comm.all_gather(share.num_nonzeros());
+  return {std::accumulate(counts.begin(), counts.begin() + comm.rank(), Index(0)),
+          std::accumulate(counts.begin(), counts.end(), Index(0))};
+}
+
+// On one process all nonzeros, in the order of the processes that had them.
+SparseTensor<double> gather_tensor(const Comm& comm, const SparseTensor<double>& share, int root) {
+  std::vector<Array<Index>> indices;
+  for (int m = 0; m < share.order(); ++m)
+    indices.push_back(comm.gather_varying<Index>(share.indices(m), root).items);
+  Array<double> values(comm.rank() == root ? indices[0].size() : 0, 1.0);
+  for (auto& column : indices) column.resize(values.size());
+  return {share.extents(), std::move(indices), std::move(values)};
+}
+
+// From one process to those that have the nonzeros.
+std::vector<int> scatter_parts(const Comm& comm, std::span<const int> all, Index mine) {
+  const auto counts = comm.all_gather(mine);
+  const std::vector<Index> none(std::size_t(comm.size()), 0);
+  std::vector<Index> receive = none;
+  receive[0] = mine;
+  std::vector<int> parts(static_cast<std::size_t>(mine));
+  comm.all_to_all<int>(all, comm.rank() == 0 ? counts : none, parts, receive);
+  return parts;
+}
+
+}  // namespace
+
+std::uint64_t partition_fingerprint(const Comm& comm, const SparseTensor<double>& share,
+                                    const TensorPartitionOptions& options) {
+  const Index first = place_of(comm, share).first;
+  std::uint64_t sum = 0;
+  for (Index z = 0; z < share.num_nonzeros(); ++z)
+    sum += mixed(coordinate_hash(share, z) + odd * std::uint64_t(first + z + 1));
+  sum = comm.all_reduce(sum);
+  const auto& how = options.hypergraph;
+  for (const Index extent : share.extents()) sum = mixed(sum ^ std::uint64_t(extent));
+  for (const std::uint64_t choice :
+       {std::uint64_t(options.slice_weights), std::uint64_t(options.method), std::uint64_t(how.effort),
+        how.seed, std::uint64_t(how.objective.kind), std::bit_cast<std::uint64_t>(how.objective.rho),
+        std::bit_cast<std::uint64_t>(how.imbalance)})
+    sum = mixed(sum + choice);
+  return sum;
+}
+
+std::filesystem::path cached_partition(const std::string& tensor_path, const TensorPartitionOptions& options,
+                                       std::uint64_t fingerprint) {
+  return fmt::format("{}.{}-{}-{:016x}.part", tensor_path, to_string(options.model),
+                     options.hypergraph.num_parts, fingerprint);
+}
+
+TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, std::uint64_t seed) {
+  TensorPartitionOptions options;
+  options.model = model;
+  options.hypergraph.num_parts = num_parts;
+  options.hypergraph.seed = seed;
+  return options;
+}
+
+KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& share,
+                                 const std::string& tensor_path, const TensorPartitionOptions& options) {
+  const auto path = cached_partition(tensor_path, options, partition_fingerprint(comm, share, options));
+  const bool is_fine = options.model == PartitionModel::fine;
+  const auto place = is_fine ? place_of(comm, share) : SharePlace{0, 0};
+  const Index num_slices = std::accumulate(share.extents().begin(), share.extents().end(), Index(0));
+  const io::PartitionLines lines{place.first, is_fine ? share.num_nonzeros() : num_slices,
+                                 is_fine ? place.total : num_slices, options.hypergraph.num_parts};
+  if (comm.all_reduce<std::int32_t>(std::filesystem::exists(path), Reduce::min) == 1)
+    return {collectively(comm, [&] { return io::read_partition(path, lines); }), ""};
+
+  const auto whole = gather_tensor(comm, share, 0);
+  KeptPartition kept;
+  auto all = collectively(comm, [&] {
+    if (comm.rank() != 0) return std::vector<int>{};
+    auto parts = partition_tensor(whole, options).parts;
+    try {
+      io::write_partition(path, parts);
+    } catch (const Error& error) {
+      kept.notice = fmt::format("the partition is not kept: {}", error.what());
+    }
+    return parts;
+  });
+  if (is_fine) {
+    kept.parts = scatter_parts(comm, all, share.num_nonzeros());
+  } else {
+    comm.broadcast(all, 0);
+    kept.parts = std::move(all);
+  }
+  return kept;
+}
+
+}  // namespace polyad::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "polyad/comm/comm.hpp"
+#include "polyad/hypergraph/partition_tensor.hpp"
+
+namespace polyad::cli {
+
+// Partitions are kept beside the tensor that they are of, under a name that tells what it was and how it
+// was partitioned: TENSOR.fine-64-0123456789abcdef.part.
+
+// A number that depends on the coordinates, in their order, and on all that decides the partition but time.
+// Collective.
+std::uint64_t partition_fingerprint(const Comm& comm, const SparseTensor<double>& share,
+                                    const TensorPartitionOptions& options);
+std::filesystem::path cached_partition(const std::string& tensor_path, const TensorPartitionOptions& options,
+                                       std::uint64_t fingerprint);
+
+// What cpd and plan ask of the partitioner where they are told no more.
+TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, std::uint64_t seed);
+
+// [nonzero of the share], or [slice], mode after mode: from beside the tensor, or made by one process that
+// has all of the tensor for the time, and then kept there. Where that cannot be written, `notice` tells why.
+// Collective.
+struct KeptPartition {
+  std::vector<int> parts;
+  std::string notice;
+};
+KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& share,
+                                 const std::string& tensor_path, const TensorPartitionOptions& options);
+
+}  // namespace polyad::cli

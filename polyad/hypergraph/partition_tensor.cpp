@@ -1,0 +1,178 @@
+#include "polyad/hypergraph/partition_tensor.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "polyad/base/error.hpp"
+#include "polyad/hypergraph/balance.hpp"
+#include "polyad/hypergraph/older_partition.hpp"
+#include "polyad/hypergraph/recursive_bisection.hpp"
+#include "polyad/hypergraph/tilings.hpp"
+
+namespace polyad {
+
+namespace {
+
+PartitionResult measured(const Hypergraph& h, std::vector<int> parts, const PartitionOptions& options) {
+  auto metrics = measure_partition(h, parts, options.num_parts, options.objective.rho);
+  return {std::move(parts), std::move(metrics), false};
+}
+
+TensorPartition describe(const Hypergraph& h, PartitionResult result) {
+  return {{}, std::move(result.metrics), result.was_cut_short, h.num_vertices(), h.num_nets(), h.num_pins()};
+}
+
+int mode_with_most_slices(const SparseTensor<double, LocalIndex>& cells) {
+  return int(std::ranges::max_element(cells.extents()) - cells.extents().begin());
+}
+
+// Of vertices, from those of what they stand for: the first that says something counts.
+std::vector<int> older_of_vertices(std::span<const int> older, std::span<const LocalIndex> vertex_of,
+                                   Index num_vertices) {
+  std::vector<int> parts(std::size_t(num_vertices), new_vertex);
+  for (std::size_t z = 0; z < vertex_of.size(); ++z)
+    if (parts[vertex_of[z]] == new_vertex) parts[vertex_of[z]] = older[z];
+  return parts;
+}
+
+TensorPartition partition_fine(const SparseTensor<double>& x, const TensorPartitionOptions& options) {
+  const auto model = fine_model(x);
+  auto how = options.hypergraph;
+  PartitionResult result;
+  if (options.method == PartitionMethod::block) {
+    const int mode = mode_with_most_slices(model.cells);
+    result = measured(model.h, block_tiling(model.cells, how.num_parts, mode).parts, how);
+  } else {
+    if (!how.older.empty())
+      how.older = older_of_vertices(how.older, model.vertex_of, model.h.num_vertices());
+    else if (options.method == PartitionMethod::hypergraph)
+      for (auto& tiling : all_tilings(model.cells, how.num_parts))
+        how.starts.push_back(std::move(tiling.parts));
+    result = partition_by(model.h, options.method, std::move(how));
+  }
+  std::vector<int> parts(model.vertex_of.size());
+  for (std::size_t z = 0; z < parts.size(); ++z) parts[z] = result.parts[model.vertex_of[z]];
+  auto partition = describe(model.h, std::move(result));
+  partition.parts = std::move(parts);
+  return partition;
+}
+
+// The indices of some modes one after the other, without nonzeros or not: where the vertices lie in them.
+std::vector<Index> places_of_slices(const SliceModel& model, std::span<const Index> extents) {
+  std::vector<Index> places;
+  Index first = 0;
+  for (std::size_t m = 0; m < extents.size(); ++m) {
+    for (const Index slice : model.slices[m]) places.push_back(first + slice);
+    first += extents[m];
+  }
+  return places;
+}
+
+TensorPartition partition_slices(const SliceModel& model, std::span<const Index> extents,
+                                 const TensorPartitionOptions& options) {
+  const auto places = places_of_slices(model, extents);
+  auto how = options.hypergraph;
+  if (!how.older.empty()) {
+    std::vector<int> older;
+    for (const Index place : places) older.push_back(how.older[place]);
+    how.older = std::move(older);
+  }
+  auto result = partition_by(model.h, options.method, std::move(how));
+  // Slices without nonzeros cost nothing anywhere.
+  std::vector<int> parts(std::size_t(std::accumulate(extents.begin(), extents.end(), Index(0))), 0);
+  for (std::size_t v = 0; v < places.size(); ++v) parts[places[v]] = result.parts[v];
+  auto partition = describe(model.h, std::move(result));
+  partition.parts = std::move(parts);
+  return partition;
+}
+
+}  // namespace
+
+std::string to_string(PartitionModel model) {
+  switch (model) {
+    case PartitionModel::fine:
+      return "fine";
+    case PartitionModel::coarse:
+      return "coarse";
+    case PartitionModel::row:
+      break;
+  }
+  return "row";
+}
+
+std::string to_string(PartitionMethod method) {
+  switch (method) {
+    case PartitionMethod::hypergraph:
+      return "hypergraph";
+    case PartitionMethod::bisection:
+      return "bisection";
+    case PartitionMethod::block:
+      return "block";
+    case PartitionMethod::random:
+      break;
+  }
+  return "random";
+}
+
+TensorPartition measured_partition(const SparseTensor<double>& x, const TensorPartitionOptions& options,
+                                   std::vector<int> parts) {
+  if (options.model == PartitionModel::fine) {
+    const auto model = fine_model(x);
+    auto of_vertices = older_of_vertices(parts, model.vertex_of, model.h.num_vertices());
+    auto partition = describe(model.h, measured(model.h, std::move(of_vertices), options.hypergraph));
+    partition.parts = std::move(parts);
+    return partition;
+  }
+  const bool is_coarse = options.model == PartitionModel::coarse;
+  const auto model = is_coarse ? coarse_model(x, options.slice_weights) : row_model(x);
+  const std::span<const Index> extents(x.extents());
+  std::vector<int> of_vertices;
+  for (const Index place : places_of_slices(model, is_coarse ? extents : extents.first(1)))
+    of_vertices.push_back(parts[place]);
+  auto partition = describe(model.h, measured(model.h, std::move(of_vertices), options.hypergraph));
+  partition.parts = std::move(parts);
+  return partition;
+}
+
+PartitionResult partition_by(const Hypergraph& h, PartitionMethod method, PartitionOptions options) {
+  const auto limits = part_limits(h, options.num_parts, options.imbalance);
+  switch (method) {
+    case PartitionMethod::hypergraph:
+      if (options.older.empty()) options.starts.push_back(block_parts(h, limits));
+      return partition_hypergraph(h, options);
+    case PartitionMethod::bisection:
+      return bisect_recursively(h, options);
+    case PartitionMethod::block:
+      return measured(h, block_parts(h, limits), options);
+    case PartitionMethod::random:
+      break;
+  }
+  return measured(h, random_parts(h, limits, options.seed), options);
+}
+
+Hypergraph model_of(const SparseTensor<double>& x, const TensorPartitionOptions& options) {
+  switch (options.model) {
+    case PartitionModel::fine:
+      return fine_model(x).h;
+    case PartitionModel::coarse:
+      return coarse_model(x, options.slice_weights).h;
+    case PartitionModel::row:
+      break;
+  }
+  return row_model(x).h;
+}
+
+TensorPartition partition_tensor(const SparseTensor<double>& x, const TensorPartitionOptions& options) {
+  const std::span<const Index> extents(x.extents());
+  switch (options.model) {
+    case PartitionModel::fine:
+      return partition_fine(x, options);
+    case PartitionModel::coarse:
+      return partition_slices(coarse_model(x, options.slice_weights), extents, options);
+    case PartitionModel::row:
+      break;
+  }
+  return partition_slices(row_model(x), extents.first(1), options);
+}
+
+}  // namespace polyad

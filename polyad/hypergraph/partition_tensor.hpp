@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "polyad/hypergraph/models.hpp"
+#include "polyad/hypergraph/partitioner.hpp"
+
+namespace polyad {
+
+// What is partitioned: nonzeros; slices of all modes; rows of a matrix.
+enum class PartitionModel { fine, coarse, row };
+std::string to_string(PartitionModel model);
+
+enum class PartitionMethod {
+  hypergraph,  // partition_hypergraph, also from the tilings of a tensor
+  bisection,   // bisect_recursively
+  block,       // consecutive slices or rows
+  random
+};
+std::string to_string(PartitionMethod method);
+
+// A partition of a tensor, as cpd takes it: [nonzero] for the fine model; for the coarse one [slice], mode
+// after mode, and for the row-wise one [row], all indices among them, also those without nonzeros.
+struct TensorPartition {
+  std::vector<int> parts;
+  PartitionMetrics metrics;
+  bool was_cut_short = false;
+  Index num_vertices = 0, num_nets = 0, num_pins = 0;
+};
+
+struct TensorPartitionOptions {
+  PartitionModel model = PartitionModel::fine;
+  SliceWeights slice_weights = SliceWeights::per_mode;  // of the coarse model
+  PartitionMethod method = PartitionMethod::hypergraph;
+  // Starts are added. `older` is [nonzero], [slice] or [row], as the result.
+  PartitionOptions hypergraph;
+};
+
+// The hypergraph that the options speak of.
+Hypergraph model_of(const SparseTensor<double>& x, const TensorPartitionOptions& options);
+
+TensorPartition partition_tensor(const SparseTensor<double>& x, const TensorPartitionOptions& options);
+
+// The same for parts that are known already.
+TensorPartition measured_partition(const SparseTensor<double>& x, const TensorPartitionOptions& options,
+                                   std::vector<int> parts);
+
+// Any hypergraph, by any method; consecutive vertices are a start.
+PartitionResult partition_by(const Hypergraph& h, PartitionMethod method, PartitionOptions options);
+
+}  // namespace polyad

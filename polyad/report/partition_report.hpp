@@ -1,0 +1,28 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "polyad/hypergraph/partition_tensor.hpp"
+
+namespace polyad {
+
+// What a run of `polyad partition` was and what it took.
+struct PartitionRun {
+  std::string model;  // fine, coarse, row, or hypergraph for one that was read
+  PartitionMethod method = PartitionMethod::hypergraph;
+  PartitionOptions options;
+  TensorPartition partition;  // its parts are not told
+  bool was_cached = false;
+  int threads = 1;
+  double load_seconds = 0, partition_seconds = 0;
+  Index peak_memory_bytes = 0;
+};
+
+// The keys of `polyad partition --json`; docs/json.md names them all.
+nlohmann::ordered_json partition_json(const PartitionRun& run);
+std::string partition_text(const PartitionRun& run);
+
+std::string to_string(Effort effort);
+
+}  // namespace polyad
