@@ -21,7 +21,7 @@ namespace {
 struct Args {
   CommonOptions common;
   InputOptions input;
-  RankSweepOptions sweep;
+  ComponentSweepOptions sweep;
   std::string components, precision = "double", memory, nonneg = "none";
 };
 
@@ -75,8 +75,8 @@ void run_with(const Comm& comm, const Args& args) {
   options.decompose.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());
   console.say(rank_table_head());
   run.result =
-      sweep_ranks<Real>(comm, std::move(loaded.tensor), options, console.progress(),
-                        [&](const CountEvidence& evidence) { console.say(rank_table_line(evidence)); });
+      sweep_components<Real>(comm, std::move(loaded.tensor), options, console.progress(),
+                             [&](const CountEvidence& evidence) { console.say(rank_table_line(evidence)); });
   warn_of_duplicates(console, args.input, run.result.num_duplicates);
   run.precision = args.precision;
   run.processes = comm.size();

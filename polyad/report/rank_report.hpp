@@ -3,14 +3,14 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "polyad/algo/rank_sweep.hpp"
+#include "polyad/algo/component_sweep.hpp"
 
 namespace polyad {
 
 // What a run of `polyad rank` was and what it took.
 struct RankRun {
-  RankSweepOptions options;
-  RankSweepResult result;
+  ComponentSweepOptions options;
+  ComponentSweepResult result;
   std::string precision;
   int processes = 1, threads = 1;
   double load_seconds = 0;

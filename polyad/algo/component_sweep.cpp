@@ -1,4 +1,4 @@
-#include "polyad/algo/rank_sweep.hpp"
+#include "polyad/algo/component_sweep.hpp"
 
 #include <fmt/format.h>
 
@@ -16,9 +16,10 @@ namespace {
 constexpr Index most_usual_components = 8;
 
 template <class Real>
-class RankSweep {
+class ComponentSweep {
  public:
-  RankSweep(const Comm& comm, SparseTensor<double> x, const RankSweepOptions& options, Progress& progress)
+  ComponentSweep(const Comm& comm, SparseTensor<double> x, const ComponentSweepOptions& options,
+                 Progress& progress)
       : comm_(comm), options_(options), progress_(progress) {
     x_ = timings_.measure("compress", [&] {
       return progress.during("sorting", [&] {
@@ -43,8 +44,8 @@ class RankSweep {
     return evidence;
   }
 
-  RankSweepResult take_result(std::vector<CountEvidence> evidence) && {
-    RankSweepResult result;
+  ComponentSweepResult take_result(std::vector<CountEvidence> evidence) && {
+    ComponentSweepResult result;
     result.recommendation = recommend(evidence, x_.tensor.order());
     result.evidence = std::move(evidence);
     result.dims = x_.global_extents;
@@ -151,7 +152,7 @@ class RankSweep {
   }
 
   Comm comm_;
-  const RankSweepOptions& options_;
+  const ComponentSweepOptions& options_;
   Progress& progress_;
   CompactTensor<double> x_;
   std::vector<int> mode_order_;
@@ -164,9 +165,10 @@ class RankSweep {
 }  // namespace
 
 template <class Real>
-RankSweepResult sweep_ranks(const Comm& comm, SparseTensor<double> x, const RankSweepOptions& options,
-                            Progress& progress, const RankSweepObserver& observe) {
-  RankSweep<Real> sweep(comm, std::move(x), options, progress);
+ComponentSweepResult sweep_components(const Comm& comm, SparseTensor<double> x,
+                                      const ComponentSweepOptions& options, Progress& progress,
+                                      const ComponentSweepObserver& observe) {
+  ComponentSweep<Real> sweep(comm, std::move(x), options, progress);
   std::vector<CountEvidence> evidence;
   for (const Index count : options.component_counts) {
     evidence.push_back(sweep.try_count(count));
@@ -186,9 +188,11 @@ std::vector<Index> usual_component_counts(std::span<const Index> dims) {
   return counts;
 }
 
-template RankSweepResult sweep_ranks<float>(const Comm&, SparseTensor<double>, const RankSweepOptions&,
-                                            Progress&, const RankSweepObserver&);
-template RankSweepResult sweep_ranks<double>(const Comm&, SparseTensor<double>, const RankSweepOptions&,
-                                             Progress&, const RankSweepObserver&);
+template ComponentSweepResult sweep_components<float>(const Comm&, SparseTensor<double>,
+                                                      const ComponentSweepOptions&, Progress&,
+                                                      const ComponentSweepObserver&);
+template ComponentSweepResult sweep_components<double>(const Comm&, SparseTensor<double>,
+                                                       const ComponentSweepOptions&, Progress&,
+                                                       const ComponentSweepObserver&);
 
 }  // namespace polyad

@@ -33,7 +33,7 @@ inline constexpr double worthwhile_gain = 0.05;
 // Held-out errors are not known more exactly.
 inline constexpr double least_gain = 1e-3;
 
-struct RankRecommendation {
+struct ComponentRecommendation {
   std::optional<Index> num_components;  // nothing when nothing decides
   std::string reason;                   // with the figures
 };
@@ -43,6 +43,6 @@ struct RankRecommendation {
 // recommended whose held-out error is within a worthwhile gain of their least. Where nothing was held out, it
 // is the largest that neither test speaks against. Matrices have many decompositions for every number, so
 // for them both tests mean nothing. Evidence is in ascending order of the number of components.
-RankRecommendation recommend(std::span<const CountEvidence> evidence, int order);
+ComponentRecommendation recommend(std::span<const CountEvidence> evidence, int order);
 
 }  // namespace polyad

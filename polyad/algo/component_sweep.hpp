@@ -3,12 +3,12 @@
 #include <functional>
 #include <vector>
 
+#include "polyad/algo/component_recommendation.hpp"
 #include "polyad/algo/decompose.hpp"
-#include "polyad/algo/rank_recommendation.hpp"
 
 namespace polyad {
 
-struct RankSweepOptions {
+struct ComponentSweepOptions {
   std::vector<Index> component_counts = {};  // ascending, distinct
   int num_starts = 3;                        // with the seeds als.seed, als.seed + 1, ...
   double held_out = 0.05;                    // fraction of the nonzeros; 0: none
@@ -16,9 +16,9 @@ struct RankSweepOptions {
   DecomposeOptions decompose = {.als = {{.max_iterations = 200, .tolerance = 1e-6}}};
 };
 
-struct RankSweepResult {
+struct ComponentSweepResult {
   std::vector<CountEvidence> evidence;  // by component_counts
-  RankRecommendation recommendation;
+  ComponentRecommendation recommendation;
   std::vector<Index> dims;
   Index num_nonzeros = 0, num_duplicates = 0;
   Index num_held_out_nonzeros = 0, num_held_out_zeros = 0;
@@ -26,14 +26,15 @@ struct RankSweepResult {
 };
 
 // Called when a number of components is done.
-using RankSweepObserver = std::function<void(const CountEvidence&)>;
+using ComponentSweepObserver = std::function<void(const CountEvidence&)>;
 
 // How many components a tensor has: decomposes it with every number of components from several starts, and
 // weighs how well that fits, predicts, hangs together and repeats. Every start is that of cp_als with its
 // seed. On one process.
 template <class Real>
-RankSweepResult sweep_ranks(const Comm& comm, SparseTensor<double> x, const RankSweepOptions& options,
-                            Progress& progress, const RankSweepObserver& observe = {});
+ComponentSweepResult sweep_components(const Comm& comm, SparseTensor<double> x,
+                                      const ComponentSweepOptions& options, Progress& progress,
+                                      const ComponentSweepObserver& observe = {});
 
 // From 1 up to 8, or to what is the most that a tensor of these dimensions can need.
 std::vector<Index> usual_component_counts(std::span<const Index> dims);

@@ -1,4 +1,4 @@
-#include "polyad/algo/rank_sweep.hpp"
+#include "polyad/algo/component_sweep.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,18 +26,18 @@ SparseTensor<double> sparse_planted(std::vector<Index> dims, Index num_component
       .tensor;
 }
 
-RankSweepOptions counts_up_to(Index most) {
-  RankSweepOptions options;
+ComponentSweepOptions counts_up_to(Index most) {
+  ComponentSweepOptions options;
   for (Index count = 1; count <= most; ++count) options.component_counts.push_back(count);
   return options;
 }
 
 // The tensors are small: one thread is fastest.
 template <class Real = double>
-RankSweepResult sweep(const SparseTensor<double>& x, const RankSweepOptions& options) {
+ComponentSweepResult sweep(const SparseTensor<double>& x, const ComponentSweepOptions& options) {
   const test::Threads one(1);
   Progress silent;
-  return sweep_ranks<Real>(Comm::self(), x, options, silent);
+  return sweep_components<Real>(Comm::self(), x, options, silent);
 }
 
 template <class Real>
@@ -108,7 +108,7 @@ TEST(HeldOutFit, says_the_fit_to_what_it_saw) {
   EXPECT_NEAR(fit.known_fit, 1 - std::sqrt(rest / squares), 1e-9);
 }
 
-TEST(RankSweep, has_the_fits_of_the_decompositions_with_its_seeds) {
+TEST(ComponentSweep, has_the_fits_of_the_decompositions_with_its_seeds) {
   const test::Threads one(1);
   const auto x = test::tame_tensor({30, 20, 10}, 900, 3);
   auto options = counts_up_to(3);
@@ -123,7 +123,7 @@ TEST(RankSweep, has_the_fits_of_the_decompositions_with_its_seeds) {
                 test::decompose(x, test::options_for(evidence.num_components, 200, 1e-6, 5 + start)).fit());
 }
 
-TEST(RankSweep, gives_the_same_bits_when_it_runs_twice) {
+TEST(ComponentSweep, gives_the_same_bits_when_it_runs_twice) {
   const auto x = test::tame_tensor({30, 20, 10}, 900, 3);
   const auto a = sweep(x, counts_up_to(4)), b = sweep(x, counts_up_to(4));
   for (std::size_t i = 0; i < a.evidence.size(); ++i) {
@@ -135,20 +135,20 @@ TEST(RankSweep, gives_the_same_bits_when_it_runs_twice) {
   EXPECT_EQ(a.recommendation.reason, b.recommendation.reason);
 }
 
-Index count_of_least_error(const RankSweepResult& result) {
+Index count_of_least_error(const ComponentSweepResult& result) {
   return std::ranges::min_element(result.evidence, {}, [](const auto& e) { return *e.held_out_error(); })
       ->num_components;
 }
 
 // No number predicts much better than what was planted, and fewer predict worse.
-void expect_best_near(Index planted, const RankSweepResult& result) {
+void expect_best_near(Index planted, const ComponentSweepResult& result) {
   const double error = *result.evidence[planted - 1].held_out_error();
   EXPECT_LT(error, 1.03 * *result.evidence[count_of_least_error(result) - 1].held_out_error());
   for (Index fewer = 1; fewer < planted; ++fewer)
     EXPECT_GT(*result.evidence[fewer - 1].held_out_error(), 1.3 * error) << fewer;
 }
 
-TEST(RankSweep, predicts_best_at_or_near_what_was_planted) {
+TEST(ComponentSweep, predicts_best_at_or_near_what_was_planted) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const std::vector<Index> dims{14, 13, 12};
     expect_best_near(3, sweep(dense_tensor(dims, random_model(dims, 3, seed), 0.2, seed), counts_up_to(6)));
@@ -156,7 +156,7 @@ TEST(RankSweep, predicts_best_at_or_near_what_was_planted) {
   }
 }
 
-TEST(RankSweep, recommends_what_was_planted_nearly_always) {
+TEST(ComponentSweep, recommends_what_was_planted_nearly_always) {
   int runs = 0, right = 0;
   for (std::uint64_t seed = 21; seed <= 22; ++seed)
     for (const double noise : {0.01, 0.05})
@@ -174,7 +174,7 @@ TEST(RankSweep, recommends_what_was_planted_nearly_always) {
   EXPECT_GE(right, runs - 4) << "of " << runs;
 }
 
-TEST(RankSweep, finds_three_amino_acids) {
+TEST(ComponentSweep, finds_three_amino_acids) {
   const auto file = test::shared_data() / "dense/aminoacid.sptensor.txt.gz";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no shared data here";
 
@@ -186,7 +186,7 @@ TEST(RankSweep, finds_three_amino_acids) {
   EXPECT_GT(*result.evidence[2].stability, 0.99);
 }
 
-TEST(RankSweep, knows_matrices_by_prediction_alone) {
+TEST(ComponentSweep, knows_matrices_by_prediction_alone) {
   const std::vector<Index> dims{40, 30};
   const auto x = dense_tensor(dims, random_model(dims, 3, 1), 0.05);
   EXPECT_EQ(sweep(x, counts_up_to(5)).recommendation.num_components, 3);
@@ -195,7 +195,7 @@ TEST(RankSweep, knows_matrices_by_prediction_alone) {
   EXPECT_EQ(sweep(x, blind).recommendation.num_components, std::nullopt);
 }
 
-TEST(RankSweep, has_no_held_out_error_where_nothing_can_be_predicted) {
+TEST(ComponentSweep, has_no_held_out_error_where_nothing_can_be_predicted) {
   SparseTensor<double> zeros({3, 4, 5});
   zeros.append(std::vector<Index>{0, 1, 2}, 0);
   zeros.append(std::vector<Index>{2, 1, 2}, 0);
@@ -207,7 +207,7 @@ TEST(RankSweep, has_no_held_out_error_where_nothing_can_be_predicted) {
   EXPECT_EQ(sweep(test::tame_tensor({5, 4, 3}, 30, 1), options).num_held_out_nonzeros, 0);
 }
 
-TEST(RankSweep, works_in_single_precision_and_without_negative_entries) {
+TEST(ComponentSweep, works_in_single_precision_and_without_negative_entries) {
   const auto x = sparse_planted({40, 30, 20}, 3, 0.05, 2);
   EXPECT_EQ(sweep<float>(x, counts_up_to(5)).recommendation.num_components, 3);
   auto options = counts_up_to(5);
@@ -215,7 +215,7 @@ TEST(RankSweep, works_in_single_precision_and_without_negative_entries) {
   EXPECT_EQ(sweep(x, options).recommendation.num_components, 3);
 }
 
-TEST(RankSweep, takes_small_tensors) {
+TEST(ComponentSweep, takes_small_tensors) {
   for (const auto& shape : test::problem_shapes()) {
     const auto x = test::tame_tensor(shape.extents, std::min<Index>(shape.num_nonzeros, 300), 1, shape.heavy);
     const auto result = sweep(x, counts_up_to(3));
@@ -228,7 +228,7 @@ TEST(RankSweep, takes_small_tensors) {
   }
 }
 
-TEST(RankSweep, tries_no_more_components_than_a_tensor_can_need) {
+TEST(ComponentSweep, tries_no_more_components_than_a_tensor_can_need) {
   EXPECT_EQ(usual_component_counts(std::vector<Index>{100, 50, 20}).size(), 8U);
   EXPECT_EQ(usual_component_counts(std::vector<Index>{100, 3}), (std::vector<Index>{1, 2, 3}));
   EXPECT_EQ(usual_component_counts(std::vector<Index>{2, 2, 2}), (std::vector<Index>{1, 2, 3, 4}));
@@ -248,7 +248,7 @@ CountEvidence figures(Index count, std::optional<double> error, std::optional<do
   return evidence;
 }
 
-TEST(RankRecommendation, is_the_smallest_that_predicts_about_best_among_those_that_hold_up) {
+TEST(ComponentRecommendation, is_the_smallest_that_predicts_about_best_among_those_that_hold_up) {
   const std::vector<CountEvidence> evidence{figures(1, 0.5, 100, 1), figures(2, 0.102, 90, 0.99),
                                             figures(3, 0.1, 80, 0.95), figures(4, 0.05, -7, 0.4)};
   const auto result = recommend(evidence, 3);
@@ -260,14 +260,14 @@ TEST(RankRecommendation, is_the_smallest_that_predicts_about_best_among_those_th
       "starts differ (stability 0.400) and core consistency is low (-7)");
 }
 
-TEST(RankRecommendation, says_when_the_tests_disagree) {
+TEST(ComponentRecommendation, says_when_the_tests_disagree) {
   const std::vector<CountEvidence> evidence{figures(1, 0.5, 100, 1), figures(2, 0.1, -40, 1)};
   EXPECT_EQ(recommend(evidence, 4).reason,
             "held-out error 0.1, the least; the starts agree (stability 1.000) but core consistency is low "
             "(-40); it is the largest number tried, so try more");
 }
 
-TEST(RankRecommendation, counts_a_start_that_went_astray_for_nothing) {
+TEST(ComponentRecommendation, counts_a_start_that_went_astray_for_nothing) {
   auto two = figures(2, 0.1, 99, 0.6);
   two.held_out_errors = {0.9, 0.1, 0.8};
   two.known_fits = {0.3, 0.8, 0.4};
@@ -275,13 +275,13 @@ TEST(RankRecommendation, counts_a_start_that_went_astray_for_nothing) {
   EXPECT_EQ(recommend(evidence, 3).num_components, 2);
 }
 
-TEST(RankRecommendation, takes_the_smaller_of_two_that_predict_all) {
+TEST(ComponentRecommendation, takes_the_smaller_of_two_that_predict_all) {
   const std::vector<CountEvidence> evidence{figures(1, 2e-6, 100, 1), figures(2, 1e-9, 100, 1),
                                             figures(3, 3e-9, 100, 1)};
   EXPECT_EQ(recommend(evidence, 3).num_components, 1);
 }
 
-TEST(RankRecommendation, does_without_held_out_cells) {
+TEST(ComponentRecommendation, does_without_held_out_cells) {
   const std::vector<CountEvidence> evidence{figures(1, {}, 100, 1), figures(2, {}, 90, 0.99),
                                             figures(3, {}, -7, 0.95)};
   const auto result = recommend(evidence, 3);
@@ -293,7 +293,7 @@ TEST(RankRecommendation, does_without_held_out_cells) {
   EXPECT_EQ(recommend(evidence, 2).num_components, std::nullopt);
 }
 
-TEST(RankRecommendation, says_when_no_number_holds_up_or_predicts) {
+TEST(ComponentRecommendation, says_when_no_number_holds_up_or_predicts) {
   const std::vector<CountEvidence> evidence{figures(4, 1.2, -5, 0.3), figures(5, 1.1, -9, 0.2),
                                             figures(6, 1.3, -9, 0.2)};
   const auto result = recommend(evidence, 3);

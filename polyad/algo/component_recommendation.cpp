@@ -1,4 +1,4 @@
-#include "polyad/algo/rank_recommendation.hpp"
+#include "polyad/algo/component_recommendation.hpp"
 
 #include <fmt/format.h>
 
@@ -60,7 +60,7 @@ double allowance(double error) {
 }
 
 // By held-out error, among numbers that hold up or, if none does, among all.
-RankRecommendation recommend_by_prediction(std::span<const CountEvidence> evidence, int order) {
+ComponentRecommendation recommend_by_prediction(std::span<const CountEvidence> evidence, int order) {
   std::vector<const CountEvidence*> all, held;
   for (const auto& e : evidence) {
     all.push_back(&e);
@@ -92,7 +92,7 @@ RankRecommendation recommend_by_prediction(std::span<const CountEvidence> eviden
 }
 
 // The largest number that no test speaks against; if there is none, the largest that holds up.
-RankRecommendation recommend_by_tests(std::span<const CountEvidence> evidence, int order) {
+ComponentRecommendation recommend_by_tests(std::span<const CountEvidence> evidence, int order) {
   const CountEvidence* chosen = nullptr;
   const CountEvidence* second = nullptr;
   for (const auto& e : evidence) {
@@ -127,7 +127,7 @@ std::optional<double> CountEvidence::held_out_error() const {
   return held_out_errors[std::ranges::max_element(known_fits) - known_fits.begin()];
 }
 
-RankRecommendation recommend(std::span<const CountEvidence> evidence, int order) {
+ComponentRecommendation recommend(std::span<const CountEvidence> evidence, int order) {
   const bool predicts =
       std::ranges::all_of(evidence, [](const auto& e) { return e.held_out_error().has_value(); });
   auto result = predicts ? recommend_by_prediction(evidence, order) : recommend_by_tests(evidence, order);
