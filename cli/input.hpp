@@ -40,7 +40,7 @@ void replace_labels(std::vector<ModeLabels>& labels, const InputOptions& options
 // Says how many duplicate coordinates were added up, if there were any.
 void warn_of_duplicates(const Console& console, const InputOptions& options, Index count);
 
-// Some commands write one file in the order of another: they run on one process.
+// For commands that run on one process: throws Error{bad_option} when more were started.
 void require_one_process(const Comm& comm, const std::string& command);
 
 }  // namespace polyad::cli

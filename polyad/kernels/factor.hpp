@@ -18,14 +18,14 @@ Index padded_components(Index num_components);
 template <class Real>
 void fill_with_start(Matrix<Real>& factor, Index num_components, std::uint64_t seed, int mode,
                      std::span<const Index> global_rows);
+// One such entry.
+double start_value(std::uint64_t seed, int mode, Index global_row, Index column);
 // The first rows and columns are those of another; what is beyond stays as it is.
 template <class Real>
 void fill_with_columns(Matrix<Real>& factor, const Matrix<Real>& columns);
 // Every entry by its magnitude.
 template <class Real>
 void make_nonnegative(Matrix<Real>& factor);
-// That number.
-double start_value(std::uint64_t seed, int mode, Index global_row, Index column);
 
 // The first num_components columns.
 template <class Real>

@@ -26,9 +26,9 @@ void check_shapes(const Kruskal<Real>& model, Coordinates coordinates, Index cou
 }
 
 template <class Real>
-class Evaluation {
+class KruskalEntries {
  public:
-  Evaluation(const Kruskal<Real>& model, Coordinates coordinates)
+  KruskalEntries(const Kruskal<Real>& model, Coordinates coordinates)
       : model_(model), coordinates_(coordinates) {}
 
   // Hands over the contributions at coordinate z, in order: fn(first component, contributions, how many).
@@ -72,11 +72,11 @@ template <class Real>
 void evaluate(const Kruskal<Real>& model, Coordinates coordinates, std::span<double> values) {
   const auto count = Index(values.size());
   check_shapes(model, coordinates, count);
-  const Evaluation<Real> evaluation(model, coordinates);
+  const KruskalEntries<Real> entries(model, coordinates);
   parallel_for(count, [&](Index z) {
-    if (z + lookahead < count) evaluation.prefetch(z + lookahead);
+    if (z + lookahead < count) entries.prefetch(z + lookahead);
     double sum = 0;
-    evaluation.for_each_block(z, [&](Index, const auto& contributions, int width) {
+    entries.for_each_block(z, [&](Index, const auto& contributions, int width) {
       for (int c = 0; c < width; ++c) sum += contributions[c];
     });
     values[z] = sum;
@@ -99,11 +99,11 @@ Array<double> values_at(const Kruskal<Real>& model, const SparseTensor<double, L
 template <class Real>
 void evaluate_components(const Kruskal<Real>& model, Coordinates coordinates, Matrix<double>& contributions) {
   check_shapes(model, coordinates, contributions.num_rows());
-  const Evaluation<Real> evaluation(model, coordinates);
+  const KruskalEntries<Real> entries(model, coordinates);
   parallel_for(contributions.num_rows(), [&](Index z) {
-    if (z + lookahead < contributions.num_rows()) evaluation.prefetch(z + lookahead);
+    if (z + lookahead < contributions.num_rows()) entries.prefetch(z + lookahead);
     double* const out = contributions.row(z).data();
-    evaluation.for_each_block(z, [&](Index first, const auto& products, int width) {
+    entries.for_each_block(z, [&](Index first, const auto& products, int width) {
       for (int c = 0; c < width; ++c) out[first + c] = products[c];
     });
   });
