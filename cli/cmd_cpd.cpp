@@ -83,7 +83,9 @@ void check_places(const Args& args) {
   if (!args.page.empty()) check_place(args.page, Type::regular);
   const auto& json = args.common.json;
   if (!json.empty() && json != "-") check_place(json, Type::regular);
-  check_distinct({args.input.path, args.out, args.page, json == "-" ? "" : json});
+  auto inputs = input_paths(args.input);
+  inputs.push_back({"the file that --partition names", partition_file(args.distribution)});
+  check_distinct(inputs, {{"--out", args.out}, {"--report", args.page}, {"--json", json == "-" ? "" : json}});
 }
 
 template <class Real>

@@ -88,7 +88,11 @@ void check(const Args& args) {
     if (!path.empty()) check_place(path, Type::regular);
   const auto& json = args.common.json;
   if (!json.empty() && json != "-") check_place(json, Type::regular);
-  check_distinct({args.input.path, args.older, args.out, args.hypergraph_out, json == "-" ? "" : json});
+  auto inputs = input_paths(args.input);
+  inputs.push_back({"the file that --refine names", args.older});
+  check_distinct(inputs, {{"--out", args.out},
+                          {"--write-hypergraph", args.hypergraph_out},
+                          {"--json", json == "-" ? "" : json}});
 }
 
 // Of a tensor or hypergraph that has grown: things behind the end of the older partition are new.

@@ -47,6 +47,13 @@ char separator_of(const std::string& out) {
       fmt::format("--out {}: expected a name that ends in .tsv or .csv, or in .tsv.gz or .csv.gz", out));
 }
 
+// Beside which the labels of a model lie that is read.
+std::filesystem::path labels_place(const std::string& model) {
+  using io::KruskalFormat;
+  const bool is_directory = std::filesystem::is_directory(model);
+  return io::labels_anchor(model, is_directory ? KruskalFormat::splatt : KruskalFormat::ktensor);
+}
+
 void check_outputs(const Args& args) {
   using Type = std::filesystem::file_type;
   separator_of(args.out);
@@ -55,14 +62,17 @@ void check_outputs(const Args& args) {
   const std::string json = args.common.json == "-" ? "" : args.common.json;
   if (!args.out.empty()) check_place(args.out, Type::regular);
   if (!json.empty()) check_place(json, Type::regular);
-  for (const auto& input : {args.model, args.input.path}) check_distinct({input, args.out, json});
+  auto inputs = label_paths(args.input);
+  inputs.push_back({"the model", args.model});
+  inputs.push_back({"the coordinates", args.input.path});
+  for (const auto& file : io::label_files_beside(labels_place(args.model)))
+    inputs.push_back({"labels that lie beside the model", file.string()});
+  check_distinct(inputs, {{"--out", args.out}, {"--json", json}});
 }
 
 std::vector<ModeLabels> model_labels(const Args& args, const Kruskal<double>& model, const Console& console) {
-  const bool is_directory = std::filesystem::is_directory(args.model);
-  const auto format = is_directory ? io::KruskalFormat::splatt : io::KruskalFormat::ktensor;
-  auto found = io::find_labels_beside(io::labels_anchor(args.model, format), model.order());
-  replace_labels(found.labels, args.input);
+  auto found = io::find_labels_beside(labels_place(args.model), model.order());
+  replace_labels(found.labels, args.input, "model");
   for (int m = 0; m < model.order(); ++m) {
     const auto count = Index(found.labels[m].labels.size());
     if (count > 0 && count != model.factors[m].num_rows())

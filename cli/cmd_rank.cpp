@@ -60,7 +60,7 @@ void run_with(const Comm& comm, const Args& args) {
   const auto& json = args.common.json;
   if (!json.empty() && json != "-") {
     check_place(json, std::filesystem::file_type::regular);
-    check_distinct({args.input.path, json});
+    check_distinct(input_paths(args.input), {{"--json", json}});
   }
   RankRun run;
   run.options = args.sweep;

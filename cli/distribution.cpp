@@ -19,10 +19,6 @@ bool cuts_modes(const DistributionArgs& args) {
   return args.grid != "auto" || args.policy != "auto" || args.policy_c != 0;
 }
 
-bool is_file(const std::string& partition) {
-  return partition != "auto" && partition != "block" && partition != "random" && partition != "hypergraph";
-}
-
 std::optional<Scheme> parse_scheme(const std::string& text) {
   for (const auto scheme : {Scheme::coarse, Scheme::medium, Scheme::fine})
     if (text == to_string(scheme)) return scheme;
@@ -101,7 +97,7 @@ void check(const DistributionArgs& args) {
     throw Error(Errc::bad_option, "--row-owners is for --distribution fine; the others say who owns a row");
   if (args.partition == "hypergraph" && args.scheme == "medium")
     throw Error(Errc::bad_option, "--partition hypergraph is for --distribution fine or coarse");
-  if (is_file(args.partition) && args.scheme != "fine" && args.scheme != "coarse")
+  if (!partition_file(args).empty() && args.scheme != "fine" && args.scheme != "coarse")
     throw Error(
         Errc::bad_option,
         fmt::format("--partition {}: say whether it is for --distribution fine or coarse", args.partition));
@@ -161,6 +157,12 @@ Distribution by_hypergraph(const Comm& comm, const SparseTensor<double>& share, 
 
 }  // namespace
 
+std::string partition_file(const DistributionArgs& args) {
+  const auto& name = args.partition;
+  const bool is_known = name == "auto" || name == "block" || name == "random" || name == "hypergraph";
+  return is_known ? "" : name;
+}
+
 void add_distribution_options(CLI::App& command, DistributionArgs& args) {
   command
       .add_option("--distribution", args.scheme,
@@ -200,7 +202,7 @@ ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<doub
   const auto options = parse(args, seed, share.order());
   const bool is_hypergraph = args.partition == "hypergraph";
   if (comm.size() == 1 && is_hypergraph) return {};
-  if (!is_file(args.partition) && !is_hypergraph) {
+  if (partition_file(args).empty() && !is_hypergraph) {
     // One process has all, whatever was asked for.
     if (comm.size() == 1 && (!options.grid || options.grid->size() == 1)) return {};
     return choose_distribution(comm, share, options, num_components, machine);

@@ -16,6 +16,8 @@ struct DistributionArgs {
   int policy_c = 0;  // 0: not given
 };
 void add_distribution_options(CLI::App& command, DistributionArgs& args);
+// The file that says the parts; empty: none does.
+std::string partition_file(const DistributionArgs& args);
 
 // What they mean for a tensor of which every process has a share, and which lies at `path`: partitions of its
 // hypergraph are kept beside it. Throws Error{bad_option}, and Error{bad_input} where a partition was given

@@ -124,13 +124,29 @@ io::ReadOptions read_options(const InputOptions& options, const io::IndexSpace& 
   return read;
 }
 
-void replace_labels(std::vector<ModeLabels>& labels, const InputOptions& options) {
+void replace_labels(std::vector<ModeLabels>& labels, const InputOptions& options, const std::string& owner) {
   for (const auto& text : options.labels) {
     const auto [mode, file] = parse_label_option(text);
     if (mode >= int(labels.size()))
-      throw Error(Errc::bad_option, fmt::format("--labels {}: the tensor has {} modes", text, labels.size()));
+      throw Error(Errc::bad_option,
+                  fmt::format("--labels {}: the {} has {} modes", text, owner, labels.size()));
     labels[mode] = io::read_labels(file);
   }
+}
+
+std::vector<NamedPath> label_paths(const InputOptions& options) {
+  std::vector<NamedPath> paths;
+  for (const auto& text : options.labels)
+    paths.push_back({"the file that --labels names", parse_label_option(text).file});
+  return paths;
+}
+
+std::vector<NamedPath> input_paths(const InputOptions& options) {
+  auto paths = label_paths(options);
+  paths.push_back({"the input", options.path});
+  for (const auto& file : io::label_files_beside(options.path))
+    paths.push_back({"labels that lie beside the input", file.string()});
+  return paths;
 }
 
 void add_labels(io::LoadedTensor& loaded, const InputOptions& options) {
@@ -139,7 +155,7 @@ void add_labels(io::LoadedTensor& loaded, const InputOptions& options) {
   loaded.notes.insert(loaded.notes.end(), beside.notes.begin(), beside.notes.end());
   for (int m = 0; m < order; ++m)
     if (loaded.labels[m].empty()) loaded.labels[m] = beside.labels[m];
-  replace_labels(loaded.labels, options);
+  replace_labels(loaded.labels, options, "tensor");
   for (int m = 0; m < order; ++m) {
     const auto count = Index(loaded.labels[m].labels.size());
     if (count > 0 && count < loaded.tensor.extent(m))

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/console.hpp"
+#include "cli/output.hpp"
 #include "polyad/io/read_tensor.hpp"
 
 namespace polyad::cli {
@@ -34,8 +35,14 @@ io::LoadedTensor load(const Comm& comm, const InputOptions& options, Console& co
 // The labels of a tensor that was read from `options.path`, for modes that have none yet.
 void add_labels(io::LoadedTensor& loaded, const InputOptions& options);
 
-// The labels that --labels names, in place of those found elsewhere; one entry per mode.
-void replace_labels(std::vector<ModeLabels>& labels, const InputOptions& options);
+// The labels that --labels names, in place of those found elsewhere; one entry per mode of the `owner`, a
+// tensor or a model.
+void replace_labels(std::vector<ModeLabels>& labels, const InputOptions& options, const std::string& owner);
+
+// What is read and so must not be overwritten: the files that --labels names; and all files of a tensor, with
+// the labels beside it.
+std::vector<NamedPath> label_paths(const InputOptions& options);
+std::vector<NamedPath> input_paths(const InputOptions& options);
 
 // Says how many duplicate coordinates were added up, if there were any.
 void warn_of_duplicates(const Console& console, const InputOptions& options, Index count);

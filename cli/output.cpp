@@ -7,10 +7,38 @@
 #include <system_error>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/kruskal.hpp"
 #include "polyad/io/label_files.hpp"
 #include "polyad/io/output_file.hpp"
 
 namespace polyad::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(Errc::bad_option, why);
+}
+
+// Streams, as /dev/null is one, keep nothing that could be overwritten.
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  if (a.empty() || b.empty()) return false;
+  return std::filesystem::weakly_canonical(a, ignored) == std::filesystem::weakly_canonical(b, ignored) &&
+         std::filesystem::status(a, ignored).type() != std::filesystem::file_type::character;
+}
+
+// Whether a path names, or would add, a part of the model in a directory: factors, labels or the summary.
+bool is_part_of_model(const std::string& path, const std::string& directory) {
+  std::error_code ignored;
+  if (path.empty() || directory.empty()) return false;
+  const auto whole = std::filesystem::weakly_canonical(path, ignored);
+  const auto name = whole.filename();
+  // Without a trailing slash, which a directory may have been given with.
+  const auto folder = (std::filesystem::weakly_canonical(directory, ignored) / "").parent_path();
+  return whole.parent_path() == folder &&
+         (io::is_part_of_splatt_model(name) || io::is_label_file(name) || name == "summary.json");
+}
+
+}  // namespace
 
 std::vector<std::filesystem::path> save(const std::filesystem::path& path, const io::LoadedTensor& loaded,
                                         const io::WriteOptions& options, Console& console) {
@@ -50,17 +78,23 @@ void check_place(const std::filesystem::path& path, std::filesystem::file_type w
     throw Error(Errc::io, "cannot be written: " + std::generic_category().message(error), {path.string(), 0});
 }
 
-void check_distinct(const std::vector<std::string>& paths) {
-  for (std::size_t a = 0; a < paths.size(); ++a)
-    for (std::size_t b = a + 1; b < paths.size(); ++b) {
-      std::error_code ignored;
-      const bool both = !paths[a].empty() && !paths[b].empty();
-      const bool same = both && std::filesystem::weakly_canonical(paths[a], ignored) ==
-                                    std::filesystem::weakly_canonical(paths[b], ignored);
-      if (same && std::filesystem::status(paths[b], ignored).type() != std::filesystem::file_type::character)
-        throw Error(Errc::bad_option,
-                    fmt::format("{} would be overwritten by what is written to {}", paths[a], paths[b]));
+void check_distinct(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs) {
+  for (std::size_t a = 0; a < outputs.size(); ++a) {
+    const auto& output = outputs[a];
+    for (const auto& input : inputs) {
+      if (is_same_file(output.path, input.path))
+        refuse(fmt::format("{} {} would overwrite {}", output.name, output.path, input.name));
+      if (is_part_of_model(output.path, input.path))
+        refuse(fmt::format("{} {} would overwrite a part of {}", output.name, output.path, input.name));
     }
+    for (std::size_t b = 0; b < outputs.size(); ++b) {
+      if (b > a && is_same_file(output.path, outputs[b].path))
+        refuse(fmt::format("{} and {} would both write {}", output.name, outputs[b].name, output.path));
+      if (is_part_of_model(output.path, outputs[b].path))
+        refuse(fmt::format("{} {} would overwrite a part of what {} writes", output.name, output.path,
+                           outputs[b].name));
+    }
+  }
 }
 
 }  // namespace polyad::cli

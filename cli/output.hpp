@@ -22,8 +22,13 @@ void write_text(const std::filesystem::path& path, const std::string& text);
 // a directory or a regular file.
 void check_place(const std::filesystem::path& path, std::filesystem::file_type wanted);
 
-// Throws Error{bad_option} when an output would take the place of the input or of another. Empty paths are
-// none.
-void check_distinct(const std::vector<std::string>& paths);
+// A file that a command reads or writes, and what to call it: "the input", "--out". An empty path is none.
+struct NamedPath {
+  std::string name, path;
+};
+
+// Throws Error{bad_option} when an output would take the place of an input or of another output, or of a part
+// of the model that is a directory among them.
+void check_distinct(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs);
 
 }  // namespace polyad::cli

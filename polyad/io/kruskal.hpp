@@ -27,6 +27,9 @@ void write_kruskal(const std::filesystem::path& path, const Kruskal<double>& k, 
 // that exists, a trailing slash, or no extension. Nothing for any other extension.
 std::optional<KruskalFormat> kruskal_format_by_extension(const std::filesystem::path& path);
 
+// Whether SPLATT's form has a file of this name in its directory: lambda.mat, mode1.mat, ...
+bool is_part_of_splatt_model(const std::filesystem::path& name);
+
 // The path beside which the labels of a Kruskal tensor lie, as label_files.hpp finds them: for SPLATT's form
 // that is inside the directory.
 std::filesystem::path labels_anchor(const std::filesystem::path& path, KruskalFormat format);

@@ -100,6 +100,10 @@ void remove_file(const fs::path& path) {
 
 }  // namespace
 
+bool is_part_of_splatt_model(const fs::path& name) {
+  return name == weights_name || mode_of(name.string()).has_value();
+}
+
 bool holds_splatt_factors(const fs::path& directory) {
   return is_present(directory / weights_name) || is_present(directory / mode_name(1));
 }

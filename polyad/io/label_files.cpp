@@ -31,16 +31,11 @@ std::optional<MapName> parse_map_name(std::filesystem::path path) {
   return MapName{int(*mode) - 1, dash < stem.size() ? stem.substr(dash + 1) : ""};
 }
 
-// The label files of one mode (from 0) beside a tensor, by name: folders have no order of their own.
+// Those of one mode (from 0).
 std::vector<std::filesystem::path> files_of_mode(const std::filesystem::path& tensor, int mode) {
-  std::vector<std::filesystem::path> found;
-  std::error_code ignored;
-  const auto folder = tensor.has_parent_path() ? tensor.parent_path() : ".";
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-    if (const auto name = parse_map_name(entry.path().filename()); name && name->mode == mode)
-      found.push_back(entry.path());
-  std::ranges::sort(found);
-  return found;
+  auto files = label_files_beside(tensor);
+  std::erase_if(files, [&](const auto& path) { return parse_map_name(path.filename())->mode != mode; });
+  return files;
 }
 
 std::string map_text(const ModeLabels& mode) {
@@ -59,6 +54,21 @@ std::string file_name(const ModeLabels& mode, std::size_t m) {
 }
 
 }  // namespace
+
+bool is_label_file(const std::filesystem::path& path) {
+  return parse_map_name(path.filename()).has_value();
+}
+
+// Sorted: folders have no order of their own.
+std::vector<std::filesystem::path> label_files_beside(const std::filesystem::path& tensor) {
+  std::vector<std::filesystem::path> found;
+  std::error_code ignored;
+  const auto folder = tensor.has_parent_path() ? tensor.parent_path() : ".";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (is_label_file(entry.path())) found.push_back(entry.path());
+  std::ranges::sort(found);
+  return found;
+}
 
 ModeLabels read_labels(const std::filesystem::path& path) {
   ModeLabels result;

@@ -14,6 +14,11 @@ namespace polyad::io {
 // mode-<k>-<name>.map[.gz], where it has that form.
 ModeLabels read_labels(const std::filesystem::path& path);
 
+// Whether a file is one of labels by its name, mode-<k>[-<name>].map[.gz].
+bool is_label_file(const std::filesystem::path& path);
+// All such files beside a tensor, by name.
+std::vector<std::filesystem::path> label_files_beside(const std::filesystem::path& tensor);
+
 // The labels that lie beside a tensor, by the names of their files: one entry per mode, empty where there
 // is none. Where several claim a mode, the first by name is taken and a note says so.
 struct FoundLabels {

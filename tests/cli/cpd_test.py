@@ -299,6 +299,15 @@ class RefusalTest(CpdTest):
                             2, "-r", 2, "--out", self.folder / "x.txt")
 
     def test_other_labels_are_not_overwritten(self) -> None:
+    def test_no_output_takes_the_place_of_an_input_or_another(self) -> None:
+        parts, page, out = self.write("parts", ""), self.folder / "x.html", self.folder / "model"
+        out.mkdir()
+        self.assert_refused(f"--json {parts} would overwrite the file that --partition names", 2, "-r", 2,
+                            "--distribution", "fine", "--partition", parts, "--json", parts)
+        self.assert_refused(f"--report and --json would both write {page}", 2, "-r", 2, "--report", page, "--json", page)
+        self.assert_refused(f"--json {out / 'summary.json'} would overwrite a part of what --out writes", 2, "-r", 2,
+                            "--out", out, "--json", out / "summary.json")
+
         out = self.folder / "model"
         out.mkdir()
         (out / "mode-1-who.map").write_text("ann\n")

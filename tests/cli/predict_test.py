@@ -246,13 +246,37 @@ class RefusalTest(PredictTest):
         self.refuse("--value 1 counts lines; here it names the column to compare with, if there is one",
                     "a,b\n1,2\n", "--columns", "a,b", "--value", 1)
         self.refuse("X: --columns is for csv; this file is tns", "1 1\n", "--columns", "a,b")
-        self.refuse("--labels 3=X: the tensor has 2 modes", "1 1\n", "--labels", f"3={self.folder / 'x'}")
+        self.refuse("--labels 3=X: the model has 2 modes", "1 1\n", "--labels", f"3={self.folder / 'x'}")
         self.refuse("--out y.txt: expected a name that ends in .tsv or .csv, or in .tsv.gz or .csv.gz", "1 1\n",
                     "--out", "y.txt")
         self.refuse("--contributions are columns of the table: with --json - say --out FILE", "1 1\n", "--contributions",
                     "--json", "-")
-        x = self.write("x.csv", "a,b\n1,1\n")
-        self.assert_fails(f"{x} would be overwritten by what is written to {x}", 2, "predict", self.model, x, "--out", x)
+
+    def test_no_output_takes_the_place_of_an_input_or_another(self) -> None:
+        x = self.write("x.csv", "mode1,mode2\n1,1\n")
+        self.write("model/mode-1.map", "left\nright\n")
+        self.write("model/summary.json", "{}\n")
+        names, y = self.write("names.tsv", "left\nright\n"), self.folder / "y.csv"
+        before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+        refused = [
+            (f"--out {x} would overwrite the coordinates", ["--out", x]),
+            (f"--out {names} would overwrite the file that --labels names", ["--labels", f"1={names}", "--out", names]),
+            (f"--out and --json would both write {y}", ["--out", y, "--json", y]),
+            *((f"--json {self.model / name} would overwrite a part of the model", ["--json", self.model / name])
+              for name in ("lambda.mat", "mode2.mat", "mode3.mat", "mode-1.map", "mode-2-page.map.gz", "summary.json")),
+        ]
+        for sentence, options in refused:
+            self.assert_fails(sentence, 2, "predict", self.model, x, *options)
+        self.assertEqual(before, {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()})
+
+    def test_a_model_in_a_file_keeps_its_labels(self) -> None:
+        self.succeed("convert", self.model, self.folder / "m.ktensor")
+        names = self.write("mode-1-side.map", "left\nright\n")
+        x, model = self.write("x.tns", "1 1\n"), self.folder / "m.ktensor"
+        self.assert_fails(f"--json {model} would overwrite the model", 2, "predict", model, x, "--json", model)
+        self.assert_fails(f"--json {names} would overwrite labels that lie beside the model", 2, "predict", model, x,
+                          "--json", names)
+        self.succeed("predict", model, x, "--out", self.folder / "y.tsv", "--json", "/dev/null")
 
     def test_bad_models(self) -> None:
         x = self.write("x", "1 1\n")

@@ -174,7 +174,16 @@ class RefusalTest(RankTest):
         path = self.planted()
         absent = self.folder / "absent" / "x.json"
         self.assert_fails(f"{absent}: cannot be written: No such file or directory", 2, "rank", path, "--json", absent)
-        self.assert_fails(f"{path} would be overwritten by what is written to {path}", 2, "rank", path, "--json", path)
+
+    def test_the_json_takes_the_place_of_no_input(self) -> None:
+        path, names = self.planted(), self.write("names", "a\n")
+        beside = self.write("mode-2.map", "b\n")
+        self.assert_fails(f"--json {path} would overwrite the input", 2, "rank", path, "--json", path)
+        self.assert_fails(f"--json {names} would overwrite the file that --labels names", 2, "rank", path, "--labels",
+                          f"1={names}", "--json", names)
+        self.assert_fails(f"--json {beside} would overwrite labels that lie beside the input", 2, "rank", path, "--json",
+                          beside)
+        self.assertEqual((names.read_text(), beside.read_text()), ("a\n", "b\n"))
 
     @unittest.skipUnless(WITH_MPI, "needs MPI")
     def test_several_processes(self) -> None:

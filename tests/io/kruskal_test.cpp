@@ -322,5 +322,12 @@ TEST(Kruskal, nothing_is_written_that_could_not_be_read) {
             "k: cannot be written: the tensor has no components");
 }
 
+TEST(Kruskal, knows_the_files_of_a_directory_by_their_names) {
+  for (const char* name : {"lambda.mat", "mode1.mat", "mode12.mat"})
+    EXPECT_TRUE(is_part_of_splatt_model(name));
+  for (const char* name : {"mode0.mat", "mode01.mat", "mode1.map", "modex.mat", "mode.mat", "lambda.txt", ""})
+    EXPECT_FALSE(is_part_of_splatt_model(name)) << name;
+}
+
 }  // namespace
 }  // namespace polyad::io

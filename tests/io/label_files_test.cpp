@@ -63,5 +63,18 @@ TEST(LabelFiles, equal_labels_that_lie_there_already_are_left_alone) {
   EXPECT_TRUE(write_label_files(folder / "y.tns", std::vector<ModeLabels>{{"beta", {"x"}}}).empty());
 }
 
+TEST(LabelFiles, are_known_by_their_names) {
+  for (const char* name : {"mode-1.map", "mode-12-who.map", "a/mode-3-a-b.map.gz"})
+    EXPECT_TRUE(is_label_file(name)) << name;
+  for (const char* name : {"mode1.mat", "mode-0.map", "mode-x.map", "mode-1.txt", "who.map", "mode-17.map"})
+    EXPECT_FALSE(is_label_file(name)) << name;
+  const test::TemporaryFolder folder;
+  folder.write("mode-2.map", "");
+  folder.write("mode-1-who.map.gz", "");
+  folder.write("x.tns", "");
+  EXPECT_EQ(label_files_beside(folder / "x.tns"),
+            (std::vector<std::filesystem::path>{folder / "mode-1-who.map.gz", folder / "mode-2.map"}));
+}
+
 }  // namespace
 }  // namespace polyad::io
