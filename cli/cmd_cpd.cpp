@@ -223,11 +223,9 @@ void add_cpd(CLI::App& app, const Comm& comm) {
       ->check(CLI::Range(0, std::numeric_limits<int>::max()));
   command->add_option("--tol", als.tolerance, "Stop when the fit moves by less (0: never)")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 1.0))
-      ->check([](const std::string& text) {
-        return text.find("nan") == std::string::npos ? "" : "expected a number";
-      });
-  command->add_option("--seed", als.seed, "Seed of the start")->capture_default_str();
+      ->check(fault_of_real)
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--seed", als.seed, "Seed of the start")->capture_default_str()->check(fault_of_seed);
   auto formats = format_names();
   formats.insert(formats.begin(), "auto");
   // A flag takes a value after = only: so it cannot take the name of the input for one.
@@ -241,8 +239,10 @@ void add_cpd(CLI::App& app, const Comm& comm) {
       ->check(CLI::IsMember({"double", "single"}));
   command->add_option("--mode-order", args->mode_order, "Order of the updates: auto, natural, or as in 2,1,3")
       ->capture_default_str();
-  command->add_option("--memory", args->memory,
-                      "Memory that may be used, as in 800MB; refuse what would not fit");
+  command
+      ->add_option("--memory", args->memory,
+                   "Memory that may be used, as in 800MB; refuse what would not fit")
+      ->check(fault_of_memory);
   command->add_option("--out", args->out,
                       "Write the model: a directory, x.ktensor or x.npz, with its labels");
   command->add_option("--report", args->page, "Write a page to look at: one HTML file, no network needed");

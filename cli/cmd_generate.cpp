@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/option_text.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/io/kruskal.hpp"
 #include "polyad/io/write_tensor.hpp"
@@ -75,7 +76,9 @@ class Maker {
 CLI::App* add_kind(CLI::App& generate, const std::string& name, const std::string& meaning, Args& args) {
   auto* kind = generate.add_subcommand(name, meaning);
   kind->add_option("output", args.output, "The file to write; its extension tells the format")->required();
-  kind->add_option("--seed", args.seed, "The same seed gives the same file")->capture_default_str();
+  kind->add_option("--seed", args.seed, "The same seed gives the same file")
+      ->capture_default_str()
+      ->check(fault_of_seed);
   add_common_options(*kind, args.common);
   return kind;
 }
@@ -108,10 +111,13 @@ void add_shape(CLI::App& kind, std::string& dims, Index& num_nonzeros) {
 void add_skew(CLI::App& kind, SkewedArgs& args) {
   kind.add_option("--exponents", args.skewed.exponents,
                   "Zipf exponent per mode, as in 0.6,0.6,0.7 (0: uniform)")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(fault_of_real);
   kind.add_option("--fiber-mode", args.fiber_mode, "Draw fibers along this mode (from 1)")
       ->check(CLI::PositiveNumber);
-  kind.add_option("--fiber-mean", args.skewed.fiber_mean, "Mean draws per fiber")->needs("--fiber-mode");
+  kind.add_option("--fiber-mean", args.skewed.fiber_mean, "Mean draws per fiber")
+      ->needs("--fiber-mode")
+      ->check(fault_of_real);
 }
 
 void add_zipf(CLI::App& generate, const Comm& comm) {
@@ -134,7 +140,8 @@ void add_communities(CLI::App& generate, const Comm& comm) {
   kind->add_option("--blocks", args->skewed.num_blocks, "Number of blocks")->capture_default_str();
   kind->add_option("--block-dims", args->block_dims, "Size of a block, as in 60x40x10")->required();
   kind->add_option("--block-share", args->skewed.block_share, "Share of the draws in blocks")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(fault_of_real);
   kind->add_flag("--ordered", args->ordered,
                  "Keep the indices of a block together instead of shuffling labels");
   kind->footer(
@@ -151,14 +158,18 @@ void add_corner(CLI::App& generate, const Comm& comm) {
       add_kind(generate, "corner", "Near the diagonal, with a dense corner, as in friendship data", *args);
   add_shape(*kind, args->dims, args->skewed.num_nonzeros);
   kind->add_option("--exponents", args->skewed.exponents, "Zipf exponent per mode of the rest")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(fault_of_real);
   kind->add_option("--corner-dims", args->corner_dims, "Size of the corner, as in 600x600x24")->required();
   kind->add_option("--corner-share", args->skewed.corner_share, "Share of the draws in the corner")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(fault_of_real);
   kind->add_option("--diagonal-share", args->skewed.diagonal_share, "Share near the diagonal")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(fault_of_real);
   kind->add_option("--diagonal-distance", args->skewed.diagonal_distance, "Mean distance from it")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(fault_of_real);
   kind->footer(
       "Example: polyad generate corner x.tns --dims 20000x20000x30 --nnz 100000 --corner-dims 60x60x10");
   kind->callback([args, comm] { run_skewed(comm, *args, "corner"); });
@@ -176,10 +187,14 @@ void add_like(CLI::App& generate, const Comm& comm) {
       generate.add_subcommand("like", "Tensors that resemble public ones: nell, netflix, delicious, fb");
   kind->add_option("name", args->name, "Which")->required()->check(CLI::IsMember(like_names()));
   kind->add_option("output", args->output, "The file to write; its extension tells the format")->required();
-  kind->add_option("--scale", args->scale, "Multiplies dimensions and nonzeros")->check(CLI::PositiveNumber);
+  kind->add_option("--scale", args->scale, "Multiplies dimensions and nonzeros")
+      ->check(fault_of_real)
+      ->check(CLI::PositiveNumber);
   kind->add_option("--nnz", args->num_nonzeros, "Number of nonzeros, whatever the scale")
       ->check(CLI::PositiveNumber);
-  kind->add_option("--seed", args->seed, "The same seed gives the same file")->capture_default_str();
+  kind->add_option("--seed", args->seed, "The same seed gives the same file")
+      ->capture_default_str()
+      ->check(fault_of_seed);
   add_common_options(*kind, args->common);
   kind->footer("Example: polyad generate like nell x.ptb --scale 0.1");
   kind->callback([args, comm] {
@@ -205,7 +220,8 @@ void add_planted(CLI::App& generate, const Comm& comm) {
   add_shape(*kind, args->dims, args->planted.num_nonzeros);
   kind->add_option("-r,--rank", args->planted.num_components, "Number of components")->capture_default_str();
   kind->add_option("--noise", args->planted.noise, "Relative to the values' root mean square")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(fault_of_real);
   kind->footer("Example: polyad generate planted x.tns --dims 300x200x100 --nnz 50000 -r 5 --noise 0.1");
   kind->callback([args, comm] {
     Maker maker(comm, *args, "planted");
@@ -237,8 +253,11 @@ void add_ratings(CLI::App& generate, const Comm& comm) {
       ->required()
       ->check(CLI::NonNegativeNumber);
   kind->add_option("-r,--rank", options.num_factors, "Latent factors")->capture_default_str();
-  kind->add_option("--noise", options.noise, "Standard deviation of the noise")->capture_default_str();
-  kind->add_option("--test", options.test_fraction, "Share of the ratings written beside as OUTPUT-test");
+  kind->add_option("--noise", options.noise, "Standard deviation of the noise")
+      ->capture_default_str()
+      ->check(fault_of_real);
+  kind->add_option("--test", options.test_fraction, "Share of the ratings written beside as OUTPUT-test")
+      ->check(fault_of_real);
   kind->footer("Example: polyad generate ratings r.tns --users 1000 --items 500 --nnz 50000 --test 0.1");
   kind->callback([args, comm] {
     Maker maker(comm, *args, "ratings");

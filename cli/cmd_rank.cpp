@@ -93,10 +93,6 @@ void run(const Comm& comm, const Args& args) {
     run_with<double>(comm, args);
 }
 
-std::string is_number(const std::string& text) {
-  return text.find("nan") == std::string::npos ? "" : "expected a number";
-}
-
 }  // namespace
 
 void add_rank(CLI::App& app, const Comm& comm) {
@@ -110,17 +106,18 @@ void add_rank(CLI::App& app, const Comm& comm) {
   command
       ->add_option("--holdout", args->sweep.held_out, "Fraction of the nonzeros to predict unseen (0: none)")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 0.5))
-      ->check(is_number);
+      ->check(fault_of_real)
+      ->check(CLI::Range(0.0, 0.5));
   command->add_option("-i,--iters", als.max_iterations, "Iteration limit of each decomposition")
       ->capture_default_str()
       ->check(CLI::Range(1, std::numeric_limits<int>::max()));
   command->add_option("--tol", als.tolerance, "Stop when the fit moves by less (0: never)")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 1.0))
-      ->check(is_number);
+      ->check(fault_of_real)
+      ->check(CLI::Range(0.0, 1.0));
   command->add_option("--seed", als.seed, "Seed of the first start; the next have the next")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(fault_of_seed);
   // A flag takes a value after = only: so it cannot take the name of the input for one.
   command->add_flag("--nonneg{all}", args->nonneg,
                     "No negative entries: in all modes, or --nonneg=1,3 in these");
@@ -132,8 +129,10 @@ void add_rank(CLI::App& app, const Comm& comm) {
   command->add_option("--precision", args->precision, "Of values and factors")
       ->capture_default_str()
       ->check(CLI::IsMember({"double", "single"}));
-  command->add_option("--memory", args->memory,
-                      "Memory that may be used, as in 800MB; refuse what would not fit");
+  command
+      ->add_option("--memory", args->memory,
+                   "Memory that may be used, as in 800MB; refuse what would not fit")
+      ->check(fault_of_memory);
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);
   command->footer("Example: polyad rank data/debian.tns.gz --components 1-6");

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -65,9 +69,29 @@ Index parse_bytes(const std::string& text, const std::string& option) {
       {"MB", 1e6}, {"G", 1e9}, {"GB", 1e9}, {"T", 1e12}, {"TB", 1e12}};
   const auto known = std::ranges::find(units, unit, &std::pair<std::string, double>::first);
   if (used == 0 || known == units.end() || !(amount * known->second >= 1) || amount * known->second > 1e18)
-    throw Error(Errc::bad_option,
-                fmt::format("{} {}: expected an amount of memory, as in 800MB or 2.5GB", option, text));
+    throw Error(Errc::bad_option, fmt::format("{} {}: expected an amount of memory, as in 800MB or 2.5GB",
+                                              option, text.empty() ? "''" : text));
   return Index(amount * known->second);
+}
+
+// What is no number at all, CLI11 refuses.
+std::string fault_of_real(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);  // as CLI11 reads it
+  const bool is_number = end == text.c_str() + text.size();
+  return is_number && !std::isfinite(number) ? fmt::format("expected a finite number, not '{}'", text) : "";
+}
+
+std::string fault_of_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error == std::errc() && end == text.data() + text.size()) return "";
+  return fmt::format("expected a whole number from 0 to 2^64 - 1, not '{}'", text);
+}
+
+std::string fault_of_memory(const std::string& text) {
+  parse_bytes(text, "--memory");
+  return "";
 }
 
 }  // namespace polyad::cli

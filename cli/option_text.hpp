@@ -21,4 +21,11 @@ std::vector<bool> parse_nonneg(const std::string& text, int order);
 // "800MB", "2.5GB", "1000000": bytes, with or without a unit.
 Index parse_bytes(const std::string& text, const std::string& option);
 
+// What is wrong with the text of an option, for CLI::Option::check; empty: nothing. The first two are for
+// numbers whose range is checked besides: nan lies in every range, -1 becomes a large seed.
+std::string fault_of_real(const std::string& text);
+std::string fault_of_seed(const std::string& text);
+// Throws as parse_bytes does: for --memory, where an empty text would else mean that it was not given.
+std::string fault_of_memory(const std::string& text);
+
 }  // namespace polyad::cli

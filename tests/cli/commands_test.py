@@ -236,6 +236,42 @@ class GenerateTest(ProgramTest):
         self.assertEqual(self.result("generate", "like", "nell", self.folder / "n.ptb", "--scale", 0.01)["nnz"], 50000)
 
 
+class NumberTest(ProgramTest):
+    """Numbers that are none: NaN lies in every range, and -1 would be a large seed."""
+
+    SHAPE = ["--dims", "9x9x9", "--nnz", 9]
+    COMMANDS = {
+        "cpd": (["x.tns", "-r", 1], ["--tol"]),
+        "rank": (["x.tns"], ["--tol", "--holdout"]),
+        "generate zipf": (["y.tns", *SHAPE, "--fiber-mode", 1], ["--exponents", "--fiber-mean"]),
+        "generate communities": (["y.tns", *SHAPE, "--block-dims", "2x2x2"], ["--exponents", "--block-share"]),
+        "generate corner": (["y.tns", *SHAPE, "--corner-dims", "2x2x2"],
+                            ["--exponents", "--corner-share", "--diagonal-share", "--diagonal-distance"]),
+        "generate planted": (["y.tns", *SHAPE], ["--noise"]),
+        "generate ratings": (["y.tns", "--users", 9, "--items", 9, "--nnz", 9], ["--noise", "--test"]),
+        "generate like": (["nell", "y.tns"], ["--scale"]),
+    }
+
+    def refuse(self, command: str, arguments: list, option: str, text: str, why: str) -> None:
+        self.assert_fails(f"{option}: {why}, not '{text}'; see polyad --help", 2, *command.split(), *arguments,
+                          f"{option}={text}", cwd=self.folder)
+
+    def test_every_real_option_wants_a_finite_number(self) -> None:
+        self.write("x.tns", "1 1 1 1\n")
+        for command, (arguments, options) in self.COMMANDS.items():
+            for option in options:
+                for text in ("NaN", "nan", "-NAN", "inf", "-Infinity", "1e999", " nan"):
+                    self.refuse(command, arguments, option, text, "expected a finite number")
+
+    def test_every_seed_is_a_whole_number(self) -> None:
+        self.write("x.tns", "1 1 1 1\n")
+        for command, (arguments, _) in self.COMMANDS.items():
+            for text in ("-1", "1.5", "18446744073709551616", "one"):
+                self.refuse(command, arguments, "--seed", text, "expected a whole number from 0 to 2^64 - 1")
+        self.assertEqual(self.result("generate", "planted", self.folder / "y.tns", *self.SHAPE, "--seed", 2**64 - 1)["seed"],
+                         2**64 - 1)
+
+
 class DoctorTest(ProgramTest):
     def test_everything_works_here(self) -> None:
         doctor = self.result("doctor")

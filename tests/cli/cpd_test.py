@@ -267,6 +267,7 @@ class RefusalTest(CpdTest):
         for text in ("much", "0", "-1GB", "0.5", "5QB", "nan", "1e30"):
             self.assert_refused(f"--memory {text}: expected an amount of memory, as in 800MB or 2.5GB", 2, "-r", 2,
                                 f"--memory={text}")
+        self.assert_refused("--memory '': expected an amount of memory, as in 800MB or 2.5GB", 2, "-r", 2, "--memory", "")
         for text in ("backwards", "1,2", "1,2,2", "0,1,2", "1,2,4", "1,2,3,", "1a,2,3", "+1,2,3", "1 2 3"):
             self.assert_refused(f"--mode-order {text}: expected auto, natural or each of 1 to 3 once, as in 2,1,3", 2,
                                 "-r", 2, "--mode-order", text)
@@ -298,7 +299,6 @@ class RefusalTest(CpdTest):
         self.assert_refused(f"--out {self.folder / 'x.txt'}: expected a directory, or a file that ends in .ktensor or .npz",
                             2, "-r", 2, "--out", self.folder / "x.txt")
 
-    def test_other_labels_are_not_overwritten(self) -> None:
     def test_no_output_takes_the_place_of_an_input_or_another(self) -> None:
         parts, page, out = self.write("parts", ""), self.folder / "x.html", self.folder / "model"
         out.mkdir()
@@ -308,6 +308,7 @@ class RefusalTest(CpdTest):
         self.assert_refused(f"--json {out / 'summary.json'} would overwrite a part of what --out writes", 2, "-r", 2,
                             "--out", out, "--json", out / "summary.json")
 
+    def test_other_labels_are_not_overwritten(self) -> None:
         out = self.folder / "model"
         out.mkdir()
         (out / "mode-1-who.map").write_text("ann\n")

@@ -155,6 +155,7 @@ class RefusalTest(RankTest):
                               "1-8 or 1,2,4", 2, "rank", path, f"--components={text}")
         self.assert_fails("--memory much: expected an amount of memory, as in 800MB or 2.5GB", 2, "rank", path,
                           "--memory", "much")
+        self.assert_fails("--memory '': expected an amount of memory, as in 800MB or 2.5GB", 2, "rank", path, "--memory", "")
         self.assert_fails("--nonneg=4: expected modes from 1 to 3, as in --nonneg=1,3", 2, "rank", path, "--nonneg=4")
         for option, value in (("--starts", 0), ("--holdout", 0.6), ("--holdout", -1), ("--iters", 0), ("--tol", -1)):
             result = run("rank", path, option, value)
