@@ -7,6 +7,7 @@
 #include "polyad/io/line_writer.hpp"
 #include "polyad/io/number_text.hpp"
 #include "polyad/io/output_file.hpp"
+#include "polyad/io/recognise.hpp"
 
 namespace polyad::io {
 
@@ -21,7 +22,7 @@ std::vector<int> read_partition(const std::filesystem::path& path, const Partiti
     const auto part = words.size() == 1 ? parse_index(words[0]) : std::nullopt;
     if (!part || *part < 0 || *part >= wanted.num_parts)
       throw Error(Errc::bad_input,
-                  fmt::format("'{}' is not a part; expected a number from 0 to {}", line.substr(0, 40),
+                  fmt::format("{} is not a part; expected a number from 0 to {}", in_quotes(line),
                               wanted.num_parts - 1),
                   {path.string(), number + 1});
     if (number >= wanted.first && number < wanted.first + wanted.count) parts.push_back(int(*part));
