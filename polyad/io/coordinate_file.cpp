@@ -28,7 +28,6 @@ void leave_out_others(CoordinateBatch& batch, const std::vector<Index>& dims) {
   if (!batch.values.empty()) batch.values.resize(std::size_t(kept));
 }
 
-// Texts were checked line by line; binaries state their own dims.
 void check_inside(const std::filesystem::path& path, const CoordinateBatch& batch,
                   const std::vector<Index>& dims) {
   for (std::size_t m = 0; m < dims.size(); ++m) {
@@ -37,7 +36,7 @@ void check_inside(const std::filesystem::path& path, const CoordinateBatch& batc
       throw Error(
           Errc::bad_input,
           fmt::format(
-              "nonzero {}: index {} of mode {} (from 1) is beyond the dimension {} that the model states",
+              "entry {}: index {} of mode {} (from 1) is beyond the dimension {} that the model states",
               beyond - batch.indices[m].begin() + 1, *beyond + 1, m + 1, dims[m]),
           {path.string(), 0});
   }
@@ -56,6 +55,10 @@ CoordinateFile::CoordinateFile(std::filesystem::path path, const ReadOptions& op
     scan();
     notes_.emplace_back(note_of_zero);
   }
+  // Lines were checked as they were read; what comes whole has dims of its own.
+  const bool comes_whole = is_binary(format_) || is_dense(format_);
+  if (comes_whole && options_.space->unknown() == IndexSpace::Unknown::fault)
+    check_inside(path_, *only_batch_, options_.space->dims());
   options_.progress = nullptr;
 }
 
@@ -89,11 +92,8 @@ CoordinateFile::IndexBase CoordinateFile::scan() {
 CoordinateBatch CoordinateFile::batch_of(Slab&& slab) const {
   CoordinateBatch batch{std::move(slab.indices), {}};
   if (slab.head.has_values) batch.values = std::move(slab.values);
-  const auto& dims = options_.space->dims();
   if (options_.space->unknown() == IndexSpace::Unknown::leave_out)
-    leave_out_others(batch, dims);
-  else
-    check_inside(path_, batch, dims);
+    leave_out_others(batch, options_.space->dims());
   return batch;
 }
 

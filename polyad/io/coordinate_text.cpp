@@ -51,8 +51,11 @@ LineShape shape_of(const InputFile& file, const FileHead& head, const ReadOption
   shape.limit.fill(most_index + 1 - shape.base);
   const auto& dims = options.dims.empty() ? head.dims : options.dims;
   shape.keep_within(dims, options.dims.empty() ? "the header" : "--dims");
-  if (options.space != nullptr && options.space->unknown() == IndexSpace::Unknown::fault)
-    shape.keep_within(options.space->dims(), "the model");
+  if (options.space != nullptr && options.space->unknown() == IndexSpace::Unknown::fault) {
+    const auto& model = options.space->dims();
+    shape.keep_within(model, "the model");
+    if (shape.mirrored) shape.keep_within({model[1], model[0]}, "the model, for the mirror image,");
+  }
   shape.first_line = head.data_line;
   return shape;
 }

@@ -74,13 +74,16 @@ class DenseReader {
     } else if (place_ == num_entries_) {
       report(line, fmt::format("the header announces {} values, here is one more", num_entries_));
       return;
-    } else if (*value != 0 && is_mine()) {
+    } else if (is_kept(*value) && is_mine()) {
       const auto index = coordinates(head_, place_);
       for (std::size_t m = 0; m < block_.indices.size(); ++m) block_.indices[m].push_back(index[m]);
       block_.values.push_back(*value);
     }
     ++place_;
   }
+
+  // A tensor is its nonzeros; coordinates of a model are all cells.
+  bool is_kept(double value) const { return value != 0 || options_.space != nullptr; }
 
   bool is_mine() const {
     const auto [part, parts] = options_.share;

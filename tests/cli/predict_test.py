@@ -123,6 +123,13 @@ class TableTest(PredictTest):
         self.assertEqual(json.loads((self.folder / "r.json").read_text())["rmse"], 1)
         self.assertEqual(run("predict", self.model, x).stderr, "")
 
+    def test_every_cell_of_a_dense_text_is_answered(self) -> None:
+        self.tiny()
+        x = self.write("x", "matrix\n2\n2 3\n0 5 0\n0 0 10\n")
+        rows = self.table(self.model, x)[1:]
+        self.assertEqual([row[:2] for row in rows], [[str(i), str(j)] for i in (1, 2) for j in (1, 2, 3)])
+        self.assertEqual([row[3] for row in rows], ["0", "5", "0", "0", "0", "10"])
+
     def test_many_coordinates_are_as_few(self) -> None:
         self.tiny()
         x = self.write("x.tns", "1 2 5\n2 3 10\n" * 40000)

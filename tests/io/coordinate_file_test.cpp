@@ -125,8 +125,31 @@ TEST_F(CoordinateFileTest, binaries_and_dense_texts_are_checked_too) {
   const IndexSpace strict({2, 1}, {}, Unknown::fault), lenient({2, 1}, {}, Unknown::leave_out);
   const std::string dense = "matrix\n2\n2 2\n1 2\n3 4\n";
   EXPECT_EQ(fault(dense, strict),
-            "x: nonzero 2: index 2 of mode 2 (from 1) is beyond the dimension 1 that the model states");
+            "x: entry 2: index 2 of mode 2 (from 1) is beyond the dimension 1 that the model states");
   EXPECT_EQ(read(dense, lenient), (Lines{{0, 0, 1}, {1, 0, 3}}));
+}
+
+TEST_F(CoordinateFileTest, dense_texts_have_a_line_for_every_cell_also_where_it_is_zero) {
+  const IndexSpace matrix({2, 2}, {}, Unknown::fault), tensor({2, 1, 2}, {}, Unknown::fault),
+      smaller({2, 1}, {}, Unknown::leave_out);
+  EXPECT_EQ(read("matrix\n2\n2 2\n0 2\n3 0\n", matrix), (Lines{{0, 0, 0}, {0, 1, 2}, {1, 0, 3}, {1, 1, 0}}));
+  EXPECT_EQ(read("tensor\n3\n2 1 2\n0\n1\n0\n0\n", tensor),
+            (Lines{{0, 0, 0, 0}, {1, 0, 0, 1}, {0, 0, 1, 0}, {1, 0, 1, 0}}));
+  const CoordinateFile file(folder_.write("x", "matrix\n2\n2 2\n0 0\n3 0\n"), options_for(smaller));
+  EXPECT_EQ(lines(file), (Lines{{0, 0, 0}, {1, 0, 3}}));
+  EXPECT_EQ(file.num_unknown(), 2);
+}
+
+TEST_F(CoordinateFileTest, an_entry_of_a_symmetric_matrix_stands_for_two) {
+  const IndexSpace space({3, 3}, {}, Unknown::fault);
+  EXPECT_EQ(read("%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 2 5\n3 1 7\n", space),
+            (Lines{{1, 1, 5}, {2, 0, 7}, {0, 2, 7}}));
+  const IndexSpace narrow({3, 2}, {}, Unknown::fault), lenient({3, 2}, {}, Unknown::leave_out);
+  const std::string text = "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 2 5\n3 1 7\n";
+  EXPECT_EQ(
+      fault(text, narrow),
+      "x:4: index '3' of mode 1 is beyond the dimension 2 that the model, for the mirror image, states");
+  EXPECT_EQ(read(text, lenient), (Lines{{1, 1, 5}, {2, 0, 7}}));
 }
 
 TEST_F(CoordinateFileTest, names_mean_what_the_model_says) {
