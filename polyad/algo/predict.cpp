@@ -24,9 +24,9 @@ void check_finite(Coordinates coordinates, std::span<const double> numbers, cons
 
 }  // namespace
 
-double PredictionSummary::relative_error() const {
+std::optional<double> PredictionSummary::relative_error() const {
   if (residuals.largest == 0) return 0;
-  if (values.largest == 0) return -1;
+  if (values.largest == 0) return {};
   return residuals.largest / values.largest * std::sqrt(residuals.squares / values.squares);
 }
 

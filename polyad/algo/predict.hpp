@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,8 +34,8 @@ struct PredictionSummary {
   Magnitudes values, residuals;
   std::vector<LargeResidual> largest;  // by magnitude, descending; among equals the first of the file
 
-  // |residuals| / |values|; negative when it is no number, because all values are zero and the model is not.
-  double relative_error() const;
+  // |residuals| / |values|; nothing when it is no number, because all values are zero and the model is not.
+  std::optional<double> relative_error() const;
 };
 
 // Evaluates a model at coordinates that come batch after batch, and keeps the summary of all.

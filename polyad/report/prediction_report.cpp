@@ -54,14 +54,16 @@ Json largest_json(const PredictionSummary& summary, std::span<const ModeLabels> 
 }
 
 std::string error_text(const PredictionSummary& summary) {
-  const double relative = summary.relative_error();
+  const auto relative = summary.relative_error();
   return fmt::format("RMSE {:.6g}, MAE {:.6g}, relative error {}", summary.residuals.root_mean_square(),
                      summary.residuals.mean(),
-                     relative < 0 ? "infinite: all values are 0" : fmt::format("{:.6g}", relative));
+                     relative ? fmt::format("{:.6g}", *relative) : "infinite: all values are 0");
 }
 
+// A table; empty when no residual is wanted.
 std::string largest_text(const PredictionSummary& summary, std::span<const ModeLabels> labels) {
-  std::string text = fmt::format("{:>12} {:>12} {:>12}  at", "residual", "value", "prediction");
+  if (summary.largest.empty()) return "";
+  std::string text = fmt::format("\n{:>12} {:>12} {:>12}  at", "residual", "value", "prediction");
   for (const auto& large : summary.largest)
     text += fmt::format("\n{:>12.5g} {:>12.5g} {:>12.5g}  {}", large.residual, large.value, large.prediction,
                         coordinate_text(large.coordinate, labels));
@@ -73,7 +75,7 @@ std::string largest_text(const PredictionSummary& summary, std::span<const ModeL
 Json prediction_json(const PredictionRun& run, std::span<const ModeLabels> labels) {
   const auto& summary = run.summary;
   const bool known = summary.has_values && summary.num_coordinates > 0;
-  const double relative = summary.relative_error();
+  const auto relative = summary.relative_error();
   return {{"count", summary.num_coordinates},
           {"unknown", run.num_unknown},
           {"dims", run.dims},
@@ -81,7 +83,7 @@ Json prediction_json(const PredictionRun& run, std::span<const ModeLabels> label
           {"with_values", summary.has_values},
           {"rmse", number_or_null(known, summary.residuals.root_mean_square())},
           {"mae", number_or_null(known, summary.residuals.mean())},
-          {"relative_error", number_or_null(known && relative >= 0, relative)},
+          {"relative_error", number_or_null(known && relative, relative.value_or(0))},
           {"residual_norm", number_or_null(known, summary.residuals.norm())},
           {"value_norm", number_or_null(known, summary.values.norm())},
           {"largest_residuals", largest_json(summary, labels)}};
@@ -95,7 +97,7 @@ std::string prediction_text(const PredictionRun& run, std::span<const ModeLabels
     text += fmt::format("; {} coordinates that it does not have were left out", with_commas(run.num_unknown));
   if (!summary.has_values) return text + "; no values to compare with";
   if (summary.num_coordinates == 0) return text;
-  return text + "\n" + error_text(summary) + "\n" + largest_text(summary, labels);
+  return text + "\n" + error_text(summary) + largest_text(summary, labels);
 }
 
 }  // namespace polyad

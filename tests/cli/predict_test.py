@@ -208,6 +208,12 @@ class SummaryTest(PredictTest):
         self.assertEqual((result["count"], result["dims"], result["components"], result["threads"], result["format"]),
                          (len(lines), [30, 20, 10], 3, 2, "tns"))
 
+    def test_no_residuals_make_no_table(self) -> None:
+        self.tiny()
+        words = self.succeed("predict", self.model, self.write("x.tns", "1 2 5\n"), "--top", 0, "--out", self.folder / "y.tsv")
+        self.assertEqual(words.splitlines()[1:], ["RMSE 1, MAE 1, relative error 0.2",
+                                                  f"{self.folder / 'y.tsv'}: the predictions"])
+
     def test_no_values_to_divide_by(self) -> None:
         self.tiny()
         result = run("predict", self.model, self.write("x.tns", "1 2 0\n"), "--json", "-")
