@@ -92,7 +92,8 @@ ComponentRecommendation recommend_by_prediction(std::span<const CountEvidence> e
 }
 
 // The largest number that no test speaks against; if there is none, the largest that holds up.
-ComponentRecommendation recommend_by_tests(std::span<const CountEvidence> evidence, int order) {
+ComponentRecommendation recommend_by_tests(std::span<const CountEvidence> evidence, int order,
+                                           Unpredicted unpredicted) {
   const CountEvidence* chosen = nullptr;
   const CountEvidence* second = nullptr;
   for (const auto& e : evidence) {
@@ -104,9 +105,11 @@ ComponentRecommendation recommend_by_tests(std::span<const CountEvidence> eviden
   const bool is_opposed = chosen == nullptr;
   if (is_opposed) chosen = second;
   if (chosen == nullptr)
-    return {{},
-            "nothing decides: no cells were held out, and no number tried has starts that agree or a "
-            "consistent core"};
+    return {
+        {},
+        fmt::format("nothing decides: {}, and no number tried has starts that agree or a consistent core",
+                    unpredicted == Unpredicted::nothing_held_out ? "no cells were held out"
+                                                                 : "all cells that were held out are zero")};
   return {chosen->num_components, fmt::format("the largest number tried {}: {}",
                                               is_opposed ? "that holds up" : "that nothing speaks against",
                                               verdict_text(*chosen, judge(*chosen, order)))};
@@ -127,10 +130,12 @@ std::optional<double> CountEvidence::held_out_error() const {
   return held_out_errors[std::ranges::max_element(known_fits) - known_fits.begin()];
 }
 
-ComponentRecommendation recommend(std::span<const CountEvidence> evidence, int order) {
+ComponentRecommendation recommend(std::span<const CountEvidence> evidence, int order,
+                                  Unpredicted unpredicted) {
   const bool predicts =
       std::ranges::all_of(evidence, [](const auto& e) { return e.held_out_error().has_value(); });
-  auto result = predicts ? recommend_by_prediction(evidence, order) : recommend_by_tests(evidence, order);
+  auto result =
+      predicts ? recommend_by_prediction(evidence, order) : recommend_by_tests(evidence, order, unpredicted);
   if (evidence.size() > 1 && result.num_components == evidence.back().num_components)
     result.reason += "; it is the largest number tried, so try more";
   return result;

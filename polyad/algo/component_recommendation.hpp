@@ -13,7 +13,7 @@ namespace polyad {
 struct CountEvidence {
   Index num_components = 0;
   std::vector<double> fits;                // [start], to the whole tensor
-  std::vector<double> held_out_errors;     // [start]; empty: nothing was held out
+  std::vector<double> held_out_errors;     // [start]; empty: nothing to predict was held out
   std::vector<double> known_fits;          // [start], of the models that did not see the held-out cells
   std::optional<double> core_consistency;  // of the best start; nothing where the core would be too large
   std::optional<double> stability;         // mean factor match score of all pairs of starts; nothing for one
@@ -38,11 +38,15 @@ struct ComponentRecommendation {
   std::string reason;                   // with the figures
 };
 
+// Why there is no held-out error, where there is none.
+enum class Unpredicted { nothing_held_out, only_zeros_held_out };
+
 // A number of components holds up when its starts agree or its core is consistent: either may fail alone, by
 // a start that went astray or by components that are much alike. Of those that hold up, the smallest is
-// recommended whose held-out error is within a worthwhile gain of their least. Where nothing was held out, it
-// is the largest that neither test speaks against. Matrices have many decompositions for every number, so
-// for them both tests mean nothing. Evidence is in ascending order of the number of components.
-ComponentRecommendation recommend(std::span<const CountEvidence> evidence, int order);
+// recommended whose held-out error is within a worthwhile gain of their least. Where there is no held-out
+// error, it is the largest that no test speaks against. Matrices have many decompositions for every number,
+// so for them both tests mean nothing. Evidence is in ascending order of the number of components.
+ComponentRecommendation recommend(std::span<const CountEvidence> evidence, int order,
+                                  Unpredicted unpredicted = Unpredicted::nothing_held_out);
 
 }  // namespace polyad

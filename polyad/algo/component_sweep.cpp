@@ -46,7 +46,10 @@ class ComponentSweep {
 
   ComponentSweepResult take_result(std::vector<CountEvidence> evidence) && {
     ComponentSweepResult result;
-    result.recommendation = recommend(evidence, x_.tensor.order());
+    const bool holds_cells_out = held_out_.cells.num_nonzeros() > 0;
+    result.recommendation =
+        recommend(evidence, x_.tensor.order(),
+                  holds_cells_out ? Unpredicted::only_zeros_held_out : Unpredicted::nothing_held_out);
     result.evidence = std::move(evidence);
     result.dims = x_.global_extents;
     result.num_nonzeros = x_.tensor.num_nonzeros();

@@ -201,6 +201,7 @@ TEST(ComponentSweep, has_no_held_out_error_where_nothing_can_be_predicted) {
   zeros.append(std::vector<Index>{2, 1, 2}, 0);
   const auto result = sweep(zeros, counts_up_to(2));
   for (const auto& evidence : result.evidence) EXPECT_EQ(evidence.held_out_error(), std::nullopt);
+  EXPECT_GT(result.num_held_out_nonzeros, 0);
   auto options = counts_up_to(2);
   options.held_out = 0;
   EXPECT_TRUE(sweep(test::tame_tensor({5, 4, 3}, 30, 1), options).evidence[0].held_out_errors.empty());
@@ -291,6 +292,18 @@ TEST(ComponentRecommendation, does_without_held_out_cells) {
       "the largest number tried that nothing speaks against: the starts agree (stability 0.990) and core "
       "consistency is high (90)");
   EXPECT_EQ(recommend(evidence, 2).num_components, std::nullopt);
+}
+
+TEST(ComponentRecommendation, says_why_nothing_was_predicted) {
+  const std::vector<CountEvidence> evidence{figures(4, {}, -5, 0.3), figures(5, {}, -9, 0.2)};
+  EXPECT_EQ(
+      recommend(evidence, 3, Unpredicted::nothing_held_out).reason,
+      "nothing decides: no cells were held out, and no number tried has starts that agree or a consistent "
+      "core");
+  EXPECT_EQ(
+      recommend(evidence, 3, Unpredicted::only_zeros_held_out).reason,
+      "nothing decides: all cells that were held out are zero, and no number tried has starts that agree or "
+      "a consistent core");
 }
 
 TEST(ComponentRecommendation, says_when_no_number_holds_up_or_predicts) {

@@ -107,6 +107,10 @@ class ResultTest(RankTest):
         self.assertEqual((result["nonneg"], result["recommended"]), ([1, 3], 3))
 
     def test_degenerate_tensors(self) -> None:
+        flat = self.rank(self.write("flat.tns", "1 1 0\n2 3 0\n"))
+        self.assertIsNone(flat["recommended"])
+        self.assertIn("all cells that were held out are zero", flat["reason"])
+        self.assertGreater(flat["held_out"]["nonzeros"], 0)
         zeros = self.rank(self.write("zeros.tns", "1 1 1 0\n2 3 4 0\n"))
         self.assertEqual([count["fit"] for count in zeros["counts"]], [1] * len(zeros["counts"]))
         one = self.rank(self.write("one.tns", "7 1 9 -2\n"))
