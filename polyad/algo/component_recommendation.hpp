@@ -18,6 +18,7 @@ struct CountEvidence {
   std::optional<double> core_consistency;  // of the best start; nothing where the core would be too large
   std::optional<double> stability;         // mean factor match score of all pairs of starts; nothing for one
   std::vector<int> iterations;             // [start]
+  std::string format;                      // how the tensor was held
 
   double best_fit() const;
   double mean_fit() const;

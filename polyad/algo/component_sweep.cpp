@@ -20,7 +20,10 @@ class ComponentSweep {
  public:
   ComponentSweep(const Comm& comm, SparseTensor<double> x, const ComponentSweepOptions& options,
                  Progress& progress)
-      : comm_(comm), options_(options), progress_(progress) {
+      : options_(options),
+        progress_(progress),
+        whole_(comm, [this] { return expand(x_); }),
+        training_(comm, x_, held_out_) {
     x_ = timings_.measure("compress", [&] {
       return progress.during("sorting", [&] {
         auto compacted = compact<double>(std::move(x));
@@ -35,6 +38,10 @@ class ComponentSweep {
       });
     guesses_ = first_guesses(held_out_);
   }
+
+  // Its tensors know where it is.
+  ComponentSweep(const ComponentSweep&) = delete;
+  ComponentSweep& operator=(const ComponentSweep&) = delete;
 
   CountEvidence try_count(Index num_components) {
     CountEvidence evidence;
@@ -63,9 +70,11 @@ class ComponentSweep {
  private:
   // Fits, stability and core consistency: of the whole tensor.
   void fit_whole(CountEvidence& evidence) {
-    const auto options = options_for(evidence.num_components);
-    const auto x =
-        timings_.measure("compress", [&] { return prepare<Real>(comm_, expand(x_), options, progress_); });
+    auto options = options_for(evidence.num_components);
+    if (training_.num_builds() > 0) options.extra_bytes += bytes(training_.tensor().local(0));
+    timings_.measure("compress", [&] { whole_.prepare(options, progress_); });
+    const auto& x = whole_.prepared();
+    evidence.format = x.chosen.name;
     std::vector<Kruskal<double>> models;
     for (int start = 0; start < options_.num_starts; ++start) {
       const auto result = timings_.measure("fit", [&] {
@@ -78,7 +87,6 @@ class ComponentSweep {
       models.push_back(in_double(result.model));
     }
     evidence.stability = timings_.measure("compare", [&] { return mean_match(models); });
-    format_bytes_ = bytes(x.tensor.local(0));
     const auto best = std::ranges::max_element(evidence.fits) - evidence.fits.begin();
     evidence.core_consistency = timings_.measure("core", [&] {
       return progress_.during("core consistency",
@@ -88,14 +96,13 @@ class ComponentSweep {
 
   void fit_around_cells(CountEvidence& evidence) {
     auto options = options_for(evidence.num_components);
-    options.extra_bytes += format_bytes_;  // guesses are replaced in a copy
-    const auto x = timings_.measure(
-        "compress", [&] { return prepare_training<Real>(comm_, x_, held_out_, options, progress_); });
+    options.extra_bytes += bytes(whole_.prepared().tensor.local(0));
+    timings_.measure("compress", [&] { training_.prepare(options, progress_); });
     Array<double> best;
     for (int start = 0; start < options_.num_starts; ++start) {
       const auto fit = timings_.measure("predict", [&] {
         return watched(evidence.num_components, start, "predicting", [&](const CpObserver& observe) {
-          return fit_around(x, held_out_, guesses_, als_options(options, start), observe);
+          return fit_around(training_, guesses_, als_options(options, start), observe);
         });
       });
       const bool is_best = start == 0 || fit.known_fit > std::ranges::max(evidence.known_fits);
@@ -129,8 +136,8 @@ class ComponentSweep {
     return options;
   }
 
-  // What this class holds besides the tensor that is iterated over: the compact one, a model per start, a
-  // core per thread.
+  // What this class holds besides the two tensors that are iterated over: the compact one, a model per start,
+  // a core per thread.
   Index kept_bytes(Index num_components) const {
     Index rows = 0;
     for (const Index extent : x_.tensor.extents()) rows += extent;
@@ -154,14 +161,14 @@ class ComponentSweep {
     return sum / pairs;
   }
 
-  Comm comm_;
   const ComponentSweepOptions& options_;
   Progress& progress_;
   CompactTensor<double> x_;
   std::vector<int> mode_order_;
   HeldOut held_out_;
-  Index format_bytes_ = 0;  // of the tensor as it was iterated over
-  Array<double> guesses_;   // of the held-out cells, by the last number of components
+  TensorPreparer<Real> whole_;
+  TrainingTensor<Real> training_;
+  Array<double> guesses_;  // of the held-out cells, by the last number of components
   Timings timings_;
 };
 

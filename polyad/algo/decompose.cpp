@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "polyad/algo/cp_opt.hpp"
 #include "polyad/base/error.hpp"
@@ -20,32 +22,48 @@ namespace {
                           with_prefix(double(wanted.max_bytes), "B"), wanted.format, format_table(options)));
 }
 
+// Collective.
+template <class Real>
+NonzeroShapes measure_shapes(const Comm& comm, const LocalNonzeros<Real>& x) {
+  NonzeroShapes result;
+  std::vector<std::span<const Index>> rows;  // [mode]
+  std::vector<Index> all_rows;               // [mode]: of the whole tensor
+  for (const auto& exchange : x.exchanges) {
+    rows.emplace_back(exchange.rows);
+    all_rows.push_back(comm.all_reduce(exchange.num_owned));
+    result.num_rows.push_back(std::ssize(exchange.rows));
+    result.folds.push_back(exchange.folds);
+  }
+  FiberSketches whole;
+  for (const auto& tensor : x.tensors) {
+    auto sketches = sketch_fibers<Real>(tensor, rows, all_rows);
+    auto& shape = result.locals.emplace_back(shape_of(tensor.extents(), tensor.num_nonzeros(), sketches));
+    shape.num_blocks = estimate_blocks(tensor);
+    if (whole.empty()) whole = std::move(sketches);
+  }
+  merge_over(comm, std::views::values(whole));
+  result.whole = shape_of(all_rows, x.num_nonzeros, whole);
+  return result;
+}
+
 // Lists what the formats would take for the nonzeros that this process holds.
 template <class Real>
 class FormatLister {
  public:
-  FormatLister(const Comm& comm, const LocalNonzeros<Real>& x, const DecomposeOptions& options)
-      : comm_(comm), x_(x), options_(options), n_(padded_components(options.als.num_components)) {
-    for (const auto& exchange : x.exchanges) {
-      rows_.emplace_back(exchange.rows);
-      all_rows_.push_back(comm.all_reduce(exchange.num_owned));
-    }
-    for (const auto& tensor : x.tensors) sketches_.push_back(sketch_fibers<Real>(tensor, rows_, all_rows_));
-  }
+  FormatLister(const NonzeroShapes& shapes, const DecomposeOptions& options)
+      : shapes_(shapes), options_(options), n_(padded_components(options.als.num_components)) {}
 
-  // From the whole tensor, so that it is the same however that is distributed. Collective.
+  // From the whole tensor, so that it is the same however that is distributed.
   std::vector<int> mode_order() const {
     if (!options_.mode_order.empty()) return options_.mode_order;
-    if (is_opt()) return natural_mode_order(int(all_rows_.size()));
-    auto whole = sketches_.front();
-    merge_over(comm_, std::views::values(whole));
-    return choose_mode_order(shape_of(all_rows_, x_.num_nonzeros, whole), n_);
+    if (is_opt()) return natural_mode_order(shapes_.whole.order());
+    return choose_mode_order(shapes_.whole, n_);
   }
 
   std::vector<FormatOption> list(const std::vector<int>& mode_order) const {
     // With CP-OPT rows are never solved in the pass that sums them.
-    std::vector<bool> is_folded;
-    for (const auto& exchange : x_.exchanges) is_folded.push_back(exchange.folds || is_opt());
+    std::vector<bool> is_folded = shapes_.folds;
+    if (is_opt()) is_folded.assign(is_folded.size(), true);
     auto formats = is_coarse() ? coarse_formats(mode_order) : list_formats(cost(0), mode_order, is_folded);
     if (is_opt()) plan_evaluations(formats);
     for (auto& format : formats) format.work_bytes += options_.extra_bytes;
@@ -54,14 +72,9 @@ class FormatLister {
 
  private:
   bool is_opt() const { return options_.method == Method::opt; }
-  bool is_coarse() const { return x_.tensors.size() > 1; }
+  bool is_coarse() const { return shapes_.locals.size() > 1; }
 
-  AlsCost cost(std::size_t t) const {
-    const auto& tensor = x_.tensors[t];
-    auto shape = shape_of(tensor.extents(), tensor.num_nonzeros(), sketches_[t]);
-    shape.num_blocks = estimate_blocks(tensor);
-    return {shape, {n_, sizeof(Real), num_threads()}};
-  }
+  AlsCost cost(std::size_t t) const { return {shapes_.locals[t], {n_, sizeof(Real), num_threads()}}; }
 
   // A tensor per mode, each for the rows of that mode only: a tree rooted there, or a list.
   std::vector<FormatOption> coarse_formats(const std::vector<int>& mode_order) const {
@@ -90,8 +103,7 @@ class FormatLister {
 
   // For all factors at once: an MTTKRP per mode and no more, and vectors as long as all factors.
   void plan_evaluations(std::vector<FormatOption>& formats) const {
-    Index num_rows = 0;
-    for (const auto& rows : rows_) num_rows += std::ssize(rows);
+    const Index num_rows = std::accumulate(shapes_.num_rows.begin(), shapes_.num_rows.end(), Index(0));
     for (auto& format : formats) {
       format.plan = plain_plan(format.plan.mode_order, format.plan.trees);
       if (!is_coarse() && format.format == Format::csf) format.seconds = cost(0).seconds(format.plan);
@@ -100,13 +112,9 @@ class FormatLister {
     }
   }
 
-  const Comm& comm_;
-  const LocalNonzeros<Real>& x_;
+  const NonzeroShapes& shapes_;
   const DecomposeOptions& options_;
   Index n_;
-  std::vector<std::span<const Index>> rows_;  // [mode]
-  std::vector<Index> all_rows_;               // [mode]: of the whole tensor
-  std::vector<FiberSketches> sketches_;       // [local tensor]
 };
 
 // The largest of any process: the slowest holds up all, and each must fit. Collective.
@@ -121,8 +129,8 @@ void take_largest(const Comm& comm, std::vector<FormatOption>& formats) {
 
 // Collective.
 template <class Real>
-FormatChoice choose_for(const Comm& comm, const LocalNonzeros<Real>& x, const DecomposeOptions& options) {
-  const FormatLister<Real> lister(comm, x, options);
+FormatChoice choose_for(const Comm& comm, const NonzeroShapes& shapes, const DecomposeOptions& options) {
+  const FormatLister<Real> lister(shapes, options);
   auto formats = lister.list(lister.mode_order());
   if (options.format != "auto" &&
       std::ranges::find(formats, options.format, &FormatOption::name) == formats.end())
@@ -153,30 +161,72 @@ template <class Real>
 FormatChoice suggest_format(SparseTensor<double> x, const DecomposeOptions& options) {
   std::vector<SparseTensor<double>> whole;
   whole.push_back(std::move(x));
-  return choose_for(Comm::self(), localise<Real>(Comm::self(), std::move(whole), {}), options);
+  const auto nonzeros = localise<Real>(Comm::self(), std::move(whole), {});
+  return choose_for<Real>(Comm::self(), measure_shapes(Comm::self(), nonzeros), options);
+}
+
+template <class Real>
+LocalNonzeros<Real> TensorPreparer<Real>::sort(Progress& progress) {
+  const Distribution none;
+  const auto& distribution = distribution_ != nullptr ? *distribution_ : none;
+  auto moved = timings_.measure("distribute", [&] {
+    return progress.during("moving nonzeros", [&] {
+      auto share = make_share_();
+      extents_ = share.extents();
+      return move_to_owners(comm_, std::move(share), distribution);
+    });
+  });
+  return timings_.measure("compress", [&] {
+    return progress.during("sorting", [&] { return localise<Real>(comm_, std::move(moved), distribution); });
+  });
+}
+
+// On all processes or on none. Where modes have tensors of their own, their order tells whose tree is whose.
+template <class Real>
+bool TensorPreparer<Real>::is_built_for(const FormatOption& chosen) const {
+  if (!prepared_) return false;
+  const auto& built = prepared_->chosen;
+  const bool is_same = built.format == chosen.format && built.plan.trees == chosen.plan.trees &&
+                       (shapes_->locals.size() == 1 || built.plan.mode_order == chosen.plan.mode_order);
+  return comm_.all_reduce(std::int32_t(is_same), Reduce::min) == 1;
+}
+
+template <class Real>
+PreparedTensor<Real>& TensorPreparer<Real>::prepare(const DecomposeOptions& options, Progress& progress) {
+  timings_ = {};
+  std::optional<LocalNonzeros<Real>> x;
+  if (!shapes_) x = sort(progress);
+  auto choice = timings_.measure("choose", [&] {
+    return progress.during("counting fibers", [&] {
+      if (!shapes_) shapes_ = measure_shapes(comm_, *x);
+      return choose_for<Real>(comm_, *shapes_, options);
+    });
+  });
+  if (is_built_for(choice.chosen)) {
+    prepared_->chosen = std::move(choice.chosen);
+    prepared_->options = std::move(choice.options);
+    prepared_->timings = std::move(timings_);
+    return *prepared_;
+  }
+  prepared_.reset();  // there is not always room for two
+  if (!x) x = sort(progress);
+  auto locals = timings_.measure("compress", [&] {
+    return progress.during("building " + choice.chosen.name,
+                           [&] { return build_locals(std::move(x->tensors), choice.chosen); });
+  });
+  ++num_builds_;
+  prepared_.emplace(PreparedTensor<Real>{DistTensor<Real>(comm_, extents_, *x, std::move(locals)),
+                                         std::move(choice.chosen), std::move(choice.options),
+                                         x->num_duplicates, std::move(x->loads), std::move(timings_)});
+  return *prepared_;
 }
 
 template <class Real>
 PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const DecomposeOptions& options,
                              Progress& progress, const Distribution& distribution) {
-  Timings timings;
-  const auto extents = share.extents();
-  const auto phase = [&](const std::string& name, const std::string& doing, auto fn) {
-    return timings.measure(name, [&] { return progress.during(doing, fn); });
-  };
-  auto moved = phase("distribute", "moving nonzeros",
-                     [&] { return move_to_owners(comm, std::move(share), distribution); });
-  auto x = phase("compress", "sorting", [&] { return localise<Real>(comm, std::move(moved), distribution); });
-  auto choice = phase("choose", "counting fibers", [&] { return choose_for(comm, x, options); });
-  const auto& chosen = choice.chosen;
-  auto locals = phase("compress", "building " + chosen.name,
-                      [&] { return build_locals(std::move(x.tensors), chosen); });
-  return {DistTensor<Real>(comm, extents, x, std::move(locals)),
-          chosen,
-          std::move(choice.options),
-          x.num_duplicates,
-          std::move(x.loads),
-          std::move(timings)};
+  TensorPreparer<Real> preparer(
+      comm, [&] { return std::move(share); }, &distribution);
+  return std::move(preparer.prepare(options, progress));
 }
 
 template <class Real>
@@ -201,6 +251,8 @@ template PreparedTensor<float> prepare(const Comm&, SparseTensor<double>, const 
                                        const Distribution&);
 template PreparedTensor<double> prepare(const Comm&, SparseTensor<double>, const DecomposeOptions&, Progress&,
                                         const Distribution&);
+template class TensorPreparer<float>;
+template class TensorPreparer<double>;
 template CpResult<float> decompose(const PreparedTensor<float>&, const DecomposeOptions&, const CpObserver&);
 template CpResult<double> decompose(const PreparedTensor<double>&, const DecomposeOptions&,
                                     const CpObserver&);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,45 @@ struct PreparedTensor {
 template <class Real>
 PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const DecomposeOptions& options,
                              Progress& progress, const Distribution& distribution = {});
+
+// What the nonzeros that a process holds are like: all that a choice of format depends on.
+struct NonzeroShapes {
+  TensorShape whole;                // of the nonzeros of all processes
+  std::vector<TensorShape> locals;  // of this process: one for all modes, or one per mode
+  std::vector<Index> num_rows;      // [mode], of this process
+  std::vector<bool> folds;          // [mode]
+};
+
+// Prepares a tensor again and again, as for one number of components after the other. It is sorted and built
+// anew only when another format or other trees are chosen than the last time.
+template <class Real>
+class TensorPreparer {
+ public:
+  // Makes the share of this process, the same each time.
+  using MakeShare = std::function<SparseTensor<double>()>;
+  // The distribution, if there is one, must stay where it is.
+  TensorPreparer(Comm comm, MakeShare make_share, const Distribution* distribution = nullptr)
+      : comm_(std::move(comm)), make_share_(std::move(make_share)), distribution_(distribution) {}
+
+  // What the function above returns. It stays here, so that its values can be changed. Collective.
+  PreparedTensor<Real>& prepare(const DecomposeOptions& options, Progress& progress);
+  PreparedTensor<Real>& prepared() { return *prepared_; }
+  const PreparedTensor<Real>& prepared() const { return *prepared_; }
+  int num_builds() const { return num_builds_; }
+
+ private:
+  LocalNonzeros<Real> sort(Progress& progress);
+  bool is_built_for(const FormatOption& chosen) const;
+
+  Comm comm_;
+  MakeShare make_share_;
+  const Distribution* distribution_;
+  std::vector<Index> extents_;
+  std::optional<NonzeroShapes> shapes_;
+  std::optional<PreparedTensor<Real>> prepared_;
+  Timings timings_;
+  int num_builds_ = 0;
+};
 
 // By the method that the tensor was prepared for. Collective.
 template <class Real>

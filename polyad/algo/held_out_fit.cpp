@@ -19,18 +19,6 @@ constexpr double step_growth = 1.5, longest_step = 16;
 // Guesses have settled when a round moves them by less, relative to their norm.
 constexpr double settled_change = 1e-3;
 
-// The tensor with other guesses, which are in the units of the compact tensor.
-template <class Real>
-DistTensor<Real> with_guesses(const TrainingTensor<Real>& x, const HeldOut& held_out,
-                              std::span<const double> guesses) {
-  const auto& tensor = x.prepared.tensor;
-  const double unit = held_out.value_scale / tensor.value_scale();
-  auto local = tensor.local(0);
-  x.places.assign(local, guesses, unit);
-  return tensor.with_values(std::move(local),
-                            (held_out.known_squared_norm + squared_norm(guesses)) * unit * unit);
-}
-
 // From the fit to the tensor with guesses, which the model left by `moved`.
 template <class Real>
 double known_fit(double fit, const DistTensor<Real>& x, const HeldOut& held_out, double moved) {
@@ -52,29 +40,37 @@ CpAlsOptions round_options(const CpAlsOptions& options, int iterations_done) {
 }  // namespace
 
 template <class Real>
-TrainingTensor<Real> prepare_training(const Comm& comm, const CompactTensor<double>& x,
-                                      const HeldOut& held_out, const DecomposeOptions& options,
-                                      Progress& progress) {
-  auto prepared = prepare<Real>(comm, expand_without(x, held_out), options, progress);
-  ValuePlaces<Real> places(prepared.tensor.local(0), held_out.cells);
-  return {std::move(prepared), std::move(places)};
+void TrainingTensor<Real>::prepare(const DecomposeOptions& options, Progress& progress) {
+  const int builds_before = num_builds();
+  preparer_.prepare(options, progress);
+  if (num_builds() > builds_before) places_.emplace(tensor().local(0), held_out_.cells);
 }
 
 template <class Real>
-HeldOutFit<Real> fit_around(const TrainingTensor<Real>& x, const HeldOut& held_out, Array<double> guesses,
-                            const CpAlsOptions& options, const CpObserver& observe) {
+void TrainingTensor<Real>::set_guesses(std::span<const double> guesses) {
+  auto& tensor = preparer_.prepared().tensor;
+  const double unit = held_out_.value_scale / tensor.value_scale();
+  tensor.set_values([&](LocalTensor<Real>& local) { places_->assign(local, guesses, unit); },
+                    (held_out_.known_squared_norm + squared_norm(guesses)) * unit * unit);
+}
+
+template <class Real>
+HeldOutFit<Real> fit_around(TrainingTensor<Real>& x, Array<double> guesses, const CpAlsOptions& options,
+                            const CpObserver& observe) {
   HeldOutFit<Real> fit;
+  const auto& held_out = x.held_out();
   double step = 1;
   for (bool is_settled = false; fit.iterations < options.max_iterations && !is_settled;) {
     const bool is_first = fit.iterations == 0;
-    const auto tensor = with_guesses(x, held_out, guesses);
-    auto result = cp_als<Real>(tensor, x.prepared.chosen.plan, round_options(options, fit.iterations),
-                               observe, is_first ? nullptr : &fit.model);
+    x.set_guesses(guesses);
+    auto result = cp_als<Real>(x.tensor(), x.plan(), round_options(options, fit.iterations), observe,
+                               is_first ? nullptr : &fit.model);
     fit.iterations += result.iterations();
     fit.model = std::move(result.model);
     fit.predicted = values_at(fit.model, held_out.cells, held_out.value_scale);
     const double moved = distance(fit.predicted, guesses);
-    const double fit_before = std::exchange(fit.known_fit, known_fit(result.fit(), tensor, held_out, moved));
+    const double fit_before =
+        std::exchange(fit.known_fit, known_fit(result.fit(), x.tensor(), held_out, moved));
     is_settled = result.stop == StopReason::observer ||
                  (relative_distance(fit.predicted, guesses) < settled_change &&
                   std::abs(fit.known_fit - fit_before) < iterations_per_round * options.tolerance);
@@ -89,13 +85,11 @@ Array<double> first_guesses(const HeldOut& held_out) {
   return Array<double>(held_out.cells.values().size(), held_out.known_mean);
 }
 
-template TrainingTensor<float> prepare_training(const Comm&, const CompactTensor<double>&, const HeldOut&,
-                                                const DecomposeOptions&, Progress&);
-template TrainingTensor<double> prepare_training(const Comm&, const CompactTensor<double>&, const HeldOut&,
-                                                 const DecomposeOptions&, Progress&);
-template HeldOutFit<float> fit_around(const TrainingTensor<float>&, const HeldOut&, Array<double>,
-                                      const CpAlsOptions&, const CpObserver&);
-template HeldOutFit<double> fit_around(const TrainingTensor<double>&, const HeldOut&, Array<double>,
-                                       const CpAlsOptions&, const CpObserver&);
+template class TrainingTensor<float>;
+template class TrainingTensor<double>;
+template HeldOutFit<float> fit_around(TrainingTensor<float>&, Array<double>, const CpAlsOptions&,
+                                      const CpObserver&);
+template HeldOutFit<double> fit_around(TrainingTensor<double>&, Array<double>, const CpAlsOptions&,
+                                       const CpObserver&);
 
 }  // namespace polyad

@@ -6,18 +6,31 @@
 
 namespace polyad {
 
-// A tensor made ready for iterations that are not to see some of its cells. These are entries like others,
-// but their values are guesses that can be replaced.
+// A tensor for iterations that are not to see some of its cells. These are entries like others, but their
+// values are guesses that are replaced in place.
 template <class Real>
-struct TrainingTensor {
-  PreparedTensor<Real> prepared;
-  ValuePlaces<Real> places;
-};
+class TrainingTensor {
+ public:
+  // Both must stay where they are.
+  TrainingTensor(const Comm& comm, const CompactTensor<double>& x, const HeldOut& held_out)
+      : held_out_(held_out), preparer_(comm, [&] { return expand_without(x, held_out); }) {}
 
-template <class Real>
-TrainingTensor<Real> prepare_training(const Comm& comm, const CompactTensor<double>& x,
-                                      const HeldOut& held_out, const DecomposeOptions& options,
-                                      Progress& progress);
+  // Must come before all that follows, and again for other options: see TensorPreparer.
+  void prepare(const DecomposeOptions& options, Progress& progress);
+  int num_builds() const { return preparer_.num_builds(); }
+
+  // In the units of the held-out values.
+  void set_guesses(std::span<const double> guesses);
+
+  const DistTensor<Real>& tensor() const { return preparer_.prepared().tensor; }
+  const AlsPlan& plan() const { return preparer_.prepared().chosen.plan; }
+  const HeldOut& held_out() const { return held_out_; }
+
+ private:
+  const HeldOut& held_out_;
+  TensorPreparer<Real> preparer_;
+  std::optional<ValuePlaces<Real>> places_;
+};
 
 template <class Real>
 struct HeldOutFit {
@@ -34,10 +47,10 @@ struct HeldOutFit {
 // go on from there for a few iterations, and so on until the guesses and the fit settle. First guesses that
 // are near help, such as those of fewer components: components tend to describe guesses that are far off. The
 // true values decide nothing but the error, and must not all be zero. The iteration limit holds for all
-// rounds together.
+// rounds together. Leaves its last guesses in the tensor.
 template <class Real>
-HeldOutFit<Real> fit_around(const TrainingTensor<Real>& x, const HeldOut& held_out, Array<double> guesses,
-                            const CpAlsOptions& options, const CpObserver& observe = {});
+HeldOutFit<Real> fit_around(TrainingTensor<Real>& x, Array<double> guesses, const CpAlsOptions& options,
+                            const CpObserver& observe = {});
 // The mean of the other cells, for all: where nothing is known.
 Array<double> first_guesses(const HeldOut& held_out);
 

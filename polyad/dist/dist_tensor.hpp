@@ -28,12 +28,12 @@ class DistTensor {
         squared_norm_(nonzeros.squared_norm),
         value_scale_(nonzeros.value_scale) {}
 
-  // The same nonzeros with other values, where all modes have one local tensor.
-  DistTensor with_values(LocalTensor<Real> local, double squared_norm) const {
-    DistTensor result(comm_, extents_,
-                      {{}, exchanges_, num_nonzeros_, 0, squared_norm, value_scale_, volume_rows_, {}}, {});
-    result.locals_.push_back(std::move(local));
-    return result;
+  // Gives the nonzeros other values, of this squared norm, where all modes have one local tensor:
+  // set(local tensor).
+  template <class Set>
+  void set_values(Set set, double squared_norm) {
+    set(locals_.front());
+    squared_norm_ = squared_norm;
   }
 
   const Comm& comm() const { return comm_; }

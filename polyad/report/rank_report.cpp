@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "polyad/report/statistics_report.hpp"
@@ -30,6 +31,7 @@ nlohmann::ordered_json count_json(const CountEvidence& evidence) {
   json["core_consistency"] = or_null(evidence.core_consistency);
   json["stability"] = or_null(evidence.stability);
   json["iterations"] = evidence.iterations;
+  json["format"] = evidence.format;
   return json;
 }
 
@@ -38,6 +40,14 @@ std::vector<int> nonnegative_modes(const CpAlsOptions& als) {
   for (int m = 0; m < int(als.nonnegative.size()); ++m)
     if (als.nonnegative[m]) modes.push_back(m + 1);
   return modes;
+}
+
+// "csf", or "csf and coo" where numbers of components differ in it.
+std::string formats_text(const std::vector<CountEvidence>& counts) {
+  std::vector<std::string> names;
+  for (const auto& evidence : counts)
+    if (std::ranges::find(names, evidence.format) == names.end()) names.push_back(evidence.format);
+  return fmt::format("{}", fmt::join(names, " and "));
 }
 
 std::string recommended_text(std::optional<Index> count) {
@@ -97,9 +107,9 @@ std::string rank_text(const RankRun& run) {
   const auto& result = run.result;
   std::string text = fmt::format("\n{}: {}\n\n", recommended_text(result.recommendation.num_components),
                                  result.recommendation.reason);
-  text +=
-      fmt::format("{} tensor, {} nonzeros, {} starts each, {} precision, {} threads", dims_text(result.dims),
-                  with_commas(result.num_nonzeros), run.options.num_starts, run.precision, run.threads);
+  text += fmt::format("{} tensor, {} nonzeros, format {}, {} starts each, {} precision, {} threads",
+                      dims_text(result.dims), with_commas(result.num_nonzeros), formats_text(result.evidence),
+                      run.options.num_starts, run.precision, run.threads);
   if (result.num_held_out_nonzeros > 0)
     text += fmt::format("; held out {} nonzeros and {} zeros", with_commas(result.num_held_out_nonzeros),
                         with_commas(result.num_held_out_zeros));

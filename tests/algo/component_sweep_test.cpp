@@ -40,13 +40,72 @@ ComponentSweepResult sweep(const SparseTensor<double>& x, const ComponentSweepOp
   return sweep_components<Real>(Comm::self(), x, options, silent);
 }
 
+// One number of components after the other: all is as if each had been prepared alone.
+TEST(TensorPreparer, builds_again_only_what_has_changed) {
+  for (const std::string format : {"auto", "csf", "csf-all", "coo", "hicoo"}) {
+    const auto x = test::tame_tensor({60, 9, 150}, 4000, 3, true);
+    Progress silent;
+    TensorPreparer<double> preparer(Comm::self(), [&] { return x; });
+    std::vector<std::pair<Format, std::vector<std::vector<int>>>> built;
+    int changes = 0;
+    for (const Index count : {1, 2, 3, 5, 16, 37, 100, 2}) {
+      auto options = test::options_for(count, 3);
+      options.format = format;
+      const auto& prepared = preparer.prepare(options, silent);
+
+      const auto alone = prepare<double>(Comm::self(), x, options, silent);
+      EXPECT_EQ(prepared.chosen.name, alone.chosen.name);
+      EXPECT_EQ(prepared.chosen.plan.trees, alone.chosen.plan.trees);
+      EXPECT_EQ(prepared.chosen.plan.mode_order, alone.chosen.plan.mode_order);
+      EXPECT_EQ(prepared.chosen.peak_bytes(), alone.chosen.peak_bytes());
+      EXPECT_EQ(cp_als<double>(prepared.tensor, prepared.chosen.plan, options.als).model,
+                cp_als<double>(alone.tensor, alone.chosen.plan, options.als).model);
+      const std::pair now{alone.chosen.format, alone.chosen.plan.trees};
+      changes += built.empty() || built.back() != now ? 1 : 0;
+      built.push_back(now);
+    }
+    EXPECT_EQ(preparer.num_builds(), changes) << format;
+    if (format != "auto" && format != "csf") {
+      EXPECT_EQ(preparer.num_builds(), 1) << format;
+    }
+  }
+}
+
+TEST(TrainingTensor, replaces_guesses_where_they_are) {
+  const auto compacted = compact<double>(sparse_planted({40, 30, 20}, 3, 0.1, 2));
+  const auto held_out = hold_out(compacted, natural_mode_order(3), 0.1, 1);
+  Progress silent;
+  TrainingTensor<double> training(Comm::self(), compacted, held_out);
+  auto options = test::options_for(3, 5);
+  options.format = "csf-all";
+  training.prepare(options, silent);
+  const auto* const values = &std::get<CsfTensor<double>>(training.tensor().local(0)).trees[0].values()[0];
+  const double norm_before = training.tensor().squared_norm();
+
+  training.set_guesses(Array<double>(held_out.cells.values().size(), 100.0));
+  const double norm = training.tensor().squared_norm();
+  options.als.num_components = 4;
+  training.prepare(options, silent);
+
+  EXPECT_EQ(training.num_builds(), 1);
+  EXPECT_EQ(&std::get<CsfTensor<double>>(training.tensor().local(0)).trees[0].values()[0], values);
+  EXPECT_GT(norm, norm_before);
+  for (const auto& tree : std::get<CsfTensor<double>>(training.tensor().local(0)).trees)
+    EXPECT_EQ(std::ranges::count(tree.values(), 100.0), held_out.cells.num_nonzeros());
+  double squares = 0;
+  for (const double value : std::get<CsfTensor<double>>(training.tensor().local(0)).trees[0].values())
+    squares += value * value;
+  EXPECT_NEAR(norm, squares, 1e-9 * squares);
+}
+
 template <class Real>
 HeldOutFit<Real> fit_unseen(const CompactTensor<double>& x, const HeldOut& held_out,
                             const DecomposeOptions& options) {
   const test::Threads one(1);
   Progress silent;
-  return fit_around<Real>(prepare_training<Real>(Comm::self(), x, held_out, options, silent), held_out,
-                          first_guesses(held_out), options.als);
+  TrainingTensor<Real> training(Comm::self(), x, held_out);
+  training.prepare(options, silent);
+  return fit_around<Real>(training, first_guesses(held_out), options.als);
 }
 
 template <class Real>

@@ -16,7 +16,7 @@ INNER_KEYS = {
     "seconds": {"load", "compress", "fit", "predict", "core", "compare"},
 }
 COUNT_KEYS = {"components", "fit", "mean_fit", "fits", "held_out_error", "held_out_errors", "known_fits",
-              "core_consistency", "stability", "iterations"}
+              "core_consistency", "stability", "iterations", "format"}
 
 
 class RankTest(ProgramTest):
@@ -78,8 +78,10 @@ class ResultTest(RankTest):
     def test_formats_say_the_same(self) -> None:
         path = self.planted()
         first = self.rank(path, "--components", "2,3")
+        self.assertIn(first["counts"][0]["format"], ("csf", "csf-one", "csf-two", "csf-all", "coo", "hicoo"))
         for name in ("csf-all", "coo", "hicoo"):
             other = self.rank(path, "--components", "2,3", "--format", name)
+            self.assertEqual([count["format"] for count in other["counts"]], [name, name])
             for a, b in zip(first["counts"], other["counts"]):
                 self.assertAlmostEqual(a["fit"], b["fit"], 6)
                 self.assertAlmostEqual(a["held_out_error"], b["held_out_error"], 3)
@@ -128,7 +130,7 @@ class WordsTest(RankTest):
         self.assertEqual([line.split()[0] for line in words[1:5]], ["1", "2", "3", "4"])
         self.assertTrue(all(len(line) == len(words[0]) for line in words[1:5]))
         self.assertRegex(words[6], "^recommended: 3 components: held-out error .*stability .*core consistency is high")
-        self.assertIn("40x30x20 tensor", words[8])
+        self.assertRegex(words[8], "^40x30x20 tensor, 3,778 nonzeros, format [a-z]+(-[a-z]+)?, 3 starts each, ")
         dashes = self.succeed("rank", self.planted(), "--components", 2, "--holdout", 0, "--starts", 1, "-t", 1)
         self.assertEqual((dashes.splitlines()[1].split()[3], dashes.splitlines()[1].split()[5]), ("-", "-"))
 
