@@ -1,8 +1,11 @@
 """Under MPI the program gives the same answers, and one process's trouble is everybody's."""
 
+import os
+import subprocess
+import time
 import unittest
 
-from program import TEST_DATA, WITH_MPI, ProgramTest, run
+from program import SOURCE, TEST_DATA, WITH_MPI, ProgramTest, run
 
 COMPARED = ("order", "dims", "nnz", "duplicates", "explicit_zeros", "modes", "format")
 
@@ -39,6 +42,20 @@ class MpiTest(ProgramTest):
         result = run("convert", TEST_DATA / "bad" / "duplicates.tns", self.folder / "x.ptb", processes=2)
         self.assertIn("polyad: polyad convert runs on one process; 2 were started", result.stderr)
         self.assertEqual(result.returncode, 2)
+
+    def test_runs_at_once_have_session_folders_of_their_own(self) -> None:
+        tell = 'echo "$OMPI_MCA_orte_tmpdir_base"; test -n "$(ls "$OMPI_MCA_orte_tmpdir_base")"; exit $?'
+        runs = [subprocess.Popen([SOURCE / "tools" / "mpirun", "1", "sh", "-c", tell], stdout=subprocess.PIPE, text=True)
+                for _ in range(3)]
+        folders = [run.communicate(timeout=60)[0].strip() for run in runs]
+        if not any(folders):
+            self.skipTest("this is not Open MPI")
+        self.assertEqual([run.returncode for run in runs], [0, 0, 0])
+        self.assertEqual(len(set(folders)), 3)
+        deadline = time.monotonic() + 30
+        while any(map(os.path.exists, folders)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.assertFalse(any(map(os.path.exists, folders)), "they are removed")
 
     def test_doctor_sends_messages(self) -> None:
         doctor = self.result("doctor", processes=3)
