@@ -67,10 +67,11 @@ void run(const Comm& comm, const Args& args) {
     throw Error(Errc::bad_input, "duplicate coordinates add up to more than double precision holds",
                 {args.input.path, 0});
   if (duplicates > 0)
-    console.warn(fmt::format("{}: {} duplicate coordinates{}", args.input.path, with_commas(duplicates),
-                             args.fix.empty() ? "" : " were added up"));
-  const auto verdict =
-      problems.empty() ? "no faults" : fmt::format("{} faults", with_commas(Index(problems.size())));
+    console.warn(args.input.path + ": " +
+                 (args.fix.empty() ? counted(duplicates, "duplicate coordinate")
+                                   : counted_were(duplicates, "duplicate coordinate") + " added up"));
+  const auto faults = counted(Index(problems.size()), "fault");
+  const auto verdict = problems.empty() ? "no faults" : faults;
   console.say(fmt::format("{}: {}; {} {} with {} nonzeros", args.input.path, verdict, dims_text(x.extents()),
                           io::traits(loaded.format).name, with_commas(x.num_nonzeros())));
   if (!args.fix.empty()) {
@@ -87,7 +88,8 @@ void run(const Comm& comm, const Args& args) {
                   {"fixed", args.fix}});
   if (!problems.empty() && args.fix.empty())
     throw Error(Errc::bad_input,
-                fmt::format("{} faults; check --fix OUT writes a file without them", problems.size()),
+                fmt::format("{}; check --fix OUT writes a file without {}", faults,
+                            problems.size() == 1 ? "it" : "them"),
                 {args.input.path, 0});
 }
 

@@ -128,7 +128,7 @@ void save_page(const Args& args, const CpdRun& run, ComponentSummary summary, Co
   page.predicted_memory_bytes = run.chosen.peak_bytes();
   page.summary = std::move(summary);
   if (run.num_duplicates > 0)
-    page.warnings.push_back(with_commas(run.num_duplicates) + " duplicate coordinates were added up");
+    page.warnings.push_back(counted_were(run.num_duplicates, "duplicate coordinate") + " added up");
   page.version = "polyad " POLYAD_VERSION;
   write_text(args.page, cpd_page(page));
   console.say(args.page + ": a page to look at");

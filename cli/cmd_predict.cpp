@@ -19,6 +19,7 @@
 #include "polyad/io/output_file.hpp"
 #include "polyad/io/prediction_table.hpp"
 #include "polyad/report/prediction_report.hpp"
+#include "polyad/report/statistics_report.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -182,8 +183,8 @@ void run(const Comm& comm, const Args& args) {
       timings.measure("predict", [&] { return predict_table(args, file, model, space, console.progress()); });
   console.progress().finish();
   if (result.num_unknown > 0)
-    console.warn(fmt::format("{}: {} coordinates that the model does not have were left out", args.input.path,
-                             result.num_unknown));
+    console.warn(fmt::format("{}: {} left out that the model does not have", args.input.path,
+                             counted_were(result.num_unknown, "coordinate")));
   tell(args, result, file, space, timings, console);
 }
 

@@ -184,7 +184,7 @@ io::LoadedTensor load(const Comm& comm, const InputOptions& options, Console& co
 
 void warn_of_duplicates(const Console& console, const InputOptions& options, Index count) {
   if (count > 0)
-    console.warn(fmt::format("{}: {} duplicate coordinates were added up", options.path, with_commas(count)));
+    console.warn(fmt::format("{}: {} added up", options.path, counted_were(count, "duplicate coordinate")));
 }
 
 void require_one_process(const Comm& comm, const std::string& command) {

@@ -91,10 +91,11 @@ Json prediction_json(const PredictionRun& run, std::span<const ModeLabels> label
 
 std::string prediction_text(const PredictionRun& run, std::span<const ModeLabels> labels) {
   const auto& summary = run.summary;
-  std::string text = fmt::format("{} model, {} components: {} predictions", dims_text(run.dims),
-                                 run.num_components, with_commas(summary.num_coordinates));
+  std::string text =
+      fmt::format("{} model, {}: {}", dims_text(run.dims), counted(run.num_components, "component"),
+                  counted(summary.num_coordinates, "prediction"));
   if (run.num_unknown > 0)
-    text += fmt::format("; {} coordinates that it does not have were left out", with_commas(run.num_unknown));
+    text += fmt::format("; {} left out that it does not have", counted_were(run.num_unknown, "coordinate"));
   if (!summary.has_values) return text + "; no values to compare with";
   if (summary.num_coordinates == 0) return text;
   return text + "\n" + error_text(summary) + largest_text(summary, labels);

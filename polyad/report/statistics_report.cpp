@@ -42,6 +42,14 @@ std::string with_commas(Index number) {
   return text;
 }
 
+std::string counted(Index number, const std::string& noun) {
+  return with_commas(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+std::string counted_were(Index number, const std::string& noun) {
+  return counted(number, noun) + (number == 1 ? " was" : " were");
+}
+
 std::string dims_text(std::span<const Index> dims) {
   return fmt::format("{}", fmt::join(dims, "x"));
 }

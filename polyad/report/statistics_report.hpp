@@ -18,6 +18,9 @@ std::string statistics_text(const TensorStatistics& statistics, std::span<const 
 
 // 416744 -> "416,744".
 std::string with_commas(Index number);
+// "1 fault", "416,744 faults"; and "1 fault was", "2 faults were".
+std::string counted(Index number, const std::string& noun);
+std::string counted_were(Index number, const std::string& noun);
 std::string dims_text(std::span<const Index> dims);  // "30x24x659x1086"
 
 }  // namespace polyad

@@ -82,7 +82,7 @@ class BadInputTest(ProgramTest):
         path = BAD / "duplicates.tns"
         result = run("stats", path)
         self.assertEqual(result.returncode, 0)
-        self.assertEqual(result.stderr, f"polyad: warning: {path}: 1 duplicate coordinates were added up\n")
+        self.assertEqual(result.stderr, f"polyad: warning: {path}: 1 duplicate coordinate was added up\n")
 
     def test_damaged_ptb(self) -> None:
         good = self.folder / "x.ptb"

@@ -111,7 +111,7 @@ class TableTest(PredictTest):
             expected = "mode1 mode2 prediction value residual\n1 2 4 5 1\n2 3 12 10 -2\n"
             self.assertEqual(text, expected.replace(" ", separator))
             self.assertIn("RMSE 1.58114, MAE 1.5, relative error 0.2\n", words)
-            self.assertIn("2x3 model, 1 components: 2 predictions\n", words)
+            self.assertIn("2x3 model, 1 component: 2 predictions\n", words)
         self.assertEqual(self.succeed("predict", self.model, x, "--out", out, "-q"), "")
 
     def test_the_table_and_the_words_do_not_mix(self) -> None:
@@ -185,7 +185,7 @@ class LabelsTest(PredictTest):
         x = self.write("x.csv", "who,page,when\nann,/help,2014-04-02\ncy,/help,2014-04-02\n")
         result = run("predict", self.model, x, "--skip-unknown", "--json", "-")
         self.assertEqual(result.returncode, 0)
-        self.assertIn(f"warning: {x}: 1 coordinates that the model does not have were left out", result.stderr)
+        self.assertIn(f"warning: {x}: 1 coordinate was left out that the model does not have", result.stderr)
         self.assertEqual([json.loads(result.stdout)[key] for key in ("count", "unknown")], [1, 1])
 
 

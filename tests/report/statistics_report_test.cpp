@@ -36,6 +36,10 @@ TEST(StatisticsReport, numbers_are_easy_to_read) {
   EXPECT_EQ(with_commas(1000), "1,000");
   EXPECT_EQ(with_commas(-1234567), "-1,234,567");
   EXPECT_EQ(with_commas(-123), "-123");
+  EXPECT_EQ(counted(1, "fault"), "1 fault");
+  EXPECT_EQ(counted(0, "fault"), "0 faults");
+  EXPECT_EQ(counted_were(1, "row"), "1 row was");
+  EXPECT_EQ(counted_were(2000, "row"), "2,000 rows were");
   EXPECT_EQ(dims_text(std::vector<Index>{3, 40, 5}), "3x40x5");
   const auto text = statistics_text(example(), std::vector<ModeLabels>(2));
   EXPECT_NE(text.find("4x1000000 tensor of order 2, 3 nonzeros"), std::string::npos) << text;
