@@ -10,6 +10,7 @@
 #include "polyad/kernels/normal_equations.hpp"
 #include "polyad/kernels/row_update.hpp"
 #include "polyad/tensor/generate.hpp"
+#include "tests/support/cp_cases.hpp"
 #include "tests/support/decomposed.hpp"
 #include "tests/support/factor_problem.hpp"
 
@@ -31,7 +32,7 @@ double plain_fit(const SparseTensor<double>& x, const Kruskal<double>& model) {
     double value = 0;
     if (z < sorted.num_nonzeros() && test::coordinates(sorted, z) == at) value = sorted.values()[z++];
     norm += value * value;
-    const double difference = value - test::value_at(model, at);
+    const double difference = value - ref::entry<double>(model, at);
     rest += difference * difference;
     more = false;
     for (int m = x.order() - 1; m >= 0 && !more; --m) {
@@ -159,20 +160,8 @@ TEST(CpAls, follows_the_textbook) {
 
 TEST(CpAls, finds_what_was_planted) {
   for (const std::vector<Index>& dims :
-       {std::vector<Index>{60, 50, 40}, {30, 25, 20, 15}, {15, 14, 13, 12, 11}, {9, 8, 9, 8, 9, 8}}) {
-    const auto planted =
-        generate_planted({.dims = dims, .num_nonzeros = 8000, .num_components = 5, .noise = 0.01, .seed = 4});
-    double best_fit = -1, score = 0;
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-      const auto result = decompose(planted.tensor, options_for(5, 500, 1e-9, seed));
-      if (result.fit() <= best_fit) continue;
-      best_fit = result.fit();
-      score = factor_match_score(result.model, planted.truth);
-    }
-
-    EXPECT_GT(score, 0.99) << "order " << dims.size();
-    EXPECT_GT(best_fit, 0.97);
-  }
+       {std::vector<Index>{60, 50, 40}, {30, 25, 20, 15}, {15, 14, 13, 12, 11}, {9, 8, 9, 8, 9, 8}})
+    test::expect_recovery(dims, options_for(5, 500, 1e-9), 10);
 }
 
 TEST(CpAls, treats_a_matrix_as_the_truncated_singular_value_decomposition_does) {
@@ -190,34 +179,12 @@ TEST(CpAls, treats_a_matrix_as_the_truncated_singular_value_decomposition_does) 
 }
 
 TEST(CpAls, has_sensible_results_in_degenerate_cases) {
-  SparseTensor<double> zeros({3, 4, 5});
-  zeros.append(std::vector<Index>{1, 2, 3}, 0.0);
-  SparseTensor<double> one({30, 40, 50});
-  one.append(std::vector<Index>{7, 8, 9}, -2.5);
-  SparseTensor<double> single({1, 1, 1});
-  single.append(std::vector<Index>{0, 0, 0}, 3.0);
-  const auto flat = test::tame_tensor({20, 1, 30}, 100, 1);
-  SparseTensor<double> equal({4, 3, 2});  // all ones: every component wants the same columns
-  for (Index z = 0; z < 24; ++z) equal.append(std::vector<Index>{z / 6, z / 2 % 3, z % 2}, 1.0);
-  const SparseTensor<double> empty({3, 4, 5});
-
+  const test::DegenerateTensors x;
   for (const auto& format : format_names())
     for (const Index n : {1, 5, 37}) {
       auto options = options_for(n, 20);
       options.format = format;
-      for (const SparseTensor<double>* x :
-           std::vector<const SparseTensor<double>*>{&zeros, &one, &single, &flat, &equal, &empty}) {
-        const auto result = decompose(*x, options);
-        test::expect_finite(result.model);
-        for (const double fit : result.fits) EXPECT_TRUE(fit <= 1 + 1e-12) << format;
-      }
-      EXPECT_EQ(decompose(zeros, options).fit(), 1);
-      EXPECT_EQ(decompose(zeros, options).model.weights, std::vector<double>(std::size_t(n), 0.0));
-      EXPECT_EQ(decompose(empty, options).fit(), 1);
-      EXPECT_NEAR(decompose(one, options).fit(), 1, 1e-6) << format << n;
-      EXPECT_NEAR(test::value_at(decompose(one, options).model, {7, 8, 9}), -2.5, 1e-6);
-      EXPECT_NEAR(decompose(single, options).fit(), 1, 1e-6);
-      EXPECT_NEAR(decompose(equal, options).fit(), 1, 1e-6);
+      test::expect_sensible(x, options);
     }
 }
 
@@ -287,22 +254,12 @@ TEST(CpAls, does_not_mind_the_size_of_the_values) {
 
 TEST(CpAls, without_negative_entries_finds_what_was_planted) {
   for (const std::vector<Index>& dims : {std::vector<Index>{60, 50, 40}, {30, 25, 20, 15}}) {
-    const auto planted =
-        generate_planted({.dims = dims, .num_nonzeros = 8000, .num_components = 5, .noise = 0.01, .seed = 4});
-    double best_fit = -1, score = 0;
-    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-      auto options = options_for(5, 500, 1e-9, seed);
-      options.als.nonnegative.assign(dims.size(), true);
-      const auto result = decompose(planted.tensor, options);
+    auto options = options_for(5, 500, 1e-9);
+    options.als.nonnegative.assign(dims.size(), true);
+    test::expect_recovery(dims, options, 5, [](const test::Decomposed& result) {
       for (const auto& factor : result.model.factors)
         for (const double x : factor.flat()) ASSERT_GE(x, 0);
-      if (result.fit() <= best_fit) continue;
-      best_fit = result.fit();
-      score = factor_match_score(result.model, planted.truth);
-    }
-
-    EXPECT_GT(score, 0.99);
-    EXPECT_GT(best_fit, 0.97);
+    });
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include "polyad/algo/cp_objective.hpp"
 #include "polyad/kernels/factor_match.hpp"
-#include "polyad/tensor/generate.hpp"
+#include "tests/support/cp_cases.hpp"
 #include "tests/support/decomposed.hpp"
 #include "tests/support/dense_planted.hpp"
 #include "tests/support/factor_problem.hpp"
@@ -48,7 +48,7 @@ double plain_objective(const DenseTensor& x, const Kruskal<double>& model) {
   double sum = 0;
   std::size_t cell = 0;
   test::for_each_cell(x.extents, [&](const std::vector<Index>& at) {
-    sum += squared(x.values[cell++] / x.norm - test::value_at(model, at)) / 2;
+    sum += squared(x.values[cell++] / x.norm - ref::entry<double>(model, at)) / 2;
   });
   return sum;
 }
@@ -70,7 +70,7 @@ const std::vector<std::vector<Index>> small_shapes{{7, 5}, {6, 1}, {6, 5, 4}, {5
 
 double squared_norm_of(const std::vector<Index>& extents, const Kruskal<double>& model) {
   double sum = 0;
-  test::for_each_cell(extents, [&](const auto& at) { sum += squared(test::value_at(model, at)); });
+  test::for_each_cell(extents, [&](const auto& at) { sum += squared(ref::entry<double>(model, at)); });
   return sum;
 }
 
@@ -158,20 +158,8 @@ TEST(CpOpt, never_loses_fit) {
 TEST(CpOpt, finds_what_was_planted) {
   const test::Threads single_thread(1);  // the tensors are small
   for (const std::vector<Index>& dims :
-       {std::vector<Index>{60, 50, 40}, {30, 25, 20, 15}, {15, 14, 13, 12, 11}}) {
-    const auto planted =
-        generate_planted({.dims = dims, .num_nonzeros = 8000, .num_components = 5, .noise = 0.01, .seed = 4});
-    double best_fit = -1, score = 0;
-    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-      const auto result = decompose(planted.tensor, options_for(5, 500, 1e-9, seed));
-      if (result.fit() <= best_fit) continue;
-      best_fit = result.fit();
-      score = factor_match_score(result.model, planted.truth);
-    }
-
-    EXPECT_GT(score, 0.99) << "order " << dims.size();
-    EXPECT_GT(best_fit, 0.97);
-  }
+       {std::vector<Index>{60, 50, 40}, {30, 25, 20, 15}, {15, 14, 13, 12, 11}})
+    test::expect_recovery(dims, options_for(5, 500, 1e-9), 5);
 }
 
 // From most starts; alternating least squares finds the true components among too many from fewer.
@@ -193,37 +181,12 @@ TEST(CpOpt, finds_what_was_planted_in_dense_tensors_also_with_too_many_component
 
 TEST(CpOpt, has_sensible_results_in_degenerate_cases) {
   const test::Threads single_thread(1);  // the tensors are small
-  SparseTensor<double> zeros({3, 4, 5});
-  zeros.append(std::vector<Index>{1, 2, 3}, 0.0);
-  SparseTensor<double> one({30, 40, 50});
-  one.append(std::vector<Index>{7, 8, 9}, -2.5);
-  SparseTensor<double> single({1, 1, 1});
-  single.append(std::vector<Index>{0, 0, 0}, 3.0);
-  const auto flat = test::tame_tensor({20, 1, 30}, 100, 1);
-  SparseTensor<double> equal({4, 3, 2});
-  for (Index z = 0; z < 24; ++z) equal.append(std::vector<Index>{z / 6, z / 2 % 3, z % 2}, 1.0);
-  const SparseTensor<double> empty({3, 4, 5});
-
+  const test::DegenerateTensors x;
   for (const auto& format : format_names())
     for (const Index n : {1, 5, 37}) {
       auto options = options_for(n, 100);
       options.format = format;
-      for (const SparseTensor<double>* x :
-           std::vector<const SparseTensor<double>*>{&zeros, &one, &single, &flat, &equal, &empty}) {
-        const auto result = decompose(*x, options);
-        const auto in_single = decompose<float>(*x, options);
-        test::expect_finite(result.model);
-        test::expect_finite(in_single.model);
-        for (const double fit : result.fits) EXPECT_TRUE(fit <= 1) << format;
-        for (const double fit : in_single.fits) EXPECT_TRUE(fit <= 1) << format;
-      }
-      EXPECT_EQ(decompose(zeros, options).fit(), 1);
-      EXPECT_EQ(decompose(zeros, options).model.weights, std::vector<double>(std::size_t(n), 0.0));
-      EXPECT_EQ(decompose(empty, options).fit(), 1);
-      EXPECT_NEAR(decompose(one, options).fit(), 1, 1e-6) << format << n;
-      EXPECT_NEAR(test::value_at(decompose(one, options).model, {7, 8, 9}), -2.5, 1e-6);
-      EXPECT_NEAR(decompose(single, options).fit(), 1, 1e-6);
-      EXPECT_NEAR(decompose(equal, options).fit(), 1, 1e-6);
+      test::expect_sensible(x, options);
     }
 }
 

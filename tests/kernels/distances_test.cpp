@@ -4,28 +4,10 @@
 
 #include <cmath>
 #include <limits>
-
-#include "polyad/kernels/kruskal_values.hpp"
-#include "tests/support/dense_planted.hpp"
+#include <vector>
 
 namespace polyad {
 namespace {
-
-TEST(ValuesAt, cells_are_sums_of_products) {
-  for (const auto& shape : test::problem_shapes())
-    for (const Index n : {1, 5, 37}) {
-      const auto compacted = compact<double>(test::tame_tensor(shape.extents, shape.num_nonzeros, 2));
-      const auto model = test::random_model(compacted.tensor.extents(), n, 3);
-
-      const auto values = values_at(model, compacted.tensor, 4);
-
-      for (Index z = 0; z < compacted.tensor.num_nonzeros(); ++z) {
-        std::vector<Index> at;
-        for (int m = 0; m < compacted.tensor.order(); ++m) at.push_back(compacted.tensor.indices(m)[z]);
-        ASSERT_NEAR(values[z], test::value_at(model, at) / 4, 1e-9);
-      }
-    }
-}
 
 TEST(Distances, are_absolute_and_relative) {
   const std::vector<double> a{3, 4, 1}, b{0, 4, 5}, zero{0, 0, 0};
@@ -33,6 +15,29 @@ TEST(Distances, are_absolute_and_relative) {
   EXPECT_DOUBLE_EQ(relative_distance(a, b), 5 / std::sqrt(41.0));
   EXPECT_EQ(relative_distance(zero, zero), 0);
   EXPECT_EQ(relative_distance(a, zero), std::numeric_limits<double>::infinity());
+}
+
+TEST(MoveTowards, goes_a_step_of_the_way_and_beyond) {
+  const std::vector<double> start{3, 4, -1}, to{0, 4, 5};
+  for (const double step : {0.0, 0.5, 1.0, 1.5, 16.0}) {
+    auto from = start;
+    move_towards(from, to, step);
+    for (std::size_t k = 0; k < from.size(); ++k)
+      EXPECT_DOUBLE_EQ(from[k], (1 - step) * start[k] + step * to[k]) << step;
+  }
+  std::vector<double> none;
+  move_towards(none, none, 2);
+  EXPECT_TRUE(none.empty());
+}
+
+TEST(MoveTowards, takes_every_entry_of_many) {
+  std::vector<double> from(10007), to(10007);
+  for (std::size_t k = 0; k < from.size(); ++k) {
+    from[k] = double(k);
+    to[k] = 3 * double(k) + 8;
+  }
+  move_towards(from, to, 0.25);
+  for (std::size_t k = 0; k < from.size(); ++k) ASSERT_EQ(from[k], 1.5 * double(k) + 2);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "polyad/base/random.hpp"
 #include "polyad/kernels/residual_sums.hpp"
-#include "tests/support/random_tensor.hpp"
+#include "tests/support/dense_planted.hpp"
 
 namespace polyad {
 namespace {
@@ -84,6 +84,22 @@ TEST(KruskalValues, do_not_vanish_when_many_small_single_factors_are_multiplied)
   std::vector<double> value(1);
   evaluate(model, Coordinates(coordinates), std::span(value));
   EXPECT_NEAR(value[0] / 1e-20, 1, 1e-5);
+}
+
+TEST(ValuesAt, cells_are_sums_of_products) {
+  for (const auto& shape : test::problem_shapes())
+    for (const Index n : {1, 5, 37}) {
+      const auto compacted = compact<double>(test::tame_tensor(shape.extents, shape.num_nonzeros, 2));
+      const auto model = test::random_model(compacted.tensor.extents(), n, 3);
+
+      const auto values = values_at(model, compacted.tensor, 4);
+
+      for (Index z = 0; z < compacted.tensor.num_nonzeros(); ++z) {
+        std::vector<Index> at;
+        for (int m = 0; m < compacted.tensor.order(); ++m) at.push_back(compacted.tensor.indices(m)[z]);
+        ASSERT_NEAR(values[z], ref::entry<double>(model, at) / 4, 1e-9);
+      }
+    }
 }
 
 TEST(ResidualSums, equal_plain_sums_whatever_the_parts) {

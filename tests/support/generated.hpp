@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "polyad/base/error.hpp"
-#include "polyad/tensor/kruskal.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
 namespace polyad::test {
@@ -34,17 +33,6 @@ inline std::vector<Index> coordinates(const SparseTensor<double>& x, Index z) {
   std::vector<Index> at(x.order());
   for (int m = 0; m < x.order(); ++m) at[m] = x.indices(m)[z];
   return at;
-}
-
-// The value of a model at a place.
-inline double value_at(const Kruskal<double>& model, const std::vector<Index>& at) {
-  double sum = 0;
-  for (Index r = 0; r < model.num_components(); ++r) {
-    double product = model.weights[r];
-    for (int m = 0; m < model.order(); ++m) product *= model.factors[m](at[m], r);
-    sum += product;
-  }
-  return sum;
 }
 
 inline void expect_sorted_distinct_in_range(const SparseTensor<double>& x) {

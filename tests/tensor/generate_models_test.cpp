@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "polyad/kernels/kruskal_values.hpp"
 #include "polyad/tensor/sort.hpp"
 #include "tests/support/generated.hpp"
 
@@ -18,7 +19,6 @@ namespace {
 using test::coordinates;
 using test::expect_sorted_distinct_in_range;
 using test::refusal_by;
-using test::value_at;
 using test::with_threads;
 
 std::string refusal(const PlantedOptions& options) {
@@ -46,7 +46,7 @@ TEST(GeneratePlanted, equals_its_truth_at_every_coordinate) {
     std::vector<Index> at(dims.size(), 0);
     Index z = 0;
     do {
-      const double expected = value_at(truth, at);
+      const double expected = ref::entry<double>(truth, at);
       const bool present = z < x.num_nonzeros() && coordinates(x, z) == at;
       if (present) {
         EXPECT_NEAR(x.values()[z], expected, 1e-14);
