@@ -6,6 +6,7 @@
 
 #include "polyad/io/read_tensor.hpp"
 #include "tests/support/decomposed.hpp"
+#include "tests/support/distributed_cases.hpp"
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/generated.hpp"
 #include "tests/support/shares.hpp"
@@ -13,31 +14,10 @@
 namespace polyad {
 namespace {
 
-struct Case {
-  std::vector<Index> extents;
-  Index num_nonzeros;
-  Index num_components;
-  bool heavy = false;
-};
+using test::squared_residual;
 
-// More processes than nonzeros, than rows, than slices; orders 2 to 6; lengths of 1; empty slices.
-std::vector<Case> cases() {
-  return {{{12, 9}, 40, 2},
-          {{1, 1, 1}, 1, 1},
-          {{5, 1, 4}, 9, 2},
-          {{40, 30, 20}, 900, 3},
-          {{400, 30, 2}, 700, 4, true},
-          {{3000, 5, 900}, 150, 2},
-          {{15, 12, 10, 8}, 600, 5},
-          {{6, 5, 4, 3, 7}, 400, 3},
-          {{3, 2, 4, 2, 3, 2}, 90, 2}};
-}
-
-const std::vector<std::string> formats{"csf", "coo", "hicoo"};
-
-DecomposeOptions options_of(const Case& c, int n) {
-  auto options = test::options_for(c.num_components, 10, 0, std::uint64_t(n) + 1);
-  options.format = formats[std::size_t(n) % formats.size()];
+DecomposeOptions options_of(const test::DistributedCase& c, int n) {
+  auto options = test::ten_iterations(c, n);
   if (n % 5 == 1) options.als.nonnegative.assign(c.extents.size(), true);
   return options;
 }
@@ -56,10 +36,6 @@ Run run(const Comm& comm, const SparseTensor<double>& share, const DecomposeOpti
   return {std::move(result), comm.rank() == 0 ? with_all_rows(model, share.extents()) : Kruskal<double>{}};
 }
 
-double squared_residual(double fit) {
-  return (1 - fit) * (1 - fit);
-}
-
 void expect_same(const Run& distributed, const test::Decomposed& alone, bool is_root) {
   ASSERT_EQ(distributed.result.fit_trajectory.size(), alone.fits.size());
   for (std::size_t i = 0; i < alone.fits.size(); ++i)
@@ -73,7 +49,7 @@ void expect_same(const Run& distributed, const test::Decomposed& alone, bool is_
 TEST(DistributedCpAls, follows_the_trajectory_of_one_process_and_sends_what_was_planned) {
   const Comm comm = Comm::world();
   int n = comm.size();
-  for (const auto& c : cases())
+  for (const auto& c : test::distributed_cases())
     for (int round = 0; round < 8; ++round, ++n) {
       SCOPED_TRACE("case " + std::to_string(n));
       const auto whole = test::tame_tensor(c.extents, c.num_nonzeros, std::uint64_t(n), c.heavy);
@@ -139,7 +115,7 @@ TEST(DistributedCpAls, follows_the_trajectory_of_one_process_on_shared_tensors) 
     const auto alone = test::decompose(whole, options);
     for (int round = 0; round < 3; ++round, ++n) {
       SCOPED_TRACE(std::string(name) + ", case " + std::to_string(n));
-      options.format = formats[std::size_t(n) % formats.size()];
+      options.format = test::format_of(n);
       const Distributor distributor(comm, share, comm.size(), 1);
       const auto distribution = test::some_distribution(distributor, comm.size(), n);
       expect_same(run(comm, share, options, distribution), alone, comm.rank() == 0);

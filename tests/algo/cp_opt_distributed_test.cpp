@@ -4,47 +4,33 @@
 
 #include "polyad/algo/cp_opt.hpp"
 #include "tests/support/decomposed.hpp"
+#include "tests/support/distributed_cases.hpp"
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/shares.hpp"
 
 namespace polyad {
 namespace {
 
-struct Case {
-  std::vector<Index> extents;
-  Index num_nonzeros;
-  Index num_components;
-  bool heavy = false;
-};
+using test::squared_residual;
 
-// More processes than nonzeros, than rows, than slices; orders 2 to 5; lengths of 1; empty slices.
-std::vector<Case> cases() {
-  return {{{12, 9}, 40, 2},
-          {{1, 1, 1}, 1, 1},
-          {{5, 1, 4}, 9, 2},
-          {{40, 30, 20}, 900, 3},
-          {{400, 30, 2}, 700, 2, true},
-          {{3000, 5, 900}, 150, 2},
-          {{15, 12, 10, 8}, 600, 5},
-          {{6, 5, 4, 3, 7}, 400, 9}};
+std::vector<test::DistributedCase> cases() {
+  auto cases = test::distributed_cases();
+  cases.push_back({{6, 5, 4, 3, 7}, 400, 9});
+  return cases;
 }
 
-const std::vector<std::string> formats{"csf", "coo", "hicoo"};
-
-DecomposeOptions options_of(const Case& c, int n) {
-  auto options = test::options_for(c.num_components, 10, 0, std::uint64_t(n) + 1);
+DecomposeOptions options_of(const test::DistributedCase& c, int n) {
+  auto options = test::ten_iterations(c, n);
   options.method = Method::opt;
-  options.format = formats[std::size_t(n) % formats.size()];
   return options;
-}
-
-double squared_residual(double fit) {
-  return (1 - fit) * (1 - fit);
 }
 
 // Where a tensor is fitted exactly, what is left of the residual is rounding, and whether a last step is
 // taken.
 void expect_same(const std::vector<double>& distributed, const std::vector<double>& alone) {
+  if (squared_residual(alone.back()) > 1e-4) {
+    ASSERT_EQ(distributed.size(), alone.size());
+  }
   for (std::size_t i = 0; i < std::max(distributed.size(), alone.size()); ++i) {
     const double one = distributed[std::min(i, distributed.size() - 1)],
                  other = alone[std::min(i, alone.size() - 1)];
@@ -74,7 +60,7 @@ TEST(DistributedCpOpt, follows_the_trajectory_of_one_process_and_sends_what_was_
 
       expect_same(result.fit_trajectory, test::decompose(whole, options).fits);
       EXPECT_EQ(result.communication.volume_words, x.tensor.volume_rows() * c.num_components);
-      EXPECT_GE(result.evaluations, result.iterations());
+      EXPECT_GE(result.evaluations, result.iterations() + 1) << "the start, and each step";
       const auto model = gather_rows(x.tensor, result.model);
       if (comm.rank() == 0) test::expect_finite(with_all_rows(model, whole.extents()));
     }
