@@ -7,6 +7,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "cli/partition_cache.hpp"
 #include "polyad/base/error.hpp"
@@ -197,17 +198,22 @@ void add_method_options(CLI::App& command, Args& args) {
       ->check(CLI::IsMember({"connectivity", "lambda2"}));
   command.add_option("--rho", args.rho, "The exponent of that sum")
       ->capture_default_str()
+      ->check(fault_of_real)
       ->check(CLI::Range(1.0, 8.0));
   command
       .add_option("--imbalance", args.imbalance, "How much heavier than the mean a part may be, a fraction")
       ->capture_default_str()
+      ->check(fault_of_real)
       ->check(CLI::Range(0.0, 100.0));
   command.add_option("--level", args.level, "How hard to try")
       ->capture_default_str()
       ->check(CLI::IsMember({"fast", "default", "best"}));
   command.add_option("--time", args.seconds, "Stop after as many seconds with the best so far")
+      ->check(fault_of_real)
       ->check(CLI::PositiveNumber);
-  command.add_option("--seed", args.seed, "Seed of what is random")->capture_default_str();
+  command.add_option("--seed", args.seed, "Seed of what is random")
+      ->capture_default_str()
+      ->check(fault_of_seed);
 }
 
 }  // namespace

@@ -1,0 +1,199 @@
+"""What `polyad partition` promises: parts that keep the balance, metrics that are true, and what it refuses."""
+
+import collections
+import gzip
+import pathlib
+import shutil
+import unittest
+
+from program import SHARED_DATA, SOURCE, WITH_MPI, ProgramTest, run
+
+DEBIAN = SOURCE / "data" / "debian.tns.gz"
+
+# The keys are an interface; docs/json.md says what they mean.
+KEYS = {"parts", "model", "method", "metric", "vertices", "nets", "pins", "connectivity", "cut_nets", "lambda_max",
+        "lambda2", "rho", "nets_by_lambda", "imbalance", "empty_parts", "level", "seed", "cut_short", "cached", "threads",
+        "seconds", "peak_memory_bytes"}
+
+
+def coordinates(path: pathlib.Path) -> list[tuple[int, ...]]:
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt") as lines:
+        return [tuple(map(int, line.split()[:-1])) for line in lines if line.strip() and not line.startswith("#")]
+
+
+class PartitionTest(ProgramTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.debian = self.folder / "debian.tns.gz"
+        shutil.copy(DEBIAN, self.debian)
+        self.out = self.folder / "out.part"
+
+    def partition(self, path: pathlib.Path, *options: object) -> dict:
+        return self.result("partition", path, "-q", *options)
+
+    def parts(self) -> list[int]:
+        return [int(line) for line in self.out.read_text().split()]
+
+
+class ResultTest(PartitionTest):
+    def test_the_metrics_are_those_of_the_parts(self) -> None:
+        result = self.partition(self.debian, "-k", 8, "--out", self.out)
+        self.assertEqual(set(result), KEYS)
+        cells, parts = coordinates(self.debian), self.parts()
+        self.assertEqual(len(parts), len(cells))
+        touched = collections.defaultdict(set)
+        for cell, part in zip(cells, parts):
+            for mode, index in enumerate(cell):
+                touched[mode, index].add(part)
+        lambdas = [len(of) for of in touched.values()]
+        self.assertEqual(result["nets"], len(lambdas))
+        self.assertEqual(result["connectivity"], sum(lambdas) - len(lambdas))
+        self.assertEqual(result["cut_nets"], sum(l > 1 for l in lambdas))
+        self.assertEqual(result["lambda2"], sum(l * l for l in lambdas if l > 1))
+        self.assertEqual(result["lambda_max"], max(lambdas))
+        heaviest = max(collections.Counter(parts).values())
+        self.assertAlmostEqual(result["imbalance"][0], heaviest / (len(cells) / 8) - 1)
+        self.assertLessEqual(result["imbalance"][0], 0.05)
+        self.assertEqual(result["empty_parts"], 0)
+
+    def test_it_is_kept_beside_the_tensor_and_found_again(self) -> None:
+        first = self.partition(self.debian, "-k", 8, "--out", self.out)
+        parts = self.parts()
+        again = self.partition(self.debian, "-k", 8, "--out", self.out)
+        self.assertEqual((first["cached"], again["cached"]), (False, True))
+        self.assertEqual(self.parts(), parts)
+        for key in KEYS - {"cached", "seconds", "peak_memory_bytes"}:
+            self.assertEqual(first[key], again[key], key)
+        kept = list(self.folder.glob("debian.tns.gz.fine-8-*.part"))
+        self.assertEqual(len(kept), 1)
+        self.assertFalse(self.partition(self.debian, "-k", 8, "--seed", 2)["cached"])
+        self.assertFalse(self.partition(self.debian, "-k", 8, "--no-cache")["cached"])
+        self.assertEqual(len(list(self.folder.glob("debian.tns.gz.fine-8-*.part"))), 2)
+
+    def test_it_is_better_than_block_and_random(self) -> None:
+        cut = {method: self.partition(self.debian, "-k", 16, "--method", method)["connectivity"]
+               for method in ("hypergraph", "bisection", "block", "random")}
+        self.assertLess(cut["hypergraph"], 0.7 * cut["block"])
+        self.assertLess(cut["bisection"], cut["block"])
+        self.assertLess(cut["block"], 0.5 * cut["random"])
+
+    def test_levels_metrics_and_time(self) -> None:
+        by_level = [self.partition(self.debian, "-k", 16, "--level", level)["connectivity"]
+                    for level in ("fast", "default", "best")]
+        self.assertLessEqual(by_level[2], by_level[0])
+        squares = self.partition(self.debian, "-k", 16, "--metric", "lambda2")
+        self.assertEqual(squares["metric"], "lambda2")
+        self.assertLess(squares["lambda2"], self.partition(self.debian, "-k", 16, "--method", "block")["lambda2"])
+        hurried = self.partition(self.debian, "-k", 16, "--seed", 9, "--time", 0.001)
+        self.assertTrue(hurried["cut_short"])
+        self.assertLessEqual(hurried["imbalance"][0], 0.05)
+        self.assertFalse(self.partition(self.debian, "-k", 16, "--seed", 9)["cached"])  # what was cut short is not kept
+
+    def test_slices_and_rows(self) -> None:
+        dims = [max(column) for column in zip(*coordinates(self.debian))]
+        result = self.partition(self.debian, "-k", 4, "--model", "coarse", "--out", self.out)
+        self.assertEqual(len(result["imbalance"]), 4)
+        self.assertGreaterEqual(len(self.parts()), sum(dims))
+        together = self.partition(self.debian, "-k", 4, "--model", "coarse", "--weights", "together")
+        self.assertEqual(len(together["imbalance"]), 1)
+        ratings = self.folder / "ratings.tns"
+        self.succeed("generate", "ratings", ratings, "--users", 300, "--items", 80, "--nnz", 4000)
+        rows = self.partition(ratings, "-k", 6, "--model", "row", "--metric", "lambda2", "--out", self.out)
+        self.assertEqual(len(self.parts()), 300)
+        self.assertEqual(rows["model"], "row")
+
+    def test_a_tensor_that_has_grown(self) -> None:
+        lines = gzip.open(self.debian, "rt").read().splitlines(keepends=True)
+        comments = [line for line in lines if line.startswith("#")]
+        cells = [line for line in lines if not line.startswith("#")]
+        small = self.write("small.tns", "".join(comments + cells[:50000]))
+        grown = self.write("grown.tns", "".join(comments + cells))
+        older = self.folder / "older.part"
+        self.partition(small, "-k", 8, "--out", older)
+        result = self.partition(grown, "-k", 8, "--refine", older, "--out", self.out)
+        self.assertLess(result["connectivity"], 1.3 * self.partition(grown, "-k", 8)["connectivity"])
+        stayed = sum(a == b for a, b in zip(older.read_text().split(), self.out.read_text().split()))
+        self.assertGreater(stayed, 0.8 * 50000)
+
+    def test_hypergraph_files(self) -> None:
+        written = self.folder / "debian.hgr"
+        tensor = self.partition(self.debian, "-k", 5, "--write-hypergraph", written)
+        read = self.partition(written, "-k", 5, "--out", self.out)
+        for key in ("vertices", "nets", "pins"):
+            self.assertEqual(read[key], tensor[key], key)
+        self.assertEqual(read["model"], "hypergraph")
+        self.assertEqual(len(self.parts()), tensor["vertices"])
+
+    @unittest.skipUnless((SHARED_DATA / "tensors").exists(), "no shared data here")
+    def test_the_order_of_space_is_found(self) -> None:
+        uber = self.folder / "uber.tns.gz"
+        shutil.copy(SHARED_DATA / "tensors" / "uber-2014-apr.tns.gz", uber)
+        self.assertLessEqual(self.partition(uber, "-k", 64, "--level", "fast")["connectivity"], 8140)
+
+
+@unittest.skipUnless(WITH_MPI, "needs MPI")
+class DecompositionTest(PartitionTest):
+    """The words that processes send are what the metric says."""
+
+    def test_words_sent_are_little_more_than_connectivity_times_components(self) -> None:
+        for processes in (2, 3, 4):
+            cut = self.partition(self.debian, "-k", processes)["connectivity"]
+            result = self.result("cpd", self.debian, "-q", "-r", 5, "-i", 2, "--distribution", "fine", "--partition",
+                                 "hypergraph", "--replicate", "none", processes=processes)
+            self.assertEqual(result["partition"], "hypergraph")
+            words = result["communication"]["volume_words_per_iteration"]
+            self.assertEqual(words, result["communication"]["predicted_volume_words_per_iteration"])
+            # Folded and expanded; a row may belong to a process that does not touch it, to even out who receives.
+            self.assertGreaterEqual(words, 2 * 5 * cut)
+            self.assertLess(words, 1.5 * 2 * 5 * cut)
+
+    def test_whole_slices(self) -> None:
+        cut = self.partition(self.debian, "-k", 3, "--model", "coarse")["connectivity"]
+        result = self.result("cpd", self.debian, "-q", "-r", 5, "-i", 2, "--distribution", "coarse", "--partition",
+                             "hypergraph", processes=3)
+        self.assertEqual(result["communication"]["volume_words_per_iteration"], 5 * cut)
+
+    def test_it_is_the_same_decomposition(self) -> None:
+        alone = self.result("cpd", self.debian, "-q", "-r", 4, "-i", 5, "--partition", "hypergraph")
+        shared = self.result("cpd", self.debian, "-q", "-r", 4, "-i", 5, "--partition", "hypergraph", processes=3)
+        self.assertAlmostEqual(alone["fit"], shared["fit"], places=11)
+
+
+class RefusalTest(PartitionTest):
+    def test_what_makes_no_sense_is_refused(self) -> None:
+        for sentence, *options in (
+                ("--refine goes with --method hypergraph", "--refine", DEBIAN, "--method", "block"),
+                ("--weights goes with --model coarse", "--weights", "together"),
+                ("--level, --time and --metric go with --method hypergraph or bisection, not random", "--method", "random",
+                 "--level", "best")):
+            self.assert_fails(sentence, 2, "partition", self.debian, "-k", 4, *options)
+
+    def test_a_model_of_rows_is_one_of_matrices(self) -> None:
+        self.assert_fails("the row-wise model is one of matrices, the tensor has 4 modes", 2, "partition",
+                          self.debian, "-q", "-k", 4, "--model", "row")
+
+    def test_hypergraphs_that_are_none(self) -> None:
+        for text, sentence in (
+                ("", "the file ends where a head 'nets vertices' was expected"),
+                ("2\n", "1: expected a head 'nets vertices [format]', found 1 numbers"),
+                ("1 3\n1 4\n", "2: vertex 4 does not exist: expected 1 to 3"),
+                ("1 3\n1 x\n", "2: 'x' is not a whole number"),
+                ("2 3\n1 2\n", "2: the file ends where net 2 of 2 was expected"),
+                ("1 3 7\n1 2\n", "1: expected a format 0, 1, 10 or 11, found 7"),
+                ("1 2 10\n1 2\n1\n", "3: the file ends where the weight of vertex 2 of 2 was expected"),
+                ("1 2\n1 2\n1\n", "3: expected the end of the file, found a further line")):
+            path = self.write("bad.hgr", text)
+            result = run("partition", path, "-q", "-k", 2)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(sentence, result.stderr)
+            self.assertIn(str(path), result.stderr)
+
+    def test_outputs_do_not_overwrite_inputs(self) -> None:
+        result = run("partition", self.debian, "-k", 2, "--out", self.debian)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--out", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
