@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "cli/input.hpp"
@@ -16,10 +18,6 @@ namespace {
 // Whether something is said that only medium grain has.
 bool cuts_modes(const DistributionArgs& args) {
   return args.grid != "auto" || args.policy != "auto" || args.policy_c != 0;
-}
-
-bool is_file(const std::string& partition) {
-  return partition != "auto" && partition != "block" && partition != "random";
 }
 
 std::optional<Scheme> parse_scheme(const std::string& text) {
@@ -98,10 +96,12 @@ void check(const DistributionArgs& args) {
                 "--replicate is for --distribution medium or fine: in coarse grain nothing is folded");
   if (args.row_owners != "greedy" && args.scheme != "fine")
     throw Error(Errc::bad_option, "--row-owners is for --distribution fine; the others say who owns a row");
-  if (is_file(args.partition) && args.scheme != "fine" && args.scheme != "coarse")
-    throw Error(
-        Errc::bad_option,
-        fmt::format("--partition {}: say whether it is for --distribution fine or coarse", args.partition));
+}
+
+[[noreturn]] void ask_for_scheme(const DistributionArgs& args) {
+  throw Error(
+      Errc::bad_option,
+      fmt::format("--partition {}: say whether it is for --distribution fine or coarse", args.partition));
 }
 
 // One line per data line of the tensor's file.
@@ -114,6 +114,17 @@ Distribution fine_from_file(const Comm& comm, const SparseTensor<double>& share,
   return distributor.fine_listed(collectively(comm, [&] { return io::read_partition(path, lines); }));
 }
 
+// The parts of slices, mode after mode.
+std::vector<std::vector<int>> by_mode(std::span<const int> parts, std::span<const Index> extents) {
+  std::vector<std::vector<int>> modes;
+  auto at = parts.begin();
+  for (const Index extent : extents) {
+    modes.emplace_back(at, at + extent);
+    at += extent;
+  }
+  return modes;
+}
+
 // One line per slice, mode after mode.
 Distribution coarse_from_file(const Comm& comm, const SparseTensor<double>& share, const std::string& path,
                               const Distributor& distributor) {
@@ -121,13 +132,22 @@ Distribution coarse_from_file(const Comm& comm, const SparseTensor<double>& shar
   const auto all = collectively(comm, [&] {
     return io::read_partition(path, {0, total, total, comm.size()});
   });
-  std::vector<std::vector<int>> modes;
-  auto at = all.begin();
-  for (const Index extent : share.extents()) {
-    modes.emplace_back(at, at + extent);
-    at += extent;
-  }
-  return distributor.coarse_listed(std::move(modes));
+  return distributor.coarse_listed(by_mode(all, share.extents()));
+}
+
+// Of a file with so many lines.
+Scheme scheme_of_file(const DistributionArgs& args, const SparseTensor<double>& x, Index num_lines) {
+  const Index slices = std::accumulate(x.extents().begin(), x.extents().end(), Index(0));
+  const bool is_fine = num_lines == x.num_nonzeros() && args.scheme != "coarse";
+  const bool is_coarse = num_lines == slices && args.scheme != "fine";
+  if (args.scheme == "medium" || (is_fine && is_coarse)) ask_for_scheme(args);
+  if (!is_fine && !is_coarse)
+    throw Error(Errc::bad_input,
+                fmt::format("has {} lines; expected {} for a part per nonzero (fine grain) or {} for one per "
+                            "slice (coarse grain)",
+                            num_lines, x.num_nonzeros(), slices),
+                {args.partition, 0});
+  return is_fine ? Scheme::fine : Scheme::coarse;
 }
 
 }  // namespace
@@ -165,9 +185,9 @@ void add_distribution_options(CLI::App& command, DistributionArgs& args) {
 ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionArgs& args, std::uint64_t seed, Index num_components,
                                        const MachineModel& machine) {
-  check(args);
-  const auto options = parse(args, seed, share.order());
-  if (!is_file(args.partition)) {
+  const auto options = parse_distribution(args, seed, share.order());
+  if (names_file(args) && args.scheme != "fine" && args.scheme != "coarse") ask_for_scheme(args);
+  if (!names_file(args)) {
     // One process has all, whatever was asked for.
     if (comm.size() == 1 && (!options.grid || options.grid->size() == 1)) return {};
     return choose_distribution(comm, share, options, num_components, machine);
@@ -178,6 +198,39 @@ ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<doub
   distribution.row_rule = options.row_rule;
   if (options.is_replicated) distribution.is_replicated = *options.is_replicated;
   return {std::move(distribution), {}};
+}
+
+DistributionOptions parse_distribution(const DistributionArgs& args, std::uint64_t seed, int order) {
+  check(args);
+  return parse(args, seed, order);
+}
+
+bool names_file(const DistributionArgs& args) {
+  return args.partition != "auto" && args.partition != "block" && args.partition != "random";
+}
+
+FurtherStrategies partition_from_file(const DistributionArgs& args, const SparseTensor<double>& x,
+                                      std::span<const int> process_counts, RowRule row_rule) {
+  auto parts = io::read_partition(args.partition, std::numeric_limits<int>::max());
+  const auto scheme = scheme_of_file(args, x, std::ssize(parts));
+  const int last = *std::ranges::max_element(parts);
+  const auto processes = std::ranges::upper_bound(process_counts, last);
+  if (processes == process_counts.end())
+    throw Error(Errc::bad_input,
+                fmt::format("has {} parts; no number of processes that was asked for is so large", last + 1),
+                {args.partition, 0});
+  return [=, wanted = *processes, &x, parts = std::move(parts)](const Distributor& distributor) {
+    std::vector<Strategy> found;
+    if (distributor.num_parts() != wanted) return found;
+    found.push_back({scheme, "file", {}, {}, [&distributor, &x, &parts, scheme, row_rule] {
+                       auto made = scheme == Scheme::fine
+                                       ? distributor.fine_listed(parts)
+                                       : distributor.coarse_listed(by_mode(parts, x.extents()));
+                       made.row_rule = row_rule;
+                       return made;
+                     }});
+    return found;
+  };
 }
 
 }  // namespace polyad::cli

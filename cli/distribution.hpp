@@ -1,8 +1,10 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <span>
 #include <string>
 
+#include "polyad/algo/plan_strategies.hpp"
 #include "polyad/dist/choose_distribution.hpp"
 
 namespace polyad::cli {
@@ -21,5 +23,14 @@ void add_distribution_options(CLI::App& command, DistributionArgs& args);
 ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionArgs& args, std::uint64_t seed, Index num_components,
                                        const MachineModel& machine);
+
+// The same for a plan, where a partition from a file is a strategy among others. Throws Error{bad_option}.
+DistributionOptions parse_distribution(const DistributionArgs& args, std::uint64_t seed, int order);
+bool names_file(const DistributionArgs& args);
+// That strategy: of fine grain if the file has a line per nonzero, of coarse grain if it has one per slice,
+// for the least of these numbers of processes that is more than its largest part. The tensor must outlive it.
+// Throws Error{bad_input} for a file that does not fit.
+FurtherStrategies partition_from_file(const DistributionArgs& args, const SparseTensor<double>& x,
+                                      std::span<const int> process_counts, RowRule row_rule);
 
 }  // namespace polyad::cli

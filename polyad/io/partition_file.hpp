@@ -15,5 +15,7 @@ struct PartitionLines {
   int num_parts = 1;
 };
 std::vector<int> read_partition(const std::filesystem::path& path, const PartitionLines& lines);
+// All lines of a file, however many there are.
+std::vector<int> read_partition(const std::filesystem::path& path, int num_parts);
 
 }  // namespace polyad::io
