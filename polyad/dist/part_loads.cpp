@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -11,42 +10,13 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/random.hpp"
 #include "polyad/dist/lending.hpp"
+#include "polyad/dist/touching_parts.hpp"
 #include "polyad/tensor/compact.hpp"
 
 namespace polyad {
 namespace {
 
 constexpr std::uint64_t sample_seed = 0x5a3b1e;
-
-// Collects the parts that touch a row, each once and ascending.
-class TouchingParts {
- public:
-  explicit TouchingParts(int num_parts) : bits_(std::size_t(num_parts + 63) / 64, 0) {}
-
-  void add(int part) {
-    const auto bit = std::uint64_t(1) << (part % 64);
-    if (std::exchange(bits_[part / 64], bits_[part / 64] | bit) & bit) return;
-    parts_.push_back(part);
-  }
-
-  // Appends them, and begins anew.
-  void move_to(std::vector<int>& all) {
-    if (parts_.size() < bits_.size()) {
-      std::ranges::sort(parts_);
-      all.insert(all.end(), parts_.begin(), parts_.end());
-      for (const int part : parts_) bits_[part / 64] = 0;
-    } else {
-      for (std::size_t i = 0; i < bits_.size(); ++i)
-        for (auto rest = std::exchange(bits_[i], 0); rest != 0; rest &= rest - 1)
-          all.push_back(int(64 * i) + std::countr_zero(rest));
-    }
-    parts_.clear();
-  }
-
- private:
-  std::vector<std::uint64_t> bits_;  // [part]
-  std::vector<int> parts_;
-};
 
 void add_row(RowParts& rows, Index row) {
   rows.rows.push_back(row);
@@ -233,7 +203,10 @@ LoadPlanner::LoadPlanner(const Comm& comm, const SparseTensor<double>& share, do
 
 // Rather asked of a row than of each of its nonzeros, where all rows are known.
 LoadPlanner::Parts LoadPlanner::parts_of(const NonzeroOwners& owners) const {
-  if (fraction_ < 1 || std::holds_alternative<OwnedByList>(owners)) return owners_of(owners, share_);
+  if (fraction_ < 1 || std::holds_alternative<OwnedByList>(owners)) {
+    const auto parts = owners_of(owners, share_);
+    return {parts.begin(), parts.end()};
+  }
   Parts parts(std::size_t(share_.num_nonzeros()), 0);
   const auto add = [&](int mode, const RowOwners& rows, int times) {
     const auto& groups = groups_[mode];

@@ -39,7 +39,7 @@ class LoadPlanner {
   PartLoads loads(const Distribution& distribution) const;
 
  private:
-  using Parts = std::vector<int>;  // [nonzero]
+  using Parts = Array<int>;  // [nonzero]
 
   // Nonzeros by their row: those of rows[i] are nonzeros[begin[i]], ..., nonzeros[begin[i + 1] - 1].
   struct RowGroups {

@@ -163,11 +163,10 @@ std::string strategies_table(const PlanRun& run, int processes) {
 std::string strategies(const PlanRun& run) {
   std::string html =
       "<p class=\"note\">Per iteration; words and messages are sent by all processes together, all-reduced "
-      "are words on each, of modes of which every process has all rows. r: (most − least) / most over the "
-      "processes, of "
-      "nonzeros, of words sent and received, and of rows. Pays after: so many iterations after which the "
-      "time to "
-      "make the partition is saved again. The fastest that fits is in bold.</p>\n";
+      "are "
+      "words on each, of modes of which every process has all rows. r: (most − least) / most over the "
+      "processes, of nonzeros, of words sent and received, and of rows. Pays after: so many iterations after "
+      "which the time to make the partition is saved again. The fastest that fits is in bold.</p>\n";
   for (const int processes : run.options.process_counts)
     html += fmt::format("<h3>{}</h3>\n", processes_text(processes)) + strategies_table(run, processes);
   return html;

@@ -19,7 +19,7 @@ std::string_view plan_page_style() {
 .series-7 polyline { stroke: var(--s7); stroke-dasharray: 1 2; } circle.series-7 { fill: var(--s7); }
 .sample { display: inline-block; width: 28px; height: 8px; vertical-align: middle; }
 .sample polyline { fill: none; stroke-width: 1.5; }
-.processes { width: calc(100% - 5.5rem); margin-left: 4.75rem; }
+.processes { width: calc(100% - 4.25rem); margin-left: 3.625rem; margin-right: .625rem; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .125rem 1.25rem; font: .875rem/1.5 var(--sans); }
 .plots { display: grid; gap: 0 2.5rem; }
 .plots > * { min-width: 0; }
@@ -27,8 +27,8 @@ std::string_view plan_page_style() {
 .command { display: block; margin-top: .75rem; padding: .5rem .75rem; border-left: 3px solid var(--accent);
   font: .875rem/1.5 ui-monospace, "Liberation Mono", monospace; overflow-wrap: anywhere; }
 .stacked { height: 8px; }
-svg .part-2, svg .part-2-key { fill: var(--s7); }
-svg .part-3, svg .part-3-key { fill: var(--s2); }
+svg .part-2 { fill: var(--s7); }
+svg .part-3 { fill: var(--s2); }
 .times li { max-width: 44rem; }
 .wide { max-width: none; }
 .wide th, .wide td { padding-left: .75rem; }
