@@ -30,6 +30,7 @@ std::string_view plan_page_style() {
 svg .part-2 { fill: var(--s7); }
 svg .part-3 { fill: var(--s2); }
 .times li { max-width: 44rem; }
+@media screen and (max-width: 40rem) { .times li { grid-template-columns: minmax(0, 1fr); } }
 .wide { max-width: none; }
 .wide th, .wide td { padding-left: .75rem; }
 .wide :first-child { padding-left: 0; }

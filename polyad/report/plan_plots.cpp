@@ -99,7 +99,10 @@ std::string processes_plot(const std::string& title, const std::string& unit,
     Curve curve;
     std::string dots;
     for (const auto& [processes, value] : series[s].points) {
-      if (value <= 0) continue;
+      if (value <= 0) {
+        curve.lift();
+        continue;
+      }
       curve.add(scale.at(processes), axis.fraction_from_top(value));
       dots += dot(scale.at(processes), axis.fraction_from_top(value), style_of(s));
     }

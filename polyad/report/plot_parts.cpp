@@ -70,15 +70,19 @@ std::vector<Index> round_numbers(Index count, int num_marks) {
 }
 
 void Curve::add(double x, double y) {
-  points_ +=
-      fmt::format("{}{:.4g},{:.4g}", points_.empty() ? "" : " ", 1000 * x, 1000 * std::clamp(y, 0.0, 1.0));
+  auto& points = lines_.back();
+  points +=
+      fmt::format("{}{:.4g},{:.4g}", points.empty() ? "" : " ", 1000 * x, 1000 * std::clamp(y, 0.0, 1.0));
 }
 
 std::string Curve::svg(const std::string& style) const {
-  return fmt::format(
+  auto svg = fmt::format(
       "<svg class=\"curve{}\" width=\"100%\" height=\"100%\" viewBox=\"0 0 1000 1000\" "
-      "preserveAspectRatio=\"none\"><polyline points=\"{}\"/></svg>",
-      style.empty() ? "" : " " + style, points_);
+      "preserveAspectRatio=\"none\">",
+      style.empty() ? "" : " " + style);
+  for (const auto& points : lines_)
+    if (!points.empty()) svg += "<polyline points=\"" + points + "\"/>";
+  return svg + "</svg>";
 }
 
 std::string dot(double x, double y, const std::string& style) {

@@ -39,11 +39,13 @@ std::vector<Index> round_numbers(Index count, int num_marks);
 class Curve {
  public:
   void add(double x, double y);
+  // What is added next is not joined to what was there.
+  void lift() { lines_.emplace_back(); }
   // Of a style of its own, if there are several.
   std::string svg(const std::string& style = "") const;
 
  private:
-  std::string points_;
+  std::vector<std::string> lines_{""};  // their points
 };
 
 std::string dot(double x, double y, const std::string& style = "");

@@ -31,7 +31,8 @@ TEST(PlanPage, shows_what_is_recommended_and_what_else_there_is) {
         "built in: 3 us a message", "r_vol", "polyad 0.1.0"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   EXPECT_EQ(test::count_of(page, "<svg class=\"chart"), 4);
-  EXPECT_EQ(test::count_of(page, "<polyline"), 4 * 5 * 2) << "a curve and its sample for five kinds";
+  EXPECT_EQ(test::count_of(page, "<svg class=\"curve"), 4 * 5) << "five kinds";
+  EXPECT_EQ(test::count_of(page, "<svg class=\"sample"), 4 * 5);
   EXPECT_EQ(test::count_of(page, "class=\"best\""), 3);
 }
 
@@ -98,6 +99,10 @@ TEST(ProcessesPlot, leaves_out_what_has_no_place) {
   const auto plot = processes_plot("t", "u", counts, some, [](double) { return "<"; });
   EXPECT_EQ(test::count_of(plot, "<circle"), 1);
   EXPECT_NE(plot.find("&lt;"), std::string::npos);
+  const std::vector<int> five{1, 2, 3, 4, 5};
+  const std::vector<PlotSeries> gap{{"a", {{1, 1}, {2, 1}, {3, 0}, {4, 10}, {5, 10}}}};
+  const auto broken = processes_plot("t", "u", five, gap, [](double) { return ""; });
+  EXPECT_EQ(test::count_of(broken, "<polyline points"), 2 + 1) << "two pieces, and the sample";
 }
 
 }  // namespace
