@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,10 +6,8 @@
 #include "cli/input.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
-#include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
-#include "polyad/io/number_text.hpp"
 #include "polyad/report/rank_report.hpp"
 
 namespace polyad::cli {
@@ -27,32 +22,6 @@ struct Args {
 
 constexpr Index max_components = 100000, max_counts = 1000;
 
-// "1-8", "1,2,4,8" or "1-4,8"; ascending, each once.
-std::vector<Index> parse_components(const std::string& text) {
-  const auto fail = [&] {
-    throw Error(
-        Errc::bad_option,
-        fmt::format("--components {}: expected numbers from 1 to {}, at most {} of them, as in 1-8 or 1,2,4",
-                    text, max_components, max_counts));
-  };
-  std::vector<Index> counts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const auto comma = std::min(text.find(',', at), text.size());
-    const auto item = text.substr(at, comma - at);
-    const auto dash = std::min(item.find('-'), item.size());
-    const Index first = io::parse_index(item.substr(0, dash)).value_or(0);
-    const Index last = dash < item.size() ? io::parse_index(item.substr(dash + 1)).value_or(0) : first;
-    if (first < 1 || last < first || last > max_components || last - first >= max_counts) fail();
-    for (Index count = first; count <= last; ++count) counts.push_back(count);
-    at = comma + 1;
-  }
-  std::ranges::sort(counts);
-  const auto repeated = std::ranges::unique(counts);
-  counts.erase(repeated.begin(), repeated.end());
-  if (std::ssize(counts) > max_counts) fail();
-  return counts;
-}
-
 template <class Real>
 void run_with(const Comm& comm, const Args& args) {
   Console console(comm, args.common);
@@ -65,7 +34,8 @@ void run_with(const Comm& comm, const Args& args) {
   RankRun run;
   run.options = args.sweep;
   auto& options = run.options;
-  if (!args.components.empty()) options.component_counts = parse_components(args.components);
+  if (!args.components.empty())
+    options.component_counts = parse_numbers(args.components, "--components", max_components, max_counts);
   if (!args.memory.empty()) options.decompose.max_bytes = parse_bytes(args.memory, "--memory");
 
   Stopwatch watch;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "cli/input.hpp"
@@ -97,10 +99,12 @@ void check(const DistributionArgs& args) {
     throw Error(Errc::bad_option, "--row-owners is for --distribution fine; the others say who owns a row");
   if (args.partition == "hypergraph" && args.scheme == "medium")
     throw Error(Errc::bad_option, "--partition hypergraph is for --distribution fine or coarse");
-  if (!partition_file(args).empty() && args.scheme != "fine" && args.scheme != "coarse")
-    throw Error(
-        Errc::bad_option,
-        fmt::format("--partition {}: say whether it is for --distribution fine or coarse", args.partition));
+}
+
+[[noreturn]] void ask_for_scheme(const DistributionArgs& args) {
+  throw Error(
+      Errc::bad_option,
+      fmt::format("--partition {}: say whether it is for --distribution fine or coarse", args.partition));
 }
 
 // One line per data line of the tensor's file.
@@ -155,6 +159,21 @@ Distribution by_hypergraph(const Comm& comm, const SparseTensor<double>& share, 
   return distribution;
 }
 
+// Of a file with so many lines.
+Scheme scheme_of_file(const DistributionArgs& args, const SparseTensor<double>& x, Index num_lines) {
+  const Index slices = std::accumulate(x.extents().begin(), x.extents().end(), Index(0));
+  const bool is_fine = num_lines == x.num_nonzeros() && args.scheme != "coarse";
+  const bool is_coarse = num_lines == slices && args.scheme != "fine";
+  if (args.scheme == "medium" || (is_fine && is_coarse)) ask_for_scheme(args);
+  if (!is_fine && !is_coarse)
+    throw Error(Errc::bad_input,
+                fmt::format("has {} lines; expected {} for a part per nonzero (fine grain) or {} for one per "
+                            "slice (coarse grain)",
+                            num_lines, x.num_nonzeros(), slices),
+                {args.partition, 0});
+  return is_fine ? Scheme::fine : Scheme::coarse;
+}
+
 }  // namespace
 
 std::string partition_file(const DistributionArgs& args) {
@@ -198,8 +217,8 @@ ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<doub
                                        const std::string& path, const DistributionArgs& args,
                                        std::uint64_t seed, Index num_components, const MachineModel& machine,
                                        const Console& console) {
-  check(args);
-  const auto options = parse(args, seed, share.order());
+  const auto options = parse_distribution(args, seed, share.order());
+  if (!partition_file(args).empty() && args.scheme != "fine" && args.scheme != "coarse") ask_for_scheme(args);
   const bool is_hypergraph = args.partition == "hypergraph";
   if (comm.size() == 1 && is_hypergraph) return {};
   if (partition_file(args).empty() && !is_hypergraph) {
@@ -212,6 +231,58 @@ ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<doub
   distribution.row_rule = options.row_rule;
   if (options.is_replicated) distribution.is_replicated = *options.is_replicated;
   return {std::move(distribution), {}};
+}
+
+DistributionOptions parse_distribution(const DistributionArgs& args, std::uint64_t seed, int order) {
+  check(args);
+  return parse(args, seed, order);
+}
+
+FurtherStrategies partition_from_file(const DistributionArgs& args, const SparseTensor<double>& x,
+                                      std::span<const int> process_counts, RowRule row_rule) {
+  auto parts = io::read_partition(args.partition, std::numeric_limits<int>::max());
+  const auto scheme = scheme_of_file(args, x, std::ssize(parts));
+  const int last = *std::ranges::max_element(parts);
+  const auto processes = std::ranges::upper_bound(process_counts, last);
+  if (processes == process_counts.end())
+    throw Error(Errc::bad_input,
+                fmt::format("has {} parts; no number of processes that was asked for is so large", last + 1),
+                {args.partition, 0});
+  return [=, wanted = *processes, &x, parts = std::move(parts)](const Distributor& distributor) {
+    std::vector<Strategy> found;
+    if (distributor.num_parts() != wanted) return found;
+    found.push_back({scheme, "file", {}, {}, [&distributor, &x, &parts, scheme, row_rule] {
+                       auto made = scheme == Scheme::fine
+                                       ? distributor.fine_listed(parts)
+                                       : distributor.coarse_listed(by_mode(parts, x.extents()));
+                       made.row_rule = row_rule;
+                       return made;
+                     }});
+    return found;
+  };
+}
+
+FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const std::string& path,
+                                            const DistributionOptions& options, double most_seconds) {
+  return [&x, path, options, most_seconds](const Distributor& distributor) {
+    std::vector<Strategy> found;
+    for (const auto scheme : {Scheme::fine, Scheme::coarse}) {
+      if (options.scheme && *options.scheme != scheme) continue;
+      found.push_back({scheme, "hypergraph", {}, {}, [&x, &distributor, scheme, path, options, most_seconds] {
+                         const auto model =
+                             scheme == Scheme::fine ? PartitionModel::fine : PartitionModel::coarse;
+                         auto how = hypergraph_options(model, distributor.num_parts(), options.seed);
+                         how.hypergraph.most_seconds = most_seconds;
+                         auto parts = partition_and_keep(x, path, how);
+                         auto made = scheme == Scheme::fine
+                                         ? distributor.fine_listed(std::move(parts))
+                                         : distributor.coarse_listed(by_mode(parts, x.extents()));
+                         made.row_rule = options.row_rule;
+                         return made;
+                       }});
+    }
+    return found;
+  };
 }
 
 }  // namespace polyad::cli

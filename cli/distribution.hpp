@@ -1,9 +1,11 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <span>
 #include <string>
 
 #include "cli/console.hpp"
+#include "polyad/algo/plan_strategies.hpp"
 #include "polyad/dist/choose_distribution.hpp"
 
 namespace polyad::cli {
@@ -26,5 +28,17 @@ ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<doub
                                        const std::string& path, const DistributionArgs& args,
                                        std::uint64_t seed, Index num_components, const MachineModel& machine,
                                        const Console& console);
+
+// The same for a plan, where a partition from a file is a strategy among others. Throws Error{bad_option}.
+DistributionOptions parse_distribution(const DistributionArgs& args, std::uint64_t seed, int order);
+// That strategy: of fine grain if the file has a line per nonzero, of coarse grain if it has one per slice,
+// for the least of these numbers of processes that is more than its largest part. The tensor must outlive it.
+// Throws Error{bad_input} for a file that does not fit.
+FurtherStrategies partition_from_file(const DistributionArgs& args, const SparseTensor<double>& x,
+                                      std::span<const int> process_counts, RowRule row_rule);
+// Strategies of fine and coarse grain for every number of processes: partitions that are made for the tensor,
+// each within so many seconds, and kept beside it unless time cut them short. The tensor must outlive them.
+FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const std::string& path,
+                                            const DistributionOptions& options, double most_seconds);
 
 }  // namespace polyad::cli

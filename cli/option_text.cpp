@@ -54,6 +54,31 @@ std::vector<bool> parse_nonneg(const std::string& text, int order) {
   return modes;
 }
 
+std::vector<Index> parse_numbers(const std::string& text, const std::string& option, Index largest,
+                                 Index most) {
+  const auto fail = [&] {
+    throw Error(Errc::bad_option,
+                fmt::format("{} {}: expected numbers from 1 to {}, at most {} of them, as in 1-8 or 1,2,4",
+                            option, text, largest, most));
+  };
+  std::vector<Index> numbers;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto comma = std::min(text.find(',', at), text.size());
+    const auto item = text.substr(at, comma - at);
+    const auto dash = std::min(item.find('-'), item.size());
+    const Index first = io::parse_index(item.substr(0, dash)).value_or(0);
+    const Index last = dash < item.size() ? io::parse_index(item.substr(dash + 1)).value_or(0) : first;
+    if (first < 1 || last < first || last > largest || last - first >= most) fail();
+    for (Index number = first; number <= last; ++number) numbers.push_back(number);
+    at = comma + 1;
+  }
+  std::ranges::sort(numbers);
+  const auto repeated = std::ranges::unique(numbers);
+  numbers.erase(repeated.begin(), repeated.end());
+  if (std::ssize(numbers) > most) fail();
+  return numbers;
+}
+
 Index parse_bytes(const std::string& text, const std::string& option) {
   std::size_t used = 0;
   double amount = 0;

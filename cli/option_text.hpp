@@ -18,6 +18,10 @@ std::vector<int> parse_mode_order(const std::string& text, int order);
 // "all", "none" or "1,3", modes counted from 1. none is empty.
 std::vector<bool> parse_nonneg(const std::string& text, int order);
 
+// "1-8", "1,2,4,8" or "1-4,8": numbers from 1 to `largest`, ascending, each once and at most `most` of them.
+std::vector<Index> parse_numbers(const std::string& text, const std::string& option, Index largest,
+                                 Index most);
+
 // "800MB", "2.5GB", "1000000": bytes, with or without a unit.
 Index parse_bytes(const std::string& text, const std::string& option);
 

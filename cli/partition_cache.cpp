@@ -116,4 +116,16 @@ KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& s
   return kept;
 }
 
+std::vector<int> partition_and_keep(const SparseTensor<double>& x, const std::string& tensor_path,
+                                    const TensorPartitionOptions& options) {
+  auto partition = partition_tensor(x, options);
+  if (partition.was_cut_short) return std::move(partition.parts);
+  try {
+    const auto fingerprint = partition_fingerprint(Comm::self(), x, options);
+    io::write_partition(cached_partition(tensor_path, options, fingerprint), partition.parts);
+  } catch (const Error&) {  // then the next run makes it again
+  }
+  return std::move(partition.parts);
+}
+
 }  // namespace polyad::cli

@@ -32,4 +32,8 @@ struct KeptPartition {
 KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& share,
                                  const std::string& tensor_path, const TensorPartitionOptions& options);
 
+// Makes it anew, on one process, and keeps it where it can be written and was not cut short.
+std::vector<int> partition_and_keep(const SparseTensor<double>& x, const std::string& tensor_path,
+                                    const TensorPartitionOptions& options);
+
 }  // namespace polyad::cli

@@ -64,7 +64,10 @@ class FormatLister {
     // With CP-OPT rows are never solved in the pass that sums them.
     std::vector<bool> is_folded = shapes_.folds;
     if (is_opt()) is_folded.assign(is_folded.size(), true);
-    auto formats = is_coarse() ? coarse_formats(mode_order) : list_formats(cost(0), mode_order, is_folded);
+    std::vector<AlsCost> costs;
+    for (std::size_t t = 0; t < shapes_.locals.size(); ++t) costs.push_back(cost(t));
+    auto formats =
+        is_coarse() ? list_coarse_formats(costs, mode_order) : list_formats(costs[0], mode_order, is_folded);
     if (is_opt()) plan_evaluations(formats);
     for (auto& format : formats) format.work_bytes += options_.extra_bytes;
     return formats;
@@ -75,31 +78,6 @@ class FormatLister {
   bool is_coarse() const { return shapes_.locals.size() > 1; }
 
   AlsCost cost(std::size_t t) const { return {shapes_.locals[t], {n_, sizeof(Real), num_threads()}}; }
-
-  // A tensor per mode, each for the rows of that mode only: a tree rooted there, or a list.
-  std::vector<FormatOption> coarse_formats(const std::vector<int>& mode_order) const {
-    FormatOption csf{"csf", Format::csf, {mode_order, {}, {}}},
-        coo{"coo", Format::coo, plain_plan(mode_order)},
-        hicoo{"hicoo", Format::hicoo, plain_plan(mode_order)};
-    for (const int m : mode_order) {
-      const auto here = cost(std::size_t(m));
-      const auto tree = fastest_tree(here, m);
-      csf.plan.trees.push_back(tree);
-      csf.plan.steps.push_back({AlsStep::Kind::root, m, int(csf.plan.trees.size()) - 1});
-      csf.seconds += here.step_seconds(csf.plan, csf.plan.steps.back());
-      csf.format_bytes += here.csf_format_bytes(std::span(&csf.plan.trees.back(), 1));
-      coo.seconds += here.coo_seconds() / double(mode_order.size());
-      coo.format_bytes += here.coo_format_bytes();
-      hicoo.seconds += here.hicoo_seconds() / double(mode_order.size());
-      hicoo.format_bytes += here.hicoo_format_bytes();
-      for (auto* option : {&csf, &coo, &hicoo}) option->build_seconds += here.tree_build_seconds();
-    }
-    for (auto* option : {&csf, &coo, &hicoo}) {
-      option->work_bytes = cost(0).work_bytes(option->plan);
-      option->build_bytes = cost(0).build_bytes(option->format_bytes, std::ssize(mode_order));
-    }
-    return {csf, coo, hicoo};
-  }
 
   // For all factors at once: an MTTKRP per mode and no more, and vectors as long as all factors.
   void plan_evaluations(std::vector<FormatOption>& formats) const {

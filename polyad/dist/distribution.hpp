@@ -69,6 +69,7 @@ class Distributor {
  public:
   Distributor(const Comm& comm, const SparseTensor<double>& share, int num_parts, std::uint64_t seed);
 
+  int num_parts() const { return num_parts_; }
   const std::vector<SliceProfile>& profiles() const { return profiles_; }
   std::vector<Index> rows() const;  // [mode]: slices that hold nonzeros
 

@@ -67,15 +67,19 @@ RowParts invert_touched(std::span<const Index> touched, std::span<const Index> c
 }
 
 std::vector<int> own_greedily(const RowParts& rows, int num_parts, double tolerance) {
-  std::vector<Index> order(std::size_t(rows.num_rows()));
-  std::iota(order.begin(), order.end(), Index(0));
+  // A row that one part touches stays there. Such rows come last and so decide nothing about the others.
+  std::vector<int> owners(std::size_t(rows.num_rows()));
+  std::vector<Index> order;
+  for (Index i = 0; i < rows.num_rows(); ++i) {
+    owners[i] = rows.of(i).front();
+    if (rows.of(i).size() > 1) order.push_back(i);
+  }
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](Index i) { return rows.of(i).size(); });
   const double total = double(rows.parts.size()) - double(rows.num_rows());
   Loads loads(num_parts, (1 + tolerance) * total / num_parts);
-  std::vector<int> owners(order.size());
   for (const Index i : order) {
     const auto parts = rows.of(i);
-    owners[i] = parts.size() == 1 ? parts[0] : loads.choose(parts);
+    owners[i] = loads.choose(parts);
     loads.give(owners[i], std::ssize(parts) - 1);
   }
   return owners;

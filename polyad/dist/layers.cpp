@@ -48,7 +48,7 @@ Cuts ordered(const SliceProfile& profile, int num_layers, int c) {
     const Index least = cuts[l] + (profile.num_rows() >= num_layers ? 1 : 0);
     const Index most = std::max(least, profile.num_rows() - (num_layers - 1 - l));
     cuts[l + 1] = Index(std::clamp(double(cuts[l + 1]) - std::trunc(surplus), double(least), double(most)));
-    for (int k = l + 2; k < num_layers; ++k) cuts[k] = std::max(cuts[k], cuts[k - 1]);
+    for (int k = l + 2; k < num_layers && cuts[k] < cuts[k - 1]; ++k) cuts[k] = cuts[k - 1];
   }
   return cuts;
 }

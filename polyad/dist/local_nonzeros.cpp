@@ -78,6 +78,7 @@ PlannedMode plan_mode(const Comm& comm, const Distribution& distribution, int mo
 PartLoad load_of(const ExchangePlan& plan, Index touched) {
   PartLoad load;
   load.touched = touched;
+  load.local = plan.num_local();
   load.owned = plan.num_solved();
   load.reduced = plan.is_replicated ? plan.num_local() : 0;
   load.sent = plan.rows_folded() + plan.rows_expanded();

@@ -1,12 +1,16 @@
 #include "polyad/dist/part_loads.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/random.hpp"
+#include "polyad/dist/lending.hpp"
+#include "polyad/dist/touching_parts.hpp"
 #include "polyad/tensor/compact.hpp"
 
 namespace polyad {
@@ -14,37 +18,48 @@ namespace {
 
 constexpr std::uint64_t sample_seed = 0x5a3b1e;
 
-// The parts that touch rows [begin, end) of the groups, row by row: `append(row, its parts)`.
-template <class Rows, class Parts, class Append>
-void for_each_row(const Rows& groups, Index begin, Index end, const std::vector<Parts>& parts, int num_parts,
-                  Append append) {
-  std::vector<Index> seen_in(std::size_t(num_parts), -1);  // [part]: the last row that it touches
-  std::vector<int> touching;
-  for (Index i = begin; i < end; ++i) {
-    touching.clear();
-    for (const auto& part : parts)
-      for (Index k = groups.begin[i]; k < groups.begin[i + 1]; ++k) {
-        const int p = part[groups.nonzeros[k]];
-        if (std::exchange(seen_in[p], i) != i) touching.push_back(p);
-      }
-    std::ranges::sort(touching);
-    append(groups.rows[i], touching);
-  }
-}
-
-void add_row(RowParts& rows, Index row, std::span<const int> parts) {
+void add_row(RowParts& rows, Index row) {
   rows.rows.push_back(row);
   rows.begin.push_back(std::ssize(rows.parts));
-  rows.parts.insert(rows.parts.end(), parts.begin(), parts.end());
 }
 
-RowParts joined(const std::vector<RowParts>& pieces) {
+// Rows [begin, end) of the groups, those without nonzeros left out.
+template <class Groups, class Parts>
+RowParts parts_of_rows(const Groups& groups, Index begin, Index end, const std::vector<Parts>& parts,
+                       int num_parts) {
   RowParts result;
-  for (const auto& piece : pieces) {
+  TouchingParts touching(num_parts);
+  for (Index i = begin; i < end; ++i) {
+    if (groups.begin[i] == groups.begin[i + 1]) continue;
+    add_row(result, groups.rows[i]);
+    for (const auto& part : parts)
+      for (Index k = groups.begin[i]; k < groups.begin[i + 1]; ++k) touching.add(part[groups.nonzeros[k]]);
+    touching.move_to(result.parts);
+  }
+  return result;
+}
+
+// fn(begin, end, thread) of rows with about equally many nonzeros for each thread.
+template <class Groups, class Fn>
+void parallel_rows(const Groups& groups, Fn fn) {
+  const auto row_at = [&](Index nonzero) {
+    return std::min<Index>(std::ranges::lower_bound(groups.begin, nonzero) - groups.begin.begin(),
+                           std::ssize(groups.rows));
+  };
+  const Index count = groups.begin.back();
+  parallel_parts(count, [&](Index begin, Index end, int thread) {
+    fn(begin == 0 ? 0 : row_at(begin), end == count ? std::ssize(groups.rows) : row_at(end), thread);
+  });
+}
+
+RowParts joined(std::vector<RowParts> pieces) {
+  RowParts result = std::move(pieces.front());
+  for (auto& piece : std::span(pieces).subspan(1)) {
     const Index offset = std::ssize(result.parts);
     result.rows.insert(result.rows.end(), piece.rows.begin(), piece.rows.end());
     for (const Index begin : piece.begin) result.begin.push_back(offset + begin);
     result.parts.insert(result.parts.end(), piece.parts.begin(), piece.parts.end());
+    piece = {};
   }
   result.begin.push_back(std::ssize(result.parts));
   return result;
@@ -74,7 +89,7 @@ RowParts bring_together(const Comm& comm, const RowParts& mine, Index extent) {
   met.erase(repeated.begin(), repeated.end());
   RowParts result;
   for (const auto& touch : met) {
-    if (result.rows.empty() || result.rows.back() != touch.row) add_row(result, touch.row, {});
+    if (result.rows.empty() || result.rows.back() != touch.row) add_row(result, touch.row);
     result.parts.push_back(touch.part);
   }
   result.begin.push_back(std::ssize(result.parts));
@@ -91,66 +106,62 @@ std::vector<int> owners(const RowParts& rows, const Distribution& distribution, 
   return result;
 }
 
-// Which parts lend rows to which, over all processes: a message each way.
-class Lending {
- public:
-  explicit Lending(int num_parts)
-      : num_parts_(num_parts), lends_(std::size_t(num_parts) * std::size_t(num_parts), 0) {}
+// What rows ask of parts.
+struct RowLoads {
+  explicit RowLoads(int num_parts) : parts(std::size_t(num_parts)), lending(num_parts) {}
 
-  void add(int owner, int borrower) { lends_[Index(owner) * num_parts_ + borrower] = 1; }
-
-  // Collective.
-  void add_messages(const Comm& comm, bool folds, std::vector<PartLoad>& loads) {
-    comm.all_reduce(std::span(lends_), Reduce::max);
-    for (int owner = 0; owner < num_parts_; ++owner)
-      for (int borrower = 0; borrower < num_parts_; ++borrower) {
-        if (lends_[Index(owner) * num_parts_ + borrower] == 0) continue;
-        ++loads[owner].messages;
-        if (folds) ++loads[borrower].messages;
+  // A row that is borrowed comes, and where sums are folded its partial sum goes back.
+  void add(int owner, std::span<const int> touching, bool folds) {
+    const Index back = folds ? 1 : 0;
+    bool touches = false;
+    for (const int part : touching) {
+      ++parts[part].touched, ++parts[part].local;
+      if (part == owner) {
+        touches = true;
+        continue;
       }
+      ++parts[owner].sent, ++parts[part].received;
+      parts[part].sent += back, parts[owner].received += back;
+      lending.add(owner, part);
+    }
+    ++parts[owner].owned;
+    if (!touches) ++parts[owner].local;
   }
 
- private:
-  int num_parts_;
-  std::vector<std::int32_t> lends_;
+  void add(const RowLoads& other) {
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      for (const auto count : counted_by_row) parts[p].*count += other.parts[p].*count;
+    lending.add(other.lending);
+  }
+
+  static constexpr std::array counted_by_row{&PartLoad::touched, &PartLoad::local, &PartLoad::owned,
+                                             &PartLoad::sent, &PartLoad::received};
+
+  std::vector<PartLoad> parts;
+  Lending lending;
 };
 
-// A row that is borrowed comes, and where sums are folded its partial sum goes back.
-Lending add_rows(const RowParts& rows, const std::vector<int>& owner, bool folds,
-                 std::vector<PartLoad>& loads) {
-  Lending lending(int(loads.size()));
-  const Index back = folds ? 1 : 0;
-  for (Index i = 0; i < rows.num_rows(); ++i) {
-    ++loads[owner[i]].owned;
-    for (const int part : rows.of(i)) {
-      ++loads[part].touched;
-      if (part == owner[i]) continue;
-      ++loads[owner[i]].sent;
-      ++loads[part].received;
-      loads[part].sent += back;
-      loads[owner[i]].received += back;
-      lending.add(owner[i], part);
-    }
-  }
-  return lending;
+RowLoads add_rows(const RowParts& rows, const std::vector<int>& owner, bool folds, int num_parts) {
+  std::vector<std::optional<RowLoads>> pieces(num_threads());
+  parallel_parts(rows.num_rows(), [&](Index begin, Index end, int thread) {
+    auto& loads = pieces[thread].emplace(num_parts);
+    for (Index i = begin; i < end; ++i) loads.add(owner[i], rows.of(i), folds);
+  });
+  for (std::size_t t = 1; t < pieces.size(); ++t)
+    if (pieces[t]) pieces.front()->add(*pieces[t]);
+  return std::move(*pieces.front());
 }
 
 // What a sample of rows shows, for all rows of all processes.
 void extrapolate(const Comm& comm, double fraction, std::vector<PartLoad>& loads) {
+  if (comm.size() == 1 && fraction >= 1) return;
   std::vector<double> counts;
   for (const auto& load : loads)
-    for (const Index count : {load.touched, load.owned, load.sent, load.received})
-      counts.push_back(double(count) / fraction);
-  std::vector<Index> nonzeros;
-  for (const auto& load : loads) nonzeros.push_back(load.nonzeros);
+    for (const auto count : RowLoads::counted_by_row) counts.push_back(double(load.*count) / fraction);
   comm.all_reduce(std::span(counts));
-  comm.all_reduce(std::span(nonzeros));
   auto at = counts.begin();
-  for (std::size_t p = 0; p < loads.size(); ++p) {
-    loads[p].nonzeros = nonzeros[p];
-    for (Index* count : {&loads[p].touched, &loads[p].owned, &loads[p].sent, &loads[p].received})
-      *count = Index(std::llround(*at++));
-  }
+  for (auto& load : loads)
+    for (const auto count : RowLoads::counted_by_row) load.*count = Index(std::llround(*at++));
 }
 
 }  // namespace
@@ -159,7 +170,8 @@ void replicate(std::vector<PartLoad>& loads) {
   Index rows = 0;
   for (const auto& load : loads) rows += load.owned;
   for (auto& load : loads)
-    load = {.nonzeros = load.nonzeros, .touched = load.touched, .owned = rows, .reduced = rows};
+    load = {
+        .nonzeros = load.nonzeros, .touched = load.touched, .local = rows, .owned = rows, .reduced = rows};
 }
 
 LoadPlanner::RowGroups LoadPlanner::group_by_row(const SparseTensor<double>& share, int mode,
@@ -183,35 +195,79 @@ LoadPlanner::RowGroups LoadPlanner::group_by_row(const SparseTensor<double>& sha
   return groups;
 }
 
-LoadPlanner::LoadPlanner(const Comm& comm, const SparseTensor<double>& share, double fraction)
-    : comm_(comm), share_(share), fraction_(fraction) {
+LoadPlanner::LoadPlanner(const Comm& comm, const SparseTensor<double>& share, double fraction,
+                         std::vector<Index> repeated)
+    : comm_(comm), share_(share), fraction_(fraction), repeated_(std::move(repeated)) {
   for (int m = 0; m < share.order(); ++m) groups_.push_back(group_by_row(share, m, fraction));
 }
 
-RowParts LoadPlanner::rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const {
-  const auto& groups = groups_[mode];
-  std::vector<RowParts> pieces(num_threads());
-  parallel_parts(std::ssize(groups.rows), [&](Index begin, Index end, int thread) {
-    for_each_row(groups, begin, end, parts, num_parts, [&](Index row, std::span<const int> touching) {
-      if (!touching.empty()) add_row(pieces[thread], row, touching);
+// Rather asked of a row than of each of its nonzeros, where all rows are known.
+LoadPlanner::Parts LoadPlanner::parts_of(const NonzeroOwners& owners) const {
+  if (fraction_ < 1 || std::holds_alternative<OwnedByList>(owners)) {
+    const auto parts = owners_of(owners, share_);
+    return {parts.begin(), parts.end()};
+  }
+  Parts parts(std::size_t(share_.num_nonzeros()), 0);
+  const auto add = [&](int mode, const RowOwners& rows, int times) {
+    const auto& groups = groups_[mode];
+    parallel_rows(groups, [&](Index begin, Index end, int) {
+      for (Index i = begin; i < end; ++i) {
+        const int part = rows(groups.rows[i]) * times;
+        for (Index k = groups.begin[i]; k < groups.begin[i + 1]; ++k) parts[groups.nonzeros[k]] += part;
+      }
     });
+  };
+  if (const auto* by_slice = std::get_if<OwnedBySlice>(&owners)) {
+    add(by_slice->mode, by_slice->slices, 1);
+    return parts;
+  }
+  const auto& cells = std::get<OwnedByCell>(owners);
+  for (int m = 0; m < share_.order(); ++m) {
+    std::array<int, max_order> one_on{};
+    one_on[m] = 1;
+    if (cells.grid.dim(m) > 1)
+      add(m, cells.layers[m], cells.grid.rank_at(std::span(one_on).first(std::size_t(share_.order()))));
+  }
+  return parts;
+}
+
+std::vector<Index> LoadPlanner::count_nonzeros(const Parts& parts, int num_parts) const {
+  std::vector<Index> counts(std::size_t(num_parts), 0);
+  for (const int part : parts) ++counts[part];
+  for (const Index z : repeated_) --counts[parts[z]];
+  comm_.all_reduce(std::span(counts));
+  return counts;
+}
+
+RowParts LoadPlanner::rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const {
+  std::vector<RowParts> pieces(num_threads());
+  parallel_rows(groups_[mode], [&](Index begin, Index end, int thread) {
+    pieces[thread] = parts_of_rows(groups_[mode], begin, end, parts, num_parts);
   });
-  auto rows = joined(pieces);
+  auto rows = joined(std::move(pieces));
   return comm_.size() == 1 ? rows : bring_together(comm_, rows, share_.extent(mode));
 }
 
 PartLoads LoadPlanner::loads(const Distribution& distribution) const {
   const bool folds = distribution.scheme != Scheme::coarse;
   std::vector<Parts> parts;
-  for (const auto& how : distribution.nonzeros) parts.push_back(owners_of(how, share_));
+  std::vector<std::vector<Index>> nonzeros;
+  for (const auto& how : distribution.nonzeros) {
+    parts.push_back(parts_of(how));
+    nonzeros.push_back(count_nonzeros(parts.back(), distribution.num_parts));
+  }
   PartLoads modes;
   for (int m = 0; m < share_.order(); ++m) {
-    auto& loads = modes.emplace_back(std::size_t(distribution.num_parts));
-    for (const int part : parts[parts.size() == 1 ? 0 : m]) ++loads[part].nonzeros;
     const auto rows = rows_and_parts(m, parts, distribution.num_parts);
-    auto lending = add_rows(rows, owners(rows, distribution, m, share_.extent(m)), folds, loads);
+    auto counted =
+        add_rows(rows, owners(rows, distribution, m, share_.extent(m)), folds, distribution.num_parts);
+    auto& loads = modes.emplace_back(std::move(counted.parts));
     extrapolate(comm_, fraction_, loads);
-    lending.add_messages(comm_, folds, loads);
+    const auto messages = counted.lending.messages(comm_, folds);
+    for (std::size_t p = 0; p < loads.size(); ++p) {
+      loads[p].nonzeros = nonzeros[parts.size() == 1 ? 0 : m][p];
+      loads[p].messages = messages[p];
+    }
     if (distribution.replicates(m) && loads.size() > 1) replicate(loads);
   }
   return modes;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "polyad/base/array.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/base/radix_sort.hpp"
 
 namespace polyad {
 namespace {
@@ -16,17 +18,27 @@ struct Claim {
   int part;
 };
 
+// By hash(0), hash(1), ...; equal ones as they came.
+template <class Hash>
+Array<KeyedPosition> sorted_hashes(Index count, Hash hash) {
+  Array<KeyedPosition> items(static_cast<std::size_t>(count));
+  parallel_for(count, [&](Index i) { items[i] = {hash(i), i}; });
+  radix_sort(items, 64);
+  return items;
+}
+
 // Gives claims with equal hashes the part of the first. Two nonzeros that differ and have the same 64 bits
 // go to the same part, too: that harms nobody.
 void settle(std::span<Claim> claims) {
-  std::vector<Index> order(claims.size());
-  std::iota(order.begin(), order.end(), Index(0));
-  std::ranges::stable_sort(order, {}, [&](Index i) { return claims[i].hash; });
-  for (std::size_t i = 1; i < order.size(); ++i) {
-    const auto& before = claims[order[i - 1]];
-    auto& here = claims[order[i]];
-    if (here.hash == before.hash) here.part = before.part;
-  }
+  const auto order = sorted_hashes(std::ssize(claims), [&](Index i) { return claims[i].hash; });
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (order[i].key == order[i - 1].key) claims[order[i].position].part = claims[order[i - 1].position].part;
+}
+
+bool same_coordinates(const SparseTensor<double>& x, Index y, Index z) {
+  for (int m = 0; m < x.order(); ++m)
+    if (x.indices(m)[y] != x.indices(m)[z]) return false;
+  return true;
 }
 
 }  // namespace
@@ -63,6 +75,21 @@ void follow_first(const Comm& comm, const SparseTensor<double>& share, std::span
   settle(met);
   comm.all_to_all<Claim>(met, met_counts, claims, counts);
   parallel_for(count, [&](Index i) { parts[sent[i]] = claims[i].part; });
+}
+
+std::vector<Index> find_repeated(const SparseTensor<double>& x) {
+  const auto order = sorted_hashes(x.num_nonzeros(), [&](Index z) { return coordinate_hash(x, z); });
+  std::vector<Index> repeated, first;  // `first`: those with this hash that differ, nearly always one
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || order[i].key != order[i - 1].key) first.clear();
+    const Index z = order[i].position;
+    if (std::ranges::any_of(first, [&](Index y) { return same_coordinates(x, y, z); }))
+      repeated.push_back(z);
+    else
+      first.push_back(z);
+  }
+  std::ranges::sort(repeated);
+  return repeated;
 }
 
 }  // namespace polyad

@@ -11,27 +11,46 @@
 
 namespace polyad::io {
 
-std::vector<int> read_partition(const std::filesystem::path& path, const PartitionLines& wanted) {
+namespace {
+
+// take(number, part) for every line; returns how many there are.
+template <class Fn>
+Index for_each_line(const std::filesystem::path& path, int num_parts, Fn take) {
   const InputFile file(path);
   LineReader lines(file);
-  std::vector<int> parts;
-  parts.reserve(std::size_t(wanted.count));
   Index number = 0;
   for (std::string_view line; lines.next(line); ++number) {
     const auto words = split_blanks(line);
     const auto part = words.size() == 1 ? parse_index(words[0]) : std::nullopt;
-    if (!part || *part < 0 || *part >= wanted.num_parts)
+    if (!part || *part < 0 || *part >= num_parts)
       throw Error(Errc::bad_input,
                   fmt::format("{} is not a part; expected a number from 0 to {}", in_quotes(line),
-                              wanted.num_parts - 1),
+                              num_parts - 1),
                   {path.string(), number + 1});
-    if (number >= wanted.first && number < wanted.first + wanted.count) parts.push_back(int(*part));
+    take(number, int(*part));
   }
-  if (number > wanted.total || (number < wanted.total && !wanted.may_end_early))
-    throw Error(Errc::bad_input,
-                fmt::format("has {} lines; expected {}, one for each thing that is partitioned", number,
-                            wanted.total),
-                {path.string(), 0});
+  return number;
+}
+
+}  // namespace
+
+std::vector<int> read_partition(const std::filesystem::path& path, const PartitionLines& wanted) {
+  std::vector<int> parts;
+  parts.reserve(std::size_t(wanted.count));
+  const Index found = for_each_line(path, wanted.num_parts, [&](Index number, int part) {
+    if (number >= wanted.first && number < wanted.first + wanted.count) parts.push_back(part);
+  });
+  if (found > wanted.total || (found < wanted.total && !wanted.may_end_early))
+    throw Error(
+        Errc::bad_input,
+        fmt::format("has {} lines; expected {}, one for each thing that is partitioned", found, wanted.total),
+        {path.string(), 0});
+  return parts;
+}
+
+std::vector<int> read_partition(const std::filesystem::path& path, int num_parts) {
+  std::vector<int> parts;
+  for_each_line(path, num_parts, [&](Index, int part) { parts.push_back(part); });
   return parts;
 }
 

@@ -21,6 +21,8 @@ inline PartitionLines up_to(Index total, int num_parts) {
   return {0, total, total, num_parts, true};
 }
 std::vector<int> read_partition(const std::filesystem::path& path, const PartitionLines& lines);
+// All lines of a file, however many there are.
+std::vector<int> read_partition(const std::filesystem::path& path, int num_parts);
 
 void write_partition(const std::filesystem::path& path, std::span<const int> parts);
 

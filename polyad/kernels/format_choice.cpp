@@ -67,6 +67,29 @@ std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<in
   return options;
 }
 
+std::vector<FormatOption> list_coarse_formats(std::span<const AlsCost> costs,
+                                              const std::vector<int>& mode_order) {
+  FormatOption csf{"csf", Format::csf, {mode_order, {}, {}}}, coo{"coo", Format::coo, plain_plan(mode_order)},
+      hicoo{"hicoo", Format::hicoo, plain_plan(mode_order)};
+  for (const int m : mode_order) {
+    const auto& here = costs[m];
+    csf.plan.trees.push_back(fastest_tree(here, m));
+    csf.plan.steps.push_back({AlsStep::Kind::root, m, int(csf.plan.trees.size()) - 1});
+    csf.seconds += here.step_seconds(csf.plan, csf.plan.steps.back());
+    csf.format_bytes += here.csf_format_bytes(std::span(&csf.plan.trees.back(), 1));
+    coo.seconds += here.coo_seconds() / double(mode_order.size());
+    coo.format_bytes += here.coo_format_bytes();
+    hicoo.seconds += here.hicoo_seconds() / double(mode_order.size());
+    hicoo.format_bytes += here.hicoo_format_bytes();
+    for (auto* option : {&csf, &coo, &hicoo}) option->build_seconds += here.tree_build_seconds();
+  }
+  for (auto* option : {&csf, &coo, &hicoo}) {
+    option->work_bytes = costs[0].work_bytes(option->plan);
+    option->build_bytes = costs[0].build_bytes(option->format_bytes, std::ssize(mode_order));
+  }
+  return {csf, coo, hicoo};
+}
+
 std::optional<FormatOption> choose_format(const std::vector<FormatOption>& options, const std::string& name,
                                           Index max_bytes) {
   const auto total = [](const FormatOption& o) { return o.build_seconds + usual_iterations * o.seconds; };

@@ -48,6 +48,11 @@ const std::vector<std::string>& format_names();
 std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order,
                                        const std::vector<bool>& is_folded = {});
 
+// The same for a tensor per mode, each for the rows of that mode only: a tree rooted there, or a list.
+// costs: [mode].
+std::vector<FormatOption> list_coarse_formats(std::span<const AlsCost> costs,
+                                              const std::vector<int>& mode_order);
+
 // The one of those with this name ("auto": of all) that fit that takes the least time to build and iterate
 // a usual number of times. max_bytes 0: any fits. Nothing when none fits.
 std::optional<FormatOption> choose_format(const std::vector<FormatOption>& options, const std::string& name,

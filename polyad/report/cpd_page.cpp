@@ -7,6 +7,7 @@
 
 #include "polyad/base/progress.hpp"
 #include "polyad/report/component_cards.hpp"
+#include "polyad/report/page_parts.hpp"
 #include "polyad/report/plots.hpp"
 #include "polyad/report/printable_text.hpp"
 #include "polyad/report/statistics_report.hpp"
@@ -22,34 +23,11 @@ std::string joined(const std::vector<SummarisedMode>& modes, const char* between
   return text;
 }
 
-std::string plural(Index count, const std::string& noun) {
-  return with_commas(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
-std::string seconds_text(double seconds) {
-  if (seconds < 0.0995) return fmt::format("{:.3g} ms", 1e3 * seconds);
-  if (seconds < 99.95) return fmt::format("{:.3g} s", seconds);
-  return fmt::format("{:.0f} min {:02.0f} s", std::floor(seconds / 60), std::floor(std::fmod(seconds, 60)));
-}
-
 // 32.1 %; but neither all nor nothing by rounding.
 std::string percent_text(double fraction) {
   if (fraction > 0.9995 && fraction < 1) return fmt::format("{:.5g} %", std::min(99.999, 100 * fraction));
   if (fraction > 0 && fraction < 0.001) return "less than 0.1 %";
   return fmt::format("{:.1f} %", 100 * fraction);
-}
-
-std::string section(const char* id, const char* heading, const std::string& body) {
-  return fmt::format(
-      "<section id=\"{0}\" aria-labelledby=\"{0}-heading\">\n<h2 "
-      "id=\"{0}-heading\">{1}</h2>\n{2}</section>\n",
-      id, heading, body);
-}
-
-// A row of a table of facts; what has nothing to say is left out. `value` is HTML.
-std::string fact(const char* name, const std::string& value) {
-  if (value.empty()) return "";
-  return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, value);
 }
 
 std::string opening(const CpdPageContents& c) {
@@ -165,7 +143,7 @@ std::string computation(const CpdPageContents& c) {
   const auto processes = c.processes == 1 ? "one process" : with_commas(c.processes) + " processes";
   return "<dl class=\"facts\">\n" + fact("method", escape_html(c.method)) +
          fact("seed", std::to_string(c.seed)) + fact("precision", escape_html(c.precision)) +
-         fact("format", escape_html(c.format)) + fact(("each " + c.round).c_str(), escape_html(c.plan)) +
+         fact("format", escape_html(c.format)) + fact("each " + c.round, escape_html(c.plan)) +
          (order.empty() ? "" : fact("order of updates", order)) +
          fact("on", plural(c.threads, "thread") + " in " + processes) + "</dl>\n";
 }
@@ -179,23 +157,11 @@ std::string costs(const CpdPageContents& c) {
   return html + "</tbody>\n</table>\n";
 }
 
-// Nothing may be loaded and nothing run, whatever a label says.
-std::string head(const CpdPageContents& c) {
-  return "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n<meta "
-         "charset=\"utf-8\"/>\n"
-         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;; style-src "
-         "&#39;unsafe-inline&#39;; img-src data:\"/>\n"
-         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-         "<meta name=\"color-scheme\" content=\"light dark\"/>\n<meta name=\"generator\" content=\"" +
-         escape_html(c.version) + "\"/>\n<link rel=\"icon\" href=\"data:,\"/>\n<title>" +
-         escape_html(c.title) + ": CP decomposition</title>\n<style>\n" + std::string(cpd_page_style()) +
-         "</style>\n</head>\n";
-}
-
 }  // namespace
 
 std::string cpd_page(const CpdPageContents& c) {
-  std::string html = head(c) + "<body>\n<main>\n" + opening(c) + warnings_html(c);
+  std::string html = page_head(c.title + ": CP decomposition", c.version) + "<body>\n<main>\n" + opening(c) +
+                     warnings_html(c);
   html += section("subject", "What was decomposed", subject(c));
   html += section("residual", "How much is explained", residual(c));
   html += "<div class=\"pair\">\n" + section("convergence", "Convergence", convergence(c)) +
@@ -203,8 +169,7 @@ std::string cpd_page(const CpdPageContents& c) {
   html += section("components", "Components", components(c));
   html += "<div class=\"pair\">\n" + section("computation", "How it was computed", computation(c)) +
           section("costs", "Time and memory", costs(c)) + "</div>\n";
-  return html + "</main>\n<footer><p>Made by " + escape_html(c.version) +
-         ".</p></footer>\n</body>\n</html>\n";
+  return html + page_foot(c.version);
 }
 
 }  // namespace polyad

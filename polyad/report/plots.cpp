@@ -5,93 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "polyad/report/plot_parts.hpp"
 #include "polyad/report/printable_text.hpp"
 
 namespace polyad {
 namespace {
-
-// A percentage for an attribute, without needless digits.
-std::string percent(double fraction) {
-  return fmt::format("{:.4g}%", std::clamp(100 * fraction, 0.0, 100.0));
-}
-
-// An axis from low to high with marks at round numbers.
-struct Axis {
-  double low = 0, high = 1, step = 1;
-  int decimals = 0;
-
-  double position(double value) const { return (value - low) / (high - low); }
-  std::string mark(double value) const { return fmt::format("{:.{}f}", value, decimals); }
-};
-
-// About so many marks, at multiples of 1, 2 or 5 times a power of ten, that enclose the values.
-Axis round_axis(double low, double high, int num_marks, double least_step = 1e-7) {
-  const double rough = std::max((high - low) / num_marks, least_step);
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  const double times = rough / power;
-  Axis axis;
-  axis.step = power * (times <= 1.001 ? 1 : times <= 2.001 ? 2 : times <= 5.001 ? 5 : 10);
-  axis.low = axis.step * std::floor(low / axis.step + 1e-9);
-  axis.high = axis.step * std::ceil(high / axis.step - 1e-9);
-  if (axis.high <= axis.low) axis.high = axis.low + axis.step;
-  axis.decimals = std::max(0, -int(std::floor(std::log10(axis.step) + 1e-9)));
-  return axis;
-}
-
-// Lines across the plot at the marks of the vertical axis.
-std::string horizontal_grid(const Axis& axis, const char* name) {
-  std::string svg;
-  for (int i = 0; axis.low + i * axis.step <= axis.high + axis.step / 2; ++i) {
-    const double value = axis.low + i * axis.step;
-    const auto y = percent(1 - axis.position(value));
-    svg += fmt::format("<line class=\"{}\" x1=\"0\" x2=\"100%\" y1=\"{}\" y2=\"{}\"/>",
-                       i == 0 ? "axis" : "grid", y, y);
-    svg += fmt::format("<text class=\"y\" x=\"-8\" y=\"{}\" dy=\".32em\">{}</text>", y, axis.mark(value));
-  }
-  return svg + fmt::format("<text class=\"name\" x=\"0\" y=\"0\" dy=\"-.9em\">{}</text>", name);
-}
-
-std::string mark_below(double fraction, const std::string& text) {
-  return fmt::format(
-      "<rect class=\"tick\" x=\"{0}\" y=\"100%\" width=\"1\" height=\"4\"/>"
-      "<text class=\"x\" x=\"{0}\" y=\"100%\" dy=\"1.5em\">{1}</text>",
-      percent(fraction), text);
-}
-
-std::string name_below(const char* name) {
-  return fmt::format("<text class=\"x name\" x=\"50%\" y=\"100%\" dy=\"3em\">{}</text>", name);
-}
-
-// Numbers from 1 to count at round places, the first and the last among them.
-std::vector<Index> round_numbers(Index count, int num_marks) {
-  std::vector<Index> numbers{1};
-  const auto step = std::max<Index>(1, Index(round_axis(0, double(count), num_marks, 1).step));
-  for (Index n = step; n < count; n += step)
-    if (n > 1 && 2 * (count - n) > step) numbers.push_back(n);
-  if (count > 1) numbers.push_back(count);
-  return numbers;
-}
-
-// A curve in a box of 1000 by 1000 that stretches; its points are fractions from the upper left.
-class Curve {
- public:
-  void add(double x, double y) {
-    points_ +=
-        fmt::format("{}{:.4g},{:.4g}", points_.empty() ? "" : " ", 1000 * x, 1000 * std::clamp(y, 0.0, 1.0));
-  }
-  std::string svg() const {
-    return "<svg class=\"curve\" width=\"100%\" height=\"100%\" viewBox=\"0 0 1000 1000\" "
-           "preserveAspectRatio=\"none\"><polyline points=\"" +
-           points_ + "\"/></svg>";
-  }
-
- private:
-  std::string points_;
-};
-
-std::string dot(double x, double y) {
-  return fmt::format("<circle class=\"dot\" cx=\"{}\" cy=\"{}\" r=\"2.5\"/>", percent(x), percent(y));
-}
 
 // Whether the line runs straight through its i-th point at one level.
 bool is_flat(std::span<const LinePoint> line, std::size_t i) {

@@ -1,4 +1,4 @@
-"""The page of `polyad cpd --report` as a browser shows it: nothing is missing, nothing sticks out, nothing complains.
+"""The pages of `polyad cpd --report` and `polyad plan --report` as a browser shows them: nothing is missing, nothing sticks out, nothing complains.
 Skipped where there is no Chromium; what needs no browser is tested everywhere."""
 
 import html
@@ -16,6 +16,7 @@ from program import SOURCE, ProgramTest  # noqa: E402
 
 BROWSER = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
 COMPONENTS = 4
+PLAN = ("plan", SOURCE / "data" / "debian.tns.gz", "-k", "4,16,64,256", "-r", 8)
 
 # The page in a frame of a given width, measured from outside when it has been laid out.
 FRAME = """<!DOCTYPE html><body><pre id="measured"></pre>
@@ -32,6 +33,7 @@ frame.onload = () => {{
     curve: boxes("svg.chart polyline").map((b) => [b.width, b.height]),
     weights: boxes(".weights a rect").map((b) => b.height),
     bars: boxes("svg.bar rect").map((b) => b.width),
+    names: boxes(".times span").map((b) => [b.width, b.height]),
     outside: [...page.querySelectorAll("svg text, h1, h4, li, td, p")].filter((e) => {{
       const box = e.getBoundingClientRect();
       return box.left < -1 || box.right > root.clientWidth + 1;
@@ -42,27 +44,44 @@ frame.onload = () => {{
 
 
 class PageTest(ProgramTest):
+    COMMAND = ("cpd", SOURCE / "data" / "debian.tns.gz", "-r", COMPONENTS, "-i", 5)
+
     def setUp(self) -> None:
         super().setUp()
         self.page = self.folder / "page.html"
-        self.succeed("cpd", SOURCE / "data" / "debian.tns.gz", "-r", COMPONENTS, "-i", 5, "--report", self.page)
+        self.succeed(*self.COMMAND, "--report", self.page)
+
+    def well_formed(self) -> xml.etree.ElementTree.Element:
+        """The page as XML that loads nothing."""
+        text = self.page.read_text(encoding="utf-8")
+        root = xml.etree.ElementTree.fromstring(text.split("\n", 1)[1])
+        for element in root.iter():
+            self.assertNotEqual(element.tag.split("}")[-1], "script")
+            for name in ("href", "src"):
+                self.assertRegex(element.get(name, "#"), "^(#|data:)")
+        return root
 
 
 class FileTest(PageTest):
     def test_it_is_one_well_formed_file(self) -> None:
-        text = self.page.read_text(encoding="utf-8")
-        root = xml.etree.ElementTree.fromstring(text.split("\n", 1)[1])
+        root = self.well_formed()
         tags = [element.tag.split("}")[-1] for element in root.iter()]
         self.assertEqual(tags.count("article"), COMPONENTS)
-        self.assertNotIn("script", tags)
-        for element in root.iter():
-            for name in ("href", "src"):
-                self.assertRegex(element.get(name, "#"), "^(#|data:)")
         self.assertIn("Debian Python Team", "".join(root.itertext()))
 
 
-@unittest.skipIf(BROWSER is None, "no chromium, chromium-browser or google-chrome on the PATH")
-class BrowserTest(PageTest):
+class PlanFileTest(PageTest):
+    COMMAND = PLAN
+
+    def test_it_is_one_well_formed_file(self) -> None:
+        text = "".join(self.well_formed().itertext())
+        for part in ("debian.tns.gz", "fine random", "mpirun -n ", "pays after"):
+            self.assertIn(part, text)
+
+
+class BrowsedPage(PageTest):
+    """A page and ways to look at it."""
+
     def browse(self, path: pathlib.Path, *options: str) -> subprocess.CompletedProcess:
         command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder / 'profile'}",
                    *options, path.as_uri()]
@@ -76,7 +95,7 @@ class BrowserTest(PageTest):
         self.assertIsNotNone(measured, dom[:2000])
         return json.loads(html.unescape(measured[1]))
 
-    def test_nothing_complains_and_something_is_seen(self) -> None:
+    def assert_seen_without_complaint(self) -> None:
         blank = self.write("blank.html", "<!DOCTYPE html><title>blank</title>")
         sizes = []
         for path in (blank, self.page):
@@ -87,21 +106,48 @@ class BrowserTest(PageTest):
             sizes.append(picture.stat().st_size)
         self.assertGreater(sizes[1], 5 * sizes[0])
 
+    def assert_fits(self, measured: dict, num_charts: int) -> None:
+        self.assertLessEqual(measured["scroll_width"], measured["width"])
+        self.assertEqual(measured["outside"], [])
+        self.assertEqual(len(measured["charts"]), num_charts)
+        for chart_width, height in measured["charts"]:
+            self.assertGreater(chart_width, 200)
+            self.assertGreater(height, 100)
+
+
+@unittest.skipIf(BROWSER is None, "no chromium, chromium-browser or google-chrome on the PATH")
+class BrowserTest(BrowsedPage):
+    def test_nothing_complains_and_something_is_seen(self) -> None:
+        self.assert_seen_without_complaint()
+
     def test_plots_are_drawn_and_fit_phones_and_desktops(self) -> None:
         for width in (320, 360, 768, 1280):
             with self.subTest(width=width):
                 measured = self.measure(width)
-                self.assertLessEqual(measured["scroll_width"], measured["width"])
-                self.assertEqual(measured["outside"], [])
-                self.assertEqual(len(measured["charts"]), 2)
-                for chart_width, height in measured["charts"]:
-                    self.assertGreater(chart_width, 200)
-                    self.assertGreater(height, 100)
+                self.assert_fits(measured, 2)
                 self.assertGreater(min(measured["curve"][0]), 50)
                 self.assertEqual(len(measured["weights"]), COMPONENTS)
                 self.assertGreater(min(measured["weights"]), 1)
                 self.assertGreater(len(measured["bars"]), 8 * COMPONENTS)
                 self.assertGreater(max(measured["bars"]), 100)
+
+
+@unittest.skipIf(BROWSER is None, "no chromium, chromium-browser or google-chrome on the PATH")
+class PlanBrowserTest(BrowsedPage):
+    COMMAND = PLAN
+
+    def test_nothing_complains_and_something_is_seen(self) -> None:
+        self.assert_seen_without_complaint()
+
+    def test_plots_are_drawn_and_fit_phones_and_desktops(self) -> None:
+        for width in (320, 360, 768, 1280):
+            with self.subTest(width=width):
+                measured = self.measure(width)
+                self.assert_fits(measured, 4)
+                times = measured["curve"][:5]  # the others have gaps: where nothing is sent
+                self.assertTrue(all(curve_width > 150 for curve_width, _ in times))
+                self.assertGreater(max(measured["bars"]), 100)
+                self.assertLess(max(height for _, height in measured["names"]), 60)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/distribution.hpp"
+#include "cli/input.hpp"
+#include "cli/machine_file.hpp"
+#include "cli/option_text.hpp"
+#include "cli/output.hpp"
+#include "polyad/base/error.hpp"
+#include "polyad/base/memory.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/report/plan_page.hpp"
+#include "polyad/report/plan_report.hpp"
+
+namespace polyad::cli {
+namespace {
+
+struct Args {
+  CommonOptions common;
+  InputOptions input;
+  DistributionArgs distribution;
+  std::string processes, memory, page;
+  Index num_components = 16;
+  std::uint64_t seed = 1;
+  bool with_hypergraph = false;
+  double seconds = 60;
+};
+
+constexpr Index max_processes = 1 << 20, max_counts = 100;
+
+void check_places(const Args& args) {
+  using Type = std::filesystem::file_type;
+  if (!args.page.empty()) check_place(args.page, Type::regular);
+  const auto& json = args.common.json;
+  if (!json.empty() && json != "-") check_place(json, Type::regular);
+  auto inputs = input_paths(args.input);
+  inputs.push_back({"the file that --partition names", partition_file(args.distribution)});
+  check_distinct(inputs, {{"--report", args.page}, {"--json", json == "-" ? "" : json}});
+}
+
+// Partitions that are made or read, not counted out.
+FurtherStrategies further_strategies(const Args& args, const SparseTensor<double>& x,
+                                     const StrategyPlanOptions& options) {
+  std::vector<FurtherStrategies> all;
+  if (!partition_file(args.distribution).empty())
+    all.push_back(
+        partition_from_file(args.distribution, x, options.process_counts, options.distribution.row_rule));
+  if (args.with_hypergraph)
+    all.push_back(partitions_of_hypergraphs(x, args.input.path, options.distribution, args.seconds));
+  return [all](const Distributor& distributor) {
+    std::vector<Strategy> found;
+    for (const auto& some : all)
+      for (auto& strategy : some(distributor)) found.push_back(std::move(strategy));
+    return found;
+  };
+}
+
+StrategyPlanOptions plan_options(const Args& args, const SparseTensor<double>& x,
+                                 const MachineModel& machine) {
+  StrategyPlanOptions options;
+  for (const Index count : parse_numbers(args.processes, "--processes", max_processes, max_counts))
+    options.process_counts.push_back(int(count));
+  options.num_components = args.num_components;
+  options.distribution = parse_distribution(args.distribution, args.seed, x.order());
+  if (!args.memory.empty()) options.max_bytes = parse_bytes(args.memory, "--memory");
+  options.machine = machine;
+  const auto& grid = options.distribution.grid;
+  for (const int count : options.process_counts)
+    if (grid && grid->size() != count)
+      throw Error(Errc::bad_option, fmt::format("the grid {} is for {} processes, not for {}",
+                                                to_string(*grid), grid->size(), count));
+  options.further = further_strategies(args, x, options);
+  return options;
+}
+
+void run(const Comm& comm, const Args& args) {
+  Console console(comm, args.common);
+  require_one_process(comm, "plan");
+  check_places(args);
+  if (args.distribution.partition == "hypergraph")
+    throw Error(Errc::bad_option, "plan has --with-hypergraph in place of --partition hypergraph");
+  const auto machine = load_machine(comm);
+  Stopwatch watch;
+  const auto loaded = load(comm, args.input, console);
+  PlanRun run;
+  run.load_seconds = watch.lap();
+  run.input = args.input.path;
+  run.partition = partition_file(args.distribution);
+  run.dims = loaded.tensor.extents();
+  run.machine = machine.source;
+  run.threads = num_threads();
+  run.options = plan_options(args, loaded.tensor, machine.model);
+  run.plan = plan_strategies(loaded.tensor, run.options, console.progress());
+  run.peak_memory_bytes = peak_memory_bytes();
+  warn_of_duplicates(console, args.input, run.plan.num_duplicates);
+  console.say(plan_text(run));
+  if (!args.page.empty()) {
+    write_text(args.page, plan_page(run, "polyad " POLYAD_VERSION));
+    console.say(args.page + ": a page to look at");
+  }
+  auto json = plan_json(run);
+  json["constants"] = machine_json(machine.model);
+  console.result(json);
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, const Comm& comm) {
+  auto args = std::make_shared<Args>();
+  auto* command = app.add_subcommand(
+      "plan", "Every way to distribute a tensor over processes, side by side, without running any");
+  command->add_option("-k,--processes", args->processes, "Numbers of processes, as in 4,16,64 or 1-8")
+      ->required();
+  command->add_option("-r,--rank", args->num_components, "Number of components")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000));
+  command->add_option("--seed", args->seed, "Seed of random partitions")
+      ->capture_default_str()
+      ->check(fault_of_seed);
+  auto* hypergraph = command->add_flag("--with-hypergraph", args->with_hypergraph,
+                                       "Also partitions of the hypergraph, which take time to make");
+  command->add_option("--time", args->seconds, "Seconds for each of these")
+      ->capture_default_str()
+      ->check(fault_of_real)
+      ->check(CLI::PositiveNumber)
+      ->needs(hypergraph);
+  command
+      ->add_option("--memory", args->memory,
+                   "Memory of each process, as in 800MB; what would not fit is not recommended")
+      ->check(fault_of_memory);
+  command->add_option("--report", args->page, "Write a page to look at: one HTML file, no network needed");
+  add_distribution_options(*command, args->distribution);
+  add_input_options(*command, args->input);
+  add_common_options(*command, args->common);
+  command->footer("Example: polyad plan data/debian.tns.gz -k 4,16,64 -r 8 --report plan.html");
+  command->callback([args, comm] { run(comm, *args); });
+}
+
+}  // namespace polyad::cli

@@ -1,0 +1,34 @@
+#include "polyad/algo/strategy_memory.hpp"
+
+#include <algorithm>
+
+#include "polyad/kernels/factor.hpp"
+#include "polyad/tensor/sort.hpp"
+
+namespace polyad {
+namespace {
+
+Index most(const std::vector<PartLoad>& parts, Index PartLoad::*count) {
+  return (*std::ranges::max_element(parts, {}, count)).*count;
+}
+
+}  // namespace
+
+MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_components, Index max_bytes) {
+  std::vector<Index> rows;
+  for (const auto& parts : loads) rows.push_back(std::max<Index>(1, most(parts, &PartLoad::local)));
+  std::vector<AlsCost> costs;
+  for (const auto& parts : loads) {
+    TensorShape shape{rows, most(parts, &PartLoad::nonzeros), {}, 0};
+    shape.num_blocks = double(shape.num_nonzeros);
+    costs.emplace_back(shape, CostOptions{padded_components(num_components), sizeof(double), 1});
+  }
+  const auto mode_order = natural_mode_order(int(loads.size()));
+  const std::vector<bool> is_folded(loads.size(), scheme != Scheme::coarse && loads.front().size() > 1);
+  const auto formats = scheme == Scheme::coarse ? list_coarse_formats(costs, mode_order)
+                                                : list_formats(costs.front(), mode_order, is_folded);
+  if (const auto chosen = choose_format(formats, "auto", max_bytes)) return {chosen->peak_bytes(), true};
+  return {std::ranges::min_element(formats, {}, &FormatOption::peak_bytes)->peak_bytes(), false};
+}
+
+}  // namespace polyad

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "polyad/comm/comm.hpp"
+
+namespace polyad {
+
+// Which parts lend rows of a mode to which: from it follows who sends how many messages. A bit per pair of
+// parts while that is little memory; beyond, a list of the pairs that occur.
+class Lending {
+ public:
+  explicit Lending(Index num_parts);
+
+  void add(int owner, int borrower) {
+    const Index pair = owner * num_parts_ + borrower;
+    if (bits_.empty())
+      add_to_list(pair);
+    else
+      bits_[pair / 64] |= std::uint64_t(1) << (pair % 64);
+  }
+  void add(const Lending& other);
+
+  // [part]: a message to each part that it lends to and, where sums are folded, to each that it borrows from.
+  // Over what all processes have added. Collective.
+  std::vector<Index> messages(const Comm& comm, bool folds) const;
+
+ private:
+  void add_to_list(Index pair);
+  std::vector<Index> sorted_pairs() const;
+
+  Index num_parts_;
+  std::vector<std::uint64_t> bits_;
+  std::vector<Index> list_;
+  std::size_t next_tidying_ = 1 << 16;  // when the list is so long, pairs that occur again are dropped
+};
+
+}  // namespace polyad

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "polyad/report/plan_report.hpp"
+
+namespace polyad {
+
+// One HTML file about a plan that needs nothing else: no network, no script. It is well-formed XML too. Of
+// each number of processes it has what is worth showing; the JSON has all.
+std::string plan_page(const PlanRun& run, const std::string& version);
+
+// What the style of all pages does not have.
+std::string_view plan_page_style();
+
+}  // namespace polyad

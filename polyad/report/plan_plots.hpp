@@ -1,0 +1,28 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace polyad {
+
+// Drawings for the page of a plan, as inline SVG.
+
+// A curve with its name; points are (number of processes, value).
+struct PlotSeries {
+  std::string name;
+  std::vector<std::pair<int, double>> points;
+};
+
+// Curves over numbers of processes, both axes by logarithm, with a list of their names below. Values of 0
+// have no place and are left out; empty when nothing is left.
+std::string processes_plot(const std::string& title, const std::string& unit,
+                           std::span<const int> process_counts, std::span<const PlotSeries> series,
+                           const std::function<std::string(double)>& text_of);
+
+// Shares of a bar that is as long as their sum is of the longest. It decorates numbers in words.
+std::string stacked_bar(std::span<const double> shares, double longest);
+
+}  // namespace polyad

@@ -1,0 +1,256 @@
+"""What `polyad plan` promises: that a run does as planned, its keys, its recommendation, and what it refuses."""
+
+import json
+import os
+import pathlib
+import unittest
+
+from program import SOURCE, WITH_MPI, ProgramTest, run
+
+os.environ["OMP_WAIT_POLICY"] = "passive"
+os.environ["POLYAD_MACHINE"] = "/nonexistent/machine.json"  # the constants that are built in
+
+DEBIAN = SOURCE / "data" / "debian.tns.gz"
+
+# The keys are an interface; docs/json.md says what they mean.
+KEYS = {"strategies", "recommended", "reason", "recommended_on", "rank", "seed", "dims", "nnz", "duplicates",
+        "memory_limit_bytes", "machine", "constants", "threads", "seconds", "peak_memory_bytes"}
+STRATEGY_KEYS = {"processes", "distribution", "partition", "grid", "policy", "replicated", "load", "volume_per_mode",
+                 "messages_per_mode", "volume_words", "max_volume_words", "messages", "max_messages", "all_reduced_words",
+                 "imbalance", "memory_bytes", "fits", "predicted_seconds_per_iteration", "predicted", "partition_seconds",
+                 "break_even_iterations", "cpd_options"}
+INNER_KEYS = {
+    "imbalance": {"nnz", "volume", "rows"},
+    "predicted": {"multiply", "update", "communicate"},
+}
+
+
+class PlanTest(ProgramTest):
+    def plan(self, path: pathlib.Path, *options: object) -> dict:
+        return self.result("plan", path, "-q", *options)
+
+    def generated(self, *options: object) -> pathlib.Path:
+        path = self.folder / "generated.tns"
+        self.succeed("generate", "zipf", path, "--dims", "60x50x40", "--nnz", 3000, "-q", *options)
+        return path
+
+    def with_duplicates(self) -> pathlib.Path:
+        lines = self.generated().read_text().splitlines()
+        data = [line for line in lines if not line.startswith("#")]
+        return self.write("twice.tns", "\n".join(data + data[5:900:7] + data[:40]) + "\n")
+
+
+class ResultTest(PlanTest):
+    def test_every_key_is_there_and_documented(self) -> None:
+        result = self.plan(DEBIAN, "-k", "1,4,6", "-r", 5)
+        documented = (SOURCE / "docs" / "json.md").read_text()
+        self.assertEqual(set(result), KEYS)
+        self.assertEqual(set(result["seconds"]), {"load", "count", "plan"})
+        for strategy in result["strategies"]:
+            self.assertEqual(set(strategy), STRATEGY_KEYS)
+            for key, inner in INNER_KEYS.items():
+                self.assertEqual(set(strategy[key]), inner, key)
+            for key in ("load", "volume_per_mode", "messages_per_mode"):
+                self.assertEqual([set(mode) for mode in strategy[key]], 4 * [{"max", "avg"}])
+            self.assertAlmostEqual(sum(strategy["predicted"].values()), strategy["predicted_seconds_per_iteration"])
+            self.assertAlmostEqual(sum(mode["avg"] for mode in strategy["volume_per_mode"]) * strategy["processes"],
+                                   strategy["volume_words"], delta=1)
+        for key in KEYS | STRATEGY_KEYS | {"max", "avg"}.union(*INNER_KEYS.values()):
+            self.assertIn(f"`{key}`", documented)
+        self.assertEqual((result["rank"], result["nnz"], result["machine"]), (5, 56587, "built in"))
+        self.assertEqual({strategy["processes"] for strategy in result["strategies"]}, {1, 4, 6})
+        alone = result["strategies"][0]
+        self.assertEqual((alone["distribution"], alone["partition"], alone["grid"], alone["cpd_options"]),
+                         ("none", "none", [1, 1, 1, 1], []))
+
+    def test_it_recommends_the_fastest_that_fits(self) -> None:
+        free = self.plan(DEBIAN, "-k", "2,8", "-r", 8)
+        self.assertIsNone(free["memory_limit_bytes"])
+        limit = sorted(strategy["memory_bytes"] for strategy in free["strategies"])[10]
+        tight = self.plan(DEBIAN, "-k", "2,8", "-r", 8, "--memory", limit)
+        self.assertEqual(tight["memory_limit_bytes"], limit)
+        self.assertIn("do not fit into", tight["reason"])
+        for result in (free, tight):
+            strategies = result["strategies"]
+            fitting = [s["predicted_seconds_per_iteration"] for s in strategies if s["fits"]]
+            best = strategies[result["recommended"]]
+            self.assertTrue(best["fits"])
+            self.assertEqual(best["predicted_seconds_per_iteration"], min(fitting))
+            self.assertEqual([here["processes"] for here in result["recommended_on"]], [2, 8])
+        for strategy in tight["strategies"]:
+            self.assertEqual(strategy["fits"], strategy["memory_bytes"] <= limit)
+        none = self.plan(DEBIAN, "-k", 4, "--memory", "1MB")
+        self.assertIsNone(none["recommended"])
+        self.assertEqual(none["recommended_on"], [{"processes": 4, "recommended": None}])
+        self.assertRegex(none["reason"], "^none of .* fits into 1 MB per process; .* needs least")
+
+    def test_a_plan_repeated_is_the_same(self) -> None:
+        one, other = (self.plan(DEBIAN, "-k", "4", "-t", threads) for threads in (1, 3))
+        for result in (one, other):
+            for strategy in result["strategies"]:
+                del strategy["partition_seconds"], strategy["break_even_iterations"]
+        self.assertEqual(one["strategies"], other["strategies"])
+
+    def test_constants_come_from_the_file_of_the_machine(self) -> None:
+        constants = self.plan(DEBIAN, "-k", 2)["constants"]
+        file = self.write("machine.json", json.dumps({**constants, "seconds_per_word": 1}))
+        result = run("plan", DEBIAN, "-k", 2, "-q", "--json", "-", env={**os.environ, "POLYAD_MACHINE": str(file)})
+        slow = json.loads(result.stdout)
+        self.assertEqual((slow["machine"], slow["constants"]["seconds_per_word"]), (str(file), 1))
+        self.assertGreater(slow["strategies"][0]["predicted_seconds_per_iteration"], 1)
+
+    def test_numbers_of_processes(self) -> None:
+        path = self.write("few.tns", "1 1 900 2\n4 700 1 1\n4 700 900 3\n")
+        for text, counts in (("3", {3}), ("1-3,8", {1, 2, 3, 8}), ("1048576", {1048576})):
+            result = self.plan(path, "-k", text, "-r", 2)
+            self.assertEqual({strategy["processes"] for strategy in result["strategies"]}, counts)
+            self.assertTrue(all(strategy["predicted_seconds_per_iteration"] > 0 for strategy in result["strategies"]))
+
+
+@unittest.skipUnless(WITH_MPI, "this build has no MPI")
+class AsPlannedTest(PlanTest):
+    """A run with the options that the plan gives sends what the plan says: words, messages, the most of both."""
+
+    def assert_as_planned(self, path: pathlib.Path, strategy: dict, *options: object) -> None:
+        ran = self.result("cpd", path, "-r", 5, "-i", 2, "--tol", 0, "-t", 1, "-q", *options, *strategy["cpd_options"],
+                          processes=strategy["processes"])
+        sent = ran["communication"]
+        for key, there in (("volume_words", "volume_words_per_iteration"), ("messages", "messages_per_iteration"),
+                           ("max_volume_words", "max_volume_words"), ("max_messages", "max_messages"),
+                           ("all_reduced_words", "all_reduced_words_per_iteration")):
+            self.assertEqual(strategy[key], sent[there], (key, strategy["cpd_options"]))
+        for key in ("distribution", "partition", "grid", "policy", "replicated"):
+            self.assertEqual(strategy[key], ran[key], strategy["cpd_options"])
+        for key, value in strategy["imbalance"].items():
+            self.assertAlmostEqual(value, ran["imbalance"][key], msg=key)
+        for key, value in strategy["predicted"].items():
+            self.assertAlmostEqual(value, ran["predicted"][key], msg=key)
+        self.assertGreaterEqual(strategy["memory_bytes"], 0.99 * ran["predicted"]["peak_memory_bytes"])
+
+    def some_of(self, result: dict, processes: int, every: int) -> list[dict]:
+        """The first of each scheme and partition, and of the rest every so manyth."""
+        chosen, seen = [], set()
+        here = [strategy for strategy in result["strategies"] if strategy["processes"] == processes]
+        for number, strategy in enumerate(here):
+            kind = (strategy["distribution"], strategy["partition"])
+            if kind not in seen or number % every == 0:
+                chosen.append(strategy)
+            seen.add(kind)
+        return chosen
+
+    def test_every_scheme_on_two_three_and_four_processes(self) -> None:
+        path = self.with_duplicates()
+        result = self.plan(path, "-k", "2,3,4", "-r", 5)
+        self.assertGreater(result["duplicates"], 0)
+        for processes in (2, 3, 4):
+            for strategy in self.some_of(result, processes, 7):
+                self.assert_as_planned(path, strategy)
+
+    def test_the_bundled_tensor(self) -> None:
+        result = self.plan(DEBIAN, "-k", "4", "-r", 5)
+        for strategy in self.some_of(result, 4, 20):
+            self.assert_as_planned(DEBIAN, strategy)
+
+    def test_other_seeds_owners_and_replicated_modes(self) -> None:
+        path = self.generated()
+        narrow = ("-k", 3, "-r", 5, "--distribution", "fine", "--row-owners", "random", "--seed", 7, "--replicate", "3")
+        result = self.plan(path, *narrow)
+        self.assertEqual(len(result["strategies"]), 2)
+        for strategy in result["strategies"]:
+            self.assertEqual(strategy["replicated"], [3])
+            self.assert_as_planned(path, strategy)
+
+    def test_a_partition_from_a_file(self) -> None:
+        path = self.with_duplicates()
+        count = len(path.read_text().splitlines())
+        fine = self.write("fine.part", "".join(f"{(z * z + z // 7) % 3}\n" for z in range(count)))
+        coarse = self.write("coarse.part", "".join(f"{i % 3}\n" for dim in (60, 50, 40) for i in range(dim)))
+        for kind, file in (("fine", fine), ("coarse", coarse)):
+            result = self.plan(path, "-k", "2,3,5", "-r", 5, "--partition", file)
+            listed = [strategy for strategy in result["strategies"] if strategy["partition"] == "file"]
+            self.assertEqual([(s["processes"], s["distribution"]) for s in listed], [(3, kind)])
+            self.assertIn("random", {strategy["partition"] for strategy in result["strategies"]})
+            self.assert_as_planned(path, listed[0])
+
+    def test_partitions_of_the_hypergraph(self) -> None:
+        path = self.with_duplicates()
+        result = self.plan(path, "-k", "2,4,8", "-r", 5, "--with-hypergraph")
+        made = [strategy for strategy in result["strategies"] if strategy["partition"] == "hypergraph"]
+        self.assertEqual({(s["processes"], s["distribution"]) for s in made},
+                         {(processes, kind) for processes in (2, 4, 8) for kind in ("fine", "coarse")})
+        for strategy in made:
+            self.assertGreater(strategy["partition_seconds"], 0)
+            self.assert_as_planned(path, strategy)
+
+
+class WordsTest(PlanTest):
+    def test_tables_and_a_recommendation(self) -> None:
+        words = self.succeed("plan", DEBIAN, "-k", "4,16", "-r", 8, "--memory", "40MB")
+        self.assertIn("368x13905x58x8 tensor, 56,587 nonzeros, 8 components, 40 MB for each process", words)
+        for part in ("\n4 processes ", "\n16 processes ", "coarse random", "fine random", "r_nnz", "pays after",
+                     "more that are slower: see --json or --report", "\nmode ", "\nconstants built in: 3 us a message"):
+            self.assertIn(part, words)
+        self.assertRegex(words, r"\nrecommended: (4|16) processes, \w+ [^\n]*: predicted to take \S+ ms per iteration, the")
+        self.assertRegex(words, r"\n  mpirun -n (4|16) polyad cpd \S+ -r 8 --distribution ")
+        self.assertEqual(words.count("\n* "), 2)
+
+    def test_help_shows_an_example(self) -> None:
+        self.assertIn("Example: polyad plan", self.succeed("plan", "--help"))
+
+    def test_quiet_is_silent(self) -> None:
+        result = run("plan", DEBIAN, "-k", 2, "-q")
+        self.assertEqual((result.stdout, result.stderr, result.returncode), ("", "", 0))
+
+    def test_duplicates_are_told(self) -> None:
+        path = self.with_duplicates()
+        result = run("plan", path, "-k", 2, "-q")
+        self.assertRegex(result.stderr, f"^polyad: warning: {path}: .* duplicate coordinates were added up\n$")
+
+
+class RefusalTest(PlanTest):
+    def test_nonsense(self) -> None:
+        path = self.generated()
+        for text in ("0", "4,,8", "x", "8-4", "1048577", "1-101", "-4", "1.5"):
+            self.assert_fails(f"--processes {text}: expected numbers from 1 to 1048576, at most 100 of them, as in 1-8 or "
+                              "1,2,4", 2, "plan", path, f"--processes={text}")
+        self.assert_fails("--memory much: expected an amount of memory, as in 800MB or 2.5GB", 2, "plan", path, "-k", 2,
+                          "--memory", "much")
+        self.assert_fails("the grid 2x1x1 is for 2 processes, not for 4", 2, "plan", path, "-k", "2,4", "--grid", "2x1x1")
+        self.assert_fails("medium grain cuts every mode into blocks; a random partition is for coarse or fine grain", 2,
+                          "plan", path, "-k", 2, "--distribution", "medium", "--partition", "random")
+        self.assertEqual(run("plan", path).returncode, 2)
+        self.assertEqual(run("plan", path, "-k", 2, "-r", 0).returncode, 2)
+
+    def test_partitions_that_do_not_fit(self) -> None:
+        path = self.write("x.tns", "1 1 2\n2 3 1\n1 2 5\n2 2 1\n")  # 4 nonzeros, 5 slices
+        short = self.write("short.part", "0\n1\n")
+        self.assert_fails(f"{short}: has 2 lines; expected 4 for a part per nonzero (fine grain) or 5 for one per slice "
+                          "(coarse grain)", 2, "plan", path, "-k", 2, "--partition", short)
+        many = self.write("many.part", "0\n1\n2\n3\n")
+        self.assert_fails(f"{many}: has 4 parts; no number of processes that was asked for is so large", 2, "plan", path,
+                          "-k", "2,3", "--partition", many)
+        wrong = self.write("wrong.part", "0\n-1\n0\n0\n")
+        self.assert_fails(f"{wrong}:2: '-1' is not a part; expected a number from 0 to 2147483646", 2, "plan", path, "-k", 2,
+                          "--partition", wrong)
+        either = self.write("either.tns", "1 1 2\n2 2 1\n1 2 5\n2 1 1\n")  # 4 of both
+        self.assert_fails(f"--partition {many}: say whether it is for --distribution fine or coarse", 2, "plan", either, "-k",
+                          4, "--partition", many)
+        result = self.plan(either, "-k", 4, "--partition", many, "--distribution", "coarse")
+        self.assertEqual({strategy["distribution"] for strategy in result["strategies"]}, {"coarse"})
+
+    def test_places_are_checked_before_the_work(self) -> None:
+        path = self.generated()
+        absent = self.folder / "absent" / "x.html"
+        self.assert_fails(f"{absent}: cannot be written: No such file or directory", 2, "plan", path, "-k", 2, "--report",
+                          absent)
+        self.assert_fails(f"--report {path} would overwrite the input", 2, "plan", path, "-k", 2, "--report", path)
+
+    @unittest.skipUnless(WITH_MPI, "needs MPI")
+    def test_several_processes(self) -> None:
+        result = run("plan", self.generated(), "-k", 2, processes=2)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("polyad: polyad plan runs on one process; 2 were started", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
