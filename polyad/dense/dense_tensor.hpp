@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "polyad/base/array.hpp"
@@ -17,6 +18,9 @@ class DenseTensor {
  public:
   // Uninitialised, so that it costs nothing where all is overwritten. Not collective.
   DenseTensor(ProcessGrid grid, std::vector<Index> extents, TensorDistribution distribution);
+  // With elements that lie there already.
+  DenseTensor(ProcessGrid grid, std::vector<Index> extents, TensorDistribution distribution,
+              Array<Real> local);
 
   const ProcessGrid& grid() const { return grid_; }
   const DenseLayout& layout() const { return layout_; }
@@ -27,6 +31,8 @@ class DenseTensor {
   std::vector<CyclicRange> share() const { return share_of(layout_, grid_.comm().rank()); }
   std::span<Real> local() { return local_; }
   std::span<const Real> local() const { return local_; }
+  Array<Real> copy_local() const { return local_; }
+  Array<Real> take_local() { return std::move(local_); }
 
  private:
   ProcessGrid grid_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,14 +20,14 @@ struct ModeDistribution {
   std::vector<int> grid_modes;
   Index alignment = 0;
 
-  friend bool operator==(const ModeDistribution&, const ModeDistribution&) = default;
+  friend auto operator<=>(const ModeDistribution&, const ModeDistribution&) = default;
 };
 
 // The processes with this coordinate in a mode of the grid.
 struct Hyperplane {
   int grid_mode = 0, coord = 0;
 
-  friend bool operator==(const Hyperplane&, const Hyperplane&) = default;
+  friend auto operator<=>(const Hyperplane&, const Hyperplane&) = default;
 };
 
 // How a dense tensor lies on a grid: a value that any process can hold of any grid.
@@ -36,7 +37,7 @@ struct TensorDistribution {
   std::vector<int> summed_over;     // an element is the sum of what the processes along these have for it
 
   int order() const { return int(modes.size()); }
-  friend bool operator==(const TensorDistribution&, const TensorDistribution&) = default;
+  friend auto operator<=>(const TensorDistribution&, const TensorDistribution&) = default;
 };
 
 // Into how many parts a mode is cut, and which indices of each part a process has.
