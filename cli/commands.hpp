@@ -14,6 +14,7 @@ void add_generate(CLI::App& app, const Comm& comm);
 void add_cpd(CLI::App& app, const Comm& comm);
 void add_predict(CLI::App& app, const Comm& comm);
 void add_rank(CLI::App& app, const Comm& comm);
+void add_contract(CLI::App& app, const Comm& comm);
 void add_doctor(CLI::App& app, const Comm& comm);
 
 }  // namespace polyad::cli

@@ -10,7 +10,7 @@
 namespace polyad {
 namespace {
 
-constexpr std::size_t most_grids = 200;  // that are worth the time to plan for
+constexpr std::size_t most_grids = 300;  // that are worth the time to plan for
 
 std::vector<Stationary> variants(const ContractionChoice& choice) {
   if (choice.stationary) return {*choice.stationary};

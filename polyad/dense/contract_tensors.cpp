@@ -239,16 +239,17 @@ template void contract(DenseTensor<double>&, const DenseTensor<double>&, const D
 template <class Real>
 void IndexedResult<Real>::operator+=(const IndexedProduct<Real>& product) const {
   const auto& [a, b] = product;
+  const auto& indices = this->indices;
   const auto expression =
       parse_contraction("C[" + indices + "] += A[" + a.indices + "] * B[" + b.indices + "]");
-  auto problem = canonical_problem(expression, tensor.layout().grid, a.tensor.extents(), b.tensor.extents());
+  auto problem = canonical_problem(expression, result.layout().grid, a.tensor.extents(), b.tensor.extents());
   problem.a = a.tensor.distribution();
   problem.b = b.tensor.distribution();
-  problem.c = tensor.distribution();
-  if (problem.extents_of(expression.c) != tensor.extents())
+  problem.c = result.distribution();
+  if (problem.extents_of(expression.c) != result.extents())
     throw Error(Errc::bad_option, "the result does not have the extents of its indices " + indices);
   DenseTally ignored;
-  contract(tensor, a.tensor, b.tensor, choose_contraction(problem, {}), ignored);
+  contract(result, a.tensor, b.tensor, choose_contraction(problem, {}), ignored);
 }
 template struct IndexedResult<float>;
 template struct IndexedResult<double>;

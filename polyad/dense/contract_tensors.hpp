@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "polyad/dense/choose_contraction.hpp"
 #include "polyad/dense/redistribute.hpp"
@@ -13,8 +14,9 @@ template <class Real>
 void contract(DenseTensor<Real>& c, const DenseTensor<Real>& a, const DenseTensor<Real>& b,
               const BlockedContraction& plan, DenseTally& tally);
 
-// So that a contraction reads as it is written: c["abji"] += a["acik"] * b["bcjk"]. The way is chosen for the
-// distributions that the tensors have. Collective.
+// So that a contraction reads as it is written:
+//   indexed(c, "abji") += indexed(a, "acik") * indexed(b, "bcjk");
+// The way is chosen for the distributions that the tensors have. Collective.
 template <class Real>
 struct IndexedInput {
   const DenseTensor<Real>& tensor;
@@ -31,18 +33,17 @@ IndexedProduct<Real> operator*(IndexedInput<Real> a, IndexedInput<Real> b) {
   return {std::move(a), std::move(b)};
 }
 
+// What can be written to can also be read.
 template <class Real>
-struct IndexedResult {
-  DenseTensor<Real>& tensor;
-  std::string indices;
+struct IndexedResult : IndexedInput<Real> {
+  DenseTensor<Real>& result;
 
-  operator IndexedInput<Real>() const { return {tensor, indices}; }  // NOLINT(*-explicit-*): as it is read
   void operator+=(const IndexedProduct<Real>& product) const;
 };
 
 template <class Real>
 IndexedResult<Real> indexed(DenseTensor<Real>& tensor, std::string indices) {
-  return {tensor, std::move(indices)};
+  return {{tensor, std::move(indices)}, tensor};
 }
 template <class Real>
 IndexedInput<Real> indexed(const DenseTensor<Real>& tensor, std::string indices) {

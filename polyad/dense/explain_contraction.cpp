@@ -57,6 +57,14 @@ std::string text_at(const Line& line, Stage stage) {
                      fmt::join(right, " * "));
 }
 
+// T, unless a tensor of the expression is called so.
+std::string partial_name(const ContractionExpression& expression) {
+  const IndexNames taken{expression.name_a, expression.name_b, expression.name_c};
+  std::string name = "T";
+  while (has_index(taken, name)) name += "'";
+  return name;
+}
+
 class Derivation {
  public:
   explicit Derivation(const ContractionPlan& plan)
@@ -151,7 +159,7 @@ class Derivation {
     const bool is_a = plan_.stationary == Stationary::a;
     const auto& fixed = is_a ? expression_.a : expression_.b;
     const auto& modes = (is_a ? problem_.a : problem_.b).modes;
-    TensorEntry t{"T", {}, {}};
+    TensorEntry t{partial_name(expression_), {}, {}};
     for (std::size_t m = 0; m < fixed.size(); ++m)
       if (has_index(expression_.c, fixed[m]))
         t.entries.push_back({fixed[m], modes[m], alike});
@@ -227,7 +235,7 @@ std::string explain(const ContractionPlan& plan, const DenseMachine& machine) {
   text += cost_lines(expression.name_b, plan.b.prep, machine);
   text += fmt::format("  product: {:.4g} flops, {:.2g} s\n", local_flops(plan),
                       local_flops(plan) * machine.per_flop);
-  text += cost_lines("T", plan.reduce, machine);
+  text += cost_lines(partial_name(expression), plan.reduce, machine);
   text += cost_lines(expression.name_c + "'", plan.finish, machine);
   text += cost_line("together", communication_cost(plan), machine);
   return text;
