@@ -239,15 +239,15 @@ template void contract(DenseTensor<double>&, const DenseTensor<double>&, const D
 template <class Real>
 void IndexedResult<Real>::operator+=(const IndexedProduct<Real>& product) const {
   const auto& [a, b] = product;
-  const auto& indices = this->indices;
+  const auto& of_result = this->indices;
   const auto expression =
-      parse_contraction("C[" + indices + "] += A[" + a.indices + "] * B[" + b.indices + "]");
+      parse_contraction("C[" + of_result + "] += A[" + a.indices + "] * B[" + b.indices + "]");
   auto problem = canonical_problem(expression, result.layout().grid, a.tensor.extents(), b.tensor.extents());
   problem.a = a.tensor.distribution();
   problem.b = b.tensor.distribution();
   problem.c = result.distribution();
   if (problem.extents_of(expression.c) != result.extents())
-    throw Error(Errc::bad_option, "the result does not have the extents of its indices " + indices);
+    throw Error(Errc::bad_option, "the result does not have the extents of its indices " + of_result);
   DenseTally ignored;
   contract(result, a.tensor, b.tensor, choose_contraction(problem, {}), ignored);
 }

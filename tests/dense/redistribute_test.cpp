@@ -76,7 +76,7 @@ TEST(Redistribute, sampled_pairs_of_distributions_bring_every_element_to_its_pla
   for (const auto& shape : grids_for(world.size())) {
     const ProcessGrid grid(world, shape);
     for (int order = 1; order <= 4; ++order)
-      for (int repetition = 0; repetition < 6; ++repetition) {
+      for (int repetition = 0; repetition < 10; ++repetition) {
         seed += 2;
         const auto extents = test::random_extents(order, seed, order == 4 ? 6 : 11);
         const auto from = test::random_distribution(shape, order, seed);

@@ -64,7 +64,8 @@ TEST_F(NpyFileTest, floats_scalars_and_empty_arrays_are_arrays_too) {
 TEST_F(NpyFileTest, other_byte_orders_and_fortran_order_are_known) {
   auto header = npy_header(std::vector<Index>{2});
   header.replace(header.find("'<f8'"), 5, "'>f8'");
-  header.replace(header.find("False"), 5, "True ");
+  header.replace(header.find("False"), 5, "True");
+  header.insert(header.size() - 1, " ");
   const std::string big_endian("\x3f\xf0\0\0\0\0\0\0\x40\0\0\0\0\0\0\0", 16);
   const NpyFile file(write(header + big_endian));
   EXPECT_TRUE(file.head().by_columns);
