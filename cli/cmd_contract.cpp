@@ -189,6 +189,9 @@ void run(const Comm& comm, const Args& args) {
   result.predicted_seconds = predicted_seconds(result.plan, machine);
   result.flops = 2;
   for (const auto& [index, extent] : result.plan.problem.extents) result.flops *= double(extent);
+  if (args.explain && result.plan.num_blocks() > 1)
+    console.say(fmt::format("In {} blocks of at most {} of index {}, each by itself:",
+                            result.plan.num_blocks(), result.plan.block_extent, result.plan.block_index));
   if (args.explain) console.say(explain(result.plan.plan, machine));
 
   if (width == sizeof(double))

@@ -127,7 +127,7 @@ IndexNames contracted_indices(const ContractionExpression& expression) {
 
 ContractionExpression parse_contraction(std::string_view text) {
   const auto equals = text.find('=');
-  const auto result = equals == std::string_view::npos ? parse_einsum(text) : parse_assignment(text, equals);
+  auto result = equals == std::string_view::npos ? parse_einsum(text) : parse_assignment(text, equals);
   check_indices(text, result);
   return result;
 }

@@ -53,7 +53,7 @@ class Scanner {
   std::string name() {
     std::size_t length = 0;
     while (length < rest_.size() && belongs_to_name(rest_[length])) ++length;
-    const std::string result(rest_.substr(0, length));
+    std::string result(rest_.substr(0, length));
     rest_.remove_prefix(length);
     return result;
   }

@@ -27,7 +27,7 @@ TensorDistribution with_single_owners(const DenseLayout& layout) {
   auto distribution = layout.distribution;
   const auto used = used_grid_modes(distribution);
   for (int h = 0; h < layout.grid.order(); ++h)
-    if (std::ranges::find(used, h) == used.end() &&
+    if (layout.grid.dim(h) > 1 && std::ranges::find(used, h) == used.end() &&
         std::ranges::find(distribution.held_on, h, &Hyperplane::grid_mode) == distribution.held_on.end())
       distribution.held_on.push_back({h, 0});
   return distribution;
@@ -158,15 +158,13 @@ void for_each_by_owner(const RoundPlan& plan, Fn fn) {
   for (std::size_t i = 0; i < plan.slab_owners.size(); ++i) fn(i, std::size_t(next[plan.slab_owners[i]]++));
 }
 
-}  // namespace
-
+// Every element of x has one owner.
 template <class Real>
-void distribute_slabs(DenseTensor<Real>& x, FileOrder order, const ReadSlab<Real>& read) {
+void distribute_to_owners(DenseTensor<Real>& x, FileOrder order, const ReadSlab<Real>& read) {
   const Comm& comm = x.grid().comm();
-  DenseTensor<Real> owned(x.grid(), x.extents(), with_single_owners(x.layout()));
   const Rounds rounds(num_elements(x.extents()), comm);
-  const OwnerWalk owners(owned.layout(), order);
-  ShareWalk share(owned.layout(), comm.rank(), order);
+  const OwnerWalk owners(x.layout(), order);
+  ShareWalk share(x.layout(), comm.rank(), order);
   for (Index round = 0; round < rounds.count(); ++round) {
     Array<Real> slab(std::size_t(rounds.length(round)));
     collectively(comm, [&] { read(rounds.first(round), slab); });
@@ -176,29 +174,45 @@ void distribute_slabs(DenseTensor<Real>& x, FileOrder order, const ReadSlab<Real
                       [&](std::size_t in_slab, std::size_t in_buffer) { sent[in_buffer] = slab[in_slab]; });
     comm.all_to_all<Real>(sent, plan.slab_counts, received, plan.own_counts);
     for (std::size_t i = 0; i < received.size(); ++i)
-      owned.local()[std::size_t(plan.own_offsets[i])] = received[i];
+      x.local()[std::size_t(plan.own_offsets[i])] = received[i];
   }
-  x = redistribute(owned, x.distribution());
+}
+
+template <class Real>
+void collect_from_owners(const DenseTensor<Real>& x, FileOrder order, const WriteSlab<Real>& write) {
+  const Comm& comm = x.grid().comm();
+  const Rounds rounds(num_elements(x.extents()), comm);
+  const OwnerWalk owners(x.layout(), order);
+  ShareWalk share(x.layout(), comm.rank(), order);
+  for (Index round = 0; round < rounds.count(); ++round) {
+    const auto plan = plan_round(rounds, round, owners, share, comm.size());
+    Array<Real> sent(plan.own_offsets.size()), received(plan.slab_owners.size()), slab(received.size());
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = x.local()[std::size_t(plan.own_offsets[i])];
+    comm.all_to_all<Real>(sent, plan.own_counts, received, plan.slab_counts);
+    for_each_by_owner(
+        plan, [&](std::size_t in_slab, std::size_t in_buffer) { slab[in_slab] = received[in_buffer]; });
+    collectively(comm, [&] { write(rounds.first(round), slab); });
+  }
+}
+
+}  // namespace
+
+template <class Real>
+void distribute_slabs(DenseTensor<Real>& x, FileOrder order, const ReadSlab<Real>& read) {
+  const auto owned = with_single_owners(x.layout());
+  if (owned == x.distribution()) return distribute_to_owners(x, order, read);
+  DenseTensor<Real> y(x.grid(), x.extents(), owned);
+  distribute_to_owners(y, order, read);
+  x = redistribute(y, x.distribution());
 }
 template void distribute_slabs(DenseTensor<float>&, FileOrder, const ReadSlab<float>&);
 template void distribute_slabs(DenseTensor<double>&, FileOrder, const ReadSlab<double>&);
 
 template <class Real>
 void collect_slabs(const DenseTensor<Real>& x, FileOrder order, const WriteSlab<Real>& write) {
-  const Comm& comm = x.grid().comm();
-  const auto owned = redistribute(x, with_single_owners(x.layout()));
-  const Rounds rounds(num_elements(x.extents()), comm);
-  const OwnerWalk owners(owned.layout(), order);
-  ShareWalk share(owned.layout(), comm.rank(), order);
-  for (Index round = 0; round < rounds.count(); ++round) {
-    const auto plan = plan_round(rounds, round, owners, share, comm.size());
-    Array<Real> sent(plan.own_offsets.size()), received(plan.slab_owners.size()), slab(received.size());
-    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = owned.local()[std::size_t(plan.own_offsets[i])];
-    comm.all_to_all<Real>(sent, plan.own_counts, received, plan.slab_counts);
-    for_each_by_owner(
-        plan, [&](std::size_t in_slab, std::size_t in_buffer) { slab[in_slab] = received[in_buffer]; });
-    collectively(comm, [&] { write(rounds.first(round), slab); });
-  }
+  const auto owned = with_single_owners(x.layout());
+  if (owned == x.distribution()) return collect_from_owners(x, order, write);
+  collect_from_owners(redistribute(x, owned), order, write);
 }
 template void collect_slabs(const DenseTensor<float>&, FileOrder, const WriteSlab<float>&);
 template void collect_slabs(const DenseTensor<double>&, FileOrder, const WriteSlab<double>&);
