@@ -111,6 +111,52 @@ InputPlan leave_input(const SummedInput& input, const ContractionProblem& proble
           {problem.grid, problem.extents_of(input.indices), input.distribution, input.distribution, {}}};
 }
 
+void check_inputs(const ContractionProblem& problem) {
+  for (const auto* distribution : {&problem.a, &problem.b, &problem.c}) {
+    check_valid(*distribution, problem.grid);
+    if (!distribution->summed_over.empty())
+      throw Error(Errc::bad_option, "a contraction needs tensors whose sums have been made");
+  }
+}
+
+// Section 5.1: both inputs go to where the result is.
+void derive_stationary_result(ContractionPlan& plan, const DenseMachine& machine) {
+  const auto& problem = plan.problem;
+  const auto& [name_a, name_b, name_c, a, b, c] = problem.expression;
+  const auto known = propagate(c, problem.c);
+  const auto summed_a = sum_locally(a, problem.a, b, c), summed_b = sum_locally(b, problem.b, a, c);
+  plan.a = plan_input(summed_a, spread(summed_a.indices, known), problem, machine);
+  plan.b = plan_input(summed_b, spread(summed_b.indices, known), problem, machine);
+  plan.product = plan.reduce.from = plan.reduce.to = problem.c;
+}
+
+// Section 5.2, and 5.3 with the letters exchanged: the other input goes to where the large one is, and what
+// the processes have of the sums is added up.
+void derive_stationary_input(ContractionPlan& plan, const DenseMachine& machine) {
+  const auto& problem = plan.problem;
+  const auto& expression = problem.expression;
+  const bool is_a = plan.stationary == Stationary::a;
+  const auto &indices = is_a ? expression.a : expression.b,
+             &moved_indices = is_a ? expression.b : expression.a;
+  const auto &given = is_a ? problem.a : problem.b, &moved_given = is_a ? problem.b : problem.a;
+  const auto fixed = sum_locally(indices, given, moved_indices, expression.c);
+  const auto moved = sum_locally(moved_indices, moved_given, indices, expression.c);
+  const auto known = propagate(fixed.indices, fixed.distribution);
+  (is_a ? plan.a : plan.b) = leave_input(fixed, problem);
+  (is_a ? plan.b : plan.a) = plan_input(moved, spread(moved.indices, known), problem, machine);
+
+  plan.product = spread(expression.c, known);
+  plan.product.held_on = given.held_on;
+  for (std::size_t m = 0; m < indices.size(); ++m)
+    if (!has_index(expression.c, indices[m])) {
+      const auto& sums = given.modes[m].grid_modes;
+      plan.product.summed_over.insert(plan.product.summed_over.end(), sums.begin(), sums.end());
+    }
+  plan.product = without_trivial_modes(plan.product, problem.grid);
+  plan.reduce.from = plan.product;
+  plan_sums(plan, indices, given);
+}
+
 Index largest_part(const RedistributionPlan& plan) {
   return largest_local_size({plan.grid, plan.extents, plan.to});
 }
@@ -168,41 +214,15 @@ ContractionProblem canonical_problem(const ContractionExpression& expression, co
 
 ContractionPlan derive_contraction(const ContractionProblem& problem, Stationary stationary,
                                    const DenseMachine& machine) {
+  check_inputs(problem);
   const auto& [name_a, name_b, name_c, a, b, c] = problem.expression;
-  for (const auto* distribution : {&problem.a, &problem.b, &problem.c}) {
-    check_valid(*distribution, problem.grid);
-    if (!distribution->summed_over.empty())
-      throw Error(Errc::bad_option, "a contraction needs tensors whose sums have been made");
-  }
-  const auto extents_c = problem.extents_of(c);
-  const auto summed_a = sum_locally(a, problem.a, b, c), summed_b = sum_locally(b, problem.b, a, c);
-  const RedistributionPlan none{problem.grid, extents_c, {}, {}, {}};
+  const RedistributionPlan none{problem.grid, problem.extents_of(c), {}, {}, {}};
   ContractionPlan plan{problem, stationary, {{}, none}, {{}, none}, {}, {}, none, none};
-  if (stationary == Stationary::c) {
-    const auto known = propagate(c, problem.c);
-    plan.a = plan_input(summed_a, spread(summed_a.indices, known), problem, machine);
-    plan.b = plan_input(summed_b, spread(summed_b.indices, known), problem, machine);
-    plan.product = plan.reduce.from = plan.reduce.to = problem.c;
-  } else {
-    const bool is_a = stationary == Stationary::a;
-    const auto& fixed = is_a ? summed_a : summed_b;
-    const auto& given = is_a ? problem.a : problem.b;
-    const auto known = propagate(fixed.indices, fixed.distribution);
-    (is_a ? plan.a : plan.b) = leave_input(fixed, problem);
-    const auto& other = is_a ? summed_b : summed_a;
-    (is_a ? plan.b : plan.a) = plan_input(other, spread(other.indices, known), problem, machine);
-    plan.product = spread(c, known);
-    plan.product.held_on = given.held_on;
-    for (std::size_t m = 0; m < given.modes.size(); ++m)
-      if (!has_index(c, (is_a ? a : b)[m])) {
-        const auto& sums = given.modes[m].grid_modes;
-        plan.product.summed_over.insert(plan.product.summed_over.end(), sums.begin(), sums.end());
-      }
-    plan.product = without_trivial_modes(plan.product, problem.grid);
-    plan.reduce.from = plan.product;
-    plan_sums(plan, is_a ? a : b, given);
-  }
-  plan.finish = plan_redistribution(problem.grid, extents_c, plan.reduce.to, problem.c, machine);
+  if (stationary == Stationary::c)
+    derive_stationary_result(plan, machine);
+  else
+    derive_stationary_input(plan, machine);
+  plan.finish = plan_redistribution(problem.grid, none.extents, plan.reduce.to, problem.c, machine);
   return plan;
 }
 

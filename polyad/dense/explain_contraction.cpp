@@ -216,9 +216,9 @@ std::string cost_lines(const std::string& name, const RedistributionPlan& plan, 
   for (const auto& step : plan.steps) {
     const auto over = step.move == Move::filter ? std::string()
                                                 : fmt::format(" over <{}>", fmt::join(step.grid_modes, ","));
-    const auto what =
-        fmt::format("{}{} {} -> {}", to_string(step.move), over, to_string(step.from), to_string(step.to));
-    text += cost_line(name + ": " + what, cost_of(step, plan.grid, plan.extents), machine);
+    const auto what = fmt::format("{}: {}{} {} -> {}", name, to_string(step.move), over, to_string(step.from),
+                                  to_string(step.to));
+    text += cost_line(what, cost_of(step, plan.grid, plan.extents), machine);
   }
   return text;
 }

@@ -32,29 +32,29 @@ std::vector<CopyLoop> normalised(std::vector<CopyLoop> loops) {
   return result;
 }
 
-template <CopyMode mode, class Real>
+template <CopyMode Mode, class Real>
 void put(Real value, Real& place) {
-  if constexpr (mode == CopyMode::add)
+  if constexpr (Mode == CopyMode::add)
     place += value;
   else
     place = value;
 }
 
-template <CopyMode mode, class Real>
+template <CopyMode Mode, class Real>
 void copy_row(const CopyLoop& row, const Real* from, Real* to) {
   if (row.from_stride == 1 && row.to_stride == 1)
-    for (Index i = 0; i < row.extent; ++i) put<mode>(from[i], to[i]);
+    for (Index i = 0; i < row.extent; ++i) put<Mode>(from[i], to[i]);
   else
-    for (Index i = 0; i < row.extent; ++i) put<mode>(from[i * row.from_stride], to[i * row.to_stride]);
+    for (Index i = 0; i < row.extent; ++i) put<Mode>(from[i * row.from_stride], to[i * row.to_stride]);
 }
 
 // A row is along the memory that is written, a column along that which is read.
-template <CopyMode mode, class Real>
+template <CopyMode Mode, class Real>
 void copy_tiles(const CopyLoop& row, const CopyLoop& column, const Real* from, Real* to) {
   for (Index r = 0; r < row.extent; r += tile) {
     const CopyLoop part{std::min(tile, row.extent - r), row.from_stride, row.to_stride};
     for (Index c = 0; c < column.extent; ++c)
-      copy_row<mode>(part, from + r * row.from_stride + c * column.from_stride,
+      copy_row<Mode>(part, from + r * row.from_stride + c * column.from_stride,
                      to + r * row.to_stride + c * column.to_stride);
   }
 }
@@ -97,7 +97,7 @@ void for_each(Index n, bool with_threads, Fn fn) {
     for (Index i = 0; i < n; ++i) fn(i);
 }
 
-template <CopyMode mode, class Real>
+template <CopyMode Mode, class Real>
 void copy_normalised(std::vector<CopyLoop> loops, const Real* from, Real* to) {
   const std::size_t along = column_of(loops);
   const CopyLoop row = loops[0], column = along > 0 ? loops[along] : CopyLoop{1, 0, 0};
@@ -119,9 +119,9 @@ void copy_normalised(std::vector<CopyLoop> loops, const Real* from, Real* to) {
     source += begin * cut.from_stride;
     target += begin * cut.to_stride;
     if (along > 0)
-      copy_tiles<mode>(row, part, source, target);
+      copy_tiles<Mode>(row, part, source, target);
     else
-      copy_row<mode>(part, source, target);
+      copy_row<Mode>(part, source, target);
   });
 }
 

@@ -5,71 +5,22 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <optional>
 #include <utility>
 
 #include "polyad/base/array.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/kernels/block_copy.hpp"
 #include "polyad/kernels/matrix_product.hpp"
+#include "polyad/kernels/product_plan.hpp"
 
 namespace polyad {
 namespace {
 
+using namespace product;  // NOLINT(google-build-using-namespace): its letters
+
 constexpr Index small_product = Index(1) << 12;  // multiplications; BLAS takes longer to begin
 constexpr Index small_matrix = Index(1) << 8;    // of each product in a batch
 constexpr Index worth_all_threads = Index(1) << 22;
-constexpr int a = 0, b = 1, c = 2;  // the arrays, in this order
-constexpr Index absent = -1;
-
-// A label with its stride in each of the three arrays.
-struct Loop {
-  Index extent = 1;
-  std::array<Index, 3> strides{absent, absent, absent};
-
-  bool is_in(int array) const { return strides[array] != absent; }
-};
-using Loops = std::vector<Loop>;
-
-Index steps_of(const Loops& loops) {
-  Index steps = 1;
-  for (const auto& loop : loops) steps *= loop.extent;
-  return steps;
-}
-
-// All labels that run, in the order in which A, B and C name them first.
-Loops loops_of(const LabelledShape& shape_a, const LabelledShape& shape_b, const LabelledShape& shape_c) {
-  Loops loops;
-  std::vector<int> labels;
-  const std::array<const LabelledShape*, 3> shapes{&shape_a, &shape_b, &shape_c};
-  for (int array = 0; array < 3; ++array) {
-    const auto strides = column_major_strides(shapes[array]->extents);
-    for (std::size_t m = 0; m < strides.size(); ++m) {
-      if (shapes[array]->extents[m] == 1) continue;
-      const auto known = std::ranges::find(labels, shapes[array]->labels[m]) - labels.begin();
-      if (known == std::ssize(labels)) {
-        labels.push_back(shapes[array]->labels[m]);
-        loops.push_back({shapes[array]->extents[m]});
-      }
-      loops[std::size_t(known)].strides[array] = strides[m];
-    }
-  }
-  return loops;
-}
-
-template <class Wanted>
-Loops take_if(const Loops& loops, Wanted wanted) {
-  Loops taken;
-  std::ranges::copy_if(loops, std::back_inserter(taken), wanted);
-  return taken;
-}
-
-// In the order of an array's memory.
-Loops in_order_of(Loops loops, int array) {
-  std::ranges::sort(loops, {}, [&](const Loop& loop) { return loop.strides[array]; });
-  return loops;
-}
 
 // fn(offsets in A, B and C) for every element of a nest of loops.
 template <class Fn>
@@ -110,82 +61,6 @@ void contract_plainly(Loops loops, const Real* x, const Real* y, Real* z) {
       for (Index i = 0; i < inner.extent; ++i) pz[i * sz] += px[i * sx] * py[i * sy];
     }
   });
-}
-
-// The stride of loops that are one loop in this array; 0 for none of them; nothing when they are not.
-std::optional<Index> joint_stride(const Loops& group, int array) {
-  for (std::size_t i = 1; i < group.size(); ++i)
-    if (group[i].strides[array] != group[i - 1].strides[array] * group[i - 1].extent) return std::nullopt;
-  return group.empty() ? 0 : group[0].strides[array];
-}
-
-struct MatrixShape {
-  Index leading = 1;
-  bool is_transposed = false;
-};
-
-// How an array is a matrix with these groups for rows and columns, if it is one.
-std::optional<MatrixShape> as_matrix(const Loops& rows, const Loops& cols, int array) {
-  const auto row_stride = joint_stride(rows, array), col_stride = joint_stride(cols, array);
-  if (!row_stride || !col_stride) return std::nullopt;
-  const Index m = steps_of(rows), n = steps_of(cols);
-  constexpr Index most = std::numeric_limits<int>::max();
-  if ((rows.empty() || *row_stride == 1) && (cols.empty() || (*col_stride >= m && *col_stride <= most)))
-    return MatrixShape{cols.empty() ? std::max(m, Index(1)) : *col_stride, false};
-  if ((cols.empty() || *col_stride == 1) && (rows.empty() || (*row_stride >= n && *row_stride <= most)))
-    return MatrixShape{rows.empty() ? std::max(n, Index(1)) : *row_stride, true};
-  return std::nullopt;
-}
-
-// How a product becomes one of matrices: the groups, each in an order, and which arrays must be permuted.
-struct MatrixPlan {
-  Loops m, n, k, batch;
-  std::array<bool, 3> permutes{false, false, false};
-
-  const Loops& rows(int array) const { return array == b ? k : m; }
-  const Loops& cols(int array) const { return array == a ? k : n; }
-  Index size(int array) const { return steps_of(rows(array)) * steps_of(cols(array)) * steps_of(batch); }
-  // The elements that are copied: C is added to in the end, which reads it too.
-  Index copied() const {
-    Index sum = 0;
-    for (int array = 0; array < 3; ++array)
-      if (permutes[array]) sum += (array == c ? 2 : 1) * size(array);
-    return sum;
-  }
-};
-
-MatrixPlan plan_product(const Loops& loops) {
-  MatrixPlan groups;
-  groups.batch =
-      in_order_of(take_if(loops, [](const Loop& l) { return l.is_in(a) && l.is_in(b) && l.is_in(c); }), c);
-  const auto m = take_if(loops, [](const Loop& l) { return l.is_in(a) && !l.is_in(b) && l.is_in(c); });
-  const auto n = take_if(loops, [](const Loop& l) { return !l.is_in(a) && l.is_in(b) && l.is_in(c); });
-  const auto k = take_if(loops, [](const Loop& l) { return l.is_in(a) && l.is_in(b) && !l.is_in(c); });
-  std::optional<MatrixPlan> best;
-  for (const int m_order : {c, a})
-    for (const int n_order : {c, b})
-      for (const int k_order : {a, b}) {
-        MatrixPlan plan{in_order_of(m, m_order), in_order_of(n, n_order), in_order_of(k, k_order),
-                        groups.batch};
-        for (int array = 0; array < 3; ++array)
-          plan.permutes[array] = !as_matrix(plan.rows(array), plan.cols(array), array);
-        if (!best || plan.copied() < best->copied()) best = plan;
-      }
-  return *best;
-}
-
-// Gives an array new strides: rows, columns and batch, one behind the other. Returns the loops of the copy
-// from the old places to the new ones.
-std::vector<CopyLoop> restride(MatrixPlan& plan, int array) {
-  std::vector<CopyLoop> copy;
-  Index stride = 1;
-  for (auto* group : {array == b ? &plan.k : &plan.m, array == a ? &plan.k : &plan.n, &plan.batch})
-    for (auto& loop : *group) {
-      copy.push_back({loop.extent, loop.strides[array], stride});
-      loop.strides[array] = stride;
-      stride *= loop.extent;
-    }
-  return copy;
 }
 
 template <class Real>
