@@ -10,7 +10,7 @@
 
 #include "polyad/base/random.hpp"
 #include "polyad/comm/runtime.hpp"
-#include "polyad/dense/contract_tensors.hpp"
+#include "polyad/dense/contraction_terms.hpp"
 
 namespace {
 
@@ -61,9 +61,11 @@ double energy_by_contractions(const polyad::ProcessGrid& grid) {
   fill(x, [](auto) { return 0; });
   fill(energy, [](auto) { return 0; });
 
-  indexed(x, "abij") += indexed(particles, "abcd") * indexed(amplitudes, "cdij");
-  indexed(x, "abij") += indexed(rings, "acik") * indexed(amplitudes, "bcjk");
-  indexed(x, "abij") += indexed(holes, "ijkl") * indexed(amplitudes, "abkl");
+  // The amplitudes stand in every term: where one has moved them to, the next may start.
+  polyad::ContractionTerms<double> terms;
+  terms.add(indexed(x, "abij"), indexed(particles, "abcd") * indexed(amplitudes, "cdij"));
+  terms.add(indexed(x, "abij"), indexed(rings, "acik") * indexed(amplitudes, "bcjk"));
+  terms.add(indexed(x, "abij"), indexed(holes, "ijkl") * indexed(amplitudes, "abkl"));
   indexed(energy, "") += indexed(amplitudes, "abij") * indexed(x, "abij");
   return energy.local()[0];
 }

@@ -237,19 +237,27 @@ template void contract(DenseTensor<double>&, const DenseTensor<double>&, const D
                        const BlockedContraction&, DenseTally&);
 
 template <class Real>
-void IndexedResult<Real>::operator+=(const IndexedProduct<Real>& product) const {
+ContractionProblem problem_of(const IndexedResult<Real>& c, const IndexedProduct<Real>& product) {
   const auto& [a, b] = product;
-  const auto& of_result = this->indices;
   const auto expression =
-      parse_contraction("C[" + of_result + "] += A[" + a.indices + "] * B[" + b.indices + "]");
-  auto problem = canonical_problem(expression, result.layout().grid, a.tensor.extents(), b.tensor.extents());
+      parse_contraction("C[" + c.indices + "] += A[" + a.indices + "] * B[" + b.indices + "]");
+  auto problem =
+      canonical_problem(expression, c.result.layout().grid, a.tensor.extents(), b.tensor.extents());
   problem.a = a.tensor.distribution();
   problem.b = b.tensor.distribution();
-  problem.c = result.distribution();
-  if (problem.extents_of(expression.c) != result.extents())
-    throw Error(Errc::bad_option, "the result does not have the extents of its indices " + of_result);
+  problem.c = c.result.distribution();
+  if (problem.extents_of(expression.c) != c.result.extents())
+    throw Error(Errc::bad_option, "the result does not have the extents of its indices " + c.indices);
+  return problem;
+}
+template ContractionProblem problem_of(const IndexedResult<float>&, const IndexedProduct<float>&);
+template ContractionProblem problem_of(const IndexedResult<double>&, const IndexedProduct<double>&);
+
+template <class Real>
+void IndexedResult<Real>::operator+=(const IndexedProduct<Real>& product) const {
   DenseTally ignored;
-  contract(result, a.tensor, b.tensor, choose_contraction(problem, {}), ignored);
+  contract(result, product.a.tensor, product.b.tensor, choose_contraction(problem_of(*this, product), {}),
+           ignored);
 }
 template struct IndexedResult<float>;
 template struct IndexedResult<double>;

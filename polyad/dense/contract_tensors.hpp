@@ -41,6 +41,10 @@ struct IndexedResult : IndexedInput<Real> {
   void operator+=(const IndexedProduct<Real>& product) const;
 };
 
+// What it says, with the distributions that the tensors have. Throws Error{bad_option} when extents disagree.
+template <class Real>
+ContractionProblem problem_of(const IndexedResult<Real>& c, const IndexedProduct<Real>& product);
+
 template <class Real>
 IndexedResult<Real> indexed(DenseTensor<Real>& tensor, std::string indices) {
   return {{tensor, std::move(indices)}, tensor};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "polyad/base/error.hpp"
+#include "polyad/dense/contraction_terms.hpp"
 #include "polyad/dense/distribution_text.hpp"
 #include "tests/support/naive_contraction.hpp"
 #include "tests/support/random_distribution.hpp"
@@ -193,6 +194,41 @@ TEST(ContractTensors, it_reads_like_the_mathematics) {
 
   EXPECT_EQ(num_wrong(c, test.expected), 0);
   EXPECT_THROW((indexed(c, "ji") += indexed(a, "ik") * indexed(b, "kj")), Error);
+}
+
+// X = U[abcd] T[cdij] + V[acik] T[bcjk] + W[ijkl] T[abkl], the last term twice.
+TEST(ContractTensors, sums_of_contractions_move_a_tensor_once_for_several_terms) {
+  const auto world = Comm::world();
+  const ProcessGrid grid(world, GridShape({world.size(), 1, 1, 1}));
+  const auto make = [&](std::uint64_t stream, const std::vector<Index>& extents) {
+    DenseTensor<double> x(grid, extents, canonical_distribution(4, 4));
+    fill(x, [&](std::span<const Index> i) {
+      return double(Random(2, stream).below(7, std::uint64_t(((i[0] * 9 + i[1]) * 9 + i[2]) * 9 + i[3]))) - 3;
+    });
+    return x;
+  };
+  const auto t = make(1, {6, 6, 5, 5}), u = make(2, {6, 6, 6, 6}), v = make(3, {6, 6, 5, 5}),
+             w = make(4, {5, 5, 5, 5});
+  auto x = make(5, {6, 6, 5, 5}), y = make(5, {6, 6, 5, 5});
+  ContractionTerms<double> terms;
+  Index words_apart = 0;
+  const auto add = [&](const IndexedProduct<double>& product) {
+    terms.add(indexed(x, "abij"), product);
+    const auto plan = choose_contraction(problem_of(indexed(y, "abij"), product), {});
+    words_apart += planned_words(plan, world.rank());
+    indexed(y, "abij") += product;
+  };
+
+  add(indexed(u, "abcd") * indexed(t, "cdij"));
+  add(indexed(v, "acik") * indexed(t, "bcjk"));
+  add(indexed(w, "ijkl") * indexed(t, "abkl"));
+  add(indexed(w, "ijkl") * indexed(t, "abkl"));
+
+  EXPECT_TRUE(std::ranges::equal(x.local(), y.local()));
+  if (world.size() > 1) {
+    EXPECT_GT(terms.num_copies(), 0);
+    EXPECT_LT(world.all_reduce(terms.tally().words), world.all_reduce(words_apart));
+  }
 }
 
 TEST(ContractTensors, repeated_runs_have_the_same_bits) {
