@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/contract_report.hpp"
@@ -52,7 +53,7 @@ ContractionChoice choice_of(const Args& args, const DenseMachine& machine, Index
 GridShape parse_grid(const std::string& text, const Comm& comm) {
   std::vector<int> dims;
   for (const Index dim : parse_dims(text, "--grid")) dims.push_back(int(std::min<Index>(dim, 1 << 30)));
-  const GridShape grid(dims);
+  GridShape grid(dims);
   if (grid.size() != comm.size())
     throw Error(Errc::bad_option, fmt::format("--grid {} has {} processes, but {} {}", text, grid.size(),
                                               comm.size(), comm.size() == 1 ? "runs" : "run"));
@@ -140,10 +141,11 @@ void contract_files(const Comm& comm, const Args& args, const io::NpyFile& file_
   const auto& problem = run.plan.problem;
   const ProcessGrid grid(comm, problem.grid);
   auto& progress = console.progress();
-  const auto [a, b] = run.timings.measure("load", [&] {
+  const auto inputs = run.timings.measure("load", [&] {
     return progress.during("reading", [&] {
-      return std::pair(read_tensor<Real>(grid, file_a, problem.a),
-                       read_tensor<Real>(grid, file_b, problem.b));
+      auto a = read_tensor<Real>(grid, file_a, problem.a);  // collective: in this order
+      auto b = read_tensor<Real>(grid, file_b, problem.b);
+      return std::pair(std::move(a), std::move(b));
     });
   });
   DenseTensor<Real> c(grid, problem.extents_of(problem.expression.c), problem.c);
@@ -152,7 +154,7 @@ void contract_files(const Comm& comm, const Args& args, const io::NpyFile& file_
   comm.barrier();
   progress.begin("contracting");
   run.timings.measure("contract", [&] {
-    contract(c, a, b, run.plan, tally);
+    contract(c, inputs.first, inputs.second, run.plan, tally);
     comm.barrier();
   });
   progress.finish();
