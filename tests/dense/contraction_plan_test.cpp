@@ -136,7 +136,7 @@ TEST(ContractionPlan, matrix_products_of_appendix_a) {
 }
 
 TEST(ContractionPlan, the_large_tensor_stays_where_it_is) {
-  const auto choose = [](std::vector<Index> a, std::vector<Index> b) {
+  const auto choose = [](const std::vector<Index>& a, const std::vector<Index>& b) {
     return choose_contraction(parse_contraction("C[ij] += A[ik] * B[kj]"), a, b, 12, {}).plan.stationary;
   };
   EXPECT_EQ(choose({5000, 5000}, {5000, 10}), Stationary::a);
