@@ -112,6 +112,12 @@ class Comm {
     all_gather_varying_raw(mine.data(), all.items.data(), all.counts, sizeof(T));
     return all;
   }
+  // Into a place that is there, when all know the counts already.
+  template <Shippable T>
+  void all_gather_varying(std::span<const T> mine, std::span<const Index> counts, std::span<T> all) const {
+    assert(std::ssize(mine) == counts[std::size_t(rank())] && sum(counts) == std::ssize(all));
+    all_gather_varying_raw(mine.data(), all.data(), counts, sizeof(T));
+  }
   // The same, to the root: the others get the counts and no items.
   template <Shippable T>
   Gathered<T> gather_varying(std::span<const T> mine, int root) const {
@@ -120,6 +126,27 @@ class Comm {
     gather_varying_raw(mine.data(), all.items.data(), all.counts, sizeof(T), root);
     return all;
   }
+
+  template <Shippable T>
+  void gather_varying(std::span<const T> mine, std::span<const Index> counts, std::span<T> all,
+                      int root) const {
+    assert(std::ssize(mine) == counts[std::size_t(rank())]);
+    assert(rank() != root || sum(counts) == std::ssize(all));
+    gather_varying_raw(mine.data(), all.data(), counts, sizeof(T), root);
+  }
+  // The other way: the root's `all` holds counts[0] items for rank 0, then counts[1] for rank 1, ... All know
+  // the counts.
+  template <Shippable T>
+  void scatter_varying(std::span<const T> all, std::span<const Index> counts, std::span<T> mine,
+                       int root) const {
+    assert(std::ssize(mine) == counts[std::size_t(rank())]);
+    assert(rank() != root || sum(counts) == std::ssize(all));
+    scatter_varying_raw(all.data(), mine.data(), counts, sizeof(T), root);
+  }
+  // The sum over the ranks of `all`, cut as for scatter_varying: every rank gets its stretch of it. The same
+  // bits when a run is repeated on the same layout.
+  template <Number T>
+  void reduce_scatter(std::span<const T> all, std::span<const Index> counts, std::span<T> mine) const;
 
   // `send` holds send_counts[0] items for rank 0, then send_counts[1] for rank 1, ...; `recv` likewise by
   // sender, whose counts the receiver knows (from a plan or exchange_counts). Costs nothing for a pair
@@ -168,6 +195,8 @@ class Comm {
                               Index item_bytes) const;
   void gather_varying_raw(const void* mine, void* all, std::span<const Index> counts, Index item_bytes,
                           int root) const;
+  void scatter_varying_raw(const void* all, void* mine, std::span<const Index> counts, Index item_bytes,
+                           int root) const;
   void all_to_all_raw(const void* send, std::span<const Index> send_counts, void* recv,
                       std::span<const Index> recv_counts, Index item_bytes) const;
   Request isend_raw(const void* items, Index count, Index item_bytes, int to, int tag) const;

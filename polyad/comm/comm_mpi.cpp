@@ -221,6 +221,44 @@ void Comm::gather_varying_raw(const void* mine, void* all, std::span<const Index
   transfers.wait();
 }
 
+void Comm::scatter_varying_raw(const void* all, void* mine, std::span<const Index> counts, Index item_bytes,
+                               int root) const {
+  Transfers transfers(impl_->comm, piece_items(limit_, item_bytes) * item_bytes, internal_tag);
+  if (rank() != root) {
+    transfers.receive(as_bytes(mine), counts[rank()] * item_bytes, root);
+    return transfers.wait();
+  }
+  const auto begin = byte_offsets(counts, item_bytes);
+  for (int r = 0; r < size(); ++r)
+    if (r != root) transfers.send(as_bytes(all) + begin[r], counts[r] * item_bytes, r);
+  copy_bytes(as_bytes(all) + begin[root], as_bytes(mine), counts[root] * item_bytes);
+  transfers.wait();
+}
+
+// One call, or where that is too long one reduction for every rank, piece by piece: all know the counts, so
+// all take the same way.
+template <Number T>
+void Comm::reduce_scatter(std::span<const T> all, std::span<const Index> counts, std::span<T> mine) const {
+  assert(sum(counts) == std::ssize(all) && counts[rank()] == std::ssize(mine));
+  const Index longest = piece_items(limit_, sizeof(T));
+  if (all.empty()) return;
+  if (std::ssize(all) <= longest) {
+    const std::vector<int> lengths(counts.begin(), counts.end());
+    check(MPI_Reduce_scatter(all.data(), mine.data(), lengths.data(), mpi_type<T>(), MPI_SUM, impl_->comm),
+          "MPI_Reduce_scatter");
+    return;
+  }
+  const T* part = all.data();
+  for (int r = 0; r < size(); part += counts[r], ++r)
+    for_each_piece(counts[r], longest, [&](Index begin, int count) {
+      check(MPI_Reduce(part + begin, r == rank() ? mine.data() + begin : nullptr, count, mpi_type<T>(),
+                       MPI_SUM, r, impl_->comm),
+            "MPI_Reduce");
+    });
+}
+template void Comm::reduce_scatter(std::span<const float>, std::span<const Index>, std::span<float>) const;
+template void Comm::reduce_scatter(std::span<const double>, std::span<const Index>, std::span<double>) const;
+
 // Pair by pair: this needs no agreement on whether a message must be split, and nothing for pairs that
 // have nothing to say. Each rank begins with its neighbour, so that not all send to rank 0 first.
 void Comm::all_to_all_raw(const void* send, std::span<const Index> send_counts, void* recv,

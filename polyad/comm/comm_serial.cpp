@@ -119,6 +119,20 @@ void Comm::gather_varying_raw(const void* mine, void* all, std::span<const Index
   copy_bytes(mine, all, counts[0] * item_bytes);
 }
 
+void Comm::scatter_varying_raw(const void* all, void* mine, std::span<const Index> counts, Index item_bytes,
+                               int) const {
+  copy_bytes(all, mine, counts[0] * item_bytes);
+}
+
+template <Number T>
+void Comm::reduce_scatter(std::span<const T> all, [[maybe_unused]] std::span<const Index> counts,
+                          std::span<T> mine) const {
+  assert(counts.size() == 1 && counts[0] == std::ssize(all));
+  std::copy(all.begin(), all.end(), mine.begin());
+}
+template void Comm::reduce_scatter(std::span<const float>, std::span<const Index>, std::span<float>) const;
+template void Comm::reduce_scatter(std::span<const double>, std::span<const Index>, std::span<double>) const;
+
 void Comm::all_to_all_raw(const void* send, [[maybe_unused]] std::span<const Index> send_counts, void* recv,
                           std::span<const Index> recv_counts, Index item_bytes) const {
   assert(send_counts.size() == 1 && recv_counts.size() == 1 && send_counts[0] == recv_counts[0]);

@@ -15,6 +15,22 @@ std::string text_of(std::span<const int> dims) {
   return text;
 }
 
+// Every way to write `rest` as a product of as many numbers as the order leaves, behind those in `dims`.
+void factorise(int rest, std::vector<int>& dims, std::size_t order, std::vector<GridShape>& grids) {
+  if (dims.size() + 1 == order) {
+    dims.push_back(rest);
+    grids.emplace_back(dims);
+    dims.pop_back();
+    return;
+  }
+  for (int dim = rest; dim >= 1; --dim)
+    if (rest % dim == 0) {
+      dims.push_back(dim);
+      factorise(rest / dim, dims, order, grids);
+      dims.pop_back();
+    }
+}
+
 }  // namespace
 
 GridShape::GridShape(std::vector<int> dims) : dims_(std::move(dims)), strides_(dims_.size()) {
@@ -62,11 +78,38 @@ std::vector<int> GridShape::line(int mode, int rank) const {
   return ranks;
 }
 
+int GridShape::number_in_plane(std::span<const int> modes, int rank) const {
+  int number = 0, stride = 1;
+  for (const int mode : modes) {
+    number += coord(rank, mode) * stride;
+    stride *= dim(mode);
+  }
+  return number;
+}
+
+int GridShape::rank_in_plane(std::span<const int> modes, int rank, int number) const {
+  for (const int mode : modes) {
+    rank += (number % dim(mode) - coord(rank, mode)) * stride(mode);
+    number /= dim(mode);
+  }
+  return rank;
+}
+
+std::vector<GridShape> all_grids(int order, int num_ranks) {
+  std::vector<int> dims;
+  std::vector<GridShape> grids;
+  factorise(num_ranks, dims, std::size_t(order), grids);
+  return grids;
+}
+
 std::string to_string(const GridShape& shape) {
   return text_of(shape.dims());
 }
 
-ProcessGrid::ProcessGrid(Comm comm, GridShape shape) : comm_(std::move(comm)), shape_(std::move(shape)) {
+ProcessGrid::ProcessGrid(Comm comm, GridShape shape)
+    : comm_(std::move(comm)),
+      shape_(std::move(shape)),
+      planes_(std::make_shared<std::map<std::vector<int>, Comm>>()) {
   if (shape_.size() != comm_.size())
     throw Error(Errc::bad_option, "grid " + to_string(shape_) + " has " + std::to_string(shape_.size()) +
                                       (shape_.size() == 1 ? " process, but " : " processes, but ") +
@@ -75,6 +118,14 @@ ProcessGrid::ProcessGrid(Comm comm, GridShape shape) : comm_(std::move(comm)), s
     layers_.push_back(comm_.split(coord(mode), comm_.rank()));
     lines_.push_back(comm_.split(shape_.line_begin(mode, comm_.rank()), coord(mode)));
   }
+}
+
+const Comm& ProcessGrid::plane(const std::vector<int>& modes) const {
+  const auto found = planes_->find(modes);
+  if (found != planes_->end()) return found->second;
+  const int rank = comm_.rank();
+  const int first = shape_.rank_in_plane(modes, rank, 0);
+  return planes_->emplace(modes, comm_.split(first, shape_.number_in_plane(modes, rank))).first->second;
 }
 
 }  // namespace polyad

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +30,10 @@ class GridShape {
   // it itself); both ascending. A layer meets a line of the same mode in exactly one rank.
   std::vector<int> layer(int mode, int coord) const;
   std::vector<int> line(int mode, int rank) const;
+  // The rank's number among those that differ from it in these modes only, the first-named mode fastest; and
+  // the rank that has a number there.
+  int number_in_plane(std::span<const int> modes, int rank) const;
+  int rank_in_plane(std::span<const int> modes, int rank, int number) const;
   // The lowest rank of that line: it names the line.
   int line_begin(int mode, int rank) const { return rank - coord(rank, mode) * stride(mode); }
 
@@ -39,6 +45,9 @@ class GridShape {
   std::vector<int> dims_, strides_;
   int size_ = 1;
 };
+
+// Every grid of so many ranks: all ordered factorisations.
+std::vector<GridShape> all_grids(int order, int num_ranks);
 
 // "2x3x4"
 std::string to_string(const GridShape& shape);
@@ -57,11 +66,15 @@ class ProcessGrid {
   const Comm& layer(int mode) const { return layers_[std::size_t(mode)]; }
   // The ranks that differ from this one in `mode` only; rank c has coordinate c.
   const Comm& line(int mode) const { return lines_[std::size_t(mode)]; }
+  // The ranks that differ from this one in these modes only, numbered by their coordinates there, the
+  // first-named mode fastest. Made when it is first asked for: collective.
+  const Comm& plane(const std::vector<int>& modes) const;
 
  private:
   Comm comm_;
   GridShape shape_;
   std::vector<Comm> layers_, lines_;
+  std::shared_ptr<std::map<std::vector<int>, Comm>> planes_;  // shared by copies
 };
 
 }  // namespace polyad

@@ -18,22 +18,6 @@ std::vector<int> prime_factors_descending(int n) {
   return primes;
 }
 
-// Every way to write `rest` as a product of as many numbers as the order leaves, behind those in `dims`.
-void factorise(int rest, std::vector<int>& dims, std::size_t order, std::vector<GridShape>& grids) {
-  if (dims.size() + 1 == order) {
-    dims.push_back(rest);
-    grids.emplace_back(dims);
-    dims.pop_back();
-    return;
-  }
-  for (int dim = rest; dim >= 1; --dim)
-    if (rest % dim == 0) {
-      dims.push_back(dim);
-      factorise(rest / dim, dims, order, grids);
-      dims.pop_back();
-    }
-}
-
 }  // namespace
 
 GridShape splatt_grid(std::span<const Index> rows, int num_parts) {
@@ -68,13 +52,6 @@ std::vector<GridShape> candidate_grids(std::span<const Index> rows, int num_part
     for (std::size_t m = 0; m < whole.size(); ++m) whole[m] *= last.dim(int(m));
     grids.emplace_back(whole);
   }
-  return grids;
-}
-
-std::vector<GridShape> all_grids(int order, int num_parts) {
-  std::vector<int> dims;
-  std::vector<GridShape> grids;
-  factorise(num_parts, dims, std::size_t(order), grids);
   return grids;
 }
 

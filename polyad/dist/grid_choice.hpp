@@ -16,8 +16,6 @@ GridShape splatt_grid(std::span<const Index> rows, int num_parts);
 // prime factors are given to the longest mode, which is then taken to be shorter by the mean length; the rest
 // in every distinct way. With fewer primes, every grid.
 std::vector<GridShape> candidate_grids(std::span<const Index> rows, int num_parts, int num_free_primes = 2);
-// Every grid of so many parts.
-std::vector<GridShape> all_grids(int order, int num_parts);
 
 // The mean over the modes of (max - min) / max of the nonzeros per layer, when layers have equal rows: what
 // seed 001 chooses by. Collective, as profiles are.

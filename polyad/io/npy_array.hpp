@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "polyad/base/matrix.hpp"
@@ -12,8 +11,5 @@ namespace polyad::io {
 // dimension (then a single column) or two. `name` is what messages call it. Throws Error{bad_input}.
 Matrix<double> read_npy(const InputFile& file, const ZipMember& member, const std::string& name,
                         int num_dimensions);
-
-// What stands before the numbers of an array of doubles in C order and this machine's byte order.
-std::string npy_header(std::span<const Index> shape);
 
 }  // namespace polyad::io

@@ -9,6 +9,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/io/kruskal_text.hpp"
 #include "polyad/io/npy_array.hpp"
+#include "polyad/io/npy_head.hpp"
 #include "polyad/io/zip_writer.hpp"
 
 namespace polyad::io {

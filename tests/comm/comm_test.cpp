@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -206,6 +207,60 @@ TEST(Comm, gathers_may_have_no_items_at_all_or_all_on_one_rank) {
       EXPECT_TRUE(same(comm.gather_varying<Index>(mine, 0).items,
                        comm.rank() == 0 ? expected : std::vector<Index>()));
     }
+}
+
+TYPED_TEST(CommItems, scatter_hands_out_what_gather_collects) {
+  std::uint64_t seed = 1;
+  for (const Comm& comm : worlds())
+    for (int root = 0; root < comm.size(); ++root) {
+      ++seed;
+      std::vector<Index> counts;
+      std::vector<TypeParam> all;
+      for (int r = 0; r < comm.size(); ++r) {
+        counts.push_back(count_for(seed, r, root));
+        append(all, items<TypeParam>(seed, r, counts.back()));
+      }
+      const bool is_root = comm.rank() == root;
+      std::vector<TypeParam> mine(static_cast<std::size_t>(counts[comm.rank()])),
+          gathered(is_root ? all.size() : 0), everywhere(all.size());
+
+      comm.scatter_varying<TypeParam>(
+          is_root ? std::span<const TypeParam>(all) : std::span<const TypeParam>(), counts, mine, root);
+      comm.gather_varying<TypeParam>(mine, counts, gathered, root);
+      comm.all_gather_varying<TypeParam>(mine, counts, everywhere);
+
+      EXPECT_TRUE(same(mine, items<TypeParam>(seed, comm.rank(), counts[comm.rank()])));
+      if (is_root) {
+        EXPECT_TRUE(same(gathered, all));
+      }
+      EXPECT_TRUE(same(everywhere, all));
+    }
+}
+
+template <class Real>
+void expect_sums_of_stretches() {
+  std::uint64_t seed = 1;
+  for (const Comm& comm : worlds())
+    for (int round = 0; round < 10; ++round) {
+      ++seed;
+      std::vector<Index> counts;
+      for (int r = 0; r < comm.size(); ++r) counts.push_back(count_for(seed, r, 0));
+      const Index n = std::accumulate(counts.begin(), counts.end(), Index(0));
+      std::vector<Real> sums(std::size_t(n), 0), mine(static_cast<std::size_t>(counts[comm.rank()]));
+      for (int r = 0; r < comm.size(); ++r)
+        for (Index i = 0; i < n; ++i) sums[i] += item<Real>(seed, r, i);
+
+      const auto all = items<Real>(seed, comm.rank(), n);
+      comm.reduce_scatter<Real>(all, counts, mine);
+
+      const Index begin = std::accumulate(counts.begin(), counts.begin() + comm.rank(), Index(0));
+      EXPECT_TRUE(std::equal(mine.begin(), mine.end(), sums.begin() + begin));
+    }
+}
+
+TEST(Comm, reduce_scatter_gives_every_rank_its_stretch_of_the_sum) {
+  expect_sums_of_stretches<double>();
+  expect_sums_of_stretches<float>();
 }
 
 TYPED_TEST(CommItems, all_to_all_brings_every_item_to_its_rank) {

@@ -143,5 +143,22 @@ TEST(ProcessGrid, refuses_a_grid_for_another_number_of_processes) {
   if (size > 1) expect_bad_option("grid 1x1 has 1 process" + but, {1, 1});
 }
 
+TEST(ProcessGrid, a_plane_is_numbered_by_its_coordinates_with_the_first_named_mode_fastest) {
+  for (const auto& dims : factorizations(Comm::world().size(), 3)) {
+    const ProcessGrid grid(Comm::world(), GridShape(dims));
+    for (const auto& modes : {std::vector<int>{0}, {1}, {0, 2}, {2, 0}, {1, 0, 2}}) {
+      const auto& plane = grid.plane(modes);
+      int size = 1;
+      for (const int mode : modes) size *= grid.shape().dim(mode);
+      EXPECT_EQ(plane.size(), size);
+      EXPECT_EQ(plane.rank(), grid.shape().number_in_plane(modes, grid.comm().rank()));
+      const auto ranks = plane.all_gather(grid.comm().rank());
+      for (int number = 0; number < size; ++number)
+        EXPECT_EQ(ranks[number], grid.shape().rank_in_plane(modes, grid.comm().rank(), number));
+      EXPECT_EQ(&plane, &grid.plane(modes)) << "made once";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace polyad

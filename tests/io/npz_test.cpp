@@ -4,7 +4,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/io/kruskal.hpp"
-#include "polyad/io/npy_array.hpp"
+#include "polyad/io/npy_head.hpp"
 #include "polyad/io/zip_writer.hpp"
 #include "tests/support/kruskal_samples.hpp"
 #include "tests/support/temporary_folder.hpp"

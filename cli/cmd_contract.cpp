@@ -1,0 +1,232 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/commands.hpp"
+#include "cli/contract_report.hpp"
+#include "cli/input.hpp"
+#include "cli/machine_file.hpp"
+#include "cli/option_text.hpp"
+#include "cli/output.hpp"
+#include "polyad/base/error.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/dense/contract_tensors.hpp"
+#include "polyad/dense/slab_exchange.hpp"
+#include "polyad/io/npy_file.hpp"
+
+namespace polyad::cli {
+namespace {
+
+struct Args {
+  CommonOptions common;
+  std::string expression, a, b, out, grid = "auto", stationary = "auto", memory;
+  bool explain = false;
+};
+
+// The constants of the machine, with all threads of a process multiplying; words may be of 4 bytes.
+DenseMachine dense_machine(const MachineModel& model, Index width) {
+  DenseMachine machine;
+  const double of_a_double = double(width) / sizeof(double);
+  machine.per_message = model.per_message;
+  machine.per_word = model.per_word * of_a_double;
+  machine.per_copied_word = model.per_packed_word * of_a_double;
+  machine.per_flop *= of_a_double / num_threads();
+  return machine;
+}
+
+ContractionChoice choice_of(const Args& args, const DenseMachine& machine, Index width) {
+  ContractionChoice choice;
+  choice.machine = machine;
+  if (args.stationary != "auto")
+    choice.stationary = args.stationary == "a"   ? Stationary::a
+                        : args.stationary == "b" ? Stationary::b
+                                                 : Stationary::c;
+  if (!args.memory.empty()) choice.max_elements = parse_bytes(args.memory, "--memory") / width;
+  return choice;
+}
+
+GridShape parse_grid(const std::string& text, const Comm& comm) {
+  std::vector<int> dims;
+  for (const Index dim : parse_dims(text, "--grid")) dims.push_back(int(std::min<Index>(dim, 1 << 30)));
+  GridShape grid(dims);
+  if (grid.size() != comm.size())
+    throw Error(Errc::bad_option, fmt::format("--grid {} has {} processes, but {} {}", text, grid.size(),
+                                              comm.size(), comm.size() == 1 ? "runs" : "run"));
+  return grid;
+}
+
+BlockedContraction choose(const Comm& comm, const Args& args, const io::NpyHead& a, const io::NpyHead& b,
+                          const ContractionChoice& choice) {
+  const auto expression = parse_contraction(args.expression);
+  // Names of files say more than names of the expression.
+  const auto check = [&](const std::string& file, const IndexNames& indices, const io::NpyHead& head) {
+    if (indices.size() == head.shape.size()) return;
+    throw Error(
+        Errc::bad_input,
+        fmt::format("has {} dimensions, but {} indices in the expression", head.shape.size(), indices.size()),
+        {file, 0});
+  };
+  check(args.a, expression.a, a);
+  check(args.b, expression.b, b);
+  if (args.grid == "auto") return choose_contraction(expression, a.shape, b.shape, comm.size(), choice);
+  return choose_contraction(canonical_problem(expression, parse_grid(args.grid, comm), a.shape, b.shape),
+                            choice);
+}
+
+template <class Real>
+DenseTensor<Real> read_tensor(const ProcessGrid& grid, const io::NpyFile& file,
+                              const TensorDistribution& distribution) {
+  DenseTensor<Real> x(grid, file.head().shape, distribution);
+  const auto order = file.head().by_columns ? FileOrder::first_mode_fastest : FileOrder::last_mode_fastest;
+  distribute_slabs<Real>(x, order, [&](Index first, std::span<Real> into) { file.read(first, into); });
+  return x;
+}
+
+// All processes write, each its own stretches; the file appears when all have written.
+template <class Real>
+void write_tensor(const DenseTensor<Real>& x, const std::string& path) {
+  const Comm& comm = x.grid().comm();
+  const auto header = io::npy_header(x.extents(), sizeof(Real));
+  const Index bytes = std::ssize(header) + num_elements(x.extents()) * Index(sizeof(Real));
+  try {
+    collectively(comm, [&] {
+      if (comm.rank() != 0) return;
+      io::PlacedFile::create(path, bytes);
+      io::PlacedFile(path).write(0, header);
+    });
+    collect_slabs<Real>(x, FileOrder::last_mode_fastest, [&](Index first, std::span<const Real> from) {
+      if (from.empty()) return;
+      io::PlacedFile(path).write(std::ssize(header) + first * Index(sizeof(Real)),
+                                 {reinterpret_cast<const char*>(from.data()), from.size_bytes()});
+    });
+    collectively(comm, [&] {
+      if (comm.rank() == 0) io::PlacedFile::commit(path);
+    });
+  } catch (...) {
+    if (comm.rank() == 0) io::PlacedFile::discard(path);
+    throw;
+  }
+}
+
+template <class Real>
+double norm_of(const DenseTensor<Real>& x) {
+  // Replicas are left away: only scalars have them.
+  double sum = 0;
+  if (x.order() > 0 || x.grid().comm().rank() == 0)
+    for (const Real value : x.local()) sum += double(value) * double(value);
+  return std::sqrt(x.grid().comm().all_reduce(sum));
+}
+
+// Counted and planned words must be the same, as everywhere in Polyad.
+void settle(const Comm& comm, const DenseTally& tally, Index width, ContractRun& run) {
+  run.words = comm.all_reduce(tally.words);
+  run.max_words = comm.all_reduce(tally.words, Reduce::max);
+  run.predicted_words = comm.all_reduce(planned_words(run.plan, comm.rank()));
+  if (run.words != run.predicted_words)
+    throw Error(Errc::internal,
+                fmt::format("{} words were moved, but {} were planned", run.words, run.predicted_words));
+  const Index resident = resident_elements(run.plan.problem);
+  run.working_bytes = (resident + comm.all_reduce(tally.most_elements, Reduce::max)) * width;
+  run.predicted_bytes = (resident + working_elements(run.plan)) * width;
+}
+
+template <class Real>
+void contract_files(const Comm& comm, const Args& args, const io::NpyFile& file_a, const io::NpyFile& file_b,
+                    ContractRun& run, Console& console) {
+  const auto& problem = run.plan.problem;
+  const ProcessGrid grid(comm, problem.grid);
+  auto& progress = console.progress();
+  const auto inputs = run.timings.measure("load", [&] {
+    return progress.during("reading", [&] {
+      auto a = read_tensor<Real>(grid, file_a, problem.a);  // collective: in this order
+      auto b = read_tensor<Real>(grid, file_b, problem.b);
+      return std::pair(std::move(a), std::move(b));
+    });
+  });
+  DenseTensor<Real> c(grid, problem.extents_of(problem.expression.c), problem.c);
+  std::ranges::fill(c.local(), Real(0));
+  DenseTally tally;
+  comm.barrier();
+  progress.begin("contracting");
+  run.timings.measure("contract", [&] {
+    contract(c, inputs.first, inputs.second, run.plan, tally);
+    comm.barrier();
+  });
+  progress.finish();
+  settle(comm, tally, sizeof(Real), run);
+  run.norm = norm_of(c);
+  if (args.out.empty()) return;
+  progress.begin("writing " + args.out);
+  run.timings.measure("write", [&] { write_tensor(c, args.out); });
+  progress.finish();
+}
+
+void check_places(const Args& args) {
+  using Type = std::filesystem::file_type;
+  if (!args.out.empty()) check_place(args.out, Type::regular);
+  const auto& json = args.common.json;
+  if (!json.empty() && json != "-") check_place(json, Type::regular);
+  check_distinct({{"the first input", args.a}, {"the second input", args.b}},
+                 {{"--out", args.out}, {"--json", json == "-" ? "" : json}});
+}
+
+void run(const Comm& comm, const Args& args) {
+  Console console(comm, args.common);
+  collectively(comm, [&] { check_places(args); });
+  const auto files = collectively(comm, [&] {
+    return std::pair(std::make_unique<io::NpyFile>(args.a), std::make_unique<io::NpyFile>(args.b));
+  });
+  const auto &head_a = files.first->head(), &head_b = files.second->head();
+  const Index width = std::max(head_a.width, head_b.width);
+  const auto machine = dense_machine(load_machine(comm).model, width);
+  ContractRun result(collectively(
+      comm, [&] { return choose(comm, args, head_a, head_b, choice_of(args, machine, width)); }));
+  result.out = args.out;
+  result.precision = width == sizeof(double) ? "double" : "single";
+  result.predicted_seconds = predicted_seconds(result.plan, machine);
+  result.flops = 2;
+  for (const auto& [index, extent] : result.plan.problem.extents) result.flops *= double(extent);
+  if (args.explain && result.plan.num_blocks() > 1)
+    console.say(fmt::format("In {} blocks of at most {} of index {}, each by itself:",
+                            result.plan.num_blocks(), result.plan.block_extent, result.plan.block_index));
+  if (args.explain) console.say(explain(result.plan.plan, machine));
+
+  if (width == sizeof(double))
+    contract_files<double>(comm, args, *files.first, *files.second, result, console);
+  else
+    contract_files<float>(comm, args, *files.first, *files.second, result, console);
+  console.say(contract_text(result));
+  if (!args.out.empty()) console.say(args.out + ": the result");
+  console.result(contract_json(comm, result, machine));
+}
+
+}  // namespace
+
+void add_contract(CLI::App& app, const Comm& comm) {
+  auto args = std::make_shared<Args>();
+  auto* command = app.add_subcommand(
+      "contract", "Contraction of two dense tensors: sums of products over shared indices");
+  command->add_option("expression", args->expression, "As in 'C[ij] += A[ik] * B[kj]' or ik,kj->ij")
+      ->required();
+  command->add_option("a", args->a, "The first tensor: an .npy file")->required();
+  command->add_option("b", args->b, "The second tensor: an .npy file")->required();
+  command->add_option("-o,--out", args->out, "Write the result: an .npy file");
+  command->add_option("--grid", args->grid, "Of the processes: 2x3x1, or auto")->capture_default_str();
+  command->add_option("--stationary", args->stationary, "Which tensor is not moved")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "a", "b", "c"}));
+  command->add_option("--memory", args->memory,
+                      "What a process may hold of tensors, as in 800MB; in blocks where it must be");
+  command->add_flag("--explain", args->explain,
+                    "Print how the algorithm is derived, and what each step costs");
+  add_common_options(*command, args->common);
+  command->footer("Example: polyad contract 'C[ij] += A[ik] * B[kj]' a.npy b.npy -o c.npy");
+  command->callback([args, comm] { run(comm, *args); });
+}
+
+}  // namespace polyad::cli

@@ -1,0 +1,92 @@
+#include "cli/contract_report.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "polyad/base/memory.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/dense/distribution_text.hpp"
+#include "polyad/report/statistics_report.hpp"
+
+namespace polyad::cli {
+namespace {
+
+nlohmann::ordered_json steps_json(const ContractRun& run, const DenseMachine& machine) {
+  auto steps = nlohmann::ordered_json::array();
+  const auto add = [&](const std::string& tensor, const RedistributionPlan& plan) {
+    for (const auto& step : plan.steps) {
+      const auto cost = cost_of(step, plan.grid, plan.extents);
+      steps.push_back({{"tensor", tensor},
+                       {"move", to_string(step.move)},
+                       {"grid_modes", step.grid_modes},
+                       {"from", to_string(step.from)},
+                       {"to", to_string(step.to)},
+                       {"words", cost.words},
+                       {"messages", cost.messages},
+                       {"predicted_seconds", seconds(cost, machine)}});
+    }
+  };
+  const auto& plan = run.plan.plan;
+  const auto& expression = run.plan.problem.expression;
+  add(expression.name_a, plan.a.prep);
+  add(expression.name_b, plan.b.prep);
+  steps.push_back({{"tensor", expression.name_c},
+                   {"move", "product"},
+                   {"flops", local_flops(plan)},
+                   {"predicted_seconds", local_flops(plan) * machine.per_flop}});
+  add("T", plan.reduce);
+  add(expression.name_c, plan.finish);
+  return steps;
+}
+
+}  // namespace
+
+nlohmann::ordered_json contract_json(const Comm& comm, const ContractRun& run, const DenseMachine& machine) {
+  const auto& problem = run.plan.problem;
+  const auto& expression = problem.expression;
+  nlohmann::ordered_json json;
+  json["expression"] = to_string(expression);
+  json["dims"] = {{"a", problem.extents_of(expression.a)},
+                  {"b", problem.extents_of(expression.b)},
+                  {"c", problem.extents_of(expression.c)}};
+  json["stationary"] = to_string(run.plan.plan.stationary);
+  json["grid"] = problem.grid.dims();
+  json["distributions"] = {
+      {"a", to_string(problem.a)}, {"b", to_string(problem.b)}, {"c", to_string(problem.c)}};
+  json["blocks"] = {{"index", run.plan.block_index}, {"count", run.plan.num_blocks()}};
+  json["steps"] = steps_json(run, machine);
+  json["predicted_seconds"] = run.predicted_seconds;
+  for (const auto& [phase, seconds] : run.timings.phases())
+    json["seconds"][phase] = comm.all_reduce(seconds, Reduce::max);
+  json["flops"] = run.flops;
+  json["gflops"] = run.gflops();
+  json["norm"] = run.norm;
+  json["communication"] = {
+      {"words", run.words}, {"predicted_words", run.predicted_words}, {"max_words", run.max_words}};
+  json["memory_bytes"] = run.working_bytes;
+  json["predicted_memory_bytes"] = run.predicted_bytes;
+  json["precision"] = run.precision;
+  json["out"] = run.out;
+  json["processes"] = comm.size();
+  json["threads"] = num_threads();
+  json["peak_memory_bytes"] = comm.all_reduce(peak_memory_bytes(), Reduce::max);
+  return json;
+}
+
+std::string contract_text(const ContractRun& run) {
+  const auto& problem = run.plan.problem;
+  auto text = fmt::format("{}\n", to_string(problem.expression));
+  text += fmt::format("result      {}, norm {:.6g}\n", dims_text(problem.extents_of(problem.expression.c)),
+                      run.norm);
+  text += fmt::format("way         stationary {} on a grid of {}", to_string(run.plan.plan.stationary),
+                      to_string(problem.grid));
+  if (run.plan.num_blocks() > 1)
+    text += fmt::format(", in {} blocks of index {}", run.plan.num_blocks(), run.plan.block_index);
+  text += fmt::format("\nmoved       {} words between processes\n", with_commas(run.words));
+  text += fmt::format("time        {:.3g} s (predicted: {:.3g} s), {:.3g} GFLOP/s in {} precision",
+                      run.timings.seconds("contract"), run.predicted_seconds, run.gflops(), run.precision);
+  return text;
+}
+
+}  // namespace polyad::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+
+#include "polyad/base/timings.hpp"
+#include "polyad/comm/comm.hpp"
+#include "polyad/dense/choose_contraction.hpp"
+
+namespace polyad::cli {
+
+// What a run does and did, for the words and for the JSON.
+struct ContractRun {
+  explicit ContractRun(BlockedContraction chosen) : plan(std::move(chosen)) {}
+
+  BlockedContraction plan;
+  double predicted_seconds = 0, flops = 0, norm = 0;
+  Index words = 0, max_words = 0, predicted_words = 0;
+  Index working_bytes = 0, predicted_bytes = 0;
+  std::string precision, out;
+  Timings timings;
+
+  double gflops() const {
+    const double seconds = timings.seconds("contract");
+    return seconds > 0 ? flops / seconds * 1e-9 : 0;
+  }
+};
+
+// For people, and for machines (collective: seconds are those of the process that took longest).
+std::string contract_text(const ContractRun& run);
+nlohmann::ordered_json contract_json(const Comm& comm, const ContractRun& run, const DenseMachine& machine);
+
+}  // namespace polyad::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace polyad {
+
+using IndexNames = std::vector<std::string>;
+
+// C[...] += A[...] * B[...]: summed over every index that C does not have.
+struct ContractionExpression {
+  std::string name_a = "A", name_b = "B", name_c = "C";
+  IndexNames a, b, c;
+
+  friend bool operator==(const ContractionExpression&, const ContractionExpression&) = default;
+};
+
+// Reads "C[abji] += A[acik] * B[bcjk]" (also with = and with commas between longer names) and NumPy's
+// "acik,bcjk->abji"; without an arrow, C has the indices that occur once, in the order of the alphabet.
+// Throws Error{bad_option} that says what was expected.
+ContractionExpression parse_contraction(std::string_view text);
+
+// "C[abji] += A[acik] * B[bcjk]"
+std::string to_string(const ContractionExpression& expression);
+
+bool has_index(const IndexNames& indices, const std::string& index);
+// Those of the first that are in the second, or are not, in their order.
+IndexNames shared_indices(const IndexNames& indices, const IndexNames& others);
+IndexNames other_indices(const IndexNames& indices, const IndexNames& others);
+// The indices that are summed over: in both inputs, or in one of them only.
+IndexNames contracted_indices(const ContractionExpression& expression);
+
+}  // namespace polyad

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <vector>
+
+#include "polyad/dense/tensor_distribution.hpp"
+
+namespace polyad {
+
+// Which elements of a dense tensor every process of a grid holds: a value that needs no processes.
+struct DenseLayout {
+  GridShape grid;
+  std::vector<Index> extents;
+  TensorDistribution distribution;
+
+  int order() const { return int(extents.size()); }
+  friend bool operator==(const DenseLayout&, const DenseLayout&) = default;
+};
+
+// Throws Error{bad_option} unless the distribution is valid and has as many modes as there are extents, and
+// Error{resource} for a tensor of more than 2^62 elements.
+DenseLayout make_layout(const GridShape& grid, std::vector<Index> extents, TensorDistribution distribution);
+
+bool holds_anything(const DenseLayout& layout, int rank);
+// The indices of every mode that a process holds, all of them empty off the hyperplane.
+std::vector<CyclicRange> share_of(const DenseLayout& layout, int rank);
+std::vector<Index> extents_of(const std::vector<CyclicRange>& share);
+// The product; 1 without extents.
+Index num_elements(const std::vector<Index>& extents);
+Index local_size(const DenseLayout& layout, int rank);
+// No process holds more.
+Index largest_local_size(const DenseLayout& layout);
+
+}  // namespace polyad

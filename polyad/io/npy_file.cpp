@@ -1,0 +1,124 @@
+#include "polyad/io/npy_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <system_error>
+
+#include "polyad/base/error.hpp"
+#include "polyad/io/stored_numbers.hpp"
+
+namespace polyad::io {
+namespace {
+
+std::filesystem::path partial(const std::filesystem::path& path) {
+  return path.string() + ".partial";
+}
+
+[[noreturn]] void fail_writing(const std::filesystem::path& path, int error) {
+  const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  throw Error(is_full ? Errc::resource : Errc::io,
+              "cannot be written: " + std::generic_category().message(error), {path.string(), 0});
+}
+
+}  // namespace
+
+NpyFile::NpyFile(const std::filesystem::path& path) : file_(path) {
+  Index position = 0;
+  head_ = read_npy_head({file_.size(),
+                         [&](std::span<char> into) {
+                           file_.read(position, into);
+                           position += std::ssize(into);
+                         },
+                         [&](const std::string& why) { fail(why); }});
+  auto expected = static_cast<__int128>(head_.width);
+  for (const Index extent : head_.shape) expected *= extent;
+  if (expected != file_.size() - head_.begin)
+    fail(fmt::format("has {} bytes of numbers, expected {} for the shape ({})", file_.size() - head_.begin,
+                     double(expected), fmt::join(head_.shape, ", ")));
+}
+
+void NpyFile::fail(const std::string& why) const {
+  throw Error(Errc::bad_input, why, {file_.path().string(), 0});
+}
+
+template <class Stored, class Bits, class Real>
+void NpyFile::read_as(Index first, std::span<Real> into) const {
+  std::vector<Index> bad(std::size_t(num_threads()), -1);
+  read_numbers<Bits>(file_, head_.begin + first * head_.width, std::ssize(into), [&](Index place, Bits bits) {
+    if (head_.swapped) bits = sizeof(Bits) == 4 ? __builtin_bswap32(bits) : __builtin_bswap64(bits);
+    const auto value = std::bit_cast<Stored>(bits);
+    auto& found = bad[std::size_t(omp_get_thread_num())];
+    if (!std::isfinite(value) && found < 0) found = place;
+    into[std::size_t(place)] = Real(value);
+  });
+  for (const Index place : bad)
+    if (place >= 0)
+      fail(fmt::format("has the value '{}' as number {}, which is not finite", into[std::size_t(place)],
+                       first + place));
+}
+
+template <class Real>
+void NpyFile::read(Index first, std::span<Real> into) const {
+  if (head_.width == 4)
+    read_as<float, std::uint32_t>(first, into);
+  else
+    read_as<double, std::uint64_t>(first, into);
+}
+template void NpyFile::read(Index, std::span<float>) const;
+template void NpyFile::read(Index, std::span<double>) const;
+
+void PlacedFile::create(const std::filesystem::path& path, Index bytes) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw Error(Errc::io, "is no regular file, which is needed to write at several places",
+                {path.string(), 0});
+  const int descriptor = open(partial(path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) fail_writing(path, errno);
+  const int failed = ftruncate(descriptor, off_t(bytes)) != 0 ? errno : 0;
+  close(descriptor);
+  if (failed == 0) return;
+  discard(path);
+  fail_writing(path, failed);
+}
+
+void PlacedFile::commit(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto target = std::filesystem::weakly_canonical(path, error);
+  std::filesystem::rename(partial(path), error ? path : target, error);
+  if (error) fail_writing(path, error.value());
+}
+
+void PlacedFile::discard(const std::filesystem::path& path) noexcept {
+  std::error_code ignored;
+  std::filesystem::remove(partial(path), ignored);
+}
+
+PlacedFile::PlacedFile(const std::filesystem::path& path)
+    : path_(path), descriptor_(open(partial(path).c_str(), O_WRONLY | O_CLOEXEC)) {
+  if (descriptor_ < 0) fail_writing(path, errno);
+}
+
+PlacedFile::~PlacedFile() {
+  close(descriptor_);
+}
+
+void PlacedFile::write(Index offset, std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(descriptor_, bytes.data(), bytes.size(), off_t(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_writing(path_, errno);
+    bytes.remove_prefix(std::size_t(written));
+    offset += Index(written);
+  }
+}
+
+}  // namespace polyad::io
