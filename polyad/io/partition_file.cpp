@@ -23,10 +23,10 @@ Index for_each_line(const std::filesystem::path& path, int num_parts, Fn take) {
     const auto words = split_blanks(line);
     const auto part = words.size() == 1 ? parse_index(words[0]) : std::nullopt;
     if (!part || *part < 0 || *part >= num_parts)
-      throw Error(Errc::bad_input,
-                  fmt::format("{} is not a part; expected a number from 0 to {}", in_quotes(line),
-                              num_parts - 1),
-                  {path.string(), number + 1});
+      throw Error(
+          Errc::bad_input,
+          fmt::format("{} is not a part; expected a number from 0 to {}", in_quotes(line), num_parts - 1),
+          {path.string(), number + 1});
     take(number, int(*part));
   }
   return number;
