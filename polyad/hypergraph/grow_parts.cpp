@@ -10,7 +10,7 @@ namespace polyad {
 namespace {
 
 constexpr std::uint64_t shuffle_stream = 0x67726f77;
-constexpr Index most_pins = 2000;  // larger nets say little about who belongs together
+constexpr Index most_pins = 300;  // larger nets say little about who belongs together
 
 class Growth {
  public:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "polyad/base/parallel.hpp"
+
 namespace polyad {
 
 namespace {
@@ -21,6 +23,34 @@ class PartCounter {
  private:
   std::vector<Index> last_;  // [part]: the net in which it was seen last
 };
+
+// [lambda]: how many nets touch so many parts, and what they weigh together.
+struct LambdaCounts {
+  std::vector<Index> nets, weight;
+
+  explicit LambdaCounts(int num_parts)
+      : nets(std::size_t(num_parts) + 1, 0), weight(std::size_t(num_parts) + 1, 0) {}
+  void add(const LambdaCounts& other) {
+    for (std::size_t lambda = 0; lambda < nets.size(); ++lambda) {
+      nets[lambda] += other.nets[lambda];
+      weight[lambda] += other.weight[lambda];
+    }
+  }
+};
+
+LambdaCounts count_lambdas(const Hypergraph& h, std::span<const int> parts, int num_parts) {
+  auto of_threads = std::vector<LambdaCounts>(std::size_t(num_threads()), LambdaCounts(num_parts));
+  parallel_parts(h.num_nets(), [&](Index begin, Index end, int thread) {
+    PartCounter counter(num_parts);
+    for (Index net = begin; net < end; ++net) {
+      const Index lambda = counter.lambda(h.pins(net), parts, net);
+      ++of_threads[thread].nets[lambda];
+      of_threads[thread].weight[lambda] += h.net_weight(net);
+    }
+  });
+  for (std::size_t thread = 1; thread < of_threads.size(); ++thread) of_threads[0].add(of_threads[thread]);
+  return std::move(of_threads[0]);
+}
 
 void add_weights(const Hypergraph& h, std::span<const int> parts, int num_parts, PartitionMetrics& metrics) {
   for (int c = 0; c < h.num_constraints(); ++c) {
@@ -43,17 +73,15 @@ void add_weights(const Hypergraph& h, std::span<const int> parts, int num_parts,
 PartitionMetrics measure_partition(const Hypergraph& h, std::span<const int> parts, int num_parts,
                                    double rho) {
   PartitionMetrics metrics;
-  metrics.nets_by_lambda.assign(std::size_t(num_parts) + 1, 0);
-  PartCounter counter(num_parts);
-  for (Index net = 0; net < h.num_nets(); ++net) {
-    const Index lambda = counter.lambda(h.pins(net), parts, net);
-    ++metrics.nets_by_lambda[lambda];
-    metrics.lambda_max = std::max(metrics.lambda_max, lambda);
-    if (lambda < 2) continue;
-    ++metrics.cut_nets;
-    metrics.connectivity += h.net_weight(net) * (lambda - 1);
-    metrics.lambda_power += double(h.net_weight(net)) * std::pow(double(lambda), rho);
+  auto counts = count_lambdas(h, parts, num_parts);
+  for (Index lambda = 1; lambda <= num_parts; ++lambda) {
+    if (counts.nets[lambda] > 0) metrics.lambda_max = lambda;
+    if (lambda == 1) continue;
+    metrics.cut_nets += counts.nets[lambda];
+    metrics.connectivity += counts.weight[lambda] * (lambda - 1);
+    metrics.lambda_power += double(counts.weight[lambda]) * std::pow(double(lambda), rho);
   }
+  metrics.nets_by_lambda = std::move(counts.nets);
   add_weights(h, parts, num_parts, metrics);
   return metrics;
 }

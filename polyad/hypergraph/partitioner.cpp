@@ -20,8 +20,12 @@ namespace {
 constexpr std::array first_passes{.1, .1, .2, .2, .3, .3, .5, .5, .5, .7, .7, 1., 1., 1., 1.};
 constexpr std::array later_passes{.5, .5, .5, .7, .7, .7, 1., 1., 1., 1., 1., 1.};
 
+constexpr Index hardly_any = 1000;  // vertices per move
+
 // Of the given starts, those that are refined on the coarsest level.
 constexpr std::size_t most_starts = 3;
+// A start that costs so many times as much as the best that was refined does not come to be better.
+constexpr double hopeless = 1.3;
 
 struct Work {
   int random_starts, grown_starts, cycles;
@@ -36,7 +40,7 @@ Work work_of(Effort effort) {
     case Effort::best:
       break;
   }
-  return {6, 4, 5};
+  return {5, 3, 5};
 }
 
 class Partitioner {
@@ -110,15 +114,19 @@ class Partitioner {
     if (is_late()) return;
     Refiner refiner(h, parts, limits_, options_.objective);
     refiner.rebalance();
-    for (const double chance : passes) {
+    for (std::size_t i = 0; i < passes.size(); ++i) {
       if (is_late()) return;
-      const bool is_exact = chance >= 1;
-      const Index moved = refiner.pass(is_exact ? Affinity::exact() : Affinity::smoothed(chance), ++seed);
-      if (moved == 0 && is_exact) return;
+      const double chance = passes[i];
+      const Index moved =
+          refiner.pass(chance >= 1 ? Affinity::exact() : Affinity::smoothed(chance), seed + i + 1);
+      // Where hardly anything moved, the same again would move less.
+      if (moved * hardly_any <= h.num_vertices())
+        while (i + 1 < passes.size() && passes[i + 1] == chance) ++i;
     }
   }
 
   std::vector<int> rebalanced(std::vector<int> parts) const {
+    if (is_balanced(parts)) return parts;
     Refiner(h_, parts, limits_, options_.objective).rebalance();
     return parts;
   }
@@ -148,8 +156,10 @@ class Partitioner {
                    options_.seed + 1000 * std::uint64_t(s));
     for (int s = 0; s < work.grown_starts && !is_late(); ++s)
       refine_start(grow_parts(levels.coarsest(), limits_, options_.seed + std::uint64_t(s)), options_.seed);
-    for (std::size_t s = 0; s < std::min(ordered_starts_.size(), most_starts) && !is_late(); ++s)
-      refine_start(levels.coarsened(*ordered_starts_[s]), options_.seed);
+    for (std::size_t s = 0; s < std::min(ordered_starts_.size(), most_starts) && !is_late(); ++s) {
+      auto start = levels.coarsened(*ordered_starts_[s]);
+      if (cost(levels.coarsest(), start) <= hopeless * least) refine_start(std::move(start), options_.seed);
+    }
     return uncoarsen(levels, std::move(best), options_.seed);
   }
 

@@ -12,7 +12,7 @@ namespace polyad {
 
 inline constexpr int most_parts = 65535;
 
-// How much is tried: two starts; five and a V-cycle; ten and five V-cycles.
+// How much is tried: two starts; three and a V-cycle; eight and five V-cycles.
 enum class Effort { fast, normal, best };
 
 struct PartitionOptions {

@@ -92,6 +92,7 @@ void PinCounts::move_pin(Index net, int from, int to) {
 }
 
 void PinCounts::set_affinity(const Affinity& affinity) {
+  if (affinity == affinity_) return;
   affinity_ = affinity;
   parallel_for(std::ssize(counts_), [&](Index i) { drawn_[i] = affinity_(counts_[i]); });
 }

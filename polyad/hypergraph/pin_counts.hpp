@@ -22,6 +22,7 @@ class Affinity {
     return table_[std::size_t(std::min<Index>(num_pins, num_steps - 1))];
   }
   std::uint8_t full() const { return table_.back(); }
+  friend bool operator==(const Affinity&, const Affinity&) = default;
 
  private:
   static constexpr Index num_steps = 128;
@@ -36,9 +37,19 @@ class PinCounts {
 
   Index of(Index net, int part) const {
     if (const Index row = row_[net]; row >= 0) return counts_[row * width_ + part];
-    for (const auto& entry : list(net))
-      if (entry.part == part) return entry.count;
-    return 0;
+    // Through the whole list: vectors are faster than leaving early.
+    std::uint16_t found = 0;
+    for (const auto& entry : list(net)) found |= entry.part == part ? entry.count : std::uint16_t(0);
+    return found;
+  }
+  // Asks for what looking at a vertex of the part will need, before it is looked at.
+  void prefetch(Index net, int part) const {
+    if (const Index row = row_[net]; row >= 0) {
+      __builtin_prefetch(counts_.data() + row * width_ + part);
+      __builtin_prefetch(drawn_.data() + row * width_);
+    } else {
+      __builtin_prefetch(entries_.data() + ~row);
+    }
   }
   Index lambda(Index net) const { return lambda_[net]; }  // parts that hold pins of it
   void move_pin(Index net, int from, int to);

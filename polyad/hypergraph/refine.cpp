@@ -13,6 +13,7 @@ namespace polyad {
 namespace {
 
 constexpr Index chunk = 64;  // vertices that are looked at in their order
+constexpr Index ahead = 3;   // vertices for which memory is asked beforehand
 constexpr Index block = 32;  // parts whose sums are compared at once
 constexpr std::uint64_t shuffle_stream = 0x72656669;
 
@@ -63,17 +64,15 @@ std::int64_t Refiner::gain(Index vertex, int to) const {
 }
 
 template <class Sum>
-Refiner::Proposal Refiner::best_part(Index vertex, Wish wish, int shift, Sum* sums) const {
+Refiner::Proposal Refiner::best_part(Index vertex, Wish wish, const Drawn& drawn, Sum* sums) const {
   const int own = parts_[vertex];
+  const auto nets = h_.nets(vertex);
   std::fill_n(sums, counts_.width(), Sum{});
-  std::int64_t stay = 0;
-  for (const auto net : h_.nets(vertex)) {
-    const Sum weight = Sum(weight_at(net, own) >> shift);
-    counts_.add_affinities(net, weight, sums);
-    stay += std::int64_t(weight) * counts_.affinity()(counts_.of(net, own) - 1);
-  }
+  for (std::size_t i = 0; i < nets.size(); ++i)
+    counts_.add_affinities(nets[i], Sum(drawn.weights[i] >> drawn.shift), sums);
   sums[own] = 0;
   Proposal best{vertex, -1, 0};
+  const std::int64_t stay = drawn.stay >> drawn.shift;
   std::int64_t bar = wish == Wish::gain ? stay : 0;
   for (Index begin = 0; begin < num_parts_; begin += block) {
     if (std::int64_t(largest(sums + begin, block)) < bar) continue;
@@ -89,21 +88,25 @@ Refiner::Proposal Refiner::best_part(Index vertex, Wish wish, int shift, Sum* su
   return best;
 }
 
-Refiner::Proposal Refiner::propose(Index vertex, Wish wish, std::vector<std::uint32_t>& sums) const {
+Refiner::Proposal Refiner::propose(Index vertex, Wish wish, Scratch& scratch) const {
   const int own = parts_[vertex];
   const std::int64_t full = counts_.affinity().full();
-  std::int64_t total = 0, to_win = 0;
+  auto& drawn = scratch.drawn;
+  drawn.weights.clear();
+  drawn.stay = 0;
+  std::int64_t total = 0;
   for (const auto net : h_.nets(vertex)) {
     const auto weight = weight_at(net, own);
+    drawn.weights.push_back(weight);
+    drawn.stay += weight * counts_.affinity()(counts_.of(net, own) - 1);
     total += weight * full;
-    to_win += weight * (full - counts_.affinity()(counts_.of(net, own) - 1));
   }
-  if (wish == Wish::gain && to_win == 0) return {vertex, -1, 0};
+  if (wish == Wish::gain && drawn.stay == total) return {vertex, -1, 0};
+  drawn.shift = 0;
   if (total <= std::numeric_limits<std::uint16_t>::max())
-    return best_part(vertex, wish, 0, reinterpret_cast<std::uint16_t*>(sums.data()));
-  int shift = 0;
-  while (total >> shift > std::numeric_limits<std::uint32_t>::max()) ++shift;
-  return best_part(vertex, wish, shift, sums.data());
+    return best_part(vertex, wish, drawn, scratch.narrow.data());
+  while (total >> drawn.shift > std::numeric_limits<std::uint32_t>::max()) ++drawn.shift;
+  return best_part(vertex, wish, drawn, scratch.wide.data());
 }
 
 // The move is made if it still gains, or costs nothing and evens the parts out.
@@ -127,8 +130,7 @@ Index Refiner::pass(const Affinity& affinity, std::uint64_t seed) {
   const auto chunks = shuffled((h_.num_vertices() + chunk - 1) / chunk, Random(seed, shuffle_stream));
   const Index batch = chunks_of_batch(std::ssize(chunks));
   std::vector<Proposal> proposals;
-  std::vector<std::vector<std::uint32_t>> sums(std::size_t(num_threads()),
-                                               std::vector<std::uint32_t>(std::size_t(counts_.width())));
+  std::vector<Scratch> scratch(std::size_t(num_threads()), Scratch(counts_.width()));
   Index moved = 0;
   for (Index first = 0; first < std::ssize(chunks); first += batch) {
     const Index count = std::min<Index>(batch, std::ssize(chunks) - first);
@@ -136,8 +138,11 @@ Index Refiner::pass(const Affinity& affinity, std::uint64_t seed) {
     parallel_parts(count, [&](Index begin, Index end, int thread) {
       for (Index c = begin; c < end; ++c) {
         const Index from = Index(chunks[first + c]) * chunk, to = std::min(from + chunk, h_.num_vertices());
-        for (Index v = from; v < to; ++v)
-          proposals[c * chunk + v - from] = propose(v, Wish::gain, sums[thread]);
+        for (Index v = from; v < to; ++v) {
+          if (v + ahead < to)
+            for (const auto net : h_.nets(v + ahead)) counts_.prefetch(net, parts_[v + ahead]);
+          proposals[c * chunk + v - from] = propose(v, Wish::gain, scratch[thread]);
+        }
       }
     });
     for (const auto& proposal : proposals)
@@ -150,19 +155,24 @@ Index Refiner::pass(const Affinity& affinity, std::uint64_t seed) {
 }
 
 bool Refiner::rebalance() {
+  if (is_balanced()) return true;
   counts_.set_affinity(Affinity::exact());
-  std::vector<std::uint32_t> sums(std::size_t(counts_.width()));
+  Scratch scratch(counts_.width());
   std::vector<Proposal> leavers;
   for (Index v = 0; v < h_.num_vertices(); ++v)
-    if (balance_.is_overloaded(parts_[v])) leavers.push_back(propose(v, Wish::leave, sums));
+    if (balance_.is_overloaded(parts_[v])) leavers.push_back(propose(v, Wish::leave, scratch));
   std::ranges::stable_sort(leavers, std::ranges::greater{}, &Proposal::gain);
   for (const auto& leaver : leavers) {
     if (!balance_.is_overloaded(parts_[leaver.vertex])) continue;
     const auto now = leaver.part >= 0 && balance_.fits(leaver.vertex, leaver.part)
                          ? leaver
-                         : propose(leaver.vertex, Wish::leave, sums);
+                         : propose(leaver.vertex, Wish::leave, scratch);
     if (now.part >= 0) move(now.vertex, now.part);
   }
+  return is_balanced();
+}
+
+bool Refiner::is_balanced() const {
   for (int part = 0; part < num_parts_; ++part)
     if (balance_.is_overloaded(part)) return false;
   return true;

@@ -35,12 +35,27 @@ class Refiner {
     std::int64_t gain = 0;
   };
   enum class Wish { gain, leave };
+  // What the nets of a vertex weigh to it, and how much they draw it to its own part.
+  struct Drawn {
+    std::vector<std::int64_t> weights;  // [net of the vertex]
+    std::int64_t stay = 0;
+    int shift = 0;  // weights lose so many bits, so that their sums fit
+  };
+  // What a thread needs to look at a vertex; the sums are [part].
+  struct Scratch {
+    explicit Scratch(Index width) : narrow(std::size_t(width)), wide(std::size_t(width)) {}
+
+    Drawn drawn;
+    std::vector<std::uint16_t> narrow;
+    std::vector<std::uint32_t> wide;
+  };
 
   std::int64_t weight_at(Index net, int own) const;
-  Proposal propose(Index vertex, Wish wish, std::vector<std::uint32_t>& sums) const;
+  Proposal propose(Index vertex, Wish wish, Scratch& scratch) const;
   template <class Sum>
-  Proposal best_part(Index vertex, Wish wish, int shift, Sum* sums) const;
+  Proposal best_part(Index vertex, Wish wish, const Drawn& drawn, Sum* sums) const;
   bool is_wanted(const Proposal& proposal) const;
+  bool is_balanced() const;
   void move(Index vertex, int to);
 
   const Hypergraph& h_;

@@ -143,13 +143,17 @@ Tiling halving_tiling(const SparseTensor<double, LocalIndex>& x, int num_parts) 
           })};
 }
 
-std::vector<Tiling> all_tilings(const SparseTensor<double, LocalIndex>& x, int num_parts) {
-  std::vector<Tiling> tilings;
-  for (int m = 0; m < x.order(); ++m) tilings.push_back(block_tiling(x, num_parts, m));
+std::vector<MakeTiling> all_tilings(const SparseTensor<double, LocalIndex>& x, int num_parts) {
+  std::vector<MakeTiling> tilings;
+  for (int m = 0; m < x.order(); ++m)
+    tilings.emplace_back([&x, num_parts, m] { return block_tiling(x, num_parts, m); });
   for (int a = 0; a < x.order(); ++a)
-    for (int b = a + 1; b < x.order(); ++b) tilings.push_back(grid_tiling(x, num_parts, std::array{a, b}));
-  if (x.order() > 2) tilings.push_back(grid_tiling(x, num_parts, natural_mode_order(x.order())));
-  tilings.push_back(halving_tiling(x, num_parts));
+    for (int b = a + 1; b < x.order(); ++b)
+      tilings.emplace_back([&x, num_parts, a, b] { return grid_tiling(x, num_parts, std::array{a, b}); });
+  if (x.order() > 2)
+    tilings.emplace_back(
+        [&x, num_parts] { return grid_tiling(x, num_parts, natural_mode_order(x.order())); });
+  tilings.emplace_back([&x, num_parts] { return halving_tiling(x, num_parts); });
   return tilings;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +23,9 @@ Tiling grid_tiling(const SparseTensor<double, LocalIndex>& x, int num_parts, std
 // Halves of halves, each cut along the mode in which that cuts the fewest slices of all modes.
 Tiling halving_tiling(const SparseTensor<double, LocalIndex>& x, int num_parts);
 
-// A block for every mode, a grid for every pair of modes and for all, and halves.
-std::vector<Tiling> all_tilings(const SparseTensor<double, LocalIndex>& x, int num_parts);
+// A block for every mode, a grid for every pair of modes and for all, and halves: how each is made, because
+// all of them at once would take much memory.
+using MakeTiling = std::function<Tiling()>;
+std::vector<MakeTiling> all_tilings(const SparseTensor<double, LocalIndex>& x, int num_parts);
 
 }  // namespace polyad

@@ -92,7 +92,8 @@ TEST(Partitioner, is_never_worse_than_its_starts) {
     options.num_parts = 12;
     options.effort = Effort::fast;
     Index least = std::numeric_limits<Index>::max();
-    for (auto& tiling : all_tilings(model.cells, 12)) {
+    for (const auto& make : all_tilings(model.cells, 12)) {
+      auto tiling = make();
       least = std::min(least, measure_partition(model.h, tiling.parts, 12).connectivity);
       options.starts.push_back(std::move(tiling.parts));
     }
