@@ -140,14 +140,6 @@ bool is_kept(const Args& args, const PartitionRun& run) {
          (run.method == PartitionMethod::hypergraph || run.method == PartitionMethod::bisection);
 }
 
-void keep(const std::filesystem::path& path, std::span<const int> parts, const Console& console) {
-  try {
-    io::write_partition(path, parts);
-  } catch (const Error& error) {
-    console.warn(fmt::format("the partition is not kept beside the tensor: {}", error.what()));
-  }
-}
-
 void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run, Console& console) {
   Stopwatch watch;
   const auto x = load(comm, args.input, console).tensor;
@@ -166,7 +158,8 @@ void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run
     return measured_partition(x, options, io::read_partition(kept, {0, count, count, args.num_parts}));
   });
   run.partition_seconds = watch.lap();
-  if (!run.was_cached && is_kept(args, run)) keep(kept, run.partition.parts, console);
+  if (run.was_cached || !is_kept(args, run)) return;
+  if (const auto notice = keep_partition(kept, run.partition.parts); !notice.empty()) console.warn(notice);
 }
 
 void run(const Comm& comm, const Args& args) {

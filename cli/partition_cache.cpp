@@ -76,6 +76,15 @@ std::filesystem::path cached_partition(const std::string& tensor_path, const Ten
                      options.hypergraph.num_parts, fingerprint);
 }
 
+std::string keep_partition(const std::filesystem::path& path, std::span<const int> parts) {
+  try {
+    io::write_partition(path, parts);
+  } catch (const Error& error) {
+    return fmt::format("the partition is not kept beside the tensor: {}", error.what());
+  }
+  return "";
+}
+
 TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, std::uint64_t seed) {
   TensorPartitionOptions options;
   options.model = model;
@@ -100,11 +109,7 @@ KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& s
   auto all = collectively(comm, [&] {
     if (comm.rank() != 0) return std::vector<int>{};
     auto parts = partition_tensor(whole, options).parts;
-    try {
-      io::write_partition(path, parts);
-    } catch (const Error& error) {
-      kept.notice = fmt::format("the partition is not kept: {}", error.what());
-    }
+    kept.notice = keep_partition(path, parts);
     return parts;
   });
   if (is_fine) {
@@ -119,11 +124,9 @@ KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& s
 std::vector<int> partition_and_keep(const SparseTensor<double>& x, const std::string& tensor_path,
                                     const TensorPartitionOptions& options) {
   auto partition = partition_tensor(x, options);
-  if (partition.was_cut_short) return std::move(partition.parts);
-  try {
+  if (!partition.was_cut_short) {
     const auto fingerprint = partition_fingerprint(Comm::self(), x, options);
-    io::write_partition(cached_partition(tensor_path, options, fingerprint), partition.parts);
-  } catch (const Error&) {  // then the next run makes it again
+    keep_partition(cached_partition(tensor_path, options, fingerprint), partition.parts);
   }
   return std::move(partition.parts);
 }

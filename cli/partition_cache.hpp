@@ -1,7 +1,7 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
+#include <span>
 #include <string>
 
 #include "polyad/comm/comm.hpp"
@@ -18,6 +18,9 @@ std::uint64_t partition_fingerprint(const Comm& comm, const SparseTensor<double>
                                     const TensorPartitionOptions& options);
 std::filesystem::path cached_partition(const std::string& tensor_path, const TensorPartitionOptions& options,
                                        std::uint64_t fingerprint);
+
+// Writes it there; returns why it could not be, or nothing. A run does not fail for that.
+std::string keep_partition(const std::filesystem::path& path, std::span<const int> parts);
 
 // What cpd and plan ask of the partitioner where they are told no more.
 TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, std::uint64_t seed);

@@ -90,6 +90,18 @@ struct Tucker {
   std::vector<DenseTensor<double>> factors;
 };
 
+// Y, whose indices are `from`, with its mode m multiplied by the factor, as long as `extent` then.
+DenseTensor<double> multiplied(const DenseTensor<double>& y, const std::string& from,
+                               const DenseTensor<double>& factor, std::size_t m, const std::string& to,
+                               Index extent) {
+  auto size = y.extents();
+  size[m] = extent;
+  auto next = zeros(y.grid(), size);
+  const char whole = from[m] == 'r' ? to[m] : from[m];
+  indexed(next, to) += indexed(y, from) * indexed(factor, std::string{whole, 'r'});
+  return next;
+}
+
 Tucker st_hosvd(const DenseTensor<double>& x) {
   Tucker result{x, {}};
   const std::string indices = "ijk";
@@ -105,11 +117,7 @@ Tucker st_hosvd(const DenseTensor<double>& x) {
     // U = its strongest eigenvectors
     result.factors.push_back(strongest(gram, ranks[m]));
     // Y = Y x_m U^T
-    auto smaller = y.extents();
-    smaller[m] = ranks[m];
-    auto next = zeros(x.grid(), smaller);
-    indexed(next, reduced) += indexed(y, indices) * indexed(result.factors[m], indices.substr(m, 1) + "r");
-    y = std::move(next);
+    y = multiplied(y, indices, result.factors[m], m, reduced, ranks[m]);
   }
   return result;
 }
@@ -120,11 +128,7 @@ DenseTensor<double> expanded(const Tucker& tucker) {
   for (std::size_t m = 0; m < indices.size(); ++m) {
     auto reduced = indices;
     reduced[m] = 'r';
-    auto larger = y.extents();
-    larger[m] = extents[m];
-    auto next = zeros(y.grid(), larger);
-    indexed(next, indices) += indexed(y, reduced) * indexed(tucker.factors[m], indices.substr(m, 1) + "r");
-    y = std::move(next);
+    y = multiplied(y, reduced, tucker.factors[m], m, indices, extents[m]);
   }
   return y;
 }

@@ -8,15 +8,11 @@
 
 namespace polyad {
 
-namespace {
-
 void check_countable(Index count, const std::string& things) {
   if (count > max_local_index)
     throw Error(Errc::resource, "a hypergraph may have at most " + std::to_string(max_local_index) + " " +
                                     things + ", this one would have " + std::to_string(count));
 }
-
-}  // namespace
 
 NumberLists transpose(const NumberLists& lists, Index count) {
   NumberLists result;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "polyad/base/array.hpp"
@@ -23,6 +24,9 @@ struct NumberLists {
 
 // In which lists each number of [0, count) occurs, ascending: the transpose.
 NumberLists transpose(const NumberLists& lists, Index count);
+
+// Throws Error{resource} when there are more vertices or nets than can be numbered.
+void check_countable(Index count, const std::string& things);
 
 // Vertices, and nets (hyperedges) that hold some of them: a value. A vertex has a weight for each balance
 // constraint, a net one weight, which is what it costs per further part that it touches. Vertices and nets

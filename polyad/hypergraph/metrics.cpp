@@ -92,6 +92,11 @@ double Objective::cost_of_next(Index lambda) const {
   return std::pow(double(lambda + 1), rho) - std::pow(double(lambda), rho);
 }
 
+Index Objective::units_of_next(Index lambda) const {
+  const bool is_whole = kind == Kind::connectivity || rho == std::floor(rho);
+  return std::llround(cost_of_next(lambda) * (is_whole ? 1 : 8));
+}
+
 double Objective::of(const PartitionMetrics& metrics) const {
   return kind == Kind::connectivity ? double(metrics.connectivity) : metrics.lambda_power;
 }

@@ -30,6 +30,8 @@ struct Objective {
 
   // What it costs a net of weight 1 that touches `lambda` parts, at least one, to touch one more.
   double cost_of_next(Index lambda) const;
+  // The same as a whole number: in eighths where rho makes costs that are none.
+  Index units_of_next(Index lambda) const;
   double of(const PartitionMetrics& metrics) const;
 };
 

@@ -51,13 +51,6 @@ bool is_same_cell(const SparseTensor<double, LocalIndex>& x, Index a, Index b) {
   return true;
 }
 
-void check_countable(Index num_nonzeros) {
-  if (num_nonzeros > max_local_index)
-    throw Error(Errc::resource, "a hypergraph may have at most " + std::to_string(max_local_index) +
-                                    " vertices, the tensor has " + std::to_string(num_nonzeros) +
-                                    " nonzeros");
-}
-
 // Collects, without repeating any, the vertices that the nonzeros of a slice touch in one mode.
 class SliceNeighbours {
  public:
@@ -95,7 +88,7 @@ std::vector<Array<Index>> slices_of(std::vector<RowNumbers> rows) {
 }  // namespace
 
 FineModel fine_model(const SparseTensor<double>& x) {
-  check_countable(x.num_nonzeros());
+  check_countable(x.num_nonzeros(), "vertices");
   auto cells = numbered(x, number_rows(x));
   sort_nonzeros(cells, natural_mode_order(x.order()));
   FineModel model;
@@ -133,7 +126,7 @@ Hypergraph with_row_vertices(const FineModel& model) {
 }
 
 SliceModel coarse_model(const SparseTensor<double>& x, SliceWeights weights) {
-  check_countable(x.num_nonzeros());
+  check_countable(x.num_nonzeros(), "vertices");
   auto rows = number_rows(x);
   const auto cells = numbered(x, rows);
   const auto slices = all_slices(cells);
@@ -159,7 +152,7 @@ SliceModel row_model(const SparseTensor<double>& x) {
   if (x.order() != 2)
     throw Error(Errc::bad_input, "the row-wise model is one of matrices, the tensor has " +
                                      std::to_string(x.order()) + " modes");
-  check_countable(x.num_nonzeros());
+  check_countable(x.num_nonzeros(), "vertices");
   auto rows = number_rows(x);
   const auto cells = numbered(x, rows);
   NumberLists columns, pins;

@@ -185,14 +185,13 @@ class Partitioner {
   bool was_cut_short_ = false;
 };
 
-void check(const Hypergraph& h, const PartitionOptions& options) {
+void check([[maybe_unused]] const Hypergraph& h, const PartitionOptions& options) {
   if (options.num_parts < 1 || options.num_parts > most_parts)
     throw Error(Errc::bad_option, "expected 1 to " + std::to_string(most_parts) + " parts, found " +
                                       std::to_string(options.num_parts));
   if (!(options.imbalance >= 0)) throw Error(Errc::bad_option, "the imbalance must not be negative");
   assert(options.older.empty() || std::ssize(options.older) == h.num_vertices());
   assert(options.shares.empty() || std::ssize(options.shares) == options.num_parts);
-  (void)h;
 }
 
 }  // namespace

@@ -42,15 +42,6 @@ class PinCounts {
     for (const auto& entry : list(net)) found |= entry.part == part ? entry.count : std::uint16_t(0);
     return found;
   }
-  // Asks for what looking at a vertex of the part will need, before it is looked at.
-  void prefetch(Index net, int part) const {
-    if (const Index row = row_[net]; row >= 0) {
-      __builtin_prefetch(counts_.data() + row * width_ + part);
-      __builtin_prefetch(drawn_.data() + row * width_);
-    } else {
-      __builtin_prefetch(entries_.data() + ~row);
-    }
-  }
   Index lambda(Index net) const { return lambda_[net]; }  // parts that hold pins of it
   void move_pin(Index net, int from, int to);
 

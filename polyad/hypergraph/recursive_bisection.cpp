@@ -48,13 +48,7 @@ class Bisection {
  private:
   static constexpr LocalIndex none = LocalIndex(max_local_index);
 
-  Index cost(Index net) const {
-    // Costs that are no whole numbers are counted in eighths.
-    const bool is_whole = options_.objective.kind == Objective::Kind::connectivity ||
-                          options_.objective.rho == std::floor(options_.objective.rho);
-    return h_.net_weight(net) *
-           std::llround(options_.objective.cost_of_next(lambda_[net]) * (is_whole ? 1 : 8));
-  }
+  Index cost(Index net) const { return h_.net_weight(net) * options_.objective.units_of_next(lambda_[net]); }
 
   PieceHypergraph restricted_to(const Piece& piece) {
     for (std::size_t i = 0; i < piece.vertices.size(); ++i) number_[piece.vertices[i]] = LocalIndex(i);

@@ -13,7 +13,6 @@ namespace polyad {
 namespace {
 
 constexpr Index chunk = 64;  // vertices that are looked at in their order
-constexpr Index ahead = 3;   // vertices for which memory is asked beforehand
 constexpr Index block = 32;  // parts whose sums are compared at once
 constexpr std::uint64_t shuffle_stream = 0x72656669;
 
@@ -39,12 +38,7 @@ Refiner::Refiner(const Hypergraph& h, std::vector<int>& parts, const PartLimits&
       num_parts_(int(limits[0].size())),
       balance_(h, parts, limits),
       counts_(h, parts, num_parts_) {
-  // Whole numbers: costs that are none are counted in eighths.
-  const bool is_whole =
-      objective.kind == Objective::Kind::connectivity || objective.rho == std::floor(objective.rho);
-  unit_ = is_whole ? 1 : 8;
-  for (Index lambda = 0; lambda <= num_parts_; ++lambda)
-    steps_.push_back(std::llround(objective.cost_of_next(lambda) * double(unit_)));
+  for (Index lambda = 0; lambda <= num_parts_; ++lambda) steps_.push_back(objective.units_of_next(lambda));
 }
 
 // What a part more would cost the net if a vertex left the part `own`.
@@ -138,11 +132,8 @@ Index Refiner::pass(const Affinity& affinity, std::uint64_t seed) {
     parallel_parts(count, [&](Index begin, Index end, int thread) {
       for (Index c = begin; c < end; ++c) {
         const Index from = Index(chunks[first + c]) * chunk, to = std::min(from + chunk, h_.num_vertices());
-        for (Index v = from; v < to; ++v) {
-          if (v + ahead < to)
-            for (const auto net : h_.nets(v + ahead)) counts_.prefetch(net, parts_[v + ahead]);
+        for (Index v = from; v < to; ++v)
           proposals[c * chunk + v - from] = propose(v, Wish::gain, scratch[thread]);
-        }
       }
     });
     for (const auto& proposal : proposals)

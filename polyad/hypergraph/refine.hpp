@@ -61,8 +61,7 @@ class Refiner {
   const Hypergraph& h_;
   std::vector<int>& parts_;
   Objective objective_;
-  std::int64_t unit_;                // of net weights that depend on lambda
-  std::vector<std::int64_t> steps_;  // [lambda]: cost of one part more, in units
+  std::vector<std::int64_t> steps_;  // [lambda]: cost of one part more
   int num_parts_;
   Balance balance_;
   PinCounts counts_;

@@ -54,28 +54,26 @@ TEST(Redistribution, elementals_are_one_collective_each) {  // the table of sect
   expect("[MC,*]", "[*,MC]", "all-to-all 0", "all-to-all 0");
 }
 
+void expect_moves(const std::string& from, const std::string& to, const std::string& text) {
+  EXPECT_EQ(moves(plan({2, 3}, {60, 60}, from, to)), text) << from << " -> " << to;
+}
+
 TEST(Redistribution, sums_are_reduce_scatters) {  // the other direction of the table
-  const auto expect = [](const std::string& from, const std::string& to, const std::string& text) {
-    EXPECT_EQ(moves(plan({2, 3}, {60, 60}, from, to)), text) << from << " -> " << to;
-  };
-  expect("(<0>,<>) sum 1", "(<0>,<1>)", "reduce-scatter 1");
-  expect("(<>,<1>) sum 0", "(<0>,<1>)", "reduce-scatter 0");
-  expect("(<0>,<>) sum 1", "(<0,1>,<>)", "reduce-scatter 1");
-  expect("(<>,<>) sum 0", "(<0>,<>)", "reduce-scatter 0");
-  expect("(<>,<>) sum 0,1", "(<1>,<0>)", "reduce-scatter 0 1");
-  expect("(<0>,<>) sum 1", "(<0>,<>)", "allreduce 1");
-  expect("(<1>,<>) sum 0", "(<0>,<1>)", "all-to-all 1; reduce-scatter 0");
+  expect_moves("(<0>,<>) sum 1", "(<0>,<1>)", "reduce-scatter 1");
+  expect_moves("(<>,<1>) sum 0", "(<0>,<1>)", "reduce-scatter 0");
+  expect_moves("(<0>,<>) sum 1", "(<0,1>,<>)", "reduce-scatter 1");
+  expect_moves("(<>,<>) sum 0", "(<0>,<>)", "reduce-scatter 0");
+  expect_moves("(<>,<>) sum 0,1", "(<1>,<0>)", "reduce-scatter 0 1");
+  expect_moves("(<0>,<>) sum 1", "(<0>,<>)", "allreduce 1");
+  expect_moves("(<1>,<>) sum 0", "(<0>,<1>)", "all-to-all 1; reduce-scatter 0");
   EXPECT_EQ(moves(plan({2, 3}, {}, "() sum 0,1", "()")), "allreduce 0 1");
 }
 
 TEST(Redistribution, hyperplanes_are_scattered_from_and_gathered_to) {
-  const auto expect = [](const std::string& from, const std::string& to, const std::string& text) {
-    EXPECT_EQ(moves(plan({2, 3}, {60, 60}, from, to)), text) << from << " -> " << to;
-  };
-  expect("(<0>,<>) at 1=2", "(<0>,<1>)", "scatter 1");
-  expect("(<0>,<1>)", "(<0>,<>) at 1=2", "gather 1");
-  expect("(<0,1>,<>)", "(<>,<>) at 0=1,1=0", "gather 0 1");
-  expect("(<0>,<>)", "(<0>,<>) at 1=2", "local filter 1");
+  expect_moves("(<0>,<>) at 1=2", "(<0>,<1>)", "scatter 1");
+  expect_moves("(<0>,<1>)", "(<0>,<>) at 1=2", "gather 1");
+  expect_moves("(<0,1>,<>)", "(<>,<>) at 0=1,1=0", "gather 0 1");
+  expect_moves("(<0>,<>)", "(<0>,<>) at 1=2", "local filter 1");
   EXPECT_EQ(moves(plan({2, 3}, {}, "() at 0=1", "()")), "broadcast 0");
 }
 

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import unittest
+from collections.abc import Iterator
 import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
@@ -106,6 +107,13 @@ class BrowsedPage(PageTest):
             sizes.append(picture.stat().st_size)
         self.assertGreater(sizes[1], 5 * sizes[0])
 
+    def measured_at_all_widths(self, num_charts: int) -> Iterator[dict]:
+        for width in (320, 360, 768, 1280):
+            with self.subTest(width=width):
+                measured = self.measure(width)
+                self.assert_fits(measured, num_charts)
+                yield measured
+
     def assert_fits(self, measured: dict, num_charts: int) -> None:
         self.assertLessEqual(measured["scroll_width"], measured["width"])
         self.assertEqual(measured["outside"], [])
@@ -121,15 +129,12 @@ class BrowserTest(BrowsedPage):
         self.assert_seen_without_complaint()
 
     def test_plots_are_drawn_and_fit_phones_and_desktops(self) -> None:
-        for width in (320, 360, 768, 1280):
-            with self.subTest(width=width):
-                measured = self.measure(width)
-                self.assert_fits(measured, 2)
-                self.assertGreater(min(measured["curve"][0]), 50)
-                self.assertEqual(len(measured["weights"]), COMPONENTS)
-                self.assertGreater(min(measured["weights"]), 1)
-                self.assertGreater(len(measured["bars"]), 8 * COMPONENTS)
-                self.assertGreater(max(measured["bars"]), 100)
+        for measured in self.measured_at_all_widths(num_charts=2):
+            self.assertGreater(min(measured["curve"][0]), 50)
+            self.assertEqual(len(measured["weights"]), COMPONENTS)
+            self.assertGreater(min(measured["weights"]), 1)
+            self.assertGreater(len(measured["bars"]), 8 * COMPONENTS)
+            self.assertGreater(max(measured["bars"]), 100)
 
 
 @unittest.skipIf(BROWSER is None, "no chromium, chromium-browser or google-chrome on the PATH")
@@ -140,14 +145,11 @@ class PlanBrowserTest(BrowsedPage):
         self.assert_seen_without_complaint()
 
     def test_plots_are_drawn_and_fit_phones_and_desktops(self) -> None:
-        for width in (320, 360, 768, 1280):
-            with self.subTest(width=width):
-                measured = self.measure(width)
-                self.assert_fits(measured, 4)
-                times = measured["curve"][:5]  # the others have gaps: where nothing is sent
-                self.assertTrue(all(curve_width > 150 for curve_width, _ in times))
-                self.assertGreater(max(measured["bars"]), 100)
-                self.assertLess(max(height for _, height in measured["names"]), 60)
+        for measured in self.measured_at_all_widths(num_charts=4):
+            times = measured["curve"][:5]  # the others have gaps: where nothing is sent
+            self.assertTrue(all(curve_width > 150 for curve_width, _ in times))
+            self.assertGreater(max(measured["bars"]), 100)
+            self.assertLess(max(height for _, height in measured["names"]), 60)
 
 
 if __name__ == "__main__":
