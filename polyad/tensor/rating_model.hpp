@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include "polyad/base/array.hpp"
+#include "polyad/base/matrix.hpp"
+
+namespace polyad {
+
+// What a recommender has learned: the rating of an item by a user is
+//   mean + user_biases[user] + item_biases[item] + <users[user], items[item]>.
+// A user or an item that was never seen has a row of zeros. Without biases (of the plain model) these
+// arrays are empty and the mean is 0.
+template <class Real>
+struct RatingModel {
+  double mean = 0;
+  Matrix<Real> users, items;  // a row per user or item, a column per factor
+  Array<Real> user_biases, item_biases;
+
+  Index num_users() const { return users.num_rows(); }
+  Index num_items() const { return items.num_rows(); }
+  Index num_factors() const { return users.num_cols(); }
+  bool has_biases() const { return !user_biases.empty() || !item_biases.empty(); }
+  friend bool operator==(const RatingModel&, const RatingModel&) = default;
+};
+
+// What training needs besides to go on where it stopped, and folding in to find a user's row.
+template <class Real>
+struct RatingTraining {
+  std::int64_t epochs = 0;  // that it was trained for
+  double step = 0;          // the last step size
+  double regularisation = 0;
+  // Sums of squared gradients, per row: AdaGrad's memory. Empty where there is none.
+  Array<Real> user_squares, item_squares;
+
+  friend bool operator==(const RatingTraining&, const RatingTraining&) = default;
+};
+
+}  // namespace polyad
