@@ -24,11 +24,31 @@ class NpyArray {
   NpyArray(const InputFile& file, const ZipMember& member, std::string name)
       : file_(file), name_(std::move(name)), bytes_(file, member) {}
 
-  Matrix<double> read(int num_dimensions) {
-    const NpyHead head = read_npy_head({bytes_.bytes_left(), [&](std::span<char> into) { bytes_.read(into); },
-                                        [&](const std::string& why) { fail(why); }});
-    check_shape(head, num_dimensions);
-    Matrix<double> values(num_rows(head), num_cols(head));
+  template <class Real>
+  Matrix<Real> read(int num_dimensions) {
+    const NpyHead head = read_head();
+    if (int(head.shape.size()) != num_dimensions)
+      fail(
+          fmt::format("has {}, expected {}", counted(Index(head.shape.size()), "dimension"), num_dimensions));
+    return read_matrix<Real>(head);
+  }
+
+  double read_number() {
+    NpyHead head = read_head();
+    if (head.shape.empty()) head.shape = {1};
+    if (head.shape != std::vector<Index>{1}) fail("is no single number");
+    return read_matrix<double>(head)(0, 0);
+  }
+
+ private:
+  NpyHead read_head() {
+    return read_npy_head({bytes_.bytes_left(), [&](std::span<char> into) { bytes_.read(into); },
+                          [&](const std::string& why) { fail(why); }});
+  }
+  template <class Real>
+  Matrix<Real> read_matrix(const NpyHead& head) {
+    check_shape(head);
+    Matrix<Real> values(num_rows(head), num_cols(head));
     if (head.width == 4)
       read_values<float, std::uint32_t>(head, values);
     else
@@ -37,14 +57,13 @@ class NpyArray {
     check_finite(values);
     return values;
   }
-
- private:
   static Index num_rows(const NpyHead& head) { return head.shape[0]; }
   static Index num_cols(const NpyHead& head) { return head.shape.size() > 1 ? head.shape[1] : 1; }
-  void check_shape(const NpyHead& head, int num_dimensions) const;
-  void check_finite(const Matrix<double>& values) const;
-  template <class Real, class Bits>
-  void read_values(const NpyHead& head, Matrix<double>& values);
+  void check_shape(const NpyHead& head) const;
+  template <class Real>
+  void check_finite(const Matrix<Real>& values) const;
+  template <class Stored, class Bits, class Real>
+  void read_values(const NpyHead& head, Matrix<Real>& values);
   [[noreturn]] void fail(const std::string& why) const {
     throw Error(Errc::bad_input, name_ + " " + why, {file_.path().string(), 0});
   }
@@ -54,9 +73,7 @@ class NpyArray {
   ZipMemberReader bytes_;
 };
 
-void NpyArray::check_shape(const NpyHead& head, int num_dimensions) const {
-  if (int(head.shape.size()) != num_dimensions)
-    fail(fmt::format("has {}, expected {}", counted(Index(head.shape.size()), "dimension"), num_dimensions));
+void NpyArray::check_shape(const NpyHead& head) const {
   if (num_rows(head) == 0 || num_cols(head) == 0) fail("is empty");
   const auto expected = static_cast<__int128>(num_rows(head)) * num_cols(head) * head.width;
   if (expected != bytes_.bytes_left())
@@ -64,17 +81,18 @@ void NpyArray::check_shape(const NpyHead& head, int num_dimensions) const {
                      head.width, bytes_.bytes_left()));
 }
 
-void NpyArray::check_finite(const Matrix<double>& values) const {
+template <class Real>
+void NpyArray::check_finite(const Matrix<Real>& values) const {
   const auto flat = values.flat();
-  const auto bad = std::ranges::find_if_not(flat, [](double value) { return std::isfinite(value); });
+  const auto bad = std::ranges::find_if_not(flat, [](Real value) { return std::isfinite(value); });
   if (bad == flat.end()) return;
   const Index place = bad - flat.begin();
   fail(fmt::format("has the value '{}' at [{}, {}], which is not finite", *bad, place / values.num_cols(),
                    place % values.num_cols()));
 }
 
-template <class Real, class Bits>
-void NpyArray::read_values(const NpyHead& head, Matrix<double>& values) {
+template <class Stored, class Bits, class Real>
+void NpyArray::read_values(const NpyHead& head, Matrix<Real>& values) {
   const Index count = num_rows(head) * num_cols(head);
   std::vector<Bits> chunk;
   for (Index from = 0; from < count; from += chunk_numbers) {
@@ -86,16 +104,23 @@ void NpyArray::read_values(const NpyHead& head, Matrix<double>& values) {
       const Index place = from + i;
       // Fortran counts down the columns, our matrices along the rows.
       values.flat()[head.by_columns ? place % num_rows(head) * num_cols(head) + place / num_rows(head)
-                                    : place] = std::bit_cast<Real>(bits);
+                                    : place] = Real(std::bit_cast<Stored>(bits));
     }
   }
 }
 
 }  // namespace
 
-Matrix<double> read_npy(const InputFile& file, const ZipMember& member, const std::string& name,
-                        int num_dimensions) {
-  return NpyArray(file, member, name).read(num_dimensions);
+template <class Real>
+Matrix<Real> read_npy(const InputFile& file, const ZipMember& member, const std::string& name,
+                      int num_dimensions) {
+  return NpyArray(file, member, name).read<Real>(num_dimensions);
+}
+template Matrix<float> read_npy(const InputFile&, const ZipMember&, const std::string&, int);
+template Matrix<double> read_npy(const InputFile&, const ZipMember&, const std::string&, int);
+
+double read_npy_number(const InputFile& file, const ZipMember& member, const std::string& name) {
+  return NpyArray(file, member, name).read_number();
 }
 
 }  // namespace polyad::io

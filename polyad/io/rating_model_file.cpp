@@ -1,0 +1,188 @@
+#include "polyad/io/rating_model_file.hpp"
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "polyad/base/error.hpp"
+#include "polyad/io/kruskal.hpp"
+#include "polyad/io/kruskal_text.hpp"
+#include "polyad/io/label_files.hpp"
+#include "polyad/io/read_tensor.hpp"
+#include "polyad/io/write_tensor.hpp"
+
+namespace polyad::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* archive_name = "model.npz";
+constexpr const char* ratings_name = "training.ptb";
+constexpr const char* mode_names[] = {"user", "item"};
+
+[[noreturn]] void fail(const fs::path& path, const std::string& why) {
+  throw Error(Errc::bad_input, why, {path.string(), 0});
+}
+
+void check(const fs::path& path, const std::string& what, const std::error_code& error) {
+  if (error) throw Error(Errc::io, what + ": " + error.message(), {path.string(), 0});
+}
+
+bool is_present(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+void make_directory(const fs::path& path) {
+  std::error_code error;
+  fs::create_directory(path, error);
+  check(path, "cannot be made a directory", error);
+}
+
+void remove_file(const fs::path& path) {
+  std::error_code error;
+  fs::remove(path, error);
+  check(path, "cannot be removed", error);
+}
+
+// A directory inside the model's in which the new one is made; gone at the end, whatever happens.
+class Workplace {
+ public:
+  explicit Workplace(const fs::path& directory) : target_(directory), path_(directory / "new.partial") {
+    remove();  // of a run that was killed
+    make_directory(path_);
+  }
+  ~Workplace() { remove(); }
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+
+  fs::path operator/(const fs::path& name) const { return path_ / name; }
+  void move_into_place(const fs::path& name) const {
+    std::error_code error;
+    fs::rename(path_ / name, target_ / name, error);
+    check(target_ / name, "cannot be written", error);
+  }
+
+ private:
+  void remove() const {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  fs::path target_, path_;
+};
+
+// What is wrong with ratings and labels that are to go with a model; empty when they fit.
+std::string fault_of_ratings(const SparseTensor<double>& ratings, Index num_users, Index num_items) {
+  if (ratings.order() == 2 && ratings.extent(0) == num_users && ratings.extent(1) == num_items) return "";
+  std::string dims;
+  for (const Index extent : ratings.extents()) dims += fmt::format("{}{}", dims.empty() ? "" : "x", extent);
+  return fmt::format("the ratings are {}, but the model has {} and {}", dims, counted(num_users, "user"),
+                     counted(num_items, "item"));
+}
+
+std::string fault_of_labels(std::span<const ModeLabels> labels, Index num_users, Index num_items) {
+  for (int m = 0; m < 2; ++m) {
+    const Index count = std::ssize(labels[m].labels), expected = m == 0 ? num_users : num_items;
+    if (count > 0 && count != expected)
+      return fmt::format("mode {} has {}, but the model has {}", m + 1, counted(count, "label"),
+                         counted(expected, mode_names[m]));
+  }
+  return "";
+}
+
+void check_directory(const fs::path& directory) {
+  if (!is_rating_model(directory))
+    fail(directory, fmt::format("is no model of ratings: expected a directory with {} and {}", archive_name,
+                                ratings_name));
+  if (!is_present(directory / archive_name))
+    fail(directory, fmt::format("{} is missing: it holds the model and is written last", archive_name));
+}
+
+}  // namespace
+
+void name_rating_modes(std::vector<ModeLabels>& labels) {
+  for (std::size_t m = 0; m < labels.size() && m < 2; ++m)
+    if (labels[m].name.empty()) labels[m].name = mode_names[m];
+}
+
+bool is_rating_model(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored) &&
+         (is_present(path / archive_name) || is_present(path / ratings_name));
+}
+
+bool is_part_of_rating_model(const fs::path& name) {
+  return name == archive_name || name == ratings_name;
+}
+
+void check_rating_model_place(const fs::path& directory) {
+  if (!is_present(directory) || is_rating_model(directory)) return;
+  const auto refuse = [](const fs::path& path, const std::string& why) {
+    throw Error(Errc::bad_option, why, {path.string(), 0});
+  };
+  if (looks_like_kruskal(directory))
+    refuse(directory, "holds a model of another kind; write this one to another folder");
+  for (const auto& file : label_files_beside(directory / archive_name))
+    refuse(file, "holds other labels already; write the model to another folder");
+}
+
+template <class Real>
+RatingArchive<Real> read_rating_factors(const fs::path& directory) {
+  check_directory(directory);
+  return read_rating_archive<Real>(InputFile(directory / archive_name));
+}
+
+template <class Real>
+StoredRatingModel<Real> read_rating_model(const fs::path& directory) {
+  auto archive = read_rating_factors<Real>(directory);
+  const auto& model = archive.model;
+  if (!is_present(directory / ratings_name))
+    fail(directory, fmt::format("{} is missing: it holds the ratings of the training", ratings_name));
+  ReadOptions read;
+  read.format = TensorFormat::ptb;
+  auto ratings = read_tensor(directory / ratings_name, read).tensor;
+  if (const auto fault = fault_of_ratings(ratings, model.num_users(), model.num_items()); !fault.empty())
+    fail(directory / ratings_name, fault);
+  auto labels = find_labels_beside(directory / archive_name, 2).labels;
+  if (const auto fault = fault_of_labels(labels, model.num_users(), model.num_items()); !fault.empty())
+    fail(directory, fault);
+  name_rating_modes(labels);
+  return {std::move(archive.model), std::move(archive.training), std::move(ratings), std::move(labels)};
+}
+
+template <class Real>
+void write_rating_model(const fs::path& directory, const RatingModel<Real>& model,
+                        const RatingTraining<Real>& training, const SparseTensor<double>& ratings,
+                        std::span<const ModeLabels> labels) {
+  std::vector<ModeLabels> named(labels.begin(), labels.end());
+  named.resize(2);
+  name_rating_modes(named);
+  auto fault = fault_of(model, training);
+  if (fault.empty()) fault = fault_of_ratings(ratings, model.num_users(), model.num_items());
+  if (fault.empty()) fault = fault_of_labels(named, model.num_users(), model.num_items());
+  if (!fault.empty()) fail(directory, "cannot be written: " + fault);
+  check_rating_model_place(directory);
+  make_directory(directory);
+
+  const Workplace workplace(directory);
+  write_rating_archive(workplace / archive_name, model, training);
+  write_tensor(workplace / ratings_name, ratings, std::vector<ModeLabels>(2));
+  const auto label_files = write_label_files(workplace / archive_name, named);
+  remove_file(directory / archive_name);
+  for (const auto& stale : label_files_beside(directory / archive_name)) remove_file(stale);
+  for (const auto& file : label_files) workplace.move_into_place(file.filename());
+  workplace.move_into_place(ratings_name);
+  workplace.move_into_place(archive_name);
+}
+
+template RatingArchive<float> read_rating_factors(const fs::path&);
+template RatingArchive<double> read_rating_factors(const fs::path&);
+template StoredRatingModel<float> read_rating_model(const fs::path&);
+template StoredRatingModel<double> read_rating_model(const fs::path&);
+template void write_rating_model(const fs::path&, const RatingModel<float>&, const RatingTraining<float>&,
+                                 const SparseTensor<double>&, std::span<const ModeLabels>);
+template void write_rating_model(const fs::path&, const RatingModel<double>&, const RatingTraining<double>&,
+                                 const SparseTensor<double>&, std::span<const ModeLabels>);
+
+}  // namespace polyad::io
