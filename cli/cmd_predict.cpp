@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/output.hpp"
+#include "cli/table_output.hpp"
 #include "polyad/algo/predict.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
@@ -16,10 +16,11 @@
 #include "polyad/io/coordinate_file.hpp"
 #include "polyad/io/kruskal.hpp"
 #include "polyad/io/label_files.hpp"
-#include "polyad/io/output_file.hpp"
 #include "polyad/io/prediction_table.hpp"
+#include "polyad/io/rating_model_file.hpp"
 #include "polyad/report/prediction_report.hpp"
 #include "polyad/report/statistics_report.hpp"
+#include "polyad/tensor/rating_kruskal.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -38,16 +39,6 @@ struct Args {
   bool makes_table() const { return prints_table() || !out.empty(); }
 };
 
-char separator_of(const std::string& out) {
-  const std::filesystem::path path(out);
-  const auto extension = (io::has_gzip_extension(path) ? path.stem() : path).extension();
-  if (out.empty() || extension == ".tsv") return '\t';
-  if (extension == ".csv") return ',';
-  throw Error(
-      Errc::bad_option,
-      fmt::format("--out {}: expected a name that ends in .tsv or .csv, or in .tsv.gz or .csv.gz", out));
-}
-
 // Beside which the labels of a model lie that is read.
 std::filesystem::path labels_place(const std::string& model) {
   using io::KruskalFormat;
@@ -57,7 +48,7 @@ std::filesystem::path labels_place(const std::string& model) {
 
 void check_outputs(const Args& args) {
   using Type = std::filesystem::file_type;
-  separator_of(args.out);
+  table_separator(args.out);
   if (args.contributions && !args.makes_table())
     throw Error(Errc::bad_option, "--contributions are columns of the table: with --json - say --out FILE");
   const std::string json = args.common.json == "-" ? "" : args.common.json;
@@ -80,8 +71,15 @@ std::vector<ModeLabels> model_labels(const Args& args, const Kruskal<double>& mo
       found.notes.push_back(
           fmt::format("mode {} has {} rows but {} labels", m + 1, model.factors[m].num_rows(), count));
   }
+  if (io::is_rating_model(args.model)) io::name_rating_modes(found.labels);
   for (const auto& note : found.notes) console.warn(args.model + ": " + note);
   return std::move(found.labels);
+}
+
+// A model of ratings is a Kruskal tensor too.
+Kruskal<double> read_model(const std::string& path) {
+  if (io::is_rating_model(path)) return kruskal_of(io::read_rating_factors<double>(path).model);
+  return io::read_kruskal(path);
 }
 
 std::vector<Index> dims_of(const Kruskal<double>& model) {
@@ -89,23 +87,6 @@ std::vector<Index> dims_of(const Kruskal<double>& model) {
   for (const auto& factor : model.factors) dims.push_back(factor.num_rows());
   return dims;
 }
-
-// Where the table goes; a file appears under its name only when it is complete.
-class TableOutput {
- public:
-  explicit TableOutput(const std::string& out) {
-    if (!out.empty())
-      file_.emplace(out, io::has_gzip_extension(out) ? io::OutputFile::Compression::gzip
-                                                     : io::OutputFile::Compression::none);
-  }
-  void write(std::string_view text) { file_ ? file_->write(text) : Console::print(text); }
-  void commit() {
-    if (file_) file_->commit();
-  }
-
- private:
-  std::optional<io::OutputFile> file_;
-};
 
 // Predicts batch after batch; `table` is null when none is wanted.
 PredictionSummary predict_all(const io::CoordinateFile& file, const Kruskal<double>& model,
@@ -139,7 +120,7 @@ PredictionSummary predict_table(const Args& args, const io::CoordinateFile& file
   TableOutput output(args.out);
   std::vector<std::string> names;
   for (int m = 0; m < space.order(); ++m) names.push_back(space.name(m));
-  const io::PredictionTable table(names, space.labels(), separator_of(args.out),
+  const io::PredictionTable table(names, space.labels(), table_separator(args.out),
                                   [&](std::string_view text) { output.write(text); });
   using Values = io::PredictionTable::Values;
   table.write_head(file.has_values() ? Values::present : Values::absent,
@@ -169,7 +150,7 @@ void run(const Comm& comm, const Args& args) {
                   args.prints_table() ? Words::to_standard_error : Words::to_standard_output);
   check_outputs(args);
   Timings timings;
-  const auto model = timings.measure("load", [&] { return io::read_kruskal(args.model); });
+  const auto model = timings.measure("load", [&] { return read_model(args.model); });
   const io::IndexSpace space(dims_of(model), model_labels(args, model, console),
                              args.skip_unknown ? Unknown::leave_out : Unknown::fault);
   auto read = read_options(args.input, space);
@@ -194,8 +175,7 @@ void add_predict(CLI::App& app, const Comm& comm) {
   auto args = std::make_shared<Args>();
   auto* command = app.add_subcommand(
       "predict", "What a model says at given coordinates, and how far that is from values");
-  command->add_option("model", args->model, "The model: what cpd --out wrote, with its labels beside it")
-      ->required();
+  command->add_option("model", args->model, "The model: what cpd --out or complete --out wrote")->required();
   add_coordinate_options(*command, args->input);
   command->add_option("--out", args->out,
                       "Write the table to this file, .tsv or .csv (else to standard output, with tabs)");

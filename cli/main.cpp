@@ -64,6 +64,7 @@ int main(int argc, char** argv) {
   polyad::cli::add_plan(app, comm);
   polyad::cli::add_predict(app, comm);
   polyad::cli::add_rank(app, comm);
+  polyad::cli::add_recommend(app, comm);
   polyad::cli::add_contract(app, comm);
   polyad::cli::add_doctor(app, comm);
   try {

@@ -10,6 +10,7 @@
 #include "polyad/io/kruskal.hpp"
 #include "polyad/io/label_files.hpp"
 #include "polyad/io/output_file.hpp"
+#include "polyad/io/rating_model_file.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -35,7 +36,8 @@ bool is_part_of_model(const std::string& path, const std::string& directory) {
   // Without a trailing slash, which a directory may have been given with.
   const auto folder = (std::filesystem::weakly_canonical(directory, ignored) / "").parent_path();
   return whole.parent_path() == folder &&
-         (io::is_part_of_splatt_model(name) || io::is_label_file(name) || name == "summary.json");
+         (io::is_part_of_splatt_model(name) || io::is_part_of_rating_model(name) || io::is_label_file(name) ||
+          name == "summary.json");
 }
 
 }  // namespace

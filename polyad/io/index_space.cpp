@@ -1,6 +1,12 @@
 #include "polyad/io/index_space.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "polyad/base/error.hpp"
+#include "polyad/io/number_text.hpp"
+#include "polyad/io/recognise.hpp"
 
 namespace polyad::io {
 
@@ -25,6 +31,22 @@ std::string IndexSpace::name(int mode) const {
 Index IndexSpace::find(int mode, std::string_view label) const {
   const auto found = index_of_[mode].find(label);
   return found == index_of_[mode].end() ? no_index : found->second;
+}
+
+Index IndexSpace::find_named(int mode, std::string_view text) const {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(Errc::bad_option, fmt::format("{} {}", in_quotes(text), why));
+  };
+  if (has_labels(mode)) {
+    const Index index = find(mode, text);
+    if (index == no_index) refuse(fmt::format("is no {} of the model", name(mode)));
+    if (index == several) refuse(fmt::format("names more than one {} of the model", name(mode)));
+    return index;
+  }
+  const auto number = parse_index(text);
+  if (!number || *number < 1 || *number > dims_[mode])
+    refuse(fmt::format("is no {} of the model: expected a number from 1 to {}", name(mode), dims_[mode]));
+  return *number - 1;
 }
 
 }  // namespace polyad::io

@@ -33,6 +33,8 @@ class NpyArray {
     return read_matrix<Real>(head);
   }
 
+  Index width() { return read_head().width; }
+
   double read_number() {
     NpyHead head = read_head();
     if (head.shape.empty()) head.shape = {1};
@@ -118,6 +120,10 @@ Matrix<Real> read_npy(const InputFile& file, const ZipMember& member, const std:
 }
 template Matrix<float> read_npy(const InputFile&, const ZipMember&, const std::string&, int);
 template Matrix<double> read_npy(const InputFile&, const ZipMember&, const std::string&, int);
+
+Index npy_width(const InputFile& file, const ZipMember& member, const std::string& name) {
+  return NpyArray(file, member, name).width();
+}
 
 double read_npy_number(const InputFile& file, const ZipMember& member, const std::string& name) {
   return NpyArray(file, member, name).read_number();

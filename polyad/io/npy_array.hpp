@@ -14,6 +14,9 @@ template <class Real = double>
 Matrix<Real> read_npy(const InputFile& file, const ZipMember& member, const std::string& name,
                       int num_dimensions);
 
+// How many bytes each number of such a member has: 8 or 4.
+Index npy_width(const InputFile& file, const ZipMember& member, const std::string& name);
+
 // Reads a member that holds one number: without dimensions, or with one of length 1.
 double read_npy_number(const InputFile& file, const ZipMember& member, const std::string& name);
 

@@ -30,6 +30,7 @@ class Arrays {
   Matrix<Real> matrix(const std::string& name) const {
     return read_npy<Real>(file_, member(name), name, 2);
   }
+  Index width(const std::string& name) const { return npy_width(file_, member(name), name); }
   // Empty when there is none of this name.
   template <class Real>
   Array<Real> list(const std::string& name) const {
@@ -162,6 +163,10 @@ std::string fault_of(const RatingModel<Real>& model, const RatingTraining<Real>&
 }
 template std::string fault_of(const RatingModel<float>&, const RatingTraining<float>&);
 template std::string fault_of(const RatingModel<double>&, const RatingTraining<double>&);
+
+bool is_single_precision(const InputFile& file) {
+  return Arrays(file).width("user_factors") == sizeof(float);
+}
 
 template <class Real>
 RatingArchive<Real> read_rating_archive(const InputFile& file) {

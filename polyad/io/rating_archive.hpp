@@ -24,6 +24,9 @@ struct RatingArchive {
 template <class Real>
 RatingArchive<Real> read_rating_archive(const InputFile& file);
 
+// Whether its factors are stored in single precision.
+bool is_single_precision(const InputFile& file);
+
 // What is wrong with a model, in words: shapes that do not fit together, numbers that are not finite. Empty
 // when it is sound.
 template <class Real>

@@ -127,6 +127,11 @@ void check_rating_model_place(const fs::path& directory) {
     refuse(file, "holds other labels already; write the model to another folder");
 }
 
+bool is_single_rating_model(const fs::path& directory) {
+  check_directory(directory);
+  return is_single_precision(InputFile(directory / archive_name));
+}
+
 template <class Real>
 RatingArchive<Real> read_rating_factors(const fs::path& directory) {
   check_directory(directory);

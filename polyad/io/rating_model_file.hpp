@@ -28,6 +28,8 @@ StoredRatingModel<Real> read_rating_model(const std::filesystem::path& directory
 // The same without the ratings and labels.
 template <class Real>
 RatingArchive<Real> read_rating_factors(const std::filesystem::path& directory);
+// Whether it is stored in single precision.
+bool is_single_rating_model(const std::filesystem::path& directory);
 
 // Replaces the model that may be there. Everything is written beside it first; then model.npz, without which
 // nothing is read, goes; the others take their places; and the new model.npz comes last. So no mixture of

@@ -113,6 +113,8 @@ TEST(RatingModelFile, either_precision_reads_the_other) {
       EXPECT_EQ(widened.users(i, r), double(single.model.users(i, r)));
       EXPECT_EQ(narrowed.users(i, r), float(twice.model.users(i, r)));
     }
+  EXPECT_TRUE(is_single_rating_model(folder / "single"));
+  EXPECT_FALSE(is_single_rating_model(folder / "double"));
   EXPECT_LT(fs::file_size(folder / "single/model.npz"), fs::file_size(folder / "double/model.npz"));
 }
 

@@ -1,0 +1,53 @@
+#include "polyad/algo/recommend.hpp"
+
+#include <algorithm>
+
+#include "polyad/tensor/slice_counts.hpp"
+
+namespace polyad {
+
+template <class Real>
+Recommender<Real>::Recommender(const RatingModel<Real>& model, SparseTensor<double> ratings)
+    : model_(model),
+      rated_(group_by_user(ratings)),
+      candidates_(count_slices(ratings.indices(1), ratings.extent(1)).slices) {}
+
+template <class Real>
+std::vector<Index> Recommender<Real>::users_with_ratings() const {
+  std::vector<Index> users;
+  for (Index user = 0; user < model_.num_users(); ++user)
+    if (num_rated_by(user) > 0) users.push_back(user);
+  return users;
+}
+
+template <class Real>
+std::vector<ScoredItems> Recommender<Real>::recommend(std::span<const Index> users, Index count,
+                                                      Rated rated) const {
+  const auto* excluded = rated == Rated::left_out ? &rated_ : nullptr;
+  return top_items(model_, gather_users(model_, users, excluded), candidates_, count);
+}
+
+template <class Real>
+Index Recommender<Real>::batch_size(Index count) {
+  constexpr Index most_items = Index(1) << 20, most_users = 8192;
+  return std::clamp<Index>(most_items / std::max<Index>(count, 1), 1, most_users);
+}
+
+template <class Real>
+ScoredItems Recommender<Real>::recommend_to(const FoldedUser<Real>& user, std::span<const Index> rated_items,
+                                            Index count, Rated rated) const {
+  UserRows<Real> rows{{1, model_.num_factors()}, {model_.mean + user.bias}, {}};
+  std::ranges::copy(user.row, rows.rows.row(0).begin());
+  if (rated == Rated::left_out) rows.excluded.push_back(rated_items);
+  return top_items(model_, rows, candidates_, count)[0];
+}
+
+template <class Real>
+ScoredItems Recommender<Real>::similar(Index item, Index count) const {
+  return similar_items(model_.items, item, candidates_, count);
+}
+
+template class Recommender<float>;
+template class Recommender<double>;
+
+}  // namespace polyad

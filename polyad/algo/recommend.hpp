@@ -1,0 +1,43 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "polyad/kernels/fold_in.hpp"
+#include "polyad/kernels/top_items.hpp"
+#include "polyad/tensor/sparse_tensor.hpp"
+
+namespace polyad {
+
+// What a recommender's model recommends. Items that have no rating in the training are never recommended: the
+// model knows nothing of them.
+template <class Real>
+class Recommender {
+ public:
+  enum class Rated { left_out, included };  // what becomes of items that the user rated
+
+  // `ratings`: those of the training, users x items as the model has them.
+  Recommender(const RatingModel<Real>& model, SparseTensor<double> ratings);
+
+  Index num_rated_items() const { return Index(candidates_.size()); }  // by any user
+  Index num_rated_by(Index user) const { return std::ssize(rated_.items_of(user)); }
+  std::vector<Index> users_with_ratings() const;
+
+  // The best `count` items of each user.
+  std::vector<ScoredItems> recommend(std::span<const Index> users, Index count, Rated rated) const;
+  // How many users to ask for at once, so that the answer stays small.
+  static Index batch_size(Index count);
+
+  // For a user that the model has not seen; items ascend.
+  ScoredItems recommend_to(const FoldedUser<Real>& user, std::span<const Index> rated_items, Index count,
+                           Rated rated) const;
+  // The items most like this one.
+  ScoredItems similar(Index item, Index count) const;
+
+ private:
+  const RatingModel<Real>& model_;
+  RatingsByUser rated_;
+  Array<Index> candidates_;  // ascending
+};
+
+}  // namespace polyad

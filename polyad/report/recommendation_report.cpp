@@ -1,0 +1,108 @@
+#include "polyad/report/recommendation_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "polyad/report/printable_text.hpp"
+#include "polyad/report/statistics_report.hpp"
+
+namespace polyad {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Question = RecommendationRun::Question;
+
+const char* name_of(Question question) {
+  switch (question) {
+    case Question::users:
+      return "users";
+    case Question::new_user:
+      return "new user";
+    case Question::similar_items:
+      return "similar items";
+    case Question::all_users:
+      return "all users";
+  }
+  return "";
+}
+
+// The label as text, else the index as a number from 1.
+Json index_json(const ModeLabels& mode, Index index) {
+  return index < Index(mode.labels.size()) ? Json(mode.labels[index]) : Json(index + 1);
+}
+
+std::string index_text(const ModeLabels& mode, Index index) {
+  constexpr int widest = 60;
+  return index < Index(mode.labels.size()) ? clip(printable(mode.labels[index]), widest)
+                                           : fmt::format("{} {}", printable(mode.name), index + 1);
+}
+
+Json items_json(const ScoredItems& items, const ModeLabels& labels, const char* score) {
+  auto list = Json::array();
+  for (const auto& item : items)
+    list.push_back({{"item", index_json(labels, item.item)}, {score, item.score}});
+  return list;
+}
+
+std::string items_text(const ScoredItems& items, const ModeLabels& labels) {
+  double largest = 0;
+  for (const auto& item : items) largest = std::max(largest, std::abs(item.score));
+  const NumberColumn numbers(largest);
+  std::string text;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    text += fmt::format("\n{:>5}  {:>8}  {}", i + 1, numbers.text(items[i].score),
+                        index_text(labels, items[i].item));
+  return text.empty() ? "\n       nothing is left" : text;
+}
+
+std::string user_text(const UserRecommendations& one, std::span<const ModeLabels> labels) {
+  const std::string who =
+      one.user ? index_text(labels[0], *one.user) : "the new " + printable(labels[0].name);
+  return fmt::format("for {}, with {}:", who, counted(one.num_rated, "rating")) +
+         items_text(one.items, labels[1]);
+}
+
+}  // namespace
+
+Json recommendation_json(const RecommendationRun& run, std::span<const ModeLabels> labels) {
+  auto recommendations = Json::array(), similar = Json::array();
+  for (const auto& one : run.recommendations)
+    recommendations.push_back({{"user", one.user ? index_json(labels[0], *one.user) : Json()},
+                               {"rated", one.num_rated},
+                               {"items", items_json(one.items, labels[1], "rating")}});
+  for (const auto& one : run.similar)
+    similar.push_back(
+        {{"item", index_json(labels[1], one.item)}, {"similar", items_json(one.items, labels[1], "cosine")}});
+  return {{"request", name_of(run.question)},
+          {"users", run.num_users},
+          {"items", run.num_items},
+          {"factors", run.num_factors},
+          {"ratings", run.num_ratings},
+          {"rated_items", run.num_rated_items},
+          {"top", run.top},
+          {"with_rated", run.with_rated},
+          {"answered", run.num_answered},
+          {"count", run.num_lines},
+          {"recommendations", std::move(recommendations)},
+          {"similar_items", std::move(similar)}};
+}
+
+std::string recommendation_text(const RecommendationRun& run, std::span<const ModeLabels> labels) {
+  std::string text = fmt::format("{}, {}, {}", counted(run.num_users, "user"), counted(run.num_items, "item"),
+                                 counted(run.num_factors, "factor"));
+  if (run.num_rated_items < run.num_items)
+    text += fmt::format("; {} left out that nobody has rated",
+                        counted_were(run.num_items - run.num_rated_items, "item"));
+  if (run.question == Question::all_users)
+    text += fmt::format("\n{} recommended to {}", counted(run.num_lines, "item"),
+                        counted(run.num_answered, "user"));
+  for (const auto& one : run.recommendations) text += "\n" + user_text(one, labels);
+  for (const auto& one : run.similar)
+    text += "\nlike " + index_text(labels[1], one.item) + ":" + items_text(one.items, labels[1]);
+  return text;
+}
+
+}  // namespace polyad

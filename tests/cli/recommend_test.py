@@ -1,0 +1,315 @@
+"""What `polyad recommend` promises, and `polyad predict` with a model of ratings."""
+
+import gzip
+import unittest
+
+from program import WITH_MPI, ProgramTest, run
+from rating_model import RatingModel, npy
+
+# The keys are an interface; docs/json.md says what they mean.
+KEYS = {"request", "users", "items", "factors", "ratings", "rated_items", "top", "with_rated", "answered", "count",
+        "recommendations", "similar_items", "precision", "out", "threads", "seconds", "peak_memory_bytes"}
+
+
+def user_names(model: RatingModel) -> list[str]:
+    return [f"user {i}" for i in range(model.users)]
+
+
+def item_names(model: RatingModel) -> list[str]:
+    return [f"film, {i}" for i in range(model.items)]
+
+
+class RecommendTest(ProgramTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.model = RatingModel(6, 23, 4)
+        self.place = self.folder / "model"
+
+    def assert_items(self, found: list[dict], expected: list[tuple[int, float]], key: str = "rating", names: list[str] = [],
+                     places: int = 10) -> None:
+        self.assertEqual([one["item"] for one in found], [names[item] if names else item + 1 for item, _ in expected])
+        for one, (_, score) in zip(found, expected):
+            self.assertAlmostEqual(one[key], score, places=places)
+
+    def recommended(self, *options: object) -> dict:
+        return self.result("recommend", self.place, *options)
+
+
+class UsersTest(RecommendTest):
+    def test_the_best_items_that_were_not_rated(self) -> None:
+        for width, biases in ((8, True), (8, False), (4, True)):
+            model = RatingModel(6, 23, 4, seed=width, width=width, biases=biases)
+            model.write(self.place)
+            result = self.recommended("--user", 2, "--user", 5, "--top", 4)
+            self.assertEqual(set(result), KEYS)
+            self.assertEqual(set(result["seconds"]), {"load", "recommend"})
+            for one, user in zip(result["recommendations"], (1, 4), strict=True):
+                self.assertEqual((one["user"], one["rated"]), (user + 1, len(model.rated_by(user))))
+                self.assert_items(one["items"], model.top(user, 4), places=10 if width == 8 else 5)
+            self.assertEqual({key: result[key] for key in ("request", "users", "items", "factors", "ratings", "rated_items",
+                                                           "top", "with_rated", "answered", "count", "precision")},
+                             {"request": "users", "users": 6, "items": 23, "factors": 4, "ratings": len(model.ratings),
+                              "rated_items": 22, "top": 4, "with_rated": False, "answered": 2, "count": 8,
+                              "precision": "double" if width == 8 else "single"})
+
+    def test_all_items_but_those_rated_and_those_without_ratings(self) -> None:
+        self.model.write(self.place)
+        items = self.recommended("--user", 1, "--top", 1000)["recommendations"][0]["items"]
+        self.assertEqual({one["item"] - 1 for one in items},
+                         set(range(23)) - self.model.rated_by(0) - {self.model.unrated})
+        items = self.recommended("--user", 1, "--top", 1000, "--with-rated")["recommendations"][0]["items"]
+        self.assert_items(items, self.model.top(0, 1000, with_rated=True))
+        self.assertEqual(len(items), 22)
+
+    def test_labels(self) -> None:
+        self.model.write(self.place, user_names(self.model), item_names(self.model))
+        result = self.recommended("--user", "user 3", "--top", 3)
+        self.assertEqual(result["recommendations"][0]["user"], "user 3")
+        self.assert_items(result["recommendations"][0]["items"], self.model.top(3, 3), names=item_names(self.model))
+
+    def test_words(self) -> None:
+        self.model.write(self.place, user_names(self.model), item_names(self.model))
+        best = self.model.top(3, 2)
+        lines = self.succeed("recommend", self.place, "--user", "user 3", "--top", 2).splitlines()
+        self.assertEqual(lines[:2], ["6 users, 23 items, 4 factors; 1 item was left out that nobody has rated",
+                                     f"for user 3, with {len(self.model.rated_by(3))} ratings:"])
+        for place, (line, (item, rating)) in enumerate(zip(lines[2:], best, strict=True), start=1):
+            self.assertEqual(line.split(maxsplit=2)[::2], [str(place), f"film, {item}"])
+            self.assertAlmostEqual(float(line.split()[1]), rating, places=2)
+        self.assertEqual(self.succeed("recommend", self.place, "--user", "user 3", "-q"), "")
+
+    def test_nothing_is_left(self) -> None:
+        self.model.ratings |= {(0, item): 1.0 for item in range(22)}
+        self.model.write(self.place)
+        self.assertIn("nothing is left", self.succeed("recommend", self.place, "--user", 1))
+        self.assertEqual(self.recommended("--user", 1)["recommendations"][0]["items"], [])
+
+    def test_a_user_without_ratings_gets_what_everyone_likes(self) -> None:
+        self.model.ratings = {key: rating for key, rating in self.model.ratings.items() if key[0] != 2}
+        self.model.write(self.place)
+        result = run("recommend", self.place, "--user", 3)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(f"warning: {self.place}: 3 has no ratings in the training, and gets what everyone likes", result.stderr)
+
+
+class AllUsersTest(RecommendTest):
+    def test_the_table_has_every_user(self) -> None:
+        self.model.write(self.place)
+        for name in ("all.tsv", "all.csv", "all.tsv.gz"):
+            out = self.folder / name
+            result = self.recommended("--all", "--top", 3, "--out", out, "-q")
+            text = gzip.decompress(out.read_bytes()).decode() if name.endswith("gz") else out.read_text()
+            head, *rows = [line.split("," if "csv" in name else "\t") for line in text.splitlines()]
+            self.assertEqual(head, ["user", "item", "prediction"])
+            expected = [(user, item, rating) for user in range(6) for item, rating in self.model.top(user, 3)]
+            self.assertEqual([(int(a) - 1, int(b) - 1) for a, b, _ in rows], [(a, b) for a, b, _ in expected])
+            for row, (_, _, rating) in zip(rows, expected):
+                self.assertAlmostEqual(float(row[2]), rating, places=10)
+            self.assertEqual((result["request"], result["answered"], result["count"], result["recommendations"], result["out"]),
+                             ("all users", 6, len(rows), [], str(out)))
+
+    def test_the_table_is_the_same_for_any_threads_and_for_some_users(self) -> None:
+        model = RatingModel(300, 90, 7, width=4)
+        model.write(self.place, user_names(model), item_names(model))
+        one, three, some = (self.folder / f"{name}.tsv" for name in ("one", "three", "some"))
+        self.succeed("recommend", self.place, "--all", "--out", one, "-t", 1, "-q")
+        self.succeed("recommend", self.place, "--all", "--out", three, "-t", 3, "-q")
+        self.assertEqual(one.read_bytes(), three.read_bytes())
+        self.succeed("recommend", self.place, "--user", "user 7", "--user", "user 299", "--out", some, "-q")
+        lines = one.read_text().splitlines()
+        self.assertEqual(some.read_text().splitlines(),
+                         [lines[0], *(line for line in lines if line.split("\t")[0] in ("user 7", "user 299"))])
+        self.assertEqual(lines[0], "who\tfilm\tprediction")
+
+    def test_users_without_ratings_are_left_out(self) -> None:
+        self.model.ratings = {key: rating for key, rating in self.model.ratings.items() if key[0] != 2}
+        self.model.write(self.place)
+        out = self.folder / "all.tsv"
+        words = self.succeed("recommend", self.place, "--all", "--out", out, "--top", 2)
+        self.assertEqual({line.split("\t")[0] for line in out.read_text().splitlines()[1:]}, {"1", "2", "4", "5", "6"})
+        self.assertIn("10 items recommended to 5 users", words)
+
+
+class NewUserTest(RecommendTest):
+    def test_a_new_user_is_found_from_ratings(self) -> None:
+        for width, biases in ((8, True), (8, False), (4, True)):
+            model = RatingModel(6, 23, 4, seed=3, width=width, biases=biases)
+            model.write(self.place)
+            ratings = {0: 5.0, 7: 1.0, 3: 0.0, 11: 4.5, 12: 2.0}
+            path = self.write("mine.txt", "".join(f"{item + 1} {rating}\n" for item, rating in ratings.items()))
+            row, bias = model.fold_in(ratings)
+            known = set(range(22))
+            for options, candidates in (((), known - set(ratings)), (("--with-rated",), known)):
+                result = self.recommended("--ratings", path, "--top", 5, *options)
+                one, = result["recommendations"]
+                self.assertEqual((one["user"], one["rated"], result["request"]), (None, 5, "new user"))
+                expected = model.best({item: model.score(row, bias, item) for item in candidates}, 5)
+                self.assert_items(one["items"], expected, places=8 if width == 8 else 4)
+
+    def test_files_of_many_looks(self) -> None:
+        self.model.write(self.place, [], item_names(self.model))
+        texts = ["film, 3\t5\nfilm, 7\t1\n", "film, 7::1\nfilm, 3::5\n", 'film,stars\n"film, 3",5\n"film, 7",1\n',
+                 "film, 3\t5\r\n\r\nfilm, 7\t1.0"]
+        answers = [self.recommended("--ratings", self.write(f"mine{i}", text))["recommendations"]
+                   for i, text in enumerate(texts)]
+        self.assertEqual(answers, answers[:1] * len(texts))
+        packed = self.folder / "mine.gz"
+        packed.write_bytes(gzip.compress(texts[0].encode()))
+        self.assertEqual(self.recommended("--ratings", packed)["recommendations"], answers[0])
+
+    def test_labels_with_blanks_and_the_table(self) -> None:
+        names = [f"The Film {i}" for i in range(23)]
+        self.model.write(self.place, [], names)
+        out = self.folder / "new.csv"
+        words = self.succeed("recommend", self.place, "--ratings", self.write("mine", "The Film 3 5\n"), "--top", 2, "--out", out)
+        self.assertIn("for the new user, with 1 rating:", words)
+        head, *rows = out.read_text().splitlines()
+        self.assertEqual((head, len(rows)), ("film,prediction", 2))
+        self.assertIn(rows[0].split(",")[0], names)
+
+    def test_bad_files_are_refused(self) -> None:
+        self.model.write(self.place, [], item_names(self.model))
+        refused = {"film, 3\t5\nfilm, 99\t1\n": ":2: 'film, 99' is no film of the model",
+                   "film, 3\t5\nfilm, 3\t1\n": ":2: 'film, 3' is rated on line 1 too",
+                   "film, 3\t5\nfilm, 4\tfine\n": ":2: rating 'fine' is not a number",
+                   "film, 3\tnan\n": ":1: rating 'nan' is not finite",
+                   "film, 3\t5\t6\n": ":1: expected an item and a rating, found 3 fields",
+                   "item\trating\n": ": holds no ratings", "": ": holds no ratings",
+                   "film\n": ":1: expected an item and a rating, found 1 field",
+                   'a,1\n"film, 3,2\n': ":2: a quote is not closed, or is followed by more than a separator"}
+        for text, sentence in refused.items():
+            if sentence.startswith(":2: a quote"):
+                text = text.replace("a,1", "film,stars")
+            path = self.write("mine", text)
+            self.assert_fails(f"{path}{sentence}", 2, "recommend", self.place, "--ratings", path)
+
+    def test_indices_without_labels(self) -> None:
+        self.model.write(self.place)
+        path = self.write("mine", "24 5\n")
+        self.assert_fails(f"{path}:1: '24' is no item of the model: expected a number from 1 to 23", 2, "recommend",
+                          self.place, "--ratings", path)
+
+
+class SimilarItemsTest(RecommendTest):
+    def test_cosines(self) -> None:
+        self.model.write(self.place)
+        result = self.recommended("--similar-items", 4, "--similar-items", 1, "--top", 6)
+        self.assertEqual((result["request"], result["answered"], result["count"]), ("similar items", 2, 12))
+        for one, item in zip(result["similar_items"], (3, 0), strict=True):
+            self.assertEqual(one["item"], item + 1)
+            self.assert_items(one["similar"], self.model.similar(item, 6), key="cosine")
+
+    def test_words_and_labels(self) -> None:
+        self.model.write(self.place, [], item_names(self.model))
+        words = self.succeed("recommend", self.place, "--similar-items", "film, 4", "--top", 1)
+        self.assertIn("\nlike film, 4:\n    1", words)
+        self.assertTrue(words.endswith(f"film, {self.model.similar(4, 1)[0][0]}\n"))
+
+    def test_a_row_of_zeros_is_like_nothing(self) -> None:
+        self.model.h[5] = [0.0] * 4
+        self.model.write(self.place)
+        self.assertEqual(self.recommended("--similar-items", 6)["similar_items"], [{"item": 6, "similar": []}])
+
+
+class PredictTest(RecommendTest):
+    def test_predictions_and_what_they_are_made_of(self) -> None:
+        for biases in (True, False):
+            model = RatingModel(6, 23, 4, biases=biases)
+            model.write(self.place)
+            x = self.write("x.tns", "".join(f"{user + 1} {item + 1} {r}\n" for (user, item), r in model.ratings.items()))
+            table = self.succeed("predict", self.place, x, "--contributions")
+            head, *rows = [line.split("\t") for line in table.splitlines()]
+            names = ["user", "item", "prediction", "value", "residual", *(f"component{r + 1}" for r in range(6 if biases else 4))]
+            self.assertEqual(head, names)
+            for row, (user, item) in zip(rows, model.ratings, strict=True):
+                prediction, value, _, *parts = map(float, row[2:])
+                self.assertEqual(value, model.ratings[user, item])
+                self.assertAlmostEqual(prediction, model.predict(user, item), places=12)
+                for f in range(4):
+                    self.assertAlmostEqual(parts[f], model.w[user][f] * model.h[item][f], places=12)
+                if biases:
+                    self.assertAlmostEqual(parts[4], model.b[user], places=12)
+                    self.assertAlmostEqual(parts[5], model.mean + model.c[item], places=12)
+            self.assertEqual(self.result("predict", self.place, x, "-q")["components"], 6 if biases else 4)
+
+    def test_labels_and_what_recommend_wrote(self) -> None:
+        self.model.write(self.place, user_names(self.model), item_names(self.model))
+        out = self.folder / "all.csv"
+        self.succeed("recommend", self.place, "--all", "--out", out, "-q")
+        result = self.result("predict", self.place, out, "-q")
+        self.assertGreater(result["count"], 6)
+        self.assertAlmostEqual(result["rmse"], 0, places=12)
+
+    def test_without_labels_columns_are_called_user_and_item(self) -> None:
+        self.model.write(self.place)
+        x = self.write("x.csv", "item,user\n3,2\n")
+        self.assertEqual(self.succeed("predict", self.place, x).split("\n")[1].split("\t")[:2], ["2", "3"])
+
+    def test_no_output_overwrites_a_part_of_the_model(self) -> None:
+        self.model.write(self.place)
+        x = self.write("x.tns", "1 1\n")
+        for name in ("model.npz", "training.ptb", "mode-1-user.map"):
+            self.assert_fails(f"--json {self.place / name} would overwrite a part of the model", 2, "predict", self.place, x,
+                              "--json", self.place / name)
+
+
+class RefusalTest(RecommendTest):
+    def refuse(self, sentence: str, *options: object) -> None:
+        self.assert_fails(sentence.replace("MODEL", str(self.place)), 2, "recommend", self.place, *options)
+
+    def test_unknown_users_and_items(self) -> None:
+        self.model.write(self.place)
+        self.refuse("'7' is no user of the model: expected a number from 1 to 6", "--user", 7)
+        self.refuse("'0' is no user of the model: expected a number from 1 to 6", "--user", 0)
+        self.refuse("'ann' is no user of the model: expected a number from 1 to 6", "--user", "ann")
+        self.refuse("'24' is no item of the model: expected a number from 1 to 23", "--similar-items", 24)
+        self.model.write(self.place, ["ann", "bob", "ann", "cy", "dee", "eve"])
+        self.refuse("'1' is no who of the model", "--user", 1)
+        self.refuse("'ann' names more than one who of the model", "--user", "ann")
+
+    def test_options_that_do_not_fit(self) -> None:
+        self.model.write(self.place)
+        which = "say one of --user ID, --all, --ratings FILE and --similar-items ID, to tell what is wanted"
+        self.refuse(which)
+        self.refuse(which, "--user", 1, "--all", "--out", "x.tsv")
+        self.refuse("--all needs --out FILE, for the table", "--all")
+        self.refuse("--out is for predicted ratings, not for --similar-items", "--similar-items", 1, "--out", "x.tsv")
+        self.refuse("--with-rated says nothing about --similar-items", "--similar-items", 1, "--with-rated")
+        self.refuse("--out x.txt: expected a name that ends in .tsv or .csv, or in .tsv.gz or .csv.gz", "--user", 1, "--out", "x.txt")
+        mine = self.write("mine.tsv", "1\t5\n")
+        self.refuse(f"--out {mine} would overwrite the ratings", "--ratings", mine, "--out", mine)
+        self.refuse(f"--json {self.place / 'training.ptb'} would overwrite a part of the model", "--user", 1, "--json",
+                    self.place / "training.ptb")
+
+    def test_models_that_are_none(self) -> None:
+        self.refuse("MODEL: is no model of ratings: expected a directory with model.npz and training.ptb", "--user", 1)
+        self.model.write(self.place, item_factors=b"")
+        self.refuse("MODEL/model.npz: item_factors is missing: a model of ratings has it", "--user", 1)
+        self.model.write(self.place, item_factors=npy((23, 5), [0.0] * 115))
+        self.refuse("MODEL/model.npz: item_factors has 5 columns, but user_factors has 4", "--user", 1)
+        self.model.write(self.place, user_biases=npy((5,), [0.0] * 5))
+        self.refuse("MODEL/model.npz: user_biases has 5 numbers, but user_factors has 6 rows", "--user", 1)
+        self.model.write(self.place, item_biases=npy((23,), [float("nan")] * 23))
+        self.refuse("MODEL/model.npz: item_biases has the value 'nan' at [0, 0], which is not finite", "--user", 1)
+        self.model.write(self.place, ["too", "few"])
+        self.refuse("MODEL: mode 1 has 2 labels, but the model has 6 users", "--user", 1)
+
+    def test_predictions_beyond_what_numbers_hold(self) -> None:
+        self.model.write(self.place, user_factors=npy((6, 4), [1e200] * 24), item_factors=npy((23, 4), [1e200] * 92))
+        self.refuse("a predicted rating is beyond what double precision holds", "--user", 1)
+
+    def test_a_failed_run_leaves_no_file(self) -> None:
+        self.model.write(self.place, user_factors=npy((6, 4), [1e200] * 24), item_factors=npy((23, 4), [1e200] * 92))
+        self.refuse("a predicted rating is beyond what double precision holds", "--all", "--out", self.folder / "all.tsv")
+        self.assertEqual([path.name for path in self.folder.glob("all*")], [])
+
+    def test_it_runs_on_one_process(self) -> None:
+        if WITH_MPI:
+            self.model.write(self.place)
+            result = run("recommend", self.place, "--user", 1, processes=2)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("polyad: polyad recommend runs on one process; 2 were started", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
