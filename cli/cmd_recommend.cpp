@@ -142,7 +142,7 @@ class Answerer {
 
   void answer_users() {
     std::vector<Index> users;
-    for (const auto& id : args_.users) users.push_back(space_.find_named(0, id));
+    for (const auto& id : args_.users) users.push_back(space_.find_named(0, id, "user"));
     for (std::size_t i = 0; i < users.size(); ++i)
       if (recommender_->num_rated_by(users[i]) == 0)
         console_.warn(fmt::format("{}: {} has no ratings in the training, and gets what everyone likes",
@@ -170,7 +170,10 @@ class Answerer {
 
   void answer_similar_items() {
     for (const auto& id : args_.similar_items) {
-      const Index item = space_.find_named(1, id);
+      const Index item = space_.find_named(1, id, "item");
+      if (!recommender_->is_rated(item))
+        console_.warn(fmt::format("{}: {} has no ratings in the training: what is like it says nothing",
+                                  args_.model, id));
       run_.similar.push_back({item, recommender_->similar(item, args_.top)});
       run_.num_lines += std::ssize(run_.similar.back().items);
     }

@@ -13,6 +13,11 @@ Recommender<Real>::Recommender(const RatingModel<Real>& model, SparseTensor<doub
       candidates_(count_slices(ratings.indices(1), ratings.extent(1)).slices) {}
 
 template <class Real>
+bool Recommender<Real>::is_rated(Index item) const {
+  return std::ranges::binary_search(candidates_, item);
+}
+
+template <class Real>
 std::vector<Index> Recommender<Real>::users_with_ratings() const {
   std::vector<Index> users;
   for (Index user = 0; user < model_.num_users(); ++user)

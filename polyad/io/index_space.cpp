@@ -33,19 +33,19 @@ Index IndexSpace::find(int mode, std::string_view label) const {
   return found == index_of_[mode].end() ? no_index : found->second;
 }
 
-Index IndexSpace::find_named(int mode, std::string_view text) const {
+Index IndexSpace::find_named(int mode, std::string_view text, std::string_view noun) const {
   const auto refuse = [&](const std::string& why) {
     throw Error(Errc::bad_option, fmt::format("{} {}", in_quotes(text), why));
   };
   if (has_labels(mode)) {
     const Index index = find(mode, text);
-    if (index == no_index) refuse(fmt::format("is no {} of the model", name(mode)));
-    if (index == several) refuse(fmt::format("names more than one {} of the model", name(mode)));
+    if (index == no_index) refuse(fmt::format("is no {} of the model", noun));
+    if (index == several) refuse(fmt::format("names more than one {} of the model", noun));
     return index;
   }
   const auto number = parse_index(text);
   if (!number || *number < 1 || *number > dims_[mode])
-    refuse(fmt::format("is no {} of the model: expected a number from 1 to {}", name(mode), dims_[mode]));
+    refuse(fmt::format("is no {} of the model: expected a number from 1 to {}", noun, dims_[mode]));
   return *number - 1;
 }
 

@@ -34,8 +34,8 @@ class IndexSpace {
   static constexpr Index no_index = -1, several = -2;
   Index find(int mode, std::string_view label) const;
   // The index that a text names: by its label, or in a mode without labels as a number from 1 on. Throws
-  // Error{bad_option} that calls it by the name of the mode.
-  Index find_named(int mode, std::string_view text) const;
+  // Error{bad_option} that calls it by the noun.
+  Index find_named(int mode, std::string_view text, std::string_view noun) const;
 
  private:
   std::vector<Index> dims_;

@@ -91,7 +91,7 @@ class RatingListReader {
 
   Index find(const std::string& item) const {
     try {
-      return space_.find_named(item_mode, item);
+      return space_.find_named(item_mode, item, "item");
     } catch (const Error& e) {
       fail(e.what());
     }

@@ -55,12 +55,11 @@ std::string items_text(const ScoredItems& items, const ModeLabels& labels) {
   for (std::size_t i = 0; i < items.size(); ++i)
     text += fmt::format("\n{:>5}  {:>8}  {}", i + 1, numbers.text(items[i].score),
                         index_text(labels, items[i].item));
-  return text.empty() ? "\n       nothing is left" : text;
+  return text.empty() ? "\n       nothing" : text;
 }
 
 std::string user_text(const UserRecommendations& one, std::span<const ModeLabels> labels) {
-  const std::string who =
-      one.user ? index_text(labels[0], *one.user) : "the new " + printable(labels[0].name);
+  const std::string who = one.user ? index_text(labels[0], *one.user) : "the new user";
   return fmt::format("for {}, with {}:", who, counted(one.num_rated, "rating")) +
          items_text(one.items, labels[1]);
 }

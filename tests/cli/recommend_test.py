@@ -81,7 +81,7 @@ class UsersTest(RecommendTest):
     def test_nothing_is_left(self) -> None:
         self.model.ratings |= {(0, item): 1.0 for item in range(22)}
         self.model.write(self.place)
-        self.assertIn("nothing is left", self.succeed("recommend", self.place, "--user", 1))
+        self.assertIn("\n       nothing\n", self.succeed("recommend", self.place, "--user", 1))
         self.assertEqual(self.recommended("--user", 1)["recommendations"][0]["items"], [])
 
     def test_a_user_without_ratings_gets_what_everyone_likes(self) -> None:
@@ -169,7 +169,7 @@ class NewUserTest(RecommendTest):
 
     def test_bad_files_are_refused(self) -> None:
         self.model.write(self.place, [], item_names(self.model))
-        refused = {"film, 3\t5\nfilm, 99\t1\n": ":2: 'film, 99' is no film of the model",
+        refused = {"film, 3\t5\nfilm, 99\t1\n": ":2: 'film, 99' is no item of the model",
                    "film, 3\t5\nfilm, 3\t1\n": ":2: 'film, 3' is rated on line 1 too",
                    "film, 3\t5\nfilm, 4\tfine\n": ":2: rating 'fine' is not a number",
                    "film, 3\tnan\n": ":1: rating 'nan' is not finite",
@@ -204,6 +204,12 @@ class SimilarItemsTest(RecommendTest):
         words = self.succeed("recommend", self.place, "--similar-items", "film, 4", "--top", 1)
         self.assertIn("\nlike film, 4:\n    1", words)
         self.assertTrue(words.endswith(f"film, {self.model.similar(4, 1)[0][0]}\n"))
+
+    def test_an_item_without_ratings_is_warned_of(self) -> None:
+        self.model.write(self.place)
+        result = run("recommend", self.place, "--similar-items", 23)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(f"warning: {self.place}: 23 has no ratings in the training: what is like it says nothing", result.stderr)
 
     def test_a_row_of_zeros_is_like_nothing(self) -> None:
         self.model.h[5] = [0.0] * 4
@@ -264,8 +270,8 @@ class RefusalTest(RecommendTest):
         self.refuse("'ann' is no user of the model: expected a number from 1 to 6", "--user", "ann")
         self.refuse("'24' is no item of the model: expected a number from 1 to 23", "--similar-items", 24)
         self.model.write(self.place, ["ann", "bob", "ann", "cy", "dee", "eve"])
-        self.refuse("'1' is no who of the model", "--user", 1)
-        self.refuse("'ann' names more than one who of the model", "--user", "ann")
+        self.refuse("'1' is no user of the model", "--user", 1)
+        self.refuse("'ann' names more than one user of the model", "--user", "ann")
 
     def test_options_that_do_not_fit(self) -> None:
         self.model.write(self.place)

@@ -1,8 +1,10 @@
 #include "polyad/io/coordinate_file.hpp"
+#include "polyad/io/rating_list.hpp"
 #include "tests/fuzz/fuzz_file.hpp"
 
 // Any text as coordinates of a model, in small and in large slabs, which must agree; all must lie inside the
-// model. The first byte chooses the order of the model and what becomes of what it does not have.
+// model. The first byte chooses the order of the model and what becomes of what it does not have. The same
+// text as a list of ratings.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace polyad;
   if (size == 0) return 0;
@@ -24,6 +26,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       if (Index(batch.values.size()) != (small.has_values() ? batch.size() : 0)) std::abort();
     });
     if (count != large.num_coordinates() || small.num_unknown() != large.num_unknown()) std::abort();
+  });
+  fuzz::expect_sound([&] {
+    for (const Index item : io::read_rating_list(file.path(), space).items)
+      if (item < 0 || item >= dims[1]) std::abort();
   });
   return 0;
 }
