@@ -153,9 +153,8 @@ class Answerer {
 
   void answer_new_user() {
     const auto list = io::read_rating_list(args_.ratings, space_);
-    const auto user = fold_in_user<Real>(model_, list.items, list.ratings, regularisation_);
-    run_.recommendations.push_back(
-        {{}, std::ssize(list.items), recommender_->recommend_to(user, list.items, args_.top, rated_)});
+    auto items = recommender_->recommend_to({list.items, list.ratings, regularisation_}, args_.top, rated_);
+    run_.recommendations.push_back({{}, std::ssize(list.items), std::move(items)});
     finish_lists();
   }
 

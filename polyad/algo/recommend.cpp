@@ -10,7 +10,8 @@ template <class Real>
 Recommender<Real>::Recommender(const RatingModel<Real>& model, SparseTensor<double> ratings)
     : model_(model),
       rated_(group_by_user(ratings)),
-      candidates_(count_slices(ratings.indices(1), ratings.extent(1)).slices) {}
+      candidates_(count_slices(ratings.indices(1), ratings.extent(1)).slices),
+      scale_(rating_scale(ratings.values(), model.mean)) {}
 
 template <class Real>
 bool Recommender<Real>::is_rated(Index item) const {
@@ -39,11 +40,11 @@ Index Recommender<Real>::batch_size(Index count) {
 }
 
 template <class Real>
-ScoredItems Recommender<Real>::recommend_to(const FoldedUser<Real>& user, std::span<const Index> rated_items,
-                                            Index count, Rated rated) const {
-  UserRows<Real> rows{{1, model_.num_factors()}, {model_.mean + user.bias}, {}};
-  std::ranges::copy(user.row, rows.rows.row(0).begin());
-  if (rated == Rated::left_out) rows.excluded.push_back(rated_items);
+ScoredItems Recommender<Real>::recommend_to(const NewUser& user, Index count, Rated rated) const {
+  const auto folded = fold_in_user<Real>(model_, {user.items, user.ratings, user.regularisation, scale_});
+  UserRows<Real> rows{{1, model_.num_factors()}, {model_.mean + folded.bias}, {}};
+  std::ranges::copy(folded.row, rows.rows.row(0).begin());
+  if (rated == Rated::left_out) rows.excluded.push_back(user.items);
   return top_items(model_, rows, candidates_, count)[0];
 }
 

@@ -29,9 +29,13 @@ class Recommender {
   // How many users to ask for at once, so that the answer stays small.
   static Index batch_size(Index count);
 
-  // For a user that the model has not seen; items ascend.
-  ScoredItems recommend_to(const FoldedUser<Real>& user, std::span<const Index> rated_items, Index count,
-                           Rated rated) const;
+  // For a user that the model has not seen, by a list of ratings whose items ascend.
+  struct NewUser {
+    std::span<const Index> items;
+    std::span<const double> ratings;
+    double regularisation = 0;  // that of the training
+  };
+  ScoredItems recommend_to(const NewUser& user, Index count, Rated rated) const;
   // The items most like this one.
   ScoredItems similar(Index item, Index count) const;
 
@@ -39,6 +43,7 @@ class Recommender {
   const RatingModel<Real>& model_;
   RatingsByUser rated_;
   Array<Index> candidates_;  // ascending
+  double scale_;             // of the ratings in training
 };
 
 }  // namespace polyad

@@ -1,6 +1,8 @@
 #include "polyad/kernels/fold_in.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include "polyad/kernels/normal_equations.hpp"
 
@@ -14,30 +16,43 @@ void copy_features(const RatingModel<Real>& model, Index item, std::span<double>
   if (model.has_biases()) features.back() = 1;
 }
 
+// (X'X + ridge) (w, b) = X'y. In the units of the ratings the loss is, but for a constant factor, the sum
+// of e^2 + regularisation (scale |w|^2 + b^2).
+struct NormalEquations {
+  Matrix<double> left;
+  std::vector<double> right;
+};
+
+template <class Real>
+NormalEquations normal_equations(const RatingModel<Real>& model, const RatingsToFold& known) {
+  const Index factors = model.num_factors(), unknowns = factors + (model.has_biases() ? 1 : 0);
+  NormalEquations system{{unknowns, unknowns}, std::vector<double>(std::size_t(unknowns), 0.0)};
+  std::vector<double> features(std::size_t(unknowns), 0.0);
+  for (std::size_t z = 0; z < known.items.size(); ++z) {
+    copy_features(model, known.items[z], std::span(features));
+    double rest = known.ratings[z] - model.mean;
+    if (!model.item_biases.empty()) rest -= double(model.item_biases[known.items[z]]);
+    for (Index i = 0; i < unknowns; ++i) {
+      system.right[i] += rest * features[i];
+      for (Index j = 0; j < unknowns; ++j) system.left(i, j) += features[i] * features[j];
+    }
+  }
+  const double ridge = known.regularisation * double(known.items.size());
+  for (Index i = 0; i < unknowns; ++i) system.left(i, i) += i < factors ? ridge * known.scale : ridge;
+  return system;
+}
+
 }  // namespace
 
 template <class Real>
-FoldedUser<Real> fold_in_user(const RatingModel<Real>& model, std::span<const Index> items,
-                              std::span<const double> ratings, double regularisation) {
-  const Index factors = model.num_factors(), unknowns = factors + (model.has_biases() ? 1 : 0);
-  // (X'X + regularisation n I) (w, b) = X'y
-  Matrix<double> normal(unknowns, unknowns);
-  std::vector<double> features(std::size_t(unknowns), 0.0), right(features);
-  for (std::size_t z = 0; z < items.size(); ++z) {
-    copy_features(model, items[z], std::span(features));
-    double rest = ratings[z] - model.mean;
-    if (!model.item_biases.empty()) rest -= double(model.item_biases[items[z]]);
-    for (Index i = 0; i < unknowns; ++i) {
-      right[i] += rest * features[i];
-      for (Index j = 0; j < unknowns; ++j) normal(i, j) += features[i] * features[j];
-    }
-  }
-  for (Index i = 0; i < unknowns; ++i) normal(i, i) += regularisation * double(items.size());
-  const auto inverse = pseudo_inverse(normal);
+FoldedUser<Real> fold_in_user(const RatingModel<Real>& model, const RatingsToFold& known) {
+  const auto [left, right] = normal_equations(model, known);
+  const auto inverse = pseudo_inverse(left);
+  const Index factors = model.num_factors();
   FoldedUser<Real> user{Array<Real>(std::size_t(factors)), 0};
-  for (Index i = 0; i < unknowns; ++i) {
+  for (Index i = 0; i < left.num_rows(); ++i) {
     double sum = 0;
-    for (Index j = 0; j < unknowns; ++j) sum += inverse(i, j) * right[j];
+    for (Index j = 0; j < left.num_rows(); ++j) sum += inverse(i, j) * right[j];
     if (i < factors)
       user.row[i] = Real(sum);
     else
@@ -46,9 +61,15 @@ FoldedUser<Real> fold_in_user(const RatingModel<Real>& model, std::span<const In
   return user;
 }
 
-template FoldedUser<float> fold_in_user(const RatingModel<float>&, std::span<const Index>,
-                                        std::span<const double>, double);
-template FoldedUser<double> fold_in_user(const RatingModel<double>&, std::span<const Index>,
-                                         std::span<const double>, double);
+double rating_scale(std::span<const double> ratings, double mean) {
+  constexpr double negligible = 1e-12;  // of equal ratings rounding may leave a deviation
+  double squares = 0;
+  for (const double rating : ratings) squares += (rating - mean) * (rating - mean);
+  const double deviation = ratings.empty() ? 0 : std::sqrt(squares / double(ratings.size()));
+  return std::isfinite(deviation) && deviation > negligible * std::max(1.0, std::abs(mean)) ? deviation : 1;
+}
+
+template FoldedUser<float> fold_in_user(const RatingModel<float>&, const RatingsToFold&);
+template FoldedUser<double> fold_in_user(const RatingModel<double>&, const RatingsToFold&);
 
 }  // namespace polyad

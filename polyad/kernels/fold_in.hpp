@@ -14,12 +14,22 @@ struct FoldedUser {
   double bias = 0;  // 0 in a model without biases
 };
 
+// A user's ratings, and what the training makes of them.
+struct RatingsToFold {
+  std::span<const Index> items;     // in the model
+  std::span<const double> ratings;  // as many
+  double regularisation = 0;
+  double scale = 1;  // what training divides ratings by: then biases are too, and rows by its root
+};
+
 // The row w and bias b that minimise the loss of the training over this user's ratings, with the items as
-// they are: sum over ratings of e^2 + regularisation (|w|^2 + b^2), where e = rating - prediction. That is
-// ridge regression with a term of regularisation times the number of ratings. Of several minima, without
-// regularisation, the smallest. Items lie in the model, a rating for each.
+// they are: sum over ratings of e^2 + regularisation (|w|^2 + b^2), where e = rating - prediction, all in
+// the units of the training. That is ridge regression with a term of regularisation times the number of
+// ratings. Of several minima, without regularisation, the smallest.
 template <class Real>
-FoldedUser<Real> fold_in_user(const RatingModel<Real>& model, std::span<const Index> items,
-                              std::span<const double> ratings, double regularisation);
+FoldedUser<Real> fold_in_user(const RatingModel<Real>& model, const RatingsToFold& known);
+
+// The scale of a training on these ratings: their deviation from the model's mean; 1 where all equal it.
+double rating_scale(std::span<const double> ratings, double mean);
 
 }  // namespace polyad

@@ -91,13 +91,14 @@ class RatingModel:
         return self.best({other: cosine(other) for other in {item for _, item in self.ratings} - {item}}, count)
 
     def fold_in(self, ratings: dict[int, float]) -> tuple[list[float], float]:
-        """The row and bias of least loss, by coordinate descent."""
+        """The row and bias of least loss, by coordinate descent. The training divides ratings by their deviation."""
         row, bias, n = [0.0] * self.factors, 0.0, len(ratings)
+        scale = math.sqrt(sum((r - self.mean) ** 2 for r in self.ratings.values()) / len(self.ratings))
         for _ in range(20000):
             moved = 0.0
             for f in range(self.factors):
                 slope = sum((r - self.score(row, bias, i) + row[f] * self.h[i][f]) * self.h[i][f] for i, r in ratings.items())
-                best = slope / (sum(self.h[i][f] ** 2 for i in ratings) + self.regularisation * n)
+                best = slope / (sum(self.h[i][f] ** 2 for i in ratings) + self.regularisation * scale * n)
                 moved, row[f] = max(moved, abs(best - row[f])), best
             if self.biases:
                 best = sum(r - self.score(row, 0, i) for i, r in ratings.items()) / (n + self.regularisation * n)
