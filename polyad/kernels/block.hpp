@@ -20,20 +20,25 @@ inline constexpr int vector_bytes = 16;
 template <class Real>
 inline constexpr int vector_lanes = vector_bytes / int(sizeof(Real));
 
-// Width consecutive components (a power of two), held in registers: two halves, down to one vector. An
-// array of vectors would say the same, but compilers keep arrays in memory.
-template <class Real, int Width, bool FitsVector = (Width <= vector_lanes<Real>)>
+template <class Real, int Width>
+inline constexpr bool is_one_vector = Width <= vector_lanes<Real> && std::has_single_bit(unsigned(Width));
+
+// Width consecutive components, held in registers: two parts, the lower a power of two, down to one vector.
+// An array of vectors would say the same, but compilers keep arrays in memory.
+template <class Real, int Width, bool FitsVector = is_one_vector<Real, Width>>
 class Block {
-  using Half = Block<Real, Width / 2>;
+  static constexpr int low_width = int(std::bit_floor(unsigned(Width - 1)));
+  using Low = Block<Real, low_width>;
+  using High = Block<Real, Width - low_width>;
 
  public:
   [[gnu::always_inline]] Block() = default;
   [[gnu::always_inline]] static Block load(const Real* from) {
-    return Block(Half::load(from), Half::load(from + Width / 2));
+    return Block(Low::load(from), High::load(from + low_width));
   }
   [[gnu::always_inline]] void store(Real* to) const {
     low_.store(to);
-    high_.store(to + Width / 2);
+    high_.store(to + low_width);
   }
   // this += x * row
   [[gnu::always_inline]] void add_scaled(Real x, const Block& row) {
@@ -50,6 +55,36 @@ class Block {
     high_ *= b.high_;
   }
 
+  [[gnu::always_inline]] void operator+=(const Block& b) {
+    low_ += b.low_;
+    high_ += b.high_;
+  }
+  [[gnu::always_inline]] void scale(Real x) {
+    low_.scale(x);
+    high_.scale(x);
+  }
+  // In a fixed order, with as many sums at a time as there are vectors in a half.
+  [[gnu::always_inline]] Real sum() const {
+    if constexpr (std::is_same_v<Low, High>) {
+      auto halves = low_;
+      halves += high_;
+      return halves.sum();
+    } else {
+      return low_.sum() + high_.sum();
+    }
+  }
+  // Of two products in a sum a compiler may round either first; of a product and a sum, not.
+  [[gnu::always_inline]] static Real dot(const Block& a, const Block& b) {
+    if constexpr (std::is_same_v<Low, High>) {
+      Low products;
+      products.add_product(a.low_, b.low_);
+      products.add_product(a.high_, b.high_);
+      return products.sum();
+    } else {
+      return Low::dot(a.low_, b.low_) + High::dot(a.high_, b.high_);
+    }
+  }
+
   // The same from rows in memory, each cache line of which is followed by asking for the same line of a
   // row that will be needed soon. Some processors drop the second of two requests in a row: so there is
   // work between them.
@@ -59,7 +94,7 @@ class Block {
       __builtin_prefetch(soon);
     } else {
       low_.add_scaled(x, row, soon);
-      high_.add_scaled(x, row + Width / 2, soon + Width / 2);
+      high_.add_scaled(x, row + low_width, soon + low_width);
     }
   }
   [[gnu::always_inline]] void add_product(const Block& a, const Real* row, const Real* soon) {
@@ -68,7 +103,7 @@ class Block {
       __builtin_prefetch(soon);
     } else {
       low_.add_product(a.low_, row, soon);
-      high_.add_product(a.high_, row + Width / 2, soon + Width / 2);
+      high_.add_product(a.high_, row + low_width, soon + low_width);
     }
   }
   // row += x * this, and row += a * this, likewise.
@@ -80,7 +115,7 @@ class Block {
       __builtin_prefetch(soon, 1);
     } else {
       low_.add_scaled_to(row, x, soon);
-      high_.add_scaled_to(row + Width / 2, x, soon + Width / 2);
+      high_.add_scaled_to(row + low_width, x, soon + low_width);
     }
   }
   [[gnu::always_inline]] void add_product_to(Real* row, const Block& a, const Real* soon) const {
@@ -91,14 +126,15 @@ class Block {
       __builtin_prefetch(soon, 1);
     } else {
       low_.add_product_to(row, a.low_, soon);
-      high_.add_product_to(row + Width / 2, a.high_, soon + Width / 2);
+      high_.add_product_to(row + low_width, a.high_, soon + low_width);
     }
   }
 
  private:
   static constexpr bool is_one_line = Width * sizeof(Real) <= 64;
-  [[gnu::always_inline]] Block(const Half& low, const Half& high) : low_(low), high_(high) {}
-  Half low_, high_;
+  [[gnu::always_inline]] Block(const Low& low, const High& high) : low_(low), high_(high) {}
+  Low low_;
+  High high_;
 };
 
 // A vector in a register, and as it lies in memory. A single component needs no vector.
@@ -128,6 +164,19 @@ class Block<Real, Width, true> {
   [[gnu::always_inline]] void add_scaled(Real x, const Block& row) { v_ += x * row.v_; }
   [[gnu::always_inline]] void add_product(const Block& a, const Block& b) { v_ += a.v_ * b.v_; }
   [[gnu::always_inline]] void operator*=(const Block& b) { v_ *= b.v_; }
+  [[gnu::always_inline]] void operator+=(const Block& b) { v_ += b.v_; }
+  [[gnu::always_inline]] void scale(Real x) { v_ *= x; }
+  [[gnu::always_inline]] Real sum() const {
+    if constexpr (Width == 1) {
+      return v_;
+    } else {
+      using Half = Block<Real, Width / 2>;
+      auto halves = Half::load(reinterpret_cast<const Real*>(&v_));
+      halves += Half::load(reinterpret_cast<const Real*>(&v_) + Width / 2);
+      return halves.sum();
+    }
+  }
+  [[gnu::always_inline]] static Real dot(const Block& a, const Block& b) { return Block(a.v_ * b.v_).sum(); }
   [[gnu::always_inline]] void add_scaled(Real x, const Real* row, const Real* soon) {
     add_scaled(x, load(row));
     __builtin_prefetch(soon);

@@ -1,0 +1,80 @@
+#include "polyad/kernels/rating_start.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "polyad/base/parallel.hpp"
+#include "polyad/base/random.hpp"
+#include "polyad/kernels/factor.hpp"
+
+namespace polyad {
+namespace {
+
+// The root mean square of a row's product with another is this squared, with biases; without, the mean.
+constexpr double spread_with_biases = 0.1, mean_of_plain = 1;
+
+std::uint64_t stream_of(RatingSide side, Index row) {
+  return (side == RatingSide::user ? std::uint64_t(1) : std::uint64_t(2)) << 60 | std::uint64_t(row);
+}
+
+double start_entry(const RatingStart& start, RatingSide side, Index row, Index column) {
+  const Random random(start.seed, stream_of(side, row));
+  const double unit = 1 / std::sqrt(double(start.num_factors));
+  return start.has_biases ? spread_with_biases * std::pow(double(start.num_factors), -0.25) *
+                                random.normal(std::uint64_t(column))
+                          : 2 * mean_of_plain * unit * random.uniform(std::uint64_t(column));
+}
+
+}  // namespace
+
+template <class Real>
+RatingRows<Real> start_rows(const RatingStart& start, RatingSide side, std::span<const Index> global_rows,
+                            Index num_trained) {
+  RatingRows<Real> rows;
+  rows.factors = Matrix<Real>(std::ssize(global_rows), padded_components(start.num_factors));
+  rows.biases.assign(global_rows.size(), Real(0));
+  if (start.is_adaptive) rows.squares.assign(global_rows.size(), Real(0));
+  parallel_for(num_trained, [&](Index i) {
+    const auto row = rows.factors.row(i);
+    for (Index c = 0; c < start.num_factors; ++c)
+      row[std::size_t(c)] = Real(start_entry(start, side, global_rows[std::size_t(i)], c));
+  });
+  return rows;
+}
+
+template <class Real>
+RatingRows<Real> resumed_rows(RatingRows<Real> start, const RatingModel<Real>& model,
+                              std::span<const Real> squares, RatingSide side, double scale,
+                              std::span<const Index> global_rows) {
+  const auto& factors = side == RatingSide::user ? model.users : model.items;
+  const auto& biases = side == RatingSide::user ? model.user_biases : model.item_biases;
+  const Real unit = Real(1 / std::sqrt(scale));
+  parallel_for(std::ssize(global_rows), [&](Index i) {
+    const Index row = global_rows[std::size_t(i)];
+    if (row >= factors.num_rows()) return;
+    const auto from = factors.row(row);
+    const bool is_known = std::ranges::any_of(from, [](Real f) { return f != 0; });
+    if (!is_known) return;
+    std::ranges::transform(from, start.factors.row(i).begin(), [&](Real f) { return unit * f; });
+    if (!biases.empty()) start.biases[i] = biases[row] / Real(scale);
+    if (!start.squares.empty() && row < std::ssize(squares)) start.squares[i] = squares[std::size_t(row)];
+  });
+  return start;
+}
+
+template <class Real>
+bool are_bounded(const RatingRows<Real>& rows) {
+  const auto is_bounded = [](Real x) { return std::abs(x) < Real(1e9); };  // false for NaN
+  return std::ranges::all_of(rows.factors.flat(), is_bounded) && std::ranges::all_of(rows.biases, is_bounded);
+}
+
+template RatingRows<float> start_rows(const RatingStart&, RatingSide, std::span<const Index>, Index);
+template RatingRows<double> start_rows(const RatingStart&, RatingSide, std::span<const Index>, Index);
+template RatingRows<float> resumed_rows(RatingRows<float>, const RatingModel<float>&, std::span<const float>,
+                                        RatingSide, double, std::span<const Index>);
+template RatingRows<double> resumed_rows(RatingRows<double>, const RatingModel<double>&,
+                                         std::span<const double>, RatingSide, double, std::span<const Index>);
+template bool are_bounded(const RatingRows<float>&);
+template bool are_bounded(const RatingRows<double>&);
+
+}  // namespace polyad
