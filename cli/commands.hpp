@@ -12,6 +12,7 @@ void add_check(CLI::App& app, const Comm& comm);
 void add_convert(CLI::App& app, const Comm& comm);
 void add_generate(CLI::App& app, const Comm& comm);
 void add_cpd(CLI::App& app, const Comm& comm);
+void add_complete(CLI::App& app, const Comm& comm);
 void add_partition(CLI::App& app, const Comm& comm);
 void add_predict(CLI::App& app, const Comm& comm);
 void add_plan(CLI::App& app, const Comm& comm);

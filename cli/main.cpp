@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
   polyad::cli::add_convert(app, comm);
   polyad::cli::add_generate(app, comm);
   polyad::cli::add_cpd(app, comm);
+  polyad::cli::add_complete(app, comm);
   polyad::cli::add_partition(app, comm);
   polyad::cli::add_plan(app, comm);
   polyad::cli::add_predict(app, comm);

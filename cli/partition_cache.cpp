@@ -98,7 +98,9 @@ KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& s
   const auto path = cached_partition(tensor_path, options, partition_fingerprint(comm, share, options));
   const bool is_fine = options.model == PartitionModel::fine;
   const auto place = is_fine ? place_of(comm, share) : SharePlace{0, 0};
-  const Index num_slices = std::accumulate(share.extents().begin(), share.extents().end(), Index(0));
+  const Index num_slices = options.model == PartitionModel::row
+                               ? share.extent(0)
+                               : std::accumulate(share.extents().begin(), share.extents().end(), Index(0));
   const io::PartitionLines lines{place.first, is_fine ? share.num_nonzeros() : num_slices,
                                  is_fine ? place.total : num_slices, options.hypergraph.num_parts};
   if (comm.all_reduce<std::int32_t>(std::filesystem::exists(path), Reduce::min) == 1)

@@ -202,6 +202,7 @@ LoadedTensor assemble(Slab slab, const SlabFacts& whole, const ReadOptions& opti
   loaded.format = slab.head.format;
   loaded.notes = slab.head.notes;
   const bool from_zero = counts_from_zero(slab.head, whole, options);
+  loaded.index_base = from_zero ? 0 : options.index_base.value_or(slab.head.index_base.value_or(1));
   if (from_zero) {
     loaded.notes.emplace_back(note_of_zero);
     shift_indices(slab, 1);

@@ -10,6 +10,7 @@ struct LoadedTensor {
   SparseTensor<double> tensor;
   std::vector<ModeLabels> labels;  // one per mode; empty where indices have no names
   TensorFormat format = TensorFormat::tns;
+  int index_base = 1;  // of the file, where it holds indices
   std::vector<std::string> notes;
 };
 

@@ -1,0 +1,194 @@
+#include "polyad/algo/sgd_completion.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "polyad/base/error.hpp"
+#include "polyad/base/timings.hpp"
+#include "polyad/kernels/rating_start.hpp"
+#include "polyad/kernels/sgd_sweep.hpp"
+
+namespace polyad {
+namespace {
+
+// An epoch has gone astray when it met errors so much larger than those of predicting nothing.
+constexpr double most_errors = 2;
+constexpr int most_halvings = 40;
+constexpr double least_gain = 1e-4;  // of the test error, to be worth going on
+
+template <class Real>
+struct BothRows {
+  RatingRows<Real> users, items;
+};
+
+template <class Real>
+class Trainer {
+ public:
+  Trainer(DistRatings<Real>& x, const CompletionOptions& options, const EarlierTraining<Real>* earlier)
+      : x_(x),
+        options_(options),
+        first_epoch_(earlier != nullptr ? int(earlier->training.epochs) : 0),
+        sizes_(options.step),
+        sender_(x.comm, travelling_words(options)),
+        evaluator_(x.comm, travelling_words(options)),
+        rows_{start(RatingSide::user, earlier), start(RatingSide::item, earlier)} {
+    for (auto& ratings : std::exchange(x.sub_epochs, {}))
+      blocks_.push_back(arrange_ratings(std::move(ratings), std::ssize(x.users), std::ssize(x.items)));
+  }
+
+  CompletionResult<Real> run(const CompletionObserver& observe) {
+    best_ = rows_;
+    for (int epoch = 0, since_best = 0; epoch < options_.max_epochs && result_.stop == CompletionStop::epochs;
+         ++epoch) {
+      const auto record = sound_epoch(first_epoch_ + epoch, observe);
+      since_best = is_best(record) ? 0 : since_best + 1;
+      if (since_best == 0) keep(record);
+      if (options_.patience > 0 && since_best >= options_.patience) result_.stop = CompletionStop::test_error;
+    }
+    rows_ = std::move(best_);
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  RatingRows<Real> start(RatingSide side, const EarlierTraining<Real>* earlier) const {
+    const auto& global = side == RatingSide::user ? x_.users : x_.items;
+    const RatingStart how{options_.num_factors, options_.has_biases, is_adaptive(), options_.seed};
+    auto rows = start_rows<Real>(how, side, global,
+                                 side == RatingSide::user ? x_.num_trained_users : x_.num_trained_items);
+    if (earlier == nullptr) return rows;
+    const auto& squares =
+        side == RatingSide::user ? earlier->training.user_squares : earlier->training.item_squares;
+    return resumed_rows<Real>(std::move(rows), earlier->model, squares, side, x_.scale, global);
+  }
+
+  bool is_adaptive() const { return options_.step.kind == StepSchedule::Kind::adagrad; }
+
+  // An epoch that did not go astray: else it is undone and begun anew with half the step.
+  EpochRecord sound_epoch(int epoch, const CompletionObserver& observe) {
+    const auto before = rows_;
+    for (int halvings = 0; halvings < most_halvings; ++halvings) {
+      auto record = one_epoch(epoch);
+      if (record.was_undone) {
+        rows_ = before;
+        sizes_.halve();
+      } else {
+        sizes_.after_epoch(record.train.rmse);
+      }
+      result_.epochs.push_back(record);
+      if (observe && !observe(record)) result_.stop = CompletionStop::observer;
+      if (!record.was_undone || result_.stop == CompletionStop::observer) return record;
+    }
+    throw Error(Errc::bad_option,
+                "the errors grow however small the step is; are the ratings numbers of "
+                "reasonable size, and --reg not too large?");
+  }
+
+  EpochRecord one_epoch(int epoch) {
+    const Stopwatch watch;
+    EpochRecord record;
+    record.epoch = epoch + 1;
+    record.step = sizes_.of_epoch(epoch);
+    const SgdStep step{record.step, options_.regularisation, options_.has_biases, is_adaptive(),
+                       options_.num_factors};
+    ErrorSums met;
+    for (std::size_t t = 0; t < blocks_.size(); ++t) {
+      const Stopwatch learning;
+      met += sgd_sweep(blocks_[t], rows_.users, rows_.items, step);
+      result_.seconds.learn += learning.seconds();
+      const Stopwatch communicating;
+      const double waited = sender_.waiting_seconds();
+      synchronise(x_.steps[t], sender_, rows_.items);
+      const double waiting = sender_.waiting_seconds() - waited;
+      result_.seconds.wait += waiting;
+      result_.seconds.communicate += communicating.seconds() - waiting;
+    }
+    record.train = figures(met);
+    record.was_undone =
+        x_.comm.all_reduce(Index(are_bounded(rows_.users) && are_bounded(rows_.items)), Reduce::min) == 0 ||
+        !(record.train.rmse <= most_errors * x_.scale);
+    if (!record.was_undone) record.test = test_figures();
+    record.seconds = watch.seconds();
+    return record;
+  }
+
+  // Collective.
+  ErrorFigures figures(const ErrorSums& mine) const {
+    double sums[2] = {mine.squares, mine.magnitudes};
+    x_.comm.all_reduce(std::span<double>(sums));
+    const auto count = double(x_.comm.all_reduce(mine.count));
+    if (count == 0) return {};
+    return {x_.scale * std::sqrt(sums[0] / count), x_.scale * sums[1] / count};
+  }
+
+  std::optional<ErrorFigures> test_figures() {
+    if (x_.num_test == 0) return std::nullopt;
+    const Stopwatch watch;
+    evaluator_.overwrite(x_.visits, rows_.items);
+    const auto result = figures(rating_errors<Real>(x_.test, rows_.users, rows_.items));
+    result_.seconds.evaluate += watch.seconds();
+    return result;
+  }
+
+  bool is_best(const EpochRecord& record) const {
+    if (record.was_undone) return false;
+    if (!record.test || !result_.test || options_.patience == 0) return true;
+    return record.test->rmse < (1 - least_gain) * result_.test->rmse;
+  }
+
+  void keep(const EpochRecord& record) {
+    best_ = rows_;
+    result_.best_epoch = record.epoch;
+    result_.test = record.test;
+    result_.last_step = record.step;
+  }
+
+  // The errors of the rows that are handed out, on all ratings that were learned from.
+  void finish() {
+    Array<Index> trained(x_.items.begin(), x_.items.begin() + x_.num_trained_items);
+    evaluator_.overwrite(plan_visits(x_.comm, x_.rotation, trained, numbers_of(trained)), rows_.items);
+    ErrorSums sums;
+    for (const auto& blocks : blocks_) sums += rating_errors<Real>(blocks.ratings, rows_.users, rows_.items);
+    result_.train = figures(sums);
+    result_.training = sender_.sent();
+    result_.evaluation = evaluator_.sent();
+    result_.users = std::move(rows_.users);
+    result_.items = std::move(rows_.items);
+  }
+
+  // [global item]: its local number, for those that are here.
+  Array<LocalIndex> numbers_of(std::span<const Index> items) const {
+    Array<LocalIndex> numbers(std::size_t(x_.num_items), 0);
+    for (std::size_t i = 0; i < items.size(); ++i) numbers[items[i]] = LocalIndex(i);
+    return numbers;
+  }
+
+  DistRatings<Real>& x_;
+  const CompletionOptions& options_;
+  int first_epoch_;
+  StepSizes sizes_;
+  RowSender<Real> sender_, evaluator_;
+  std::vector<RatingBlocks<Real>> blocks_;  // [sub-epoch]
+  BothRows<Real> rows_, best_;
+  CompletionResult<Real> result_;
+};
+
+}  // namespace
+
+TravellingWords travelling_words(const CompletionOptions& options) {
+  return {options.num_factors, options.has_biases, options.step.kind == StepSchedule::Kind::adagrad};
+}
+
+template <class Real>
+CompletionResult<Real> sgd_completion(DistRatings<Real>& x, const CompletionOptions& options,
+                                      const CompletionObserver& observe,
+                                      const EarlierTraining<Real>* earlier) {
+  return Trainer<Real>(x, options, earlier).run(observe);
+}
+
+template CompletionResult<float> sgd_completion(DistRatings<float>&, const CompletionOptions&,
+                                                const CompletionObserver&, const EarlierTraining<float>*);
+template CompletionResult<double> sgd_completion(DistRatings<double>&, const CompletionOptions&,
+                                                 const CompletionObserver&, const EarlierTraining<double>*);
+
+}  // namespace polyad

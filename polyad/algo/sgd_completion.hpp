@@ -1,0 +1,77 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "polyad/algo/step_schedule.hpp"
+#include "polyad/dist/dist_ratings.hpp"
+#include "polyad/tensor/rating_model.hpp"
+
+namespace polyad {
+
+struct CompletionOptions {
+  Index num_factors = 16;
+  int max_epochs = 50;
+  StepSchedule step;
+  double regularisation = 0.05;  // in units of the ratings' deviation
+  bool has_biases = true;
+  int patience = 3;  // epochs without a lower test error until it stops; 0: never
+  std::uint64_t seed = 1;
+};
+
+// In the units of the ratings. RMSE and MAE are 0 where there is nothing to be wrong about.
+struct ErrorFigures {
+  double rmse = 0, mae = 0;
+};
+
+struct EpochRecord {
+  int epoch = 0;  // from 1; epochs that were trained before count
+  double step = 0;
+  ErrorFigures train;  // as the ratings met them, before they moved the rows
+  std::optional<ErrorFigures> test;
+  double seconds = 0;  // training and testing
+  // The errors grew beyond all bounds; the epoch was undone, and the step is now half as long.
+  bool was_undone = false;
+};
+// Told of every epoch, on every process; false stops.
+using CompletionObserver = std::function<bool(const EpochRecord&)>;
+
+enum class CompletionStop { epochs, test_error, observer };
+
+// Where a process spends its time, in seconds.
+struct EpochSeconds {
+  double learn = 0, communicate = 0, wait = 0, evaluate = 0;
+};
+
+template <class Real>
+struct CompletionResult {
+  RatingRows<Real> users, items;  // local rows, of the best epoch
+  std::vector<EpochRecord> epochs;
+  int best_epoch = 0;
+  CompletionStop stop = CompletionStop::epochs;
+  ErrorFigures train;  // of the result
+  std::optional<ErrorFigures> test;
+  double last_step = 0;
+  Traffic training, evaluation;  // sent by this process
+  EpochSeconds seconds;
+};
+
+// A model that was trained before, to go on from.
+template <class Real>
+struct EarlierTraining {
+  RatingModel<Real> model;
+  RatingTraining<Real> training;
+};
+
+TravellingWords travelling_words(const CompletionOptions& options);
+
+// Eta-PASGD (ALGORITHMS, section 4). With as many sub-epochs as the largest connectivity it is the serial
+// algorithm, in the order: sub-epoch, process, rating. Takes the training ratings out of x. Throws
+// Error{bad_option} when no step is small enough. Collective.
+template <class Real>
+CompletionResult<Real> sgd_completion(DistRatings<Real>& x, const CompletionOptions& options,
+                                      const CompletionObserver& observe = {},
+                                      const EarlierTraining<Real>* earlier = nullptr);
+
+}  // namespace polyad

@@ -1,0 +1,233 @@
+#include "polyad/report/completion_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "polyad/base/parallel.hpp"
+#include "polyad/base/progress.hpp"
+#include "polyad/report/statistics_report.hpp"
+
+namespace polyad {
+namespace {
+
+std::string stop_text(CompletionStop stop) {
+  switch (stop) {
+    case CompletionStop::epochs:
+      return "epochs";
+    case CompletionStop::test_error:
+      return "test error";
+    case CompletionStop::observer:
+      return "stopped";
+  }
+  return "";
+}
+
+nlohmann::ordered_json epochs_json(const std::vector<EpochRecord>& epochs) {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto& record : epochs) {
+    nlohmann::ordered_json one;
+    one["epoch"] = record.epoch;
+    one["step"] = record.step;
+    one["undone"] = record.was_undone;
+    // An epoch that was undone may have met errors that are no numbers.
+    if (!record.was_undone) {
+      one["train_rmse"] = record.train.rmse;
+      one["train_mae"] = record.train.mae;
+    }
+    if (record.test) {
+      one["test_rmse"] = record.test->rmse;
+      one["test_mae"] = record.test->mae;
+    }
+    one["seconds"] = record.seconds;
+    json.push_back(one);
+  }
+  return json;
+}
+
+// One number per epoch that counts: the test error, or where there is no test that of training.
+std::vector<double> rmse_per_epoch(const std::vector<EpochRecord>& epochs) {
+  std::vector<double> all;
+  for (const auto& record : epochs)
+    if (!record.was_undone) all.push_back(record.test ? record.test->rmse : record.train.rmse);
+  return all;
+}
+
+nlohmann::ordered_json ranking_json(const RankingMetrics& ranking) {
+  nlohmann::ordered_json json;
+  json["k"] = ranking.k;
+  json["threshold"] = ranking.threshold;
+  json["users"] = ranking.num_users;
+  json["precision"] = ranking.precision;
+  json["recall"] = ranking.recall;
+  json["ndcg"] = ranking.ndcg;
+  return json;
+}
+
+nlohmann::ordered_json seconds_json(const CompletionRun& run) {
+  nlohmann::ordered_json json;
+  json["load"] = run.load_seconds;
+  json["distribute"] = run.distribute_seconds;
+  json["train"] = run.train_seconds;
+  json["per_epoch"] = run.epochs.empty() ? 0.0 : run.train_seconds / run.epochs_run();
+  json["output"] = run.output_seconds;
+  json["processes"] = nlohmann::ordered_json::array();
+  for (const auto& process : run.process_seconds)
+    json["processes"].push_back({{"compute", process.learn},
+                                 {"communicate", process.communicate},
+                                 {"wait", process.wait},
+                                 {"evaluate", process.evaluate}});
+  return json;
+}
+
+nlohmann::ordered_json communication_json(const CompletionRun& run) {
+  nlohmann::ordered_json json;
+  json["words_per_row"] = run.words_per_row;
+  json["messages_per_epoch"] = run.messages;
+  json["predicted_messages_per_epoch"] = run.predicted.messages;
+  json["max_volume_words"] = run.predicted.max_volume_rows * run.words_per_row;
+  json["max_messages"] = run.predicted.max_messages;
+  json["evaluation_words"] = run.evaluation_words;
+  return json;
+}
+
+std::string communication_text(const CompletionRun& run) {
+  if (run.processes == 1) return "";
+  return fmt::format(
+      "{} processes, users by {}; {} sub-epochs, {} to be free of staleness\n"
+      "per epoch: {} words (predicted {}), {} messages (predicted {}), staleness {} words; "
+      "the busiest process has {:.2f} of the mean to do\n",
+      run.processes, run.partition, run.num_sub_epochs, run.predicted.max_connectivity,
+      with_commas(run.volume_words), with_commas(run.predicted_volume_words), with_commas(run.messages),
+      with_commas(run.predicted.messages), with_commas(run.staleness_words()),
+      run.predicted.schedule_ratio());
+}
+
+}  // namespace
+
+double CompletionRun::ratings_per_second() const {
+  double slowest = 0;
+  for (const auto& process : process_seconds)
+    slowest = std::max(slowest, process.learn + process.communicate + process.wait);
+  return slowest > 0 ? double(num_ratings) * epochs_run() / slowest : 0;
+}
+
+template <class Real>
+CompletionRun describe_completion(const DistRatings<Real>& x, const CompletionOptions& options,
+                                  const CompletionResult<Real>& result, const MachineModel& machine) {
+  CompletionRun run;
+  run.num_users = x.num_users;
+  run.num_items = x.num_items;
+  run.num_ratings = x.num_ratings;
+  run.num_test = x.num_test;
+  run.mean = x.mean;
+  run.scale = x.scale;
+  run.options = options;
+  run.precision = sizeof(Real) == sizeof(float) ? "single" : "double";
+  run.processes = x.comm.size();
+  run.threads = num_threads();
+  run.epochs = result.epochs;
+  run.best_epoch = result.best_epoch;
+  run.stop = result.stop;
+  run.train = result.train;
+  run.test_errors = result.test;
+  run.num_sub_epochs = x.rotation.num_sub_epochs;
+  run.words_per_row = travelling_words(options).per_row();
+  run.predicted = costs_of(x.rotation, {options.num_factors, run.words_per_row, sizeof(Real)}, machine);
+  run.predicted_volume_words =
+      rotation_volume(x.rotation.columns, x.rotation.num_sub_epochs) * run.words_per_row;
+  run.items_by_connectivity = x.rotation.columns.connectivities();
+  const auto epochs = std::max(Index(1), std::ssize(result.epochs));
+  run.volume_words = x.comm.all_reduce(result.training.words) / epochs;
+  run.messages = x.comm.all_reduce(result.training.messages) / epochs;
+  run.evaluation_words = x.comm.all_reduce(result.evaluation.words);
+  run.process_seconds = x.comm.all_gather(result.seconds);
+  return run;
+}
+
+nlohmann::ordered_json completion_json(const CompletionRun& run) {
+  nlohmann::ordered_json json;
+  if (run.test_errors) {
+    json["test_rmse"] = run.test_errors->rmse;
+    json["test_mae"] = run.test_errors->mae;
+  }
+  json["train_rmse"] = run.train.rmse;
+  json["train_mae"] = run.train.mae;
+  json["rmse_per_epoch"] = rmse_per_epoch(run.epochs);
+  json["epochs"] = run.epochs_run();
+  json["best_epoch"] = run.best_epoch;
+  json["stop"] = stop_text(run.stop);
+  json["per_epoch"] = epochs_json(run.epochs);
+  json["users"] = run.num_users;
+  json["items"] = run.num_items;
+  json["ratings"] = run.num_ratings;
+  json["test_ratings"] = run.num_test;
+  json["test"] = run.test;
+  json["duplicates"] = run.num_duplicates;
+  json["unknown"] = run.num_unknown;
+  json["mean"] = run.mean;
+  json["deviation"] = run.scale;
+  json["rank"] = run.options.num_factors;
+  json["biases"] = run.options.has_biases;
+  json["schedule"] = to_string(run.options.step.kind);
+  json["learning_rate"] = run.options.step.size;
+  json["regularisation"] = run.options.regularisation;
+  json["seed"] = run.options.seed;
+  json["precision"] = run.precision;
+  json["processes"] = run.processes;
+  json["threads"] = run.threads;
+  json["partition"] = run.partition;
+  json["sync"] = run.num_sub_epochs;
+  json["lambda_max"] = run.predicted.max_connectivity;
+  json["items_by_lambda"] = run.items_by_connectivity;
+  json["staleness_words_per_epoch"] = run.staleness_words();
+  json["volume_words_per_epoch"] = run.volume_words;
+  json["predicted_volume_words_per_epoch"] = run.predicted_volume_words;
+  json["communication"] = communication_json(run);
+  json["schedule_ratio"] = run.predicted.schedule_ratio();
+  json["predicted_seconds_per_epoch"] = run.predicted.predicted_seconds;
+  json["machine"] = run.machine;
+  if (run.ranking) json["ranking"] = ranking_json(*run.ranking);
+  json["ratings_per_second"] = run.ratings_per_second();
+  json["seconds"] = seconds_json(run);
+  json["peak_memory_bytes"] = run.peak_memory_bytes;
+  return json;
+}
+
+std::string epoch_text(const EpochRecord& record) {
+  if (record.was_undone)
+    return fmt::format(
+        "epoch {:3}: the errors grew beyond bounds with step {:.3g}; undone, and the step halved",
+        record.epoch, record.step);
+  auto text = fmt::format("epoch {:3}: train RMSE {:.5f}", record.epoch, record.train.rmse);
+  if (record.test) text += fmt::format(", test RMSE {:.5f}, MAE {:.5f}", record.test->rmse, record.test->mae);
+  return text + fmt::format(", {:.3f} s", record.seconds);
+}
+
+std::string completion_text(const CompletionRun& run) {
+  auto text = fmt::format("{} users, {} items, {} ratings of mean {:.4g} and deviation {:.4g}\n",
+                          with_commas(run.num_users), with_commas(run.num_items),
+                          with_commas(run.num_ratings), run.mean, run.scale);
+  text += communication_text(run);
+  text += fmt::format("{} factors{}, {}, {} epochs ({}), {}ratings/s\n", run.options.num_factors,
+                      run.options.has_biases ? " and biases" : "", to_string(run.options.step.kind),
+                      run.epochs_run(), stop_text(run.stop), with_prefix(run.ratings_per_second(), ""));
+  text += fmt::format("train RMSE {:.5f}, MAE {:.5f}", run.train.rmse, run.train.mae);
+  if (run.test_errors)
+    text += fmt::format("; test RMSE {:.5f}, MAE {:.5f} (epoch {}, {} ratings)", run.test_errors->rmse,
+                        run.test_errors->mae, run.best_epoch, with_commas(run.num_test));
+  if (run.ranking && run.ranking->num_users > 0)
+    text += fmt::format(
+        "\nof the first {} recommendations: precision {:.4f}, recall {:.4f}, NDCG {:.4f} ({} users)",
+        run.ranking->k, run.ranking->precision, run.ranking->recall, run.ranking->ndcg,
+        with_commas(run.ranking->num_users));
+  return text;
+}
+
+template CompletionRun describe_completion(const DistRatings<float>&, const CompletionOptions&,
+                                           const CompletionResult<float>&, const MachineModel&);
+template CompletionRun describe_completion(const DistRatings<double>&, const CompletionOptions&,
+                                           const CompletionResult<double>&, const MachineModel&);
+
+}  // namespace polyad

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "polyad/algo/sgd_completion.hpp"
+#include "polyad/tensor/ranking_metrics.hpp"
+
+namespace polyad {
+
+// What a run of `polyad complete` was and what it took, apart from the model itself.
+struct CompletionRun {
+  Index num_users = 0, num_items = 0, num_ratings = 0, num_test = 0;
+  Index num_duplicates = 0, num_unknown = 0;  // dropped; of a test file, left out
+  double mean = 0, scale = 1;
+  CompletionOptions options;
+  std::string precision, partition = "none", test = "none";
+  int processes = 1, threads = 1;
+  std::vector<EpochRecord> epochs;
+  int best_epoch = 0;
+  CompletionStop stop = CompletionStop::epochs;
+  ErrorFigures train;
+  std::optional<ErrorFigures> test_errors;
+  std::optional<RankingMetrics> ranking;
+
+  // Of an epoch, all processes together; predicted from the rotation.
+  int num_sub_epochs = 1;
+  RotationCosts predicted;
+  Index words_per_row = 1, predicted_volume_words = 0;  // by the identity
+  Index volume_words = 0, messages = 0;                 // counted
+  Index evaluation_words = 0;                           // of the whole run
+  std::vector<Index> items_by_connectivity;
+  std::vector<EpochSeconds> process_seconds;  // [process], of the whole run
+  std::string machine = "built in";
+
+  double load_seconds = 0, distribute_seconds = 0, train_seconds = 0, output_seconds = 0;
+  Index peak_memory_bytes = 0;
+
+  Index staleness_words() const { return predicted.staleness_rows * words_per_row; }
+  int epochs_run() const { return int(epochs.size()); }
+  // Of training alone, the slowest process.
+  double ratings_per_second() const;
+};
+
+// Fills in what the library's own results know. Collective.
+template <class Real>
+CompletionRun describe_completion(const DistRatings<Real>& x, const CompletionOptions& options,
+                                  const CompletionResult<Real>& result, const MachineModel& machine);
+
+nlohmann::ordered_json completion_json(const CompletionRun& run);
+std::string completion_text(const CompletionRun& run);
+// One line while it runs.
+std::string epoch_text(const EpochRecord& record);
+
+}  // namespace polyad

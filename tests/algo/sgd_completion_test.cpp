@@ -1,0 +1,328 @@
+#include "polyad/algo/sgd_completion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "polyad/base/error.hpp"
+#include "polyad/kernels/rating_start.hpp"
+#include "polyad/kernels/sgd_sweep.hpp"
+#include "polyad/tensor/generate.hpp"
+#include "tests/support/generated.hpp"
+#include "tests/support/random_ratings.hpp"
+#include "tests/support/shares.hpp"
+
+namespace polyad {
+namespace {
+
+// Ratings with structure, of which every process has a share.
+SparseTensor<double> some_ratings(Index users, Index items, Index count, std::uint64_t seed) {
+  RatingsOptions options;
+  options.num_users = users;
+  options.num_items = items;
+  options.num_ratings = count;
+  options.num_factors = 2;
+  options.test_fraction = 0;
+  options.seed = seed;
+  return generate_ratings(options).train;
+}
+
+RowOwners random_users(const Comm& comm, const SparseTensor<double>& whole, std::uint64_t seed) {
+  return ShuffledParts(whole.extent(0), comm.size(), seed);
+}
+
+struct Case {
+  CompletionOptions options;
+  RatingLayout layout;
+  RatingSplit split;
+};
+
+Case some_case(std::uint64_t n) {
+  Case c;
+  const auto schedules = all_step_schedules();
+  c.options.step.kind = schedules[n % schedules.size()];
+  c.options.step.size = default_step(c.options.step.kind);
+  c.options.num_factors = std::array<Index, 4>{1, 8, 5, 37}[n % 4];
+  c.options.has_biases = n % 3 != 0;
+  c.options.max_epochs = 3;
+  c.options.patience = 0;
+  c.options.seed = c.layout.seed = c.split.seed = n;
+  c.layout.centres = c.options.has_biases;
+  c.layout.row = {c.options.num_factors, travelling_words(c.options).per_row(), 4};
+  if (n % 2 == 0) c.split = {RatingSplit::Kind::fraction, 0.2, n};
+  return c;
+}
+
+template <class Real>
+DistRatings<Real> lay_out(const Comm& comm, const SparseTensor<double>& whole, const Case& c) {
+  const auto own =
+      move_to_users(comm, test::share_of(whole, comm), random_users(comm, whole, c.options.seed), c.split);
+  return lay_out_ratings<Real>(comm, own.split, c.layout);
+}
+
+// All ratings in the order in which an epoch learns from them, under global numbers: sub-epoch, process,
+// rating. On every process.
+template <class Real>
+Array<LocalRating<Real>> serial_order(const DistRatings<Real>& x) {
+  Array<LocalRating<Real>> all;
+  for (const auto& ratings : x.sub_epochs) {
+    auto own = arrange_ratings(ratings, std::ssize(x.users), std::ssize(x.items)).ratings;
+    for (auto& rating : own) {
+      rating.user = LocalIndex(x.users[rating.user]);
+      rating.item = LocalIndex(x.items[rating.item]);
+    }
+    const auto gathered = x.comm.all_gather_varying(std::span<const LocalRating<Real>>(own)).items;
+    all.insert(all.end(), gathered.begin(), gathered.end());
+  }
+  return all;
+}
+
+// One block: so in this order.
+template <class Real>
+RatingBlocks<Real> in_order(Array<LocalRating<Real>> ratings) {
+  const Index count = std::ssize(ratings);
+  return {1, std::move(ratings), {0, count}};
+}
+
+// The start of all rows that have ratings.
+template <class Real>
+RatingRows<Real> global_start(const Case& c, RatingSide side, Index num_rows,
+                              std::span<const LocalRating<Real>> ratings) {
+  std::vector<Index> all(static_cast<std::size_t>(num_rows));
+  std::iota(all.begin(), all.end(), Index(0));
+  const bool is_adaptive = c.options.step.kind == StepSchedule::Kind::adagrad;
+  auto rows = start_rows<Real>({c.options.num_factors, c.options.has_biases, is_adaptive, c.options.seed},
+                               side, all, num_rows);
+  std::vector<bool> is_rated(all.size(), false);
+  for (const auto& rating : ratings) is_rated[side == RatingSide::user ? rating.user : rating.item] = true;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!is_rated[i]) std::ranges::fill(rows.factors.row(Index(i)), Real(0));
+  return rows;
+}
+
+// Bit for bit what the model of a serial replay is.
+template <class Real>
+void expect_same_rows(const Matrix<Real>& found, const Matrix<Real>& replayed, double scale) {
+  const Real unit = Real(std::sqrt(scale));
+  for (Index i = 0; i < found.num_rows(); ++i)
+    for (Index c = 0; c < found.num_cols(); ++c)
+      ASSERT_EQ(found(i, c), unit * replayed(i, c)) << "row " << i << ", factor " << c;
+}
+
+template <class Real>
+void expect_serial_replay(const Comm& comm, std::uint64_t n) {
+  const auto whole = some_ratings(40, 25, 500, n);
+  auto c = some_case(n);
+  c.layout.is_stale_free = true;
+  auto x = lay_out<Real>(comm, whole, c);
+  ASSERT_EQ(x.rotation.num_sub_epochs, x.rotation.columns.max_connectivity());
+  const auto blocks = in_order(serial_order(x));
+  auto users = global_start<Real>(c, RatingSide::user, 40, blocks.ratings),
+       items = global_start<Real>(c, RatingSide::item, 25, blocks.ratings);
+  StepSizes sizes(c.options.step);
+  for (int epoch = 0; epoch < c.options.max_epochs; ++epoch) {
+    const auto errors =
+        sgd_sweep(blocks, users, items,
+                  {sizes.of_epoch(epoch), c.options.regularisation, c.options.has_biases,
+                   c.options.step.kind == StepSchedule::Kind::adagrad, c.options.num_factors});
+    sizes.after_epoch(x.scale * std::sqrt(errors.squares / double(errors.count)));
+  }
+
+  const auto result = sgd_completion(x, c.options);
+
+  const auto found = gather_model(x, result.users, result.items, travelling_words(c.options));
+  ASSERT_EQ(std::ssize(result.epochs), c.options.max_epochs) << "no epoch was undone";
+  if (comm.rank() != 0) return;
+  expect_same_rows(found.model.users, users.factors, x.scale);
+  expect_same_rows(found.model.items, items.factors, x.scale);
+  for (std::size_t i = 0; i < found.model.item_biases.size(); ++i)
+    ASSERT_EQ(found.model.item_biases[i], Real(x.scale) * items.biases[i]);
+}
+
+TEST(SgdCompletion, without_staleness_equals_a_serial_replay_bit_for_bit) {
+  for (std::uint64_t n = 1; n <= 12; ++n) {
+    SCOPED_TRACE("case " + std::to_string(n));
+    expect_serial_replay<float>(Comm::world(), n);
+    expect_serial_replay<double>(Comm::world(), n);
+  }
+}
+
+TEST(SgdCompletion, sends_what_the_identities_say_for_every_number_of_sub_epochs) {
+  const Comm comm = Comm::world();
+  for (int sub_epochs = 1; sub_epochs <= comm.size(); ++sub_epochs) {
+    SCOPED_TRACE(sub_epochs);
+    auto c = some_case(std::uint64_t(sub_epochs));
+    c.layout.num_sub_epochs = sub_epochs;
+    auto x = lay_out<float>(comm, some_ratings(30, 20, 240, std::uint64_t(sub_epochs)), c);
+    const auto predicted = costs_of(x.rotation, c.layout.row, {});
+    const auto result = sgd_completion(x, c.options);
+    const Index epochs = std::ssize(result.epochs);
+    EXPECT_EQ(comm.all_reduce(result.training.words),
+              epochs * rotation_volume(x.rotation.columns, sub_epochs) * c.layout.row.num_words);
+    EXPECT_EQ(comm.all_reduce(result.training.messages), epochs * predicted.messages);
+    if (comm.size() == 1) {
+      EXPECT_EQ(result.evaluation.words, 0);
+    }
+  }
+}
+
+TEST(SgdCompletion, gives_the_same_bits_for_any_number_of_threads_and_on_every_run) {
+  const Comm comm = Comm::world();
+  const auto whole = some_ratings(300, 200, 12000, 4);
+  auto c = some_case(4);
+  c.options.num_factors = 8;
+  const auto train_with = [&](int threads) {
+    const test::Threads use(threads);
+    auto x = lay_out<float>(comm, whole, c);
+    const auto result = sgd_completion(x, c.options);
+    return std::pair(result.users, result.items);
+  };
+  const auto alone = train_with(1);
+  EXPECT_EQ(train_with(1), alone);
+  EXPECT_EQ(train_with(3), alone);
+}
+
+TEST(SgdCompletion, comes_near_the_noise) {
+  const Comm comm = Comm::world();
+  RatingsOptions made;
+  made.num_users = 400;
+  made.num_items = 200;
+  made.num_ratings = 30000;
+  made.num_factors = 2;
+  const auto ratings = generate_ratings(made);
+  Case c = some_case(3);
+  c.options = {};
+  c.options.num_factors = 4;
+  c.layout.centres = true;
+  c.layout.is_stale_free = true;
+  const auto owners = random_users(comm, ratings.train, 1);
+  auto own = move_to_users(comm, test::share_of(ratings.train, comm), owners, {});
+  own.split.test = move_to_users(comm, test::share_of(ratings.test, comm), owners, {}).split.train;
+  auto x = lay_out_ratings<float>(comm, own.split, c.layout);
+  const auto result = sgd_completion(x, c.options);
+  ASSERT_TRUE(result.test);
+  EXPECT_LT(result.test->rmse, 1.12 * ratings.noise_floor);
+  EXPECT_GT(result.test->rmse, 0.95 * ratings.noise_floor);
+  EXPECT_GT(x.scale, 1.3 * ratings.noise_floor) << "the mean alone would be far off";
+  EXPECT_EQ(result.stop, CompletionStop::test_error);
+  EXPECT_LT(result.train.rmse, result.test->rmse);
+}
+
+TEST(SgdCompletion, halves_a_step_that_diverges) {
+  const Comm comm = Comm::world();
+  for (const auto kind : {StepSchedule::Kind::constant, StepSchedule::Kind::bold}) {
+    auto c = some_case(1);
+    c.options.step = {kind, 40, 0.1};
+    auto x = lay_out<float>(comm, some_ratings(60, 30, 900, 2), c);
+    int told = 0;
+    const auto result = sgd_completion(x, c.options, [&](const EpochRecord& record) {
+      told += record.was_undone ? 1 : 0;
+      return true;
+    });
+    EXPECT_GT(told, 0);
+    EXPECT_LT(result.epochs.back().step, 40);
+    EXPECT_FALSE(result.epochs.back().was_undone);
+    EXPECT_LT(result.train.rmse, 1.5 * x.scale);
+  }
+}
+
+TEST(SgdCompletion, learns_a_constant_from_equal_ratings) {
+  const Comm comm = Comm::world();
+  SparseTensor<double> whole({7, 5});
+  for (Index i = 0; i < 7; ++i)
+    for (Index j = i % 2; j < 5; j += 2) whole.append(std::vector{i, j}, 1e6 + 0.1);
+  const auto c = some_case(1);
+  auto x = lay_out<double>(comm, whole, c);
+  EXPECT_EQ(x.scale, 1);
+  const auto result = sgd_completion(x, c.options);
+  EXPECT_LT(result.train.rmse, 1e-2);
+  EXPECT_NEAR(x.mean, 1e6 + 0.1, 1e-6);
+}
+
+TEST(SgdCompletion, takes_ratings_of_any_scale) {
+  const Comm comm = Comm::world();
+  const auto whole = some_ratings(40, 30, 600, 9);
+  const auto c = some_case(1);
+  const auto rmse_of = [&](double factor, double shift) {
+    auto scaled = whole;
+    for (double& value : scaled.values()) value = factor * value + shift;
+    auto x = lay_out<double>(comm, scaled, c);
+    return sgd_completion(x, c.options).train.rmse;
+  };
+  const double plain = rmse_of(1, 0);
+  EXPECT_NEAR(rmse_of(1e5, -3e5), 1e5 * plain, 1e-8 * 1e5);
+  EXPECT_NEAR(rmse_of(1e-4, 7), 1e-4 * plain, 1e-8 * 1e-4);
+}
+
+TEST(SgdCompletion, lives_with_users_and_items_that_nothing_is_known_of) {
+  const Comm comm = Comm::world();
+  SparseTensor<double> train({6, 9}), tested({6, 9});
+  train.append(std::vector<Index>{1, 2}, 4);  // one rating, and most processes have none
+  train.append(std::vector<Index>{1, 3}, 2);
+  tested.append(std::vector<Index>{5, 8}, 3);  // neither is in the training
+  tested.append(std::vector<Index>{1, 8}, 3);
+  tested.append(std::vector<Index>{4, 2}, 3);
+  const auto owners = random_users(comm, train, 1);
+  auto own = move_to_users(comm, test::share_of(train, comm), owners, {});
+  own.split.test = move_to_users(comm, test::share_of(tested, comm), owners, {}).split.train;
+  for (const bool is_stale_free : {true, false}) {
+    auto c = some_case(1);
+    c.layout.is_stale_free = is_stale_free;
+    auto x = lay_out_ratings<float>(comm, own.split, c.layout);
+    const auto result = sgd_completion(x, c.options);
+    ASSERT_TRUE(result.test);
+    EXPECT_LT(result.test->rmse, 1);
+    const auto found = gather_model(x, result.users, result.items, travelling_words(c.options));
+    if (comm.rank() != 0) continue;
+    for (const float factor : found.model.items.row(8)) EXPECT_EQ(factor, 0);
+    for (const float factor : found.model.users.row(5)) EXPECT_EQ(factor, 0);
+  }
+}
+
+TEST(SgdCompletion, of_no_ratings_at_all_is_nothing) {
+  const Comm comm = Comm::world();
+  const auto c = some_case(1);
+  auto x = lay_out<float>(comm, SparseTensor<double>({3, 2}), c);
+  const auto result = sgd_completion(x, c.options);
+  EXPECT_EQ(result.train.rmse, 0);
+  EXPECT_EQ(result.training.words, 0);
+}
+
+TEST(SgdCompletion, goes_on_where_it_stopped) {
+  const Comm comm = Comm::world();
+  const auto whole = some_ratings(50, 30, 900, 5);
+  for (const auto kind : {StepSchedule::Kind::adagrad, StepSchedule::Kind::inverse}) {
+    auto c = some_case(1);
+    c.options.step = {kind, default_step(kind), 0.1};
+    const auto train_for = [&](int epochs, const EarlierTraining<double>* earlier) {
+      auto x = lay_out<double>(comm, whole, c);
+      auto options = c.options;
+      options.max_epochs = epochs;
+      auto result = sgd_completion(x, options, {}, earlier);
+      const auto rows = gather_model(x, result.users, result.items, travelling_words(options));
+      EarlierTraining<double> trained{rows.model, {}};
+      trained.training = {std::int64_t(result.best_epoch), result.last_step, options.regularisation,
+                          rows.user_squares, rows.item_squares};
+      return std::pair(std::move(result), std::move(trained));
+    };
+    const auto at_once = train_for(6, nullptr).first;
+    auto half = train_for(3, nullptr).second;
+    if (comm.size() > 1) continue;  // only the first process has the model
+    const auto resumed = train_for(3, &half).first;
+    EXPECT_EQ(resumed.epochs.back().epoch, 6);
+    EXPECT_EQ(resumed.epochs.back().step, at_once.epochs.back().step);
+    EXPECT_NEAR(resumed.train.rmse, at_once.train.rmse, 1e-9);
+  }
+}
+
+TEST(SgdCompletion, stops_when_the_observer_says_so) {
+  auto c = some_case(1);
+  auto x = lay_out<float>(Comm::world(), some_ratings(50, 30, 900, 5), c);
+  const auto result = sgd_completion(x, c.options, [](const EpochRecord&) { return false; });
+  EXPECT_EQ(std::ssize(result.epochs), 1);
+  EXPECT_EQ(result.stop, CompletionStop::observer);
+}
+
+}  // namespace
+}  // namespace polyad
