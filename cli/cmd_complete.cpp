@@ -112,15 +112,6 @@ void check_places(const Args& args, const TestSource& test) {
   check_distinct(inputs, {{"--out", args.out}, {"--json", json == "-" ? "" : json}});
 }
 
-void check_matrix(const io::LoadedTensor& loaded, const std::string& path) {
-  if (loaded.tensor.order() != 2)
-    throw Error(
-        Errc::bad_input,
-        fmt::format("has {} modes; ratings have two, users and items (--columns picks them from a csv)",
-                    loaded.tensor.order()),
-        {path, 0});
-}
-
 // Which process has each user. Collective.
 RowOwners own_users(const Comm& comm, const SparseTensor<double>& share, const Args& args,
                     const Console& console) {
@@ -134,9 +125,8 @@ RowOwners own_users(const Comm& comm, const SparseTensor<double>& share, const A
                       })};
   }
   if (args.partition == "hypergraph") {
-    auto how = hypergraph_options(PartitionModel::row, comm.size(), seed);
-    how.hypergraph.objective.kind = Objective::Kind::lambda_power;
-    auto kept = partition_or_reuse(comm, share, args.input.path, how);
+    auto kept =
+        partition_or_reuse(comm, share, args.input.path, completion_partition_options(comm.size(), seed));
     if (!kept.notice.empty()) console.warn(kept.notice);
     return ListedRows{{}, std::move(kept.parts)};
   }
@@ -253,7 +243,7 @@ void run_with(const Comm& comm, const Args& args) {
 
   Stopwatch watch;
   auto loaded = load(comm, args.input, console);
-  check_matrix(loaded, args.input.path);
+  require_ratings(loaded, args.input.path);
   TestRatings from_file{SparseTensor<double>(loaded.tensor.extents()), 0};
   if (!test.file.empty()) from_file = load_test(comm, test.file, args, loaded, console);
   const double load_seconds = watch.lap();

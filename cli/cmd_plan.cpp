@@ -9,6 +9,7 @@
 #include "cli/machine_file.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
+#include "cli/plan_completion.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
@@ -27,6 +28,7 @@ struct Args {
   std::uint64_t seed = 1;
   bool with_hypergraph = false;
   double seconds = 60;
+  std::string purpose = "cpd", sync;
 };
 
 constexpr Index max_processes = 1 << 20, max_counts = 100;
@@ -76,10 +78,30 @@ StrategyPlanOptions plan_options(const Args& args, const SparseTensor<double>& x
   return options;
 }
 
+// No option is ignored: what has no meaning for ratings is an error.
+CompletionPlanArgs completion_args(const Args& args) {
+  const DistributionArgs none;
+  const auto& given = args.distribution;
+  if (given.scheme != none.scheme || given.grid != none.grid || given.policy != none.policy ||
+      given.policy_c != none.policy_c || given.row_owners != none.row_owners ||
+      given.replicate != none.replicate || given.num_free_primes != none.num_free_primes)
+    throw Error(Errc::bad_option,
+                "--for complete deals out users: of the options of distributions it has --partition only");
+  if (!args.memory.empty() || !args.page.empty())
+    throw Error(Errc::bad_option, "--memory and --report go with --for cpd");
+  if (given.partition == "hypergraph")
+    throw Error(Errc::bad_option, "plan has --with-hypergraph in place of --partition hypergraph");
+  return {args.processes,       args.sync,   given.partition, args.num_components, args.seed,
+          args.with_hypergraph, args.seconds};
+}
+
 void run(const Comm& comm, const Args& args) {
   Console console(comm, args.common);
   require_one_process(comm, "plan");
   check_places(args);
+  if (args.purpose == "complete")
+    return plan_for_completion(comm, args.input, completion_args(args), console);
+  if (!args.sync.empty()) throw Error(Errc::bad_option, "--sync goes with --for complete");
   if (args.distribution.partition == "hypergraph")
     throw Error(Errc::bad_option, "plan has --with-hypergraph in place of --partition hypergraph");
   const auto machine = load_machine(comm);
@@ -117,6 +139,10 @@ void add_plan(CLI::App& app, const Comm& comm) {
   command->add_option("-r,--rank", args->num_components, "Number of components")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
+  command->add_option("--for", args->purpose, "What is planned: cpd of a tensor, or complete of ratings")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"cpd", "complete"}));
+  command->add_option("--sync", args->sync, "With --for complete: numbers of sub-epochs, as in 1,4,32");
   command->add_option("--seed", args->seed, "Seed of random partitions")
       ->capture_default_str()
       ->check(fault_of_seed);

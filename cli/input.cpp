@@ -187,6 +187,15 @@ void warn_of_duplicates(const Console& console, const InputOptions& options, Ind
     console.warn(fmt::format("{}: {} added up", options.path, counted_were(count, "duplicate coordinate")));
 }
 
+void require_ratings(const io::LoadedTensor& loaded, const std::string& path) {
+  if (loaded.tensor.order() != 2)
+    throw Error(
+        Errc::bad_input,
+        fmt::format("has {} modes; ratings have two, users and items (--columns picks them from a csv)",
+                    loaded.tensor.order()),
+        {path, 0});
+}
+
 void require_one_process(const Comm& comm, const std::string& command) {
   if (comm.size() > 1)
     throw Error(Errc::bad_option,

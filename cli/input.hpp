@@ -47,6 +47,9 @@ std::vector<NamedPath> input_paths(const InputOptions& options);
 // Says how many duplicate coordinates were added up, if there were any.
 void warn_of_duplicates(const Console& console, const InputOptions& options, Index count);
 
+// For commands that learn from ratings: throws Error{bad_input} unless there are two modes.
+void require_ratings(const io::LoadedTensor& loaded, const std::string& path);
+
 // For commands that run on one process: throws Error{bad_option} when more were started.
 void require_one_process(const Comm& comm, const std::string& command);
 

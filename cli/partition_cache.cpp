@@ -93,6 +93,12 @@ TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, s
   return options;
 }
 
+TensorPartitionOptions completion_partition_options(int num_parts, std::uint64_t seed) {
+  auto options = hypergraph_options(PartitionModel::row, num_parts, seed);
+  options.hypergraph.objective.kind = Objective::Kind::lambda_power;
+  return options;
+}
+
 KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& share,
                                  const std::string& tensor_path, const TensorPartitionOptions& options) {
   const auto path = cached_partition(tensor_path, options, partition_fingerprint(comm, share, options));

@@ -25,6 +25,9 @@ std::string keep_partition(const std::filesystem::path& path, std::span<const in
 // What cpd and plan ask of the partitioner where they are told no more.
 TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, std::uint64_t seed);
 
+// The same for the users of ratings, as complete deals them out: the sum of squared connectivities.
+TensorPartitionOptions completion_partition_options(int num_parts, std::uint64_t seed);
+
 // [nonzero of the share], or [slice], mode after mode: from beside the tensor, or made by one process that
 // has all of the tensor for the time, and then kept there. Where that cannot be written, `notice` tells why.
 // Collective.

@@ -19,6 +19,11 @@ constexpr double least_gain = 1e-4;  // of the test error, to be worth going on
 template <class Real>
 struct BothRows {
   RatingRows<Real> users, items;
+
+  void copy(const BothRows& from) {
+    copy_rows(from.users, users);
+    copy_rows(from.items, items);
+  }
 };
 
 template <class Real>
@@ -37,7 +42,7 @@ class Trainer {
   }
 
   CompletionResult<Real> run(const CompletionObserver& observe) {
-    best_ = rows_;
+    best_.copy(rows_);
     for (int epoch = 0, since_best = 0; epoch < options_.max_epochs && result_.stop == CompletionStop::epochs;
          ++epoch) {
       const auto record = sound_epoch(first_epoch_ + epoch, observe);
@@ -66,11 +71,11 @@ class Trainer {
 
   // An epoch that did not go astray: else it is undone and begun anew with half the step.
   EpochRecord sound_epoch(int epoch, const CompletionObserver& observe) {
-    const auto before = rows_;
+    before_.copy(rows_);
     for (int halvings = 0; halvings < most_halvings; ++halvings) {
       auto record = one_epoch(epoch);
       if (record.was_undone) {
-        rows_ = before;
+        rows_.copy(before_);
         sizes_.halve();
       } else {
         sizes_.after_epoch(record.train.rmse);
@@ -137,7 +142,7 @@ class Trainer {
   }
 
   void keep(const EpochRecord& record) {
-    best_ = rows_;
+    best_.copy(rows_);
     result_.best_epoch = record.epoch;
     result_.test = record.test;
     result_.last_step = record.step;
@@ -169,7 +174,7 @@ class Trainer {
   StepSizes sizes_;
   RowSender<Real> sender_, evaluator_;
   std::vector<RatingBlocks<Real>> blocks_;  // [sub-epoch]
-  BothRows<Real> rows_, best_;
+  BothRows<Real> rows_, before_, best_;
   CompletionResult<Real> result_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/random.hpp"
@@ -63,9 +64,28 @@ RatingRows<Real> resumed_rows(RatingRows<Real> start, const RatingModel<Real>& m
 }
 
 template <class Real>
+void copy_rows(const RatingRows<Real>& from, RatingRows<Real>& to) {
+  if (to.factors.num_rows() != from.factors.num_rows() || to.factors.num_cols() != from.factors.num_cols())
+    to.factors = Matrix<Real>(from.factors.num_rows(), from.factors.num_cols());
+  const auto source = from.factors.flat();
+  parallel_parts(std::ssize(source), [&](Index begin, Index end, int) {
+    std::copy(source.begin() + begin, source.begin() + end, to.factors.flat().begin() + begin);
+  });
+  to.biases = from.biases;
+  to.squares = from.squares;
+}
+
+template <class Real>
 bool are_bounded(const RatingRows<Real>& rows) {
   const auto is_bounded = [](Real x) { return std::abs(x) < Real(1e9); };  // false for NaN
-  return std::ranges::all_of(rows.factors.flat(), is_bounded) && std::ranges::all_of(rows.biases, is_bounded);
+  std::vector<char> parts(std::size_t(num_threads()), 1);
+  const auto factors = rows.factors.flat();
+  parallel_parts(std::ssize(factors), [&](Index begin, Index end, int thread) {
+    parts[std::size_t(thread)] =
+        std::all_of(factors.begin() + begin, factors.begin() + end, is_bounded) ? 1 : 0;
+  });
+  return std::ranges::all_of(parts, [](char part) { return part == 1; }) &&
+         std::ranges::all_of(rows.biases, is_bounded);
 }
 
 template RatingRows<float> start_rows(const RatingStart&, RatingSide, std::span<const Index>, Index);
@@ -74,6 +94,8 @@ template RatingRows<float> resumed_rows(RatingRows<float>, const RatingModel<flo
                                         RatingSide, double, std::span<const Index>);
 template RatingRows<double> resumed_rows(RatingRows<double>, const RatingModel<double>&,
                                          std::span<const double>, RatingSide, double, std::span<const Index>);
+template void copy_rows(const RatingRows<float>&, RatingRows<float>&);
+template void copy_rows(const RatingRows<double>&, RatingRows<double>&);
 template bool are_bounded(const RatingRows<float>&);
 template bool are_bounded(const RatingRows<double>&);
 

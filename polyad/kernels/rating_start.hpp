@@ -32,6 +32,10 @@ RatingRows<Real> resumed_rows(RatingRows<Real> start, const RatingModel<Real>& m
                               std::span<const Real> squares, RatingSide side, double scale,
                               std::span<const Index> global_rows);
 
+// With all threads; what `to` was is lost, its memory is used again.
+template <class Real>
+void copy_rows(const RatingRows<Real>& from, RatingRows<Real>& to);
+
 // Whether all numbers are such that a prediction from them is a number.
 template <class Real>
 bool are_bounded(const RatingRows<Real>& rows);

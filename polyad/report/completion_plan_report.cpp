@@ -1,0 +1,92 @@
+#include "polyad/report/completion_plan_report.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "polyad/report/plan_report.hpp"
+#include "polyad/report/statistics_report.hpp"
+
+namespace polyad {
+namespace {
+
+nlohmann::ordered_json way_json(const PlannedCompletion& way, Index words) {
+  nlohmann::ordered_json json;
+  json["processes"] = way.processes;
+  json["partition"] = way.partition;
+  json["sync"] = way.num_sub_epochs;
+  json["auto"] = way.is_automatic;
+  json["lambda_max"] = way.costs.max_connectivity;
+  json["connectivity"] = way.connectivity;
+  json["lambda2"] = way.lambda2;
+  json["imbalance"] = way.imbalance;
+  json["staleness_words"] = way.costs.staleness_rows * words;
+  json["volume_words"] = way.costs.volume_rows * words;
+  json["max_volume_words"] = way.costs.max_volume_rows * words;
+  json["messages"] = way.costs.messages;
+  json["max_messages"] = way.costs.max_messages;
+  json["schedule_ratio"] = way.costs.schedule_ratio();
+  json["predicted_seconds_per_epoch"] = way.costs.predicted_seconds;
+  json["partition_seconds"] = way.partition_seconds;
+  return json;
+}
+
+std::string way_text(const PlannedCompletion& way, Index words) {
+  return fmt::format("{:12} {:6}{} {:12} {:>14} {:>14} {:>10} {:9.2f} {:9.2f} {:11.4g} s\n", way.partition,
+                     way.num_sub_epochs, way.is_automatic ? "*" : " ", way.costs.max_connectivity,
+                     with_commas(way.costs.staleness_rows * words),
+                     with_commas(way.costs.volume_rows * words), with_commas(way.costs.messages),
+                     way.costs.schedule_ratio(), 1 + way.imbalance, way.costs.predicted_seconds);
+}
+
+std::string recommended_text(const CompletionPlanRun& run) {
+  if (!run.plan.recommended)
+    return "nothing is recommended: no number of sub-epochs leaves little staleness\n";
+  const auto& way = run.plan.ways[*run.plan.recommended];
+  if (way.processes == 1) return fmt::format("recommended: polyad complete {}\n", run.input);
+  return fmt::format(
+      "recommended: mpirun -n {} polyad complete {} -r {} --partition {} --sync {}\n"
+      "  the quickest of those that leave at most a twentieth of the staleness of one sub-epoch\n",
+      way.processes, run.input, run.options.row.num_factors, way.partition, way.num_sub_epochs);
+}
+
+}  // namespace
+
+nlohmann::ordered_json completion_plan_json(const CompletionPlanRun& run) {
+  nlohmann::ordered_json json;
+  json["users"] = run.plan.num_users;
+  json["items"] = run.plan.num_items;
+  json["ratings"] = run.plan.num_ratings;
+  json["rank"] = run.options.row.num_factors;
+  json["words_per_row"] = run.options.row.num_words;
+  json["strategies"] = nlohmann::ordered_json::array();
+  for (const auto& way : run.plan.ways)
+    json["strategies"].push_back(way_json(way, run.options.row.num_words));
+  json["recommended"] =
+      run.plan.recommended ? nlohmann::ordered_json(*run.plan.recommended) : nlohmann::ordered_json();
+  json["machine"] = run.machine;
+  json["threads"] = run.threads;
+  json["seconds"]["load"] = run.load_seconds;
+  json["seconds"]["plan"] = run.plan_seconds;
+  json["peak_memory_bytes"] = run.peak_memory_bytes;
+  return json;
+}
+
+std::string completion_plan_text(const CompletionPlanRun& run) {
+  auto text = fmt::format("{} users, {} items, {} ratings; {} words of an item travel\n",
+                          with_commas(run.plan.num_users), with_commas(run.plan.num_items),
+                          with_commas(run.plan.num_ratings), run.options.row.num_words);
+  int processes = 0;
+  for (const auto& way : run.plan.ways) {
+    if (way.processes != processes)
+      text += fmt::format("\n{}\n{:12} {:>7} {:>12} {:>14} {:>14} {:>10} {:>9} {:>9} {:>13}\n",
+                          processes_text(way.processes), "users by", "sync", "lambda max", "staleness",
+                          "words", "messages", "schedule", "load", "epoch");
+    processes = way.processes;
+    text += way_text(way, run.options.row.num_words);
+  }
+  return text + "\n* what --sync auto takes. schedule and load: the busiest over the mean\n" +
+         recommended_text(run);
+}
+
+}  // namespace polyad

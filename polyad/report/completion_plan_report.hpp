@@ -1,0 +1,25 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "polyad/algo/plan_completion.hpp"
+
+namespace polyad {
+
+// What a run of `polyad plan --for complete` was and what it found.
+struct CompletionPlanRun {
+  std::string input;
+  CompletionPlanOptions options;
+  CompletionPlan plan;
+  std::string machine = "built in";  // where the constants of the machine are from
+  int threads = 1;
+  double load_seconds = 0, plan_seconds = 0;
+  Index peak_memory_bytes = 0;
+};
+
+nlohmann::ordered_json completion_plan_json(const CompletionPlanRun& run);
+// A table for each number of processes, and what is recommended.
+std::string completion_plan_text(const CompletionPlanRun& run);
+
+}  // namespace polyad

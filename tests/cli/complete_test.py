@@ -1,0 +1,238 @@
+"""What `polyad complete` and `polyad plan --for complete` promise."""
+
+import json
+import pathlib
+import unittest
+
+from program import SHARED_DATA, SOURCE, WITH_MPI, ProgramTest, run
+
+# The keys are an interface; docs/json.md says what they mean.
+KEYS = {"train_rmse", "train_mae", "rmse_per_epoch", "epochs", "best_epoch", "stop", "per_epoch", "users", "items", "ratings",
+        "test_ratings", "test", "duplicates", "unknown", "mean", "deviation", "rank", "biases", "schedule", "learning_rate",
+        "regularisation", "seed", "precision", "processes", "threads", "partition", "sync", "lambda_max", "items_by_lambda",
+        "staleness_words_per_epoch", "volume_words_per_epoch", "predicted_volume_words_per_epoch", "communication",
+        "schedule_ratio", "predicted_seconds_per_epoch", "machine", "ratings_per_second", "seconds", "peak_memory_bytes"}
+TEST_KEYS = {"test_rmse", "test_mae", "ranking"}
+PLAN_KEYS = {"users", "items", "ratings", "rank", "words_per_row", "strategies", "recommended", "machine", "threads", "seconds",
+             "peak_memory_bytes"}
+WAY_KEYS = {"processes", "partition", "sync", "auto", "lambda_max", "connectivity", "lambda2", "imbalance", "staleness_words",
+            "volume_words", "max_volume_words", "messages", "max_messages", "schedule_ratio", "predicted_seconds_per_epoch",
+            "partition_seconds"}
+MOVIES = SHARED_DATA / "ratings" / "movietweetings-100K.ratings.dat.gz" if SHARED_DATA else None
+
+
+class CompleteTest(ProgramTest):
+    def ratings(self, users: int = 300, items: int = 120, count: int = 8000, name: str = "ratings.tns") -> pathlib.Path:
+        path = self.folder / name
+        self.succeed("generate", "ratings", path, "--users", users, "--items", items, "--nnz", count, "-r", 2, "--test", 0.1, "-q")
+        return path
+
+    def complete(self, path: pathlib.Path, *options: object, processes: int = 0) -> dict:
+        return self.result("complete", path, "-q", "-t", 1, *options, processes=processes)
+
+
+    def assert_refused(self, part: str, code: int, *arguments: object, processes: int = 0) -> None:
+        process = run(*arguments, processes=processes)
+        self.assertIn(part, process.stderr)
+        self.assertEqual(process.returncode, code)
+
+
+class ResultTest(CompleteTest):
+    def test_every_key_is_there_and_documented(self) -> None:
+        path = self.ratings()
+        result = self.complete(path, "-r", 4, "-e", 3)
+        self.assertEqual(set(result), KEYS)
+        tested = self.complete(path, "-r", 4, "-e", 3, "--test", 0.1)
+        self.assertEqual(set(tested), KEYS | TEST_KEYS)
+        documented = (SOURCE / "docs" / "json.md").read_text()
+        inner = set(tested["per_epoch"][0]) | set(tested["communication"]) | set(tested["ranking"]) | set(tested["seconds"])
+        for key in KEYS | TEST_KEYS | inner | set(tested["seconds"]["processes"][0]) | PLAN_KEYS | WAY_KEYS:
+            self.assertIn(f"`{key}`", documented)
+
+    def test_it_learns(self) -> None:
+        path = self.ratings(400, 200, 30000)
+        result = self.complete(path, "-r", 4, "--test", self.folder / "ratings-test.tns")
+        self.assertLess(result["test_rmse"], 0.82)
+        self.assertGreater(result["deviation"], 0.95)
+        self.assertAlmostEqual(min(result["rmse_per_epoch"]), result["test_rmse"], delta=2e-4)  # less is no gain
+        self.assertEqual(result["stop"], "test error")
+        self.assertEqual(result["epochs"], result["best_epoch"] + 3)
+
+    def test_every_schedule_and_precision(self) -> None:
+        path = self.ratings()
+        for schedule in ("adagrad", "constant", "inverse", "bold"):
+            for precision in ("single", "double"):
+                result = self.complete(path, "-r", 3, "-e", 8, "--test", 0.1, "--schedule", schedule, "--precision", precision)
+                self.assertLess(result["test_rmse"], result["deviation"], schedule)
+                self.assertEqual((result["schedule"], result["precision"]), (schedule, precision))
+
+    def test_plain_factors(self) -> None:
+        result = self.complete(self.ratings(), "--no-bias", "-r", 3, "--test", 0.1)
+        self.assertEqual((result["mean"], result["biases"]), (0, False))
+        self.assertLess(result["test_rmse"], 1.05)
+
+    def test_threads_change_nothing(self) -> None:
+        path = self.ratings(500, 300, 20000)
+        results = [self.result("complete", path, "-q", "-t", threads, "-e", 4, "--test", 0.1) for threads in (1, 3)]
+        self.assertEqual(results[0]["rmse_per_epoch"], results[1]["rmse_per_epoch"])
+
+    def test_formats_of_the_same_ratings_give_the_same(self) -> None:
+        lines = [(i % 17, (3 * i) % 11, 1 + (i * 7) % 5) for i in range(80)]
+        lines = [(u, v, r) for (u, v), r in {(u, v): r for u, v, r in lines}.items()]
+        texts = {
+            "u.data": "".join(f"{u + 1}\t{v + 1}\t{r}\t88125094{v % 10}\n" for u, v, r in lines),
+            "ratings.dat": "".join(f"{u + 1}::{v + 1}::{r}::88125094{v % 10}\n" for u, v, r in lines),
+            "ratings.csv": "userId,movieId,rating,timestamp\n" + "".join(f"{u + 1},{v + 1},{r},881250949\n" for u, v, r in lines),
+            "x.mtx": f"%%MatrixMarket matrix coordinate real general\n17 11 {len(lines)}\n"
+            + "".join(f"{u + 1} {v + 1} {r}\n" for u, v, r in lines),
+            "x.tns": "".join(f"{u + 1} {v + 1} {r}\n" for u, v, r in lines),
+            "x.libmf": "".join(f"{u} {v} {r}\n" for u, v, r in lines),
+        }
+        results = {name: self.complete(self.write(name, text), "-e", 3)["rmse_per_epoch"] for name, text in texts.items()}
+        for name, errors in results.items():
+            self.assertEqual(errors, results["x.tns"], name)
+
+    def test_names_are_kept_and_recommended(self) -> None:
+        rows = [f"user {i % 7},film {j},{1 + (i + j) % 5}" for i in range(7) for j in range(9) if (i + j) % 3]
+        path = self.write("r.csv", "who,what,stars\n" + "\n".join(rows) + "\n")
+        self.complete(path, "--columns", "who,what,stars", "-r", 2, "--out", self.folder / "model")
+        found = self.result("recommend", self.folder / "model", "-q", "--user", "user 3", "--top", 2)
+        self.assertEqual(found["recommendations"][0]["user"], "user 3")
+        self.assertTrue(found["recommendations"][0]["items"][0]["item"].startswith("film "))
+
+    def test_training_goes_on(self) -> None:
+        path, model = self.ratings(), self.folder / "model"
+        at_once = self.complete(path, "-r", 4, "-e", 6, "--precision", "double")
+        self.complete(path, "-r", 4, "-e", 3, "--precision", "double", "--out", model)
+        resumed = self.complete(path, "-r", 4, "-e", 3, "--precision", "double", "--resume", model, "--out", model)
+        self.assertEqual(resumed["per_epoch"][-1]["epoch"], 6)
+        self.assertAlmostEqual(resumed["train_rmse"], at_once["train_rmse"], places=9)
+        self.assert_refused("--rank 5: the model in", 2, "complete", path, "-r", 5, "--resume", model)
+
+    def test_the_index_base_of_a_test_is_that_of_the_training(self) -> None:
+        train = self.write("train.tns", "0 0 5\n1 1 1\n2 2 3\n1 2 4\n")
+        test = self.write("test.tns", "1 1 1\n2 2 3\n")  # no 0, so that it would look 1-based
+        result = self.complete(train, "--test", test, "-e", 0)
+        self.assertEqual((result["test_ratings"], result["unknown"]), (2, 0))
+
+
+class OddRatingsTest(CompleteTest):
+    def test_one_rating(self) -> None:
+        result = self.complete(self.write("x.tns", "3 2 4\n"), "-e", 2)
+        self.assertLess(result["train_rmse"], 0.01)
+
+    def test_all_equal(self) -> None:
+        result = self.complete(self.write("x.tns", "".join(f"{i} {j} 3\n" for i in range(1, 9) for j in range(1, 5))), "--test", 0.2)
+        self.assertLess(result["test_rmse"], 0.05)
+
+    def test_a_later_rating_of_the_same_item_counts(self) -> None:
+        path = self.write("x.tns", "1 1 1\n1 2 2\n1 1 5\n")
+        process = run("complete", path, "--json", "-", "-q")
+        self.assertEqual(process.returncode, 0)
+        result = json.loads(process.stdout)
+        self.assertEqual((result["ratings"], result["duplicates"], result["mean"]), (2, 1, 3.5))
+        self.assertIn("1 rating was repeated by a later line, and dropped", process.stderr)
+
+    def test_a_zero_is_a_rating(self) -> None:
+        self.assertEqual(self.complete(self.write("x.tns", "1 1 0\n2 1 4\n"))["mean"], 2)
+
+    def test_a_step_that_diverges_is_halved_and_told(self) -> None:
+        process = run("complete", self.ratings(), "--schedule", "constant", "--lr", 50, "-e", 2, "--json", "-", "-q")
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertIn("undone, and the step halved", process.stderr)
+        result = json.loads(process.stdout)
+        self.assertTrue(result["per_epoch"][0]["undone"])
+        self.assertLess(result["train_rmse"], 2 * result["deviation"])
+
+    def test_what_makes_no_sense_is_refused(self) -> None:
+        path = self.ratings(30, 20, 200)
+        self.assert_refused("--test 1.5: expected a share between 0 and 1, as in 0.1", 2, "complete", path, "--test", 1.5)
+        self.assert_refused("--decay goes with --schedule inverse", 2, "complete", path, "--decay", 0.5)
+        self.assert_refused("--sync 2: expected auto, max, or a number from 1 to that of processes, 1", 2, "complete", path,
+                          "--sync", 2)
+        self.assert_refused("has 4 modes; ratings have two, users and items", 2, "complete", SOURCE / "data" / "debian.tns.gz")
+        self.assert_refused("more than --memory 1kB", 3, "complete", path, "--memory", "1kB")
+        self.assert_refused("No such file", 2, "complete", path, "--test", self.folder / "absent.tns")
+        self.assert_refused("Not a directory", 2, "complete", path, "--out", path)
+
+
+@unittest.skipUnless(WITH_MPI, "built without MPI")
+class ManyProcessesTest(CompleteTest):
+    def test_words_and_messages_are_as_predicted(self) -> None:
+        path = self.ratings()
+        for sync in (1, 2, "max", "auto"):
+            for partition in ("random", "block", "hypergraph"):
+                result = self.complete(path, "-e", 2, "--sync", sync, "--partition", partition, processes=3)
+                self.assertEqual(result["volume_words_per_epoch"], result["predicted_volume_words_per_epoch"])
+                self.assertGreater(result["volume_words_per_epoch"], 0)
+                communication = result["communication"]
+                self.assertEqual(communication["messages_per_epoch"], communication["predicted_messages_per_epoch"])
+                if sync == "max":
+                    self.assertEqual((result["staleness_words_per_epoch"], result["sync"]), (0, result["lambda_max"]))
+
+    def test_a_run_does_what_the_plan_said(self) -> None:
+        path = self.ratings()
+        plan = self.result("plan", path, "--for", "complete", "-k", "2,3", "-r", 8, "--sync", "1,2", "--with-hypergraph", "-q")
+        self.assertEqual(set(plan), PLAN_KEYS)
+        self.assertEqual(len(plan["strategies"]), 2 * 3 * 2)
+        for way in plan["strategies"]:
+            self.assertEqual(set(way), WAY_KEYS)
+            if way["processes"] != 3:
+                continue
+            result = self.complete(path, "-r", 8, "-e", 1, "--sync", way["sync"], "--partition", way["partition"], processes=3)
+            self.assertEqual(result["volume_words_per_epoch"], way["volume_words"])
+            self.assertEqual(result["communication"]["messages_per_epoch"], way["messages"])
+            self.assertEqual(result["staleness_words_per_epoch"], way["staleness_words"])
+
+    def test_more_processes_than_users(self) -> None:
+        path = self.write("x.tns", "1 1 5\n2 1 3\n1 2 4\n")
+        result = self.complete(path, "-e", 2, "--sync", "max", "--test", path, processes=4)
+        self.assertEqual(result["ratings"], 3)
+
+    def test_the_same_ratings_are_held_out_and_found_in_the_model(self) -> None:
+        path = self.ratings()
+        results = [self.complete(path, "--test", 0.2, "-e", 2, "--out", self.folder / f"m{n}", processes=n) for n in (1, 2)]
+        self.assertEqual(results[0]["test_ratings"], results[1]["test_ratings"])
+        for n in (1, 2):
+            found = self.result("recommend", self.folder / f"m{n}", "-q", "--user", 5, "--top", 3)
+            self.assertEqual(len(found["recommendations"][0]["items"]), 3)
+
+    def test_a_partition_from_a_file(self) -> None:
+        path = self.ratings(30, 20, 200)
+        parts = self.write("x.part", "".join(f"{i % 2}\n" for i in range(30)))
+        self.assertEqual(self.complete(path, "-e", 1, "--partition", parts, processes=2)["partition"], "file")
+        short = self.write("y.part", "0\n1\n")
+        self.assert_refused("y.part", 2, "complete", path, "--partition", short, processes=2)
+
+
+@unittest.skipUnless(MOVIES and MOVIES.exists(), "the shared data is not here")
+class MovieTweetingsTest(CompleteTest):
+    def test_it_is_better_than_biases_alone(self) -> None:
+        for processes in (0, 4) if WITH_MPI else (0,):
+            result = self.complete(MOVIES, "--test", 0.1, *(["--sync", "max"] if processes else []), processes=processes)
+            self.assertLess(result["test_rmse"], 1.53)
+            self.assertGreater(result["ranking"]["users"], 1000)
+
+
+class PlanTest(CompleteTest):
+    def test_neither_staleness_nor_words_grow_with_sub_epochs(self) -> None:
+        plan = self.result("plan", self.ratings(), "--for", "complete", "-k", "16", "--sync", "1-16", "-q")
+        for partition in ("random", "block"):
+            ways = [way for way in plan["strategies"] if way["partition"] == partition]
+            self.assertEqual([way["sync"] for way in ways], list(range(1, 17)))
+            for before, after in zip(ways, ways[1:]):
+                self.assertLessEqual(after["staleness_words"], before["staleness_words"])
+                self.assertLessEqual(after["volume_words"], before["volume_words"])
+            self.assertEqual(ways[-1]["staleness_words"], 0)
+        best = plan["strategies"][plan["recommended"]]
+        self.assertLessEqual(20 * best["staleness_words"], plan["strategies"][0]["staleness_words"])
+
+    def test_what_makes_no_sense_is_refused(self) -> None:
+        path = self.ratings(30, 20, 200)
+        self.assert_refused("--sync goes with --for complete", 2, "plan", path, "-k", 4, "--sync", 2)
+        self.assert_refused("--for complete deals out users", 2, "plan", path, "-k", 4, "--for", "complete", "--grid", "2x2")
+        self.assert_refused("--memory and --report go with --for cpd", 2, "plan", path, "-k", 4, "--for", "complete", "--memory", "1GB")
+
+
+if __name__ == "__main__":
+    unittest.main()
