@@ -259,6 +259,38 @@ class PredictTest(RecommendTest):
                               "--json", self.place / name)
 
 
+class TrainedTest(RecommendTest):
+    """With a model that was trained."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.ratings = self.folder / "ratings.tns"
+        self.succeed("generate", "ratings", self.ratings, "--users", 200, "--items", 80, "--nnz", 6000, "-q")
+        self.succeed("complete", self.ratings, "-r", 4, "--epochs", 40, "--out", self.place, "-q")
+
+    def lines_of(self, user: int) -> list[list[str]]:
+        return [line.split() for line in self.ratings.read_text().splitlines() if line.split()[0] == str(user)]
+
+    def test_a_known_user_folded_in_is_much_the_same(self) -> None:
+        for user in (1, 50, 200):
+            rated = self.lines_of(user)
+            mine = self.write("mine", "".join(f"{item} {rating}\n" for _, item, rating in rated))
+            trained, = self.recommended("--user", user, "--top", 1000)["recommendations"]
+            folded, = self.recommended("--ratings", mine, "--top", 1000)["recommendations"]
+            self.assertEqual(trained["rated"], len(rated))
+            ratings = {one["item"]: one["rating"] for one in trained["items"]}
+            self.assertFalse(ratings.keys() & {int(item) for _, item, _ in rated})
+            differences = [abs(one["rating"] - ratings.pop(one["item"])) for one in folded["items"]]
+            self.assertEqual(ratings, {})
+            self.assertLess(sum(differences) / len(differences), 0.3)
+
+    def test_predict_says_what_recommend_says(self) -> None:
+        out = self.folder / "all.csv"
+        self.succeed("recommend", self.place, "--all", "--out", out, "-q")
+        self.assertLess(self.result("predict", self.place, out, "-q")["rmse"], 1e-6)
+        self.assertLess(self.result("predict", self.place, self.ratings, "-q")["rmse"], 1)
+
+
 class RefusalTest(RecommendTest):
     def refuse(self, sentence: str, *options: object) -> None:
         self.assert_fails(sentence.replace("MODEL", str(self.place)), 2, "recommend", self.place, *options)
