@@ -7,17 +7,9 @@
 #include "polyad/base/matrix.hpp"
 #include "polyad/tensor/rating_model.hpp"
 #include "polyad/tensor/ratings_by_user.hpp"
+#include "polyad/tensor/scored_item.hpp"
 
 namespace polyad {
-
-// An item, and its predicted rating or its likeness to another.
-struct ScoredItem {
-  Index item = 0;
-  double score = 0;
-
-  friend bool operator==(const ScoredItem&, const ScoredItem&) = default;
-};
-using ScoredItems = std::vector<ScoredItem>;  // by descending score; among equals by ascending item
 
 // Some users whose best items are wanted; they need not be users of the model.
 template <class Real>

@@ -34,10 +34,11 @@ Json index_json(const ModeLabels& mode, Index index) {
   return index < Index(mode.labels.size()) ? Json(mode.labels[index]) : Json(index + 1);
 }
 
+// The same for people.
 std::string index_text(const ModeLabels& mode, Index index) {
   constexpr int widest = 60;
   return index < Index(mode.labels.size()) ? clip(printable(mode.labels[index]), widest)
-                                           : fmt::format("{} {}", printable(mode.name), index + 1);
+                                           : fmt::format("{}", index + 1);
 }
 
 Json items_json(const ScoredItems& items, const ModeLabels& labels, const char* score) {
@@ -53,13 +54,13 @@ std::string items_text(const ScoredItems& items, const ModeLabels& labels) {
   const NumberColumn numbers(largest);
   std::string text;
   for (std::size_t i = 0; i < items.size(); ++i)
-    text += fmt::format("\n{:>5}  {:>8}  {}", i + 1, numbers.text(items[i].score),
-                        index_text(labels, items[i].item));
+    text += fmt::format("\n{:>5}  {:>8}  {}{}", i + 1, numbers.text(items[i].score),
+                        labels.empty() ? "item " : "", index_text(labels, items[i].item));
   return text.empty() ? "\n       nothing" : text;
 }
 
 std::string user_text(const UserRecommendations& one, std::span<const ModeLabels> labels) {
-  const std::string who = one.user ? index_text(labels[0], *one.user) : "the new user";
+  const std::string who = one.user ? "user " + index_text(labels[0], *one.user) : "the new user";
   return fmt::format("for {}, with {}:", who, counted(one.num_rated, "rating")) +
          items_text(one.items, labels[1]);
 }
@@ -100,7 +101,7 @@ std::string recommendation_text(const RecommendationRun& run, std::span<const Mo
                         counted(run.num_answered, "user"));
   for (const auto& one : run.recommendations) text += "\n" + user_text(one, labels);
   for (const auto& one : run.similar)
-    text += "\nlike " + index_text(labels[1], one.item) + ":" + items_text(one.items, labels[1]);
+    text += "\nlike item " + index_text(labels[1], one.item) + ":" + items_text(one.items, labels[1]);
   return text;
 }
 

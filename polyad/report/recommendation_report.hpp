@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "polyad/kernels/top_items.hpp"
 #include "polyad/tensor/labels.hpp"
+#include "polyad/tensor/scored_item.hpp"
 
 namespace polyad {
 

@@ -12,7 +12,7 @@ KEYS = {"request", "users", "items", "factors", "ratings", "rated_items", "top",
 
 
 def user_names(model: RatingModel) -> list[str]:
-    return [f"user {i}" for i in range(model.users)]
+    return [f"ann {i}" for i in range(model.users)]
 
 
 def item_names(model: RatingModel) -> list[str]:
@@ -63,20 +63,20 @@ class UsersTest(RecommendTest):
 
     def test_labels(self) -> None:
         self.model.write(self.place, user_names(self.model), item_names(self.model))
-        result = self.recommended("--user", "user 3", "--top", 3)
-        self.assertEqual(result["recommendations"][0]["user"], "user 3")
+        result = self.recommended("--user", "ann 3", "--top", 3)
+        self.assertEqual(result["recommendations"][0]["user"], "ann 3")
         self.assert_items(result["recommendations"][0]["items"], self.model.top(3, 3), names=item_names(self.model))
 
     def test_words(self) -> None:
         self.model.write(self.place, user_names(self.model), item_names(self.model))
         best = self.model.top(3, 2)
-        lines = self.succeed("recommend", self.place, "--user", "user 3", "--top", 2).splitlines()
+        lines = self.succeed("recommend", self.place, "--user", "ann 3", "--top", 2).splitlines()
         self.assertEqual(lines[:2], ["6 users, 23 items, 4 factors; 1 item was left out that nobody has rated",
-                                     f"for user 3, with {len(self.model.rated_by(3))} ratings:"])
+                                     f"for user ann 3, with {len(self.model.rated_by(3))} ratings:"])
         for place, (line, (item, rating)) in enumerate(zip(lines[2:], best, strict=True), start=1):
             self.assertEqual(line.split(maxsplit=2)[::2], [str(place), f"film, {item}"])
             self.assertAlmostEqual(float(line.split()[1]), rating, places=2)
-        self.assertEqual(self.succeed("recommend", self.place, "--user", "user 3", "-q"), "")
+        self.assertEqual(self.succeed("recommend", self.place, "--user", "ann 3", "-q"), "")
 
     def test_nothing_is_left(self) -> None:
         self.model.ratings |= {(0, item): 1.0 for item in range(22)}
@@ -115,10 +115,10 @@ class AllUsersTest(RecommendTest):
         self.succeed("recommend", self.place, "--all", "--out", one, "-t", 1, "-q")
         self.succeed("recommend", self.place, "--all", "--out", three, "-t", 3, "-q")
         self.assertEqual(one.read_bytes(), three.read_bytes())
-        self.succeed("recommend", self.place, "--user", "user 7", "--user", "user 299", "--out", some, "-q")
+        self.succeed("recommend", self.place, "--user", "ann 7", "--user", "ann 299", "--out", some, "-q")
         lines = one.read_text().splitlines()
         self.assertEqual(some.read_text().splitlines(),
-                         [lines[0], *(line for line in lines if line.split("\t")[0] in ("user 7", "user 299"))])
+                         [lines[0], *(line for line in lines if line.split("\t")[0] in ("ann 7", "ann 299"))])
         self.assertEqual(lines[0], "who\tfilm\tprediction")
 
     def test_users_without_ratings_are_left_out(self) -> None:
@@ -202,7 +202,7 @@ class SimilarItemsTest(RecommendTest):
     def test_words_and_labels(self) -> None:
         self.model.write(self.place, [], item_names(self.model))
         words = self.succeed("recommend", self.place, "--similar-items", "film, 4", "--top", 1)
-        self.assertIn("\nlike film, 4:\n    1", words)
+        self.assertIn("\nlike item film, 4:\n    1", words)
         self.assertTrue(words.endswith(f"film, {self.model.similar(4, 1)[0][0]}\n"))
 
     def test_an_item_without_ratings_is_warned_of(self) -> None:
@@ -257,6 +257,38 @@ class PredictTest(RecommendTest):
         for name in ("model.npz", "training.ptb", "mode-1-user.map"):
             self.assert_fails(f"--json {self.place / name} would overwrite a part of the model", 2, "predict", self.place, x,
                               "--json", self.place / name)
+
+
+class TrainedTest(RecommendTest):
+    """With a model that was trained."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.ratings = self.folder / "ratings.tns"
+        self.succeed("generate", "ratings", self.ratings, "--users", 200, "--items", 80, "--nnz", 6000, "-q")
+        self.succeed("complete", self.ratings, "-r", 4, "--epochs", 40, "--out", self.place, "-q")
+
+    def lines_of(self, user: int) -> list[list[str]]:
+        return [line.split() for line in self.ratings.read_text().splitlines() if line.split()[0] == str(user)]
+
+    def test_a_known_user_folded_in_is_much_the_same(self) -> None:
+        for user in (1, 50, 200):
+            rated = self.lines_of(user)
+            mine = self.write("mine", "".join(f"{item} {rating}\n" for _, item, rating in rated))
+            trained, = self.recommended("--user", user, "--top", 1000)["recommendations"]
+            folded, = self.recommended("--ratings", mine, "--top", 1000)["recommendations"]
+            self.assertEqual(trained["rated"], len(rated))
+            ratings = {one["item"]: one["rating"] for one in trained["items"]}
+            self.assertFalse(ratings.keys() & {int(item) for _, item, _ in rated})
+            differences = [abs(one["rating"] - ratings.pop(one["item"])) for one in folded["items"]]
+            self.assertEqual(ratings, {})
+            self.assertLess(sum(differences) / len(differences), 0.3)
+
+    def test_predict_says_what_recommend_says(self) -> None:
+        out = self.folder / "all.csv"
+        self.succeed("recommend", self.place, "--all", "--out", out, "-q")
+        self.assertLess(self.result("predict", self.place, out, "-q")["rmse"], 1e-6)
+        self.assertLess(self.result("predict", self.place, self.ratings, "-q")["rmse"], 1)
 
 
 class RefusalTest(RecommendTest):
