@@ -120,7 +120,7 @@ TEST(CompletionPage, tells_what_processes_exchange) {
   for (const char* part :
        {"dealt out by hypergraph", "each of 2 sub-epochs", "1,620 words are stale", "With 4 none",
         "<th scope=\"row\">words</th><td class=\"number\" data-name=\"predicted\">9,720</td>",
-        "<span>process 3</span>", "3 s = 2 s + 750 ms + 250 ms", "in 4 processes", "built in"})
+        "<span>process 3</span>", "3 s = 2 s + 0.75 s + 0.25 s", "in 4 processes", "built in"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   EXPECT_EQ(count_of(page, "<svg class=\"chart"), 3);
   EXPECT_EQ(count_of(page, "<svg class=\"bar stacked\""), 4);
