@@ -25,6 +25,7 @@ constexpr std::string_view completion_page_style = R"css(
 svg .kept { stroke: var(--soft); stroke-width: 1; }
 svg .undone { stroke: var(--s2); stroke-width: 1; stroke-dasharray: 2 3; }
 .plots h3 { margin-top: 1rem; }
+.card h3 { margin-top: 0; }
 .balance { max-width: 44rem; margin-top: 1rem; }
 )css";
 
@@ -169,17 +170,28 @@ std::string balance_table(const CompletionRun& run) {
          "</div>\n";
 }
 
+std::string partition_text(const std::string& partition) {
+  if (partition == "random") return "at random";
+  if (partition == "block") return "in blocks";
+  return partition == "file" ? "by a file" : "by " + escape_html(partition);
+}
+
+std::string staleness_sentence(const CompletionRun& run) {
+  if (run.staleness_words() == 0) return "None is ever stale.";
+  return fmt::format("{} words per epoch are stale; with {} sub-epochs none would be.",
+                     with_commas(run.staleness_words()), with_commas(run.predicted.max_connectivity));
+}
+
 std::string synchronisation(const CompletionRun& run) {
   const auto words = words_over_sub_epochs(run);
   return fmt::format(
-             "<p>Users are dealt out by {}. After each of {} an epoch, processes send each other the rows of "
-             "items that they share: {} are stale per epoch. With {} none would be.</p>\n<div "
-             "class=\"plots\">\n<div><h3>Volume and staleness</h3>\n<figure>{}</figure></div>\n"
+             "<p>Users are dealt out {}. After each of {} an epoch, processes send each other the rows of "
+             "items "
+             "that they share. {}</p>\n<div class=\"plots\">\n<div><h3>Volume and "
+             "staleness</h3>\n<figure>{}</figure></div>\n"
              "<div><h3>Items that are shared</h3>\n<figure>{}</figure></div>\n</div>\n",
-             run.partition == "file" ? "a file" : escape_html(run.partition),
-             plural(run.num_sub_epochs, "sub-epoch"), plural(run.staleness_words(), "word"),
-             with_commas(run.predicted.max_connectivity), sync_plot(words, run.num_sub_epochs),
-             connectivity_plot(run.items_by_connectivity)) +
+             partition_text(run.partition), plural(run.num_sub_epochs, "sub-epoch"), staleness_sentence(run),
+             sync_plot(words, run.num_sub_epochs), connectivity_plot(run.items_by_connectivity)) +
          balance_table(run);
 }
 

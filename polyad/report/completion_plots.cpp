@@ -73,7 +73,7 @@ std::string undone_marks(std::span<const EpochRecord> epochs, const NumberScale&
   int last = -1;
   for (const auto& record : epochs)
     if (record.was_undone && std::exchange(last, record.epoch) != record.epoch)
-      svg += line_down(scale.at(record.epoch), "undone", "undone");
+      svg += line_down(scale.at(record.epoch), "undone", "undone", 2);
   return svg;
 }
 

@@ -52,12 +52,12 @@ std::string horizontal_grid(const Axis& axis, const std::string& name,
   return svg + name_above(name);
 }
 
-std::string line_down(double fraction, const std::string& text, const std::string& style) {
+std::string line_down(double fraction, const std::string& text, const std::string& style, int text_line) {
   const bool is_right = fraction > 0.5;
   return fmt::format(
       "<line class=\"{0}\" x1=\"{1}\" x2=\"{1}\" y1=\"0\" y2=\"100%\"/>"
-      "<text class=\"{2}\" x=\"{1}\" y=\"0\" dx=\"{3}\" dy=\"1em\">{4}</text>",
-      style, percent(fraction), is_right ? "to" : "from", is_right ? -5 : 5, text);
+      "<text class=\"{2}\" x=\"{1}\" y=\"0\" dx=\"{3}\" dy=\"{4}em\">{5}</text>",
+      style, percent(fraction), is_right ? "to" : "from", is_right ? -5 : 5, text_line, text);
 }
 
 std::string mark_below(double fraction, const std::string& text) {

@@ -32,8 +32,9 @@ std::string name_above(const std::string& name);
 // Lines across the plot at the marks of the vertical axis; `text_of` a mark, unless it is its number.
 std::string horizontal_grid(const Axis& axis, const std::string& name,
                             const std::function<std::string(double)>& text_of = {});
-// A line from the top to the bottom, at a fraction from the left, with its text beside its upper end.
-std::string line_down(double fraction, const std::string& text, const std::string& style);
+// A line from the top to the bottom, at a fraction from the left, with its text beside its upper end, in
+// the first line there or in a lower one.
+std::string line_down(double fraction, const std::string& text, const std::string& style, int text_line = 1);
 std::string mark_below(double fraction, const std::string& text);
 std::string name_below(const std::string& name);
 

@@ -118,7 +118,8 @@ TEST(CompletionPage, tells_what_processes_exchange) {
   const auto page = completion_page(distributed());
   expect_sound(page);
   for (const char* part :
-       {"dealt out by hypergraph", "each of 2 sub-epochs", "1,620 words are stale", "With 4 none",
+       {"dealt out by hypergraph", "each of 2 sub-epochs",
+        "1,620 words per epoch are stale; with 4 sub-epochs none would be",
         "<th scope=\"row\">words</th><td class=\"number\" data-name=\"predicted\">9,720</td>",
         "<span>process 3</span>", "3 s = 2 s + 0.75 s + 0.25 s", "in 4 processes", "built in"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
