@@ -21,7 +21,7 @@ namespace {
 
 // What neither the style of all pages nor that of plans has.
 constexpr std::string_view completion_page_style = R"css(
-.epochs, .sub-epochs { width: calc(100% - 4.75rem); margin-left: 4.125rem; margin-right: .625rem; }
+.epochs, .sub-epochs { width: calc(100% - 4.25rem); margin-left: 3.625rem; margin-right: .625rem; }
 svg .kept { stroke: var(--soft); stroke-width: 1; }
 svg .undone { stroke: var(--s2); stroke-width: 1; stroke-dasharray: 2 3; }
 .plots h3 { margin-top: 1rem; }

@@ -92,7 +92,8 @@ class CompletionPageTest(PageTest):
                  for user in range(30) for film in range(40) if draw.random() < 0.4]
         ratings = self.write("ratings.csv", "user,film,rating\n" + "\n".join(lines) + "\n")
         self.page = self.folder / "page.html"
-        command = ("complete", ratings, "-r", 4, "-e", 8, "--patience", 0, "--test", 0.1, "--report", self.page)
+        command = ("complete", ratings, "--columns", "user,film,rating", "-r", 4, "-e", 8, "--patience", 0,
+                   "--test", 0.1, "--report", self.page)
         self.succeed(*command, processes=self.PROCESSES)
 
 
