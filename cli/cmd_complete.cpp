@@ -22,6 +22,7 @@
 #include "polyad/io/rating_model_file.hpp"
 #include "polyad/kernels/factor.hpp"
 #include "polyad/kernels/ranking_metrics.hpp"
+#include "polyad/report/completion_page.hpp"
 #include "polyad/report/completion_report.hpp"
 #include "polyad/report/statistics_report.hpp"
 
@@ -33,7 +34,7 @@ struct Args {
   InputOptions input;
   CompletionOptions complete;
   std::string schedule = "adagrad", sync = "auto", partition = "random", test, precision = "single", out,
-              memory, resume;
+              page, memory, resume;
   double step = 0, decay = 0.1;  // a step of 0: the schedule's own
   bool is_plain = false;
   Index ranking_k = 10;
@@ -105,11 +106,12 @@ void check_places(const Args& args, const TestSource& test) {
     check_place(args.out, Type::directory);
     io::check_rating_model_place(args.out);
   }
+  if (!args.page.empty()) check_place(args.page, Type::regular);
   if (!json.empty() && json != "-") check_place(json, Type::regular);
   auto inputs = input_paths(args.input);
   inputs.push_back({"the file that --test names", test.file});
   inputs.push_back({"the file that --partition names", partition_file(args)});
-  check_distinct(inputs, {{"--out", args.out}, {"--json", json == "-" ? "" : json}});
+  check_distinct(inputs, {{"--out", args.out}, {"--report", args.page}, {"--json", json == "-" ? "" : json}});
 }
 
 // Which process has each user. Collective.
@@ -192,19 +194,22 @@ SparseTensor<double> gather_ratings(const Comm& comm, const SparseTensor<double>
   return move_nonzeros(comm, own, std::vector<int>(std::size_t(own.num_nonzeros()), 0));
 }
 
-// The model, ranking and files: by the process that has them all.
+// The model, ranking and examples for the page: by the process that has them all.
 template <class Real>
-void finish(const Comm& comm, const Args& args, const io::LoadedTensor& loaded, const SplitRatings& own,
-            const DistRatings<Real>& x, const CompletionOptions& options,
-            const CompletionResult<Real>& result, CompletionRun& run, Console& console) {
+std::vector<ExampleUser> finish(const Comm& comm, const Args& args, const io::LoadedTensor& loaded,
+                                const SplitRatings& own, const DistRatings<Real>& x,
+                                const CompletionOptions& options, const CompletionResult<Real>& result,
+                                CompletionRun& run, Console& console) {
   const Stopwatch watch;
   const bool ranks = args.ranking_k > 0 && x.num_test > 0;
-  if (args.out.empty() && !ranks) return;
+  std::vector<ExampleUser> examples;
+  if (args.out.empty() && args.page.empty() && !ranks) return examples;
   const auto trained = gather_model(x, result.users, result.items, travelling_words(options));
   const auto train = gather_ratings(comm, own.train), test = gather_ratings(comm, own.test);
   collectively(comm, [&] {
     if (comm.rank() != 0) return;
     if (ranks) run.ranking = measure_ranking(trained.model, train, test, args.ranking_k);
+    if (!args.page.empty()) examples = example_users(trained.model, train, loaded.labels);
     if (args.out.empty()) return;
     const RatingTraining<Real> training{run.best_epoch, result.last_step, options.regularisation,
                                         trained.user_squares, trained.item_squares};
@@ -212,6 +217,19 @@ void finish(const Comm& comm, const Args& args, const io::LoadedTensor& loaded, 
   });
   run.output_seconds = watch.seconds();
   if (!args.out.empty()) console.say(args.out + ": the model");
+  return examples;
+}
+
+// Collective.
+void save_page(const Comm& comm, const Args& args, const CompletionRun& run,
+               std::vector<ExampleUser> examples, Console& console) {
+  if (args.page.empty()) return;
+  collectively(comm, [&] {
+    if (comm.rank() != 0) return;
+    write_text(args.page,
+               completion_page({args.input.path, run, std::move(examples), "polyad " POLYAD_VERSION}));
+  });
+  console.say(args.page + ": a page to look at");
 }
 
 template <class Real>
@@ -288,9 +306,10 @@ void run_with(const Comm& comm, const Args& args) {
   run.num_unknown = from_file.num_unknown;
   run.partition = comm.size() == 1 ? "none" : partition_file(args).empty() ? args.partition : "file";
   run.test = args.test.empty() ? "none" : args.test;
-  finish(comm, args, loaded, own.split, x, options, result, run, console);
+  auto examples = finish(comm, args, loaded, own.split, x, options, result, run, console);
   run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
   console.say(completion_text(run));
+  save_page(comm, args, run, std::move(examples), console);
   console.result(completion_json(run));
 }
 
@@ -364,6 +383,7 @@ void add_complete(CLI::App& app, const Comm& comm) {
       ->capture_default_str()
       ->check(CLI::Range(0, 10000));
   command->add_option("--out", args->out, "Write the model: a directory, for recommend and predict");
+  command->add_option("--report", args->page, "Write a page to look at: one HTML file, no network needed");
   command->add_option("--resume", args->resume, "Go on training the model in this directory");
   command->add_option("--memory", args->memory, "Memory per process that may be used, as in 800MB")
       ->check(fault_of_memory);

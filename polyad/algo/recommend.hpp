@@ -21,6 +21,7 @@ class Recommender {
 
   Index num_rated_items() const { return Index(candidates_.size()); }  // by any user
   Index num_rated_by(Index user) const { return std::ssize(rated_.items_of(user)); }
+  const RatingsByUser& ratings() const { return rated_; }
   bool is_rated(Index item) const;  // by any user
   std::vector<Index> users_with_ratings() const;
 

@@ -146,6 +146,18 @@ CompletionRun describe_completion(const DistRatings<Real>& x, const CompletionOp
   return run;
 }
 
+std::vector<SyncWords> words_over_sub_epochs(const CompletionRun& run) {
+  const auto& items = run.items_by_connectivity;
+  const Index last = std::max({Index(1), Index(run.num_sub_epochs), std::ssize(items) - 1});
+  std::vector<SyncWords> all(std::size_t(last), SyncWords{});
+  for (Index eta = 1; eta <= last; ++eta)
+    for (Index k = 0; k < std::ssize(items); ++k) {
+      all[eta - 1].volume += items[k] * rotation_volume(k, eta) * run.words_per_row;
+      all[eta - 1].staleness += items[k] * rotation_staleness(k, eta) * run.words_per_row;
+    }
+  return all;
+}
+
 nlohmann::ordered_json completion_json(const CompletionRun& run) {
   nlohmann::ordered_json json;
   if (run.test_errors) {

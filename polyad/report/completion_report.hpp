@@ -49,6 +49,15 @@ template <class Real>
 CompletionRun describe_completion(const DistRatings<Real>& x, const CompletionOptions& options,
                                   const CompletionResult<Real>& result, const MachineModel& machine);
 
+// Words per epoch with 1, 2, ... sub-epochs, until none is stale, or as many as there are: the identities (8)
+// and (9) of seed 004.
+struct SyncWords {
+  Index volume = 0, staleness = 0;
+
+  friend bool operator==(const SyncWords&, const SyncWords&) = default;
+};
+std::vector<SyncWords> words_over_sub_epochs(const CompletionRun& run);
+
 nlohmann::ordered_json completion_json(const CompletionRun& run);
 std::string completion_text(const CompletionRun& run);
 // One line while it runs.

@@ -48,13 +48,10 @@ std::string opening(const CpdPageContents& c) {
       fact("iterations", with_commas(std::ssize(c.fit_trajectory))));
 }
 
-std::string warnings_html(const CpdPageContents& c) {
+std::vector<std::string> all_warnings(const CpdPageContents& c) {
   auto warnings = c.warnings;
   for (auto& warning : congruence_warnings(c.summary)) warnings.push_back(std::move(warning));
-  if (warnings.empty()) return "";
-  std::string html = "<aside class=\"warnings\" aria-label=\"Warnings\">\n<ul>\n";
-  for (const auto& warning : warnings) html += "<li>" + escape_html(warning) + "</li>\n";
-  return html + "</ul>\n</aside>\n";
+  return warnings;
 }
 
 std::string modes_table(const std::vector<SummarisedMode>& modes) {
@@ -131,11 +128,6 @@ std::string components(const CpdPageContents& c) {
          component_cards(c.summary);
 }
 
-std::string row(const std::string& name, const std::string& value) {
-  return fmt::format("<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td></tr>\n", escape_html(name),
-                     value);
-}
-
 std::string computation(const CpdPageContents& c) {
   std::string order;
   for (const int mode : c.mode_order)
@@ -150,10 +142,10 @@ std::string computation(const CpdPageContents& c) {
 
 std::string costs(const CpdPageContents& c) {
   std::string html = "<table class=\"costs\">\n<tbody>\n";
-  for (const auto& [phase, seconds] : c.phase_seconds) html += row(phase, seconds_text(seconds));
-  if (c.peak_memory_bytes > 0) html += row("peak memory", with_prefix(double(c.peak_memory_bytes), "B"));
+  for (const auto& [phase, seconds] : c.phase_seconds) html += cost_row(phase, seconds_text(seconds));
+  if (c.peak_memory_bytes > 0) html += cost_row("peak memory", with_prefix(double(c.peak_memory_bytes), "B"));
   if (c.predicted_memory_bytes > 0)
-    html += row("predicted memory", with_prefix(double(c.predicted_memory_bytes), "B"));
+    html += cost_row("predicted memory", with_prefix(double(c.predicted_memory_bytes), "B"));
   return html + "</tbody>\n</table>\n";
 }
 
@@ -161,7 +153,7 @@ std::string costs(const CpdPageContents& c) {
 
 std::string cpd_page(const CpdPageContents& c) {
   std::string html = page_head(c.title + ": CP decomposition", c.version) + "<body>\n<main>\n" + opening(c) +
-                     warnings_html(c);
+                     warnings_html(all_warnings(c));
   html += section("subject", "What was decomposed", subject(c));
   html += section("residual", "How much is explained", residual(c));
   html += "<div class=\"pair\">\n" + section("convergence", "Convergence", convergence(c)) +

@@ -47,4 +47,27 @@ std::string fact(const std::string& name, const std::string& value) {
   return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, value);
 }
 
+std::string warnings_html(const std::vector<std::string>& warnings) {
+  if (warnings.empty()) return "";
+  std::string html = "<aside class=\"warnings\" aria-label=\"Warnings\">\n<ul>\n";
+  for (const auto& warning : warnings) html += "<li>" + escape_html(warning) + "</li>\n";
+  return html + "</ul>\n</aside>\n";
+}
+
+std::string cost_row(const std::string& name, const std::string& value) {
+  return fmt::format("<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td></tr>\n", escape_html(name),
+                     value);
+}
+
+std::string table_of(const std::vector<const char*>& columns, const std::string& rows) {
+  std::string html = "<table class=\"wide\">\n<thead><tr>";
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    html += fmt::format("<th scope=\"col\"{}>{}</th>", c == 0 ? "" : " class=\"number\"", columns[c]);
+  return html + "</tr></thead>\n<tbody>\n" + rows + "</tbody>\n</table>\n";
+}
+
+std::string cell(const char* name, const std::string& value) {
+  return fmt::format("<td class=\"number\" data-name=\"{}\">{}</td>", name, value);
+}
+
 }  // namespace polyad

@@ -121,17 +121,6 @@ std::string where_time_goes(const std::vector<const PlannedStrategy*>& shown) {
   return html + "</ol>\n<p class=\"note\">Multiplying + solving rows + exchange.</p>\n";
 }
 
-std::string cell(const char* name, const std::string& value) {
-  return fmt::format("<td class=\"number\" data-name=\"{}\">{}</td>", name, value);
-}
-
-std::string table_of(const std::vector<const char*>& columns, const std::string& rows) {
-  std::string html = "<table class=\"wide\">\n<thead><tr>";
-  for (std::size_t c = 0; c < columns.size(); ++c)
-    html += fmt::format("<th scope=\"col\"{}>{}</th>", c == 0 ? "" : " class=\"number\"", columns[c]);
-  return html + "</tr></thead>\n<tbody>\n" + rows + "</tbody>\n</table>\n";
-}
-
 std::string strategies_table(const PlanRun& run, int processes) {
   const auto best = run.plan.recommended_on(processes);
   std::string rows;

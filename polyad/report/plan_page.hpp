@@ -11,7 +11,8 @@ namespace polyad {
 // each number of processes it has what is worth showing; the JSON has all.
 std::string plan_page(const PlanRun& run, const std::string& version);
 
-// What the style of all pages does not have.
+// What the style of all pages does not have: several curves in a plot, stacked bars, wide tables. The page of
+// a completion has them too.
 std::string_view plan_page_style();
 
 }  // namespace polyad

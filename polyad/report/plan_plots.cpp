@@ -12,12 +12,6 @@
 namespace polyad {
 namespace {
 
-constexpr std::size_t num_styles = 7;  // that the style sheet has
-
-std::string style_of(std::size_t series) {
-  return fmt::format("series-{}", series % num_styles + 1);
-}
-
 // From one power of ten to another.
 struct LogAxis {
   double low = 0, high = 1;
@@ -74,15 +68,10 @@ std::string marks_of(std::span<const int> counts, const ProcessScale& scale) {
   return svg + name_below("processes");
 }
 
-std::string legend_of(std::span<const PlotSeries> series) {
-  std::string html = "<ul class=\"legend\">";
-  for (std::size_t s = 0; s < series.size(); ++s)
-    html += fmt::format(
-        "<li><svg class=\"sample {}\" viewBox=\"0 0 28 8\" aria-hidden=\"true\"><polyline points=\"0,4 "
-        "28,4\"/>"
-        "</svg> {}</li>",
-        style_of(s), escape_html(series[s].name));
-  return html + "</ul>";
+std::vector<std::string> names_of(std::span<const PlotSeries> series) {
+  std::vector<std::string> names;
+  for (const auto& one : series) names.push_back(one.name);
+  return names;
 }
 
 }  // namespace
@@ -104,11 +93,11 @@ std::string processes_plot(const std::string& title, const std::string& unit,
         continue;
       }
       curve.add(scale.at(processes), axis.fraction_from_top(value));
-      dots += dot(scale.at(processes), axis.fraction_from_top(value), style_of(s));
+      dots += dot(scale.at(processes), axis.fraction_from_top(value), series_style(s));
     }
-    svg += curve.svg(style_of(s)) + dots;
+    svg += curve.svg(series_style(s)) + dots;
   }
-  return svg + "</svg>" + legend_of(series);
+  return svg + "</svg>" + legend(names_of(series));
 }
 
 std::string stacked_bar(std::span<const double> shares, double longest) {

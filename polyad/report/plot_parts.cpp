@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "polyad/report/printable_text.hpp"
+
 namespace polyad {
 
 std::string percent(double fraction) {
@@ -40,13 +42,22 @@ std::string name_above(const std::string& name) {
   return fmt::format("<text class=\"name\" x=\"0\" y=\"0\" dy=\"-.9em\">{}</text>", name);
 }
 
-std::string horizontal_grid(const Axis& axis, const std::string& name) {
+std::string horizontal_grid(const Axis& axis, const std::string& name,
+                            const std::function<std::string(double)>& text_of) {
   std::string svg;
   for (int i = 0; axis.low + i * axis.step <= axis.high + axis.step / 2; ++i) {
     const double value = axis.low + i * axis.step;
-    svg += line_across(1 - axis.position(value), axis.mark(value), i == 0);
+    svg += line_across(1 - axis.position(value), text_of ? text_of(value) : axis.mark(value), i == 0);
   }
   return svg + name_above(name);
+}
+
+std::string line_down(double fraction, const std::string& text, const std::string& style, int text_line) {
+  const bool is_right = fraction > 0.5;
+  return fmt::format(
+      "<line class=\"{0}\" x1=\"{1}\" x2=\"{1}\" y1=\"0\" y2=\"100%\"/>"
+      "<text class=\"{2}\" x=\"{1}\" y=\"0\" dx=\"{3}\" dy=\"{4}em\">{5}</text>",
+      style, percent(fraction), is_right ? "to" : "from", is_right ? -5 : 5, text_line, text);
 }
 
 std::string mark_below(double fraction, const std::string& text) {
@@ -83,6 +94,22 @@ std::string Curve::svg(const std::string& style) const {
   for (const auto& points : lines_)
     if (!points.empty()) svg += "<polyline points=\"" + points + "\"/>";
   return svg + "</svg>";
+}
+
+std::string series_style(std::size_t series) {
+  constexpr std::size_t num_styles = 7;  // that the style sheet has
+  return fmt::format("series-{}", series % num_styles + 1);
+}
+
+std::string legend(std::span<const std::string> names) {
+  std::string html = "<ul class=\"legend\">";
+  for (std::size_t s = 0; s < names.size(); ++s)
+    html += fmt::format(
+        "<li><svg class=\"sample {}\" viewBox=\"0 0 28 8\" aria-hidden=\"true\"><polyline points=\"0,4 "
+        "28,4\"/>"
+        "</svg> {}</li>",
+        series_style(s), escape_html(names[s]));
+  return html + "</ul>";
 }
 
 std::string dot(double x, double y, const std::string& style) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,8 +29,12 @@ Axis round_axis(double low, double high, int num_marks, double least_step = 1e-7
 // A line across the plot, at a fraction from the top, with its text beside it.
 std::string line_across(double fraction, const std::string& text, bool is_axis);
 std::string name_above(const std::string& name);
-// Lines across the plot at the marks of the vertical axis.
-std::string horizontal_grid(const Axis& axis, const std::string& name);
+// Lines across the plot at the marks of the vertical axis; `text_of` a mark, unless it is its number.
+std::string horizontal_grid(const Axis& axis, const std::string& name,
+                            const std::function<std::string(double)>& text_of = {});
+// A line from the top to the bottom, at a fraction from the left, with its text beside its upper end, in
+// the first line there or in a lower one.
+std::string line_down(double fraction, const std::string& text, const std::string& style, int text_line = 1);
 std::string mark_below(double fraction, const std::string& text);
 std::string name_below(const std::string& name);
 
@@ -47,6 +53,11 @@ class Curve {
  private:
   std::vector<std::string> lines_{""};  // their points
 };
+
+// The style of a curve among several.
+std::string series_style(std::size_t series);
+// Their names, each with a sample of its curve.
+std::string legend(std::span<const std::string> names);
 
 std::string dot(double x, double y, const std::string& style = "");
 

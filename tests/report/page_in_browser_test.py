@@ -1,9 +1,10 @@
-"""The pages of `polyad cpd --report` and `polyad plan --report` as a browser shows them: nothing is missing, nothing sticks out, nothing complains.
+"""The pages of `polyad cpd --report`, `polyad plan --report` and `polyad complete --report` as a browser shows them: nothing is missing, nothing sticks out, nothing complains.
 Skipped where there is no Chromium; what needs no browser is tested everywhere."""
 
 import html
 import json
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-from program import SOURCE, ProgramTest  # noqa: E402
+from program import SOURCE, WITH_MPI, ProgramTest  # noqa: E402
 
 BROWSER = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
 COMPONENTS = 4
@@ -78,6 +79,34 @@ class PlanFileTest(PageTest):
         text = "".join(self.well_formed().itertext())
         for part in ("debian.tns.gz", "fine random", "mpirun -n ", "pays after"):
             self.assertIn(part, text)
+
+
+class CompletionPageTest(PageTest):
+    """Ratings of films by users with long names, learned by one process."""
+    PROCESSES = 0
+
+    def setUp(self) -> None:
+        ProgramTest.setUp(self)
+        draw = random.Random(1)
+        lines = [f"somebody with a long name {user},a film that is called <{film}>,{draw.randrange(1, 11)}"
+                 for user in range(30) for film in range(40) if draw.random() < 0.4]
+        ratings = self.write("ratings.csv", "user,film,rating\n" + "\n".join(lines) + "\n")
+        self.page = self.folder / "page.html"
+        command = ("complete", ratings, "--columns", "user,film,rating", "-r", 4, "-e", 8, "--patience", 0,
+                   "--test", 0.1, "--report", self.page)
+        self.succeed(*command, processes=self.PROCESSES)
+
+
+class CompletionFileTest(CompletionPageTest):
+    def test_it_is_one_well_formed_file(self) -> None:
+        root = self.well_formed()
+        tags = [element.tag.split("}")[-1] for element in root.iter()]
+        self.assertEqual(tags.count("article"), 3)
+        text = "".join(root.itertext())
+        for part in ("test RMSE", "a film that is called <", "Rated best", "Recommended", "NDCG"):
+            self.assertIn(part, text)
+        self.assertNotIn("What processes exchange", text)
+        self.assertNotRegex(text, r"\bnan\b")
 
 
 class BrowsedPage(PageTest):
@@ -150,6 +179,19 @@ class PlanBrowserTest(BrowsedPage):
             self.assertTrue(all(curve_width > 150 for curve_width, _ in times))
             self.assertGreater(max(measured["bars"]), 100)
             self.assertLess(max(height for _, height in measured["names"]), 60)
+
+
+@unittest.skipIf(BROWSER is None, "no chromium, chromium-browser or google-chrome on the PATH")
+class CompletionBrowserTest(CompletionPageTest, BrowsedPage):
+    PROCESSES = 3 if WITH_MPI else 0
+
+    def test_nothing_complains_and_something_is_seen(self) -> None:
+        self.assert_seen_without_complaint()
+
+    def test_plots_are_drawn_and_fit_phones_and_desktops(self) -> None:
+        for measured in self.measured_at_all_widths(num_charts=3 if self.PROCESSES > 1 else 1):
+            self.assertTrue(all(min(curve) > 20 for curve in measured["curve"]), measured["curve"])
+            self.assertGreater(max(measured["bars"]), 100)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "polyad/report/completion_report.hpp"
+#include "polyad/report/example_users.hpp"
+
+namespace polyad {
+
+// What the page tells of a completion. Texts may hold anything; the page escapes them.
+struct CompletionPageContents {
+  std::string input;  // the path of the ratings
+  CompletionRun run;
+  std::vector<ExampleUser> examples;
+  std::string version;  // "polyad 0.1.0"
+};
+
+// One HTML file that needs nothing else: no network, no script. It is well-formed XML too.
+std::string completion_page(const CompletionPageContents& contents);
+
+}  // namespace polyad
