@@ -46,7 +46,8 @@ ContractionChoice choice_of(const Args& args, const DenseMachine& machine, Index
     choice.stationary = args.stationary == "a"   ? Stationary::a
                         : args.stationary == "b" ? Stationary::b
                                                  : Stationary::c;
-  if (!args.memory.empty()) choice.max_elements = parse_bytes(args.memory, "--memory") / width;
+  if (!args.memory.empty()) choice.max_bytes = parse_bytes(args.memory, "--memory");
+  choice.element_bytes = width;
   return choice;
 }
 

@@ -107,8 +107,10 @@ class ContractTest(ProgramTest):
         self.assertEqual(read_npy(self.folder / "c.npy")[1], expected)
         refused = run("contract", NOTE, self.folder / "a.npy", self.folder / "b.npy", "--memory", "1kB")
         self.assertEqual(refused.returncode, 3)
-        self.assertRegex(refused.stderr, r"^polyad: the contraction needs \d+ elements on a process, even in blocks; "
-                                         r"125 are allowed\n$")
+        self.assertRegex(refused.stderr, r"^polyad: the contraction needs \d+ bytes on a process, even in blocks; "
+                                         r"1000 are allowed\n$")
+        refused = run("contract", NOTE, self.folder / "a.npy", self.folder / "b.npy", "--memory", "1B")
+        self.assertEqual(refused.returncode, 3)
 
     def test_einsum_strings_single_precision_and_fortran_order(self) -> None:
         x = self.tensor("a.npy", "acik", 3, dtype="f4", order="F")

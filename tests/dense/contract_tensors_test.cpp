@@ -157,7 +157,8 @@ TEST(ContractTensors, blocks_give_the_same_result_under_a_limit) {
         canonical_problem(test.expression, shape, test.a.shape.extents, test.b.shape.extents);
     for (const auto stationary : all_variants) {
       const Index whole = working_elements(derive_contraction(problem, stationary));
-      ContractionChoice choice{stationary, resident_elements(problem) + whole * 2 / 3, {}};
+      const ContractionChoice choice{
+          stationary, Index(sizeof(double)) * (resident_elements(problem) + whole * 2 / 3), {}};
       try {
         const auto plan = choose_contraction(problem, choice);
         blocked_runs += plan.num_blocks() > 1 ? 1 : 0;
