@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <system_error>
 
 #include "polyad/base/error.hpp"
@@ -28,6 +29,15 @@ std::filesystem::path partial(const std::filesystem::path& path) {
               "cannot be written: " + std::generic_category().message(error), {path.string(), 0});
 }
 
+// Nothing where they cannot be counted.
+std::optional<Index> bytes_of(const NpyHead& head) {
+  if (std::ranges::find(head.shape, 0) != head.shape.end()) return 0;
+  Index bytes = head.width;
+  for (const Index extent : head.shape)
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) return std::nullopt;
+  return bytes;
+}
+
 }  // namespace
 
 NpyFile::NpyFile(const std::filesystem::path& path) : file_(path) {
@@ -38,11 +48,12 @@ NpyFile::NpyFile(const std::filesystem::path& path) : file_(path) {
                            position += std::ssize(into);
                          },
                          [&](const std::string& why) { fail(why); }});
-  auto expected = static_cast<__int128>(head_.width);
-  for (const Index extent : head_.shape) expected *= extent;
-  if (expected != file_.size() - head_.begin)
-    fail(fmt::format("has {} bytes of numbers, expected {} for the shape ({})", file_.size() - head_.begin,
-                     double(expected), fmt::join(head_.shape, ", ")));
+  const auto expected = bytes_of(head_);
+  const Index found = file_.size() - head_.begin;
+  if (!expected || *expected != found)
+    fail(fmt::format("has {} bytes of numbers, expected {} for the shape ({})", found,
+                     expected ? fmt::format("{}", *expected) : "2^63 or more",
+                     fmt::join(head_.shape, ", ")));
 }
 
 void NpyFile::fail(const std::string& why) const {

@@ -82,7 +82,10 @@ NpyHead read_npy_head(const NpySource& source) {
          fmt::format("has dtype {}; only f8 and f4 are read", in_quotes(type.substr(1, type.size() - 2))));
   head.swapped = (type[1] == '<') != (std::endian::native == std::endian::little);
   head.width = type[3] - '0';
-  head.by_columns = entry(source, header, "fortran_order") == "True";
+  const auto order = entry(source, header, "fortran_order");
+  if (order != "True" && order != "False")
+    fail(source, fmt::format("has fortran_order {} in its .npy header, expected True or False", in_quotes(order)));
+  head.by_columns = order == "True";
   head.shape = parse_shape(source, entry(source, header, "shape"));
   return head;
 }
