@@ -18,6 +18,7 @@
 #include "polyad/dense/contract_tensors.hpp"
 #include "polyad/dense/slab_exchange.hpp"
 #include "polyad/io/npy_file.hpp"
+#include "polyad/report/statistics_report.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -69,7 +70,8 @@ BlockedContraction choose(const Comm& comm, const Args& args, const io::NpyHead&
     if (indices.size() == head.shape.size()) return;
     throw Error(
         Errc::bad_input,
-        fmt::format("has {} dimensions, but {} indices in the expression", head.shape.size(), indices.size()),
+        fmt::format("has {}, but {} {} in the expression", counted(std::ssize(head.shape), "dimension"),
+                    indices.size(), indices.size() == 1 ? "index" : "indices"),
         {file, 0});
   };
   check(args.a, expression.a, a);
@@ -114,13 +116,23 @@ void write_tensor(const DenseTensor<Real>& x, const std::string& path) {
   }
 }
 
+// Throws Error{bad_input} when the result has overflowed. Collective.
 template <class Real>
 double norm_of(const DenseTensor<Real>& x) {
-  // Replicas are left away: only scalars have them.
-  double sum = 0;
-  if (x.order() > 0 || x.grid().comm().rank() == 0)
-    for (const Real value : x.local()) sum += double(value) * double(value);
-  return std::sqrt(x.grid().comm().all_reduce(sum));
+  const Comm& comm = x.grid().comm();
+  double largest = 0, sum = 0;
+  for (const Real value : x.local())  // what is no number stays
+    largest = std::isfinite(value) ? std::max(largest, double(std::abs(value))) : HUGE_VAL;
+  largest = comm.all_reduce(largest, Reduce::max);
+  // Replicas are left away: only scalars have them. Squares of large numbers would overflow.
+  if (largest > 0 && (x.order() > 0 || comm.rank() == 0))
+    for (const Real value : x.local()) sum += double(value) / largest * (double(value) / largest);
+  const double norm = std::sqrt(comm.all_reduce(sum)) * largest;
+  if (!std::isfinite(norm))
+    throw Error(Errc::bad_input,
+                std::string("the result has numbers that are too large for ") +
+                    (sizeof(Real) == 4 ? "single precision: give the inputs as f8" : "double precision"));
+  return norm;
 }
 
 // Counted and planned words must be the same, as everywhere in Polyad.
@@ -190,8 +202,7 @@ void run(const Comm& comm, const Args& args) {
   result.out = args.out;
   result.precision = width == sizeof(double) ? "double" : "single";
   result.predicted_seconds = predicted_seconds(result.plan, machine);
-  result.flops = 2;
-  for (const auto& [index, extent] : result.plan.problem.extents) result.flops *= double(extent);
+  result.flops = total_flops(result.plan.problem);
   if (args.explain && result.plan.num_blocks() > 1)
     console.say(fmt::format("In {} blocks of at most {} of index {}, each by itself:",
                             result.plan.num_blocks(), result.plan.block_extent, result.plan.block_index));

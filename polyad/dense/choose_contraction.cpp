@@ -129,9 +129,13 @@ Index BlockedContraction::num_blocks() const {
 ContractionPlan plan_of_block(const BlockedContraction& blocked, Index block) {
   if (blocked.block_index.empty()) return blocked.plan;
   const Index left = blocked.problem.extents.at(blocked.block_index) - block * blocked.block_extent;
-  if (left >= blocked.block_extent) return blocked.plan;
-  return derive_contraction(problem_of_block(blocked.problem, blocked.block_index, left),
-                            blocked.plan.stationary);
+  auto plan = blocked.plan;
+  if (left >= blocked.block_extent) return plan;
+  // The same steps with fewer elements: so it needs no more memory than a whole block.
+  plan.problem = problem_of_block(blocked.problem, blocked.block_index, left);
+  for (auto* input : {&plan.a, &plan.b}) input->prep.extents = plan.problem.extents_of(input->indices);
+  plan.reduce.extents = plan.finish.extents = plan.problem.extents_of(plan.problem.expression.c);
+  return plan;
 }
 
 // A block's own parts of the tensors are copies.

@@ -47,7 +47,8 @@ ContractionExpression parse_assignment(std::string_view text, std::size_t equals
 
 IndexNames letters(std::string_view text, std::string_view part) {
   IndexNames names;
-  for (const char c : trimmed(part)) {
+  for (const char c : part) {
+    if (std::isspace(static_cast<unsigned char>(c)) != 0) continue;
     if (std::isalpha(static_cast<unsigned char>(c)) == 0)
       fail(text, fmt::format("expected letters, as in ik,kj->ij, found '{}'", part));
     names.emplace_back(1, c);
