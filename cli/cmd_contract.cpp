@@ -10,15 +10,13 @@
 #include "cli/contract_report.hpp"
 #include "cli/input.hpp"
 #include "cli/machine_file.hpp"
+#include "cli/npy_tensors.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/dense/contract_tensors.hpp"
-#include "polyad/dense/slab_exchange.hpp"
-#include "polyad/io/npy_file.hpp"
-#include "polyad/report/statistics_report.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -28,6 +26,8 @@ struct Args {
   std::string expression, a, b, out, grid = "auto", stationary = "auto", memory;
   bool explain = false;
 };
+
+using Inputs = std::pair<NpyInput, NpyInput>;
 
 // The constants of the machine, with all threads of a process multiplying; words may be of 4 bytes.
 DenseMachine dense_machine(const MachineModel& model, Index width) {
@@ -62,58 +62,11 @@ GridShape parse_grid(const std::string& text, const Comm& comm) {
   return grid;
 }
 
-BlockedContraction choose(const Comm& comm, const Args& args, const io::NpyHead& a, const io::NpyHead& b,
-                          const ContractionChoice& choice) {
-  const auto expression = parse_contraction(args.expression);
-  // Names of files say more than names of the expression.
-  const auto check = [&](const std::string& file, const IndexNames& indices, const io::NpyHead& head) {
-    if (indices.size() == head.shape.size()) return;
-    throw Error(
-        Errc::bad_input,
-        fmt::format("has {}, but {} {} in the expression", counted(std::ssize(head.shape), "dimension"),
-                    indices.size(), indices.size() == 1 ? "index" : "indices"),
-        {file, 0});
-  };
-  check(args.a, expression.a, a);
-  check(args.b, expression.b, b);
-  if (args.grid == "auto") return choose_contraction(expression, a.shape, b.shape, comm.size(), choice);
-  return choose_contraction(canonical_problem(expression, parse_grid(args.grid, comm), a.shape, b.shape),
-                            choice);
-}
-
-template <class Real>
-DenseTensor<Real> read_tensor(const ProcessGrid& grid, const io::NpyFile& file,
-                              const TensorDistribution& distribution) {
-  DenseTensor<Real> x(grid, file.head().shape, distribution);
-  const auto order = file.head().by_columns ? FileOrder::first_mode_fastest : FileOrder::last_mode_fastest;
-  distribute_slabs<Real>(x, order, [&](Index first, std::span<Real> into) { file.read(first, into); });
-  return x;
-}
-
-// All processes write, each its own stretches; the file appears when all have written.
-template <class Real>
-void write_tensor(const DenseTensor<Real>& x, const std::string& path) {
-  const Comm& comm = x.grid().comm();
-  const auto header = io::npy_header(x.extents(), sizeof(Real));
-  const Index bytes = std::ssize(header) + num_elements(x.extents()) * Index(sizeof(Real));
-  try {
-    collectively(comm, [&] {
-      if (comm.rank() != 0) return;
-      io::PlacedFile::create(path, bytes);
-      io::PlacedFile(path).write(0, header);
-    });
-    collect_slabs<Real>(x, FileOrder::last_mode_fastest, [&](Index first, std::span<const Real> from) {
-      if (from.empty()) return;
-      io::PlacedFile(path).write(std::ssize(header) + first * Index(sizeof(Real)),
-                                 {reinterpret_cast<const char*>(from.data()), from.size_bytes()});
-    });
-    collectively(comm, [&] {
-      if (comm.rank() == 0) io::PlacedFile::commit(path);
-    });
-  } catch (...) {
-    if (comm.rank() == 0) io::PlacedFile::discard(path);
-    throw;
-  }
+BlockedContraction choose(const Comm& comm, const Args& args, const ContractionExpression& expression,
+                          const Inputs& inputs, const ContractionChoice& choice) {
+  const auto &a = inputs.first.shape(), &b = inputs.second.shape();
+  if (args.grid == "auto") return choose_contraction(expression, a, b, comm.size(), choice);
+  return choose_contraction(canonical_problem(expression, parse_grid(args.grid, comm), a, b), choice);
 }
 
 // Throws Error{bad_input} when the result has overflowed. Collective.
@@ -149,15 +102,15 @@ void settle(const Comm& comm, const DenseTally& tally, Index width, ContractRun&
 }
 
 template <class Real>
-void contract_files(const Comm& comm, const Args& args, const io::NpyFile& file_a, const io::NpyFile& file_b,
-                    ContractRun& run, Console& console) {
+void contract_files(const Comm& comm, const Args& args, const Inputs& files, ContractRun& run,
+                    Console& console) {
   const auto& problem = run.plan.problem;
   const ProcessGrid grid(comm, problem.grid);
   auto& progress = console.progress();
   const auto inputs = run.timings.measure("load", [&] {
     return progress.during("reading", [&] {
-      auto a = read_tensor<Real>(grid, file_a, problem.a);  // collective: in this order
-      auto b = read_tensor<Real>(grid, file_b, problem.b);
+      auto a = files.first.read<Real>(grid, problem.a);  // collective: in this order
+      auto b = files.second.read<Real>(grid, problem.b);
       return std::pair(std::move(a), std::move(b));
     });
   });
@@ -175,7 +128,7 @@ void contract_files(const Comm& comm, const Args& args, const io::NpyFile& file_
   run.norm = norm_of(c);
   if (args.out.empty()) return;
   progress.begin("writing " + args.out);
-  run.timings.measure("write", [&] { write_tensor(c, args.out); });
+  run.timings.measure("write", [&] { write_npy(c, args.out); });
   progress.finish();
 }
 
@@ -191,14 +144,15 @@ void check_places(const Args& args) {
 void run(const Comm& comm, const Args& args) {
   Console console(comm, args.common);
   collectively(comm, [&] { check_places(args); });
-  const auto files = collectively(comm, [&] {
-    return std::pair(std::make_unique<io::NpyFile>(args.a), std::make_unique<io::NpyFile>(args.b));
-  });
-  const auto &head_a = files.first->head(), &head_b = files.second->head();
-  const Index width = std::max(head_a.width, head_b.width);
+  const auto expression = collectively(comm, [&] { return parse_contraction(args.expression); });
+  const auto files = collectively(
+      comm, [&] { return Inputs(NpyInput(args.a, expression.a), NpyInput(args.b, expression.b)); });
+  const Index width = std::max(files.first.width(), files.second.width());
   const auto machine = dense_machine(load_machine(comm).model, width);
-  ContractRun result(collectively(
-      comm, [&] { return choose(comm, args, head_a, head_b, choice_of(args, machine, width)); }));
+  ContractRun result(expression, collectively(comm, [&] {
+                       return choose(comm, args, of_diagonals(expression), files,
+                                     choice_of(args, machine, width));
+                     }));
   result.out = args.out;
   result.precision = width == sizeof(double) ? "double" : "single";
   result.predicted_seconds = predicted_seconds(result.plan, machine);
@@ -209,9 +163,9 @@ void run(const Comm& comm, const Args& args) {
   if (args.explain) console.say(explain(result.plan.plan, machine));
 
   if (width == sizeof(double))
-    contract_files<double>(comm, args, *files.first, *files.second, result, console);
+    contract_files<double>(comm, args, files, result, console);
   else
-    contract_files<float>(comm, args, *files.first, *files.second, result, console);
+    contract_files<float>(comm, args, files, result, console);
   console.say(contract_text(result));
   if (!args.out.empty()) console.say(args.out + ": the result");
   console.result(contract_json(comm, result, machine));

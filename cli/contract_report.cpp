@@ -53,7 +53,7 @@ nlohmann::ordered_json steps_json(const ContractionPlan& plan, const DenseMachin
 
 nlohmann::ordered_json contract_json(const Comm& comm, const ContractRun& run, const DenseMachine& machine) {
   const auto& problem = run.plan.problem;
-  const auto& expression = problem.expression;
+  const auto& expression = run.expression;
   nlohmann::ordered_json json;
   json["expression"] = to_string(expression);
   json["dims"] = {{"a", problem.extents_of(expression.a)},
@@ -85,7 +85,7 @@ nlohmann::ordered_json contract_json(const Comm& comm, const ContractRun& run, c
 
 std::string contract_text(const ContractRun& run) {
   const auto& problem = run.plan.problem;
-  auto text = fmt::format("{}\n", to_string(problem.expression));
+  auto text = fmt::format("{}\n", to_string(run.expression));
   const auto dims = problem.extents_of(problem.expression.c);
   text += fmt::format("result      {}, norm {:.6g}\n", dims.empty() ? "a number" : dims_text(dims), run.norm);
   text += fmt::format("way         stationary {} on a grid of {}", to_string(run.plan.plan.stationary),

@@ -177,6 +177,9 @@ ContractionProblem canonical_problem(const ContractionExpression& expression, co
     if (indices.size() != extents.size())
       throw Error(Errc::bad_option, fmt::format("{} has {} indices in the expression, but {} modes", name,
                                                 indices.size(), extents.size()));
+    if (distinct_indices(indices).size() != indices.size())
+      throw Error(Errc::bad_option,
+                  fmt::format("an index of {} stands twice: its diagonal is to be taken first", name));
     for (std::size_t m = 0; m < indices.size(); ++m) {
       const auto [known, is_new] = problem.extents.try_emplace(indices[m], extents[m]);
       if (!is_new && known->second != extents[m])

@@ -129,6 +129,18 @@ class ContractTest(ProgramTest):
         result = self.succeed("contract", "ak,ak->", self.folder / "a.npy", self.folder / "b.npy")
         self.assertIn("\nresult      a number, norm ", result)
 
+    def test_an_index_that_stands_twice_takes_the_diagonal(self) -> None:
+        x, y = self.tensor("a.npy", "aak", 5, order="F"), self.tensor("b.npy", "bkb", 6)
+        expected = contraction("aak", "bkb", "ab", EXTENTS, x, y, order="F")
+        for processes in (0, 3) if WITH_MPI else (0,):
+            result = self.contract(expression="aak,bkb->ab", processes=processes)
+            self.assertEqual(read_npy(self.folder / "c.npy")[:2], ([7, 6], expected))
+            self.assertEqual(result["expression"], "C[ab] += A[aak] * B[bkb]")
+            self.assertEqual(result["dims"], {"a": [7, 7, 8], "b": [6, 8, 6], "c": [7, 6]})
+            self.assertEqual(result["flops"], 2 * 7 * 6 * 8)
+        self.assert_fails(f"{self.folder / 'b.npy'}: has no diagonal of dimensions 1 and 2: they have extents 6 and 8",
+                          2, "contract", "aak,bbk->ab", self.folder / "a.npy", self.folder / "b.npy")
+
     def test_sums_before_the_product_are_counted_as_such(self) -> None:
         x, y = self.tensor("a.npy", "ak", 5), self.tensor("b.npy", "bc", 6)
         result = self.contract(expression="ak,bc->")

@@ -27,6 +27,12 @@ TEST(ContractionExpression, without_an_arrow_the_result_has_what_occurs_once) {
   EXPECT_EQ(round_trip("i,i"), "C[] += A[i] * B[i]");
 }
 
+TEST(ContractionExpression, an_index_that_stands_twice_in_an_input_is_of_a_diagonal) {
+  EXPECT_EQ(round_trip("iij,jk->ik"), "C[ik] += A[iij] * B[jk]");
+  EXPECT_EQ(round_trip("iij,jk"), "C[k] += A[iij] * B[jk]");  // i occurs twice
+  EXPECT_EQ(to_string(of_diagonals(parse_contraction("ijiki,jj->ik"))), "C[ik] += A[ijk] * B[j]");
+}
+
 TEST(ContractionExpression, scalars_have_no_indices) {
   EXPECT_EQ(round_trip("C[i] += A[] * B[i]"), "C[i] += A[] * B[i]");
   EXPECT_EQ(round_trip(",i->i"), "C[i] += A[] * B[i]");
@@ -58,7 +64,7 @@ TEST(ContractionExpression, nonsense_gets_a_sentence) {
          "expression 'C[ij] += A[ij]': expected a product of two tensors, as in C[ij] += A[ik] * B[kj]");
   expect("C[ij] += A[ik] * B",
          "expression 'C[ij] += A[ik] * B': expected a tensor with its indices, as in A[ik], found 'B'");
-  expect("ii,i->i", "expression 'ii,i->i': index i stands twice in A: diagonals are not taken");
+  expect("ij,j->ii", "expression 'ij,j->ii': index i stands twice in C, the result");
   expect("i,j->ijk", "expression 'i,j->ijk': index k of C is in neither A nor B");
 }
 

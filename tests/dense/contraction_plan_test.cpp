@@ -176,6 +176,10 @@ TEST(ContractionPlan, extents_must_agree) {
   EXPECT_THROW(canonical_problem(expression, grid, {3, 4, 5}, {4, 6}), Error);
 }
 
+TEST(ContractionPlan, diagonals_are_taken_before) {
+  EXPECT_THROW(canonical_problem(parse_contraction("ii,i->"), GridShape({1}), {3, 3}, {3}), Error);
+}
+
 TEST(ContractionPlan, every_random_contraction_has_every_derivation) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const auto shapes = test::random_contraction(seed, 5, 9);
