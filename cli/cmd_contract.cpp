@@ -36,7 +36,7 @@ DenseMachine dense_machine(const MachineModel& model, Index width) {
   machine.per_message = model.per_message;
   machine.per_word = model.per_word * of_a_double;
   machine.per_copied_word = model.per_packed_word * of_a_double;
-  machine.per_flop *= of_a_double / num_threads();
+  machine.per_flop = model.per_flop * of_a_double / num_threads();
   return machine;
 }
 
@@ -148,12 +148,14 @@ void run(const Comm& comm, const Args& args) {
   const auto files = collectively(
       comm, [&] { return Inputs(NpyInput(args.a, expression.a), NpyInput(args.b, expression.b)); });
   const Index width = std::max(files.first.width(), files.second.width());
-  const auto machine = dense_machine(load_machine(comm).model, width);
+  const auto known = load_machine(comm);
+  const auto machine = dense_machine(known.model, width);
   ContractRun result(expression, collectively(comm, [&] {
                        return choose(comm, args, of_diagonals(expression), files,
                                      choice_of(args, machine, width));
                      }));
   result.out = args.out;
+  result.machine = known.source;
   result.precision = width == sizeof(double) ? "double" : "single";
   result.predicted_seconds = predicted_seconds(result.plan, machine);
   result.flops = total_flops(result.plan.problem);

@@ -66,6 +66,7 @@ nlohmann::ordered_json contract_json(const Comm& comm, const ContractRun& run, c
   json["blocks"] = {{"index", run.plan.block_index}, {"count", run.plan.num_blocks()}};
   json["steps"] = steps_json(run.plan.plan, machine);
   json["predicted_seconds"] = run.predicted_seconds;
+  json["machine"] = run.machine;
   for (const auto& [phase, seconds] : run.timings.phases())
     json["seconds"][phase] = comm.all_reduce(seconds, Reduce::max);
   json["flops"] = run.flops;

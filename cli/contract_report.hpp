@@ -20,7 +20,7 @@ struct ContractRun {
   double predicted_seconds = 0, flops = 0, norm = 0;
   Index words = 0, max_words = 0, predicted_words = 0;
   Index working_bytes = 0, predicted_bytes = 0;
-  std::string precision, out;
+  std::string precision, out, machine;  // where its constants are from
   Timings timings;
 
   double gflops() const {

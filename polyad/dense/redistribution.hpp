@@ -38,7 +38,8 @@ struct StepCost {
   StepCost& operator+=(const StepCost& other);
 };
 
-// Seconds for each of them, and for a multiplication or an addition in a local contraction.
+// Seconds for each of them, and for a multiplication or an addition in a local contraction, by all threads of
+// a process.
 struct DenseMachine {
   double per_message = 3e-6, per_word = 1.2e-9, per_addition = 3e-10, per_copied_word = 6e-10;
   double per_flop = 1 / 28e9;

@@ -3,7 +3,9 @@
 import array
 import ast
 import itertools
+import json
 import math
+import os
 import pathlib
 import random
 import struct
@@ -11,9 +13,10 @@ import unittest
 
 from program import WITH_MPI, ProgramTest, run
 
+os.environ["POLYAD_MACHINE"] = "/nonexistent/machine.json"  # the constants that are built in
 # The keys are an interface; docs/json.md says what they mean.
 KEYS = {"expression", "dims", "stationary", "grid", "distributions", "blocks", "steps", "predicted_seconds", "seconds",
-        "flops", "gflops", "norm", "communication", "memory_bytes", "predicted_memory_bytes", "precision", "out",
+        "machine", "flops", "gflops", "norm", "communication", "memory_bytes", "predicted_memory_bytes", "precision", "out",
         "processes", "threads", "peak_memory_bytes"}
 NOTE = "C[abji] += A[acik] * B[bcjk]"
 EXTENTS = {"a": 7, "b": 6, "c": 5, "i": 3, "j": 4, "k": 8}
@@ -149,6 +152,27 @@ class ContractTest(ProgramTest):
         self.assertEqual([(step["tensor"], step["move"], step["flops"]) for step in result["steps"]],
                          [("A", "local sums", len(x)), ("B", "local sums", len(y)), ("C", "product", 2)])
         self.assertAlmostEqual(sum(step["predicted_seconds"] for step in result["steps"]), result["predicted_seconds"])
+
+    def test_the_rate_of_products_comes_from_the_file_of_the_machine(self) -> None:
+        self.note()
+        built_in = self.contract("-t", 1)
+        self.assertEqual(built_in["machine"], "built in")
+        self.assertAlmostEqual(built_in["predicted_seconds"] / (built_in["flops"] / 28e9), 1)
+        constants = {name: 1e-9 for name in ("seconds_per_message", "seconds_per_word", "seconds_per_packed_word",
+                                             "seconds_per_near_gather", "seconds_per_far_gather", "seconds_per_row")}
+        for more, seconds in ({"seconds_per_flop": 0.5}, built_in["flops"] / 4), ({}, built_in["flops"] / 56e9):
+            file = self.write("machine.json", json.dumps({**constants, **more}))
+            output = run("contract", NOTE, self.folder / "a.npy", self.folder / "b.npy", "-q", "-t", 2, "--json", "-",
+                         env={**os.environ, "POLYAD_MACHINE": str(file)})
+            result = json.loads(output.stdout)
+            self.assertEqual(result["machine"], str(file))
+            self.assertAlmostEqual(result["predicted_seconds"] / seconds, 1)
+        file = self.write("machine.json", json.dumps({**constants, "seconds_per_flop": "fast"}))
+        output = run("contract", NOTE, self.folder / "a.npy", self.folder / "b.npy",
+                     env={**os.environ, "POLYAD_MACHINE": str(file)})
+        self.assertEqual((output.returncode, output.stderr),
+                         (2, f"polyad: {file}: expected a number for seconds_per_flop, as polyad doctor --calibrate "
+                             "writes it\n"))
 
     def test_numbers_that_are_too_large_are_refused_and_their_norm_is_not(self) -> None:
         write_npy(self.folder / "a.npy", [2], [3e200, 4e200])
