@@ -29,13 +29,12 @@ std::filesystem::path partial(const std::filesystem::path& path) {
               "cannot be written: " + std::generic_category().message(error), {path.string(), 0});
 }
 
-// Nothing where they cannot be counted.
+// Nothing where they cannot be counted, even if one of the extents is 0: others multiply them in any order.
 std::optional<Index> bytes_of(const NpyHead& head) {
-  if (std::ranges::find(head.shape, 0) != head.shape.end()) return 0;
   Index bytes = head.width;
   for (const Index extent : head.shape)
-    if (__builtin_mul_overflow(bytes, extent, &bytes)) return std::nullopt;
-  return bytes;
+    if (__builtin_mul_overflow(bytes, std::max(extent, Index(1)), &bytes)) return std::nullopt;
+  return std::ranges::find(head.shape, 0) != head.shape.end() ? 0 : bytes;
 }
 
 }  // namespace

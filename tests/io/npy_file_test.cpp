@@ -83,6 +83,8 @@ TEST_F(NpyFileTest, what_is_no_array_gets_a_sentence) {
   expect_refused(npy_header(std::vector<Index>(4, Index(1) << 32)),
                  "has 0 bytes of numbers, expected 2^63 or more for the shape "
                  "(4294967296, 4294967296, 4294967296, 4294967296)");
+  expect_refused(npy_header(std::vector<Index>{0, Index(1) << 62, 2}),
+                 "has 0 bytes of numbers, expected 2^63 or more for the shape (0, 4611686018427387904, 2)");
   auto neither = npy_header(std::vector<Index>{1});
   neither.replace(neither.find("False"), 5, "Maybe");
   expect_refused(neither, "has fortran_order 'Maybe' in its .npy header, expected True or False");
