@@ -7,49 +7,10 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/dense/distribution_text.hpp"
-#include "polyad/kernels/block_copy.hpp"
+#include "polyad/dense/local_block.hpp"
 
 namespace polyad {
 namespace {
-
-// A part of a process's share: where its elements lie in the local array.
-struct LocalBlock {
-  Index offset = 0;
-  std::vector<Index> extents, strides;
-
-  Index size() const { return num_elements(extents); }
-};
-
-// The elements of `share` that `other` has too. Both are shares of one tensor.
-LocalBlock common_block(const std::vector<CyclicRange>& share, const std::vector<CyclicRange>& other) {
-  LocalBlock block;
-  const auto strides = column_major_strides(extents_of(share));
-  for (std::size_t m = 0; m < share.size(); ++m) {
-    const auto common = intersection(share[m], other[m]);
-    block.extents.push_back(common.count);
-    block.strides.push_back(common.step / share[m].step * strides[m]);
-    if (common.count > 0) block.offset += share[m].local(common.first) * strides[m];
-  }
-  return block;
-}
-
-template <class Real>
-void pack(const LocalBlock& block, std::span<const Real> local, Real* packed) {
-  const auto packed_strides = column_major_strides(block.extents);
-  std::vector<CopyLoop> loops;
-  for (std::size_t m = 0; m < block.extents.size(); ++m)
-    loops.push_back({block.extents[m], block.strides[m], packed_strides[m]});
-  if (block.size() > 0) copy_block(std::move(loops), local.data() + block.offset, packed);
-}
-
-template <class Real>
-void unpack(const LocalBlock& block, const Real* packed, std::span<Real> local) {
-  const auto packed_strides = column_major_strides(block.extents);
-  std::vector<CopyLoop> loops;
-  for (std::size_t m = 0; m < block.extents.size(); ++m)
-    loops.push_back({block.extents[m], packed_strides[m], block.strides[m]});
-  if (block.size() > 0) copy_block(std::move(loops), packed, local.data() + block.offset);
-}
 
 // An array whose size is on the books while it lives.
 template <class Real>
@@ -143,20 +104,21 @@ class Exchange {
   }
   void pack_all(const std::vector<LocalBlock>& blocks, Real* packed) const {
     for (const auto& block : blocks) {
-      pack(block, from_.local(), packed);
+      copy(block, from_.local().data(), packed_block(block), packed);
       packed += block.size();
     }
   }
   void unpack_all(const std::vector<LocalBlock>& blocks, const Real* packed) {
     for (const auto& block : blocks) {
-      unpack(block, packed, to_.local());
+      copy(packed_block(block), packed, block, to_.local().data());
       packed += block.size();
     }
   }
 
   void keep() {
     if (to_.local().empty()) return;
-    pack(common_block(has_, gets_), from_.local(), to_.local().data());
+    const auto kept = common_block(has_, gets_);
+    copy(kept, from_.local().data(), packed_block(kept), to_.local().data());
   }
 
   void exchange() {
