@@ -23,11 +23,37 @@ LabelledShape local_shape(const IndexNames& indices, const RedistributionPlan& p
   return shape;
 }
 
+std::vector<int> modes_of(const std::vector<int>& labels, const LabelledShape& shape) {
+  std::vector<int> modes;
+  for (const int label : labels)
+    modes.push_back(int(std::ranges::find(shape.labels, label) - shape.labels.begin()));
+  return modes;
+}
+
+// What a process multiplies, at most.
+struct ProductShapes {
+  LabelledShape a, b, c;
+};
+ProductShapes shapes_of(const ContractionPlan& plan) {
+  const auto& problem = plan.problem;
+  const RedistributionPlan product{problem.grid, plan.reduce.extents, {}, plan.product, {}};
+  return {local_shape(plan.a.indices, plan.a.prep, problem.extents),
+          local_shape(plan.b.indices, plan.b.prep, problem.extents),
+          local_shape(problem.expression.c, product, problem.extents)};
+}
+
 bool sums_first(const IndexNames& before, const InputPlan& input) {
   return before.size() != input.indices.size();
 }
 
 }  // namespace
+
+ProductLayout product_layout(const ContractionPlan& plan) {
+  const auto [a, b, c] = shapes_of(plan);
+  const auto wanted = orders_for_product(c, a, b);
+  return {modes_of(can_reorder(plan.a.prep) ? wanted.a : a.labels, a),
+          modes_of(can_reorder(plan.b.prep) ? wanted.b : b.labels, b)};
+}
 
 double local_flops(const ContractionPlan& plan) {
   std::map<std::string, Index> local;
@@ -104,9 +130,10 @@ Index working_elements(const ContractionPlan& plan) {
   const Index a = there(problem.expression.a, plan.a), b = there(problem.expression.b, plan.b);
   const RedistributionPlan product{problem.grid, plan.reduce.extents, {}, plan.product, {}};
   const Index t = plan.goes_straight_to_c() ? 0 : largest_part(product);
-  const Index workspace = contraction_workspace(local_shape(problem.expression.c, product, problem.extents),
-                                                local_shape(plan.a.indices, plan.a.prep, problem.extents),
-                                                local_shape(plan.b.indices, plan.b.prep, problem.extents));
+  const auto shapes = shapes_of(plan);
+  const auto layout = product_layout(plan);
+  const Index workspace =
+      contraction_workspace(shapes.c, reordered(shapes.a, layout.a), reordered(shapes.b, layout.b));
   Index most = std::max(moving(problem.expression.a, plan.a), a + moving(problem.expression.b, plan.b));
   most = std::max(most, a + b + t + workspace);
   most = std::max(most, t + working_elements(plan.reduce));

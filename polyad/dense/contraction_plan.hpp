@@ -52,6 +52,13 @@ struct ContractionPlan {
   bool goes_straight_to_c() const { return reduce.steps.empty() && finish.steps.empty(); }
 };
 
+// In which order the modes of the inputs lie while they are multiplied, the fastest first: as the product
+// wants them where the last step of their way can put them so, else as they are.
+struct ProductLayout {
+  std::vector<int> a, b;  // modes of the indices in InputPlan
+};
+ProductLayout product_layout(const ContractionPlan& plan);
+
 // The steps of a plan in their order, each with the name that it is told by: T for what is summed, C' for the
 // result on its way, where no tensor of the expression is called so.
 struct NamedSteps {

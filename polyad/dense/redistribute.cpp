@@ -33,15 +33,23 @@ class Buffer {
 template <class Real>
 class Exchange {
  public:
+  // The elements of `to` are put with these modes, the fastest first.
   Exchange(const RedistributionStep& step, const DenseTensor<Real>& from, DenseTensor<Real>& to,
-           DenseTally& tally)
+           const std::vector<int>& modes, DenseTally& tally)
       : step_(step),
         from_(from),
         to_(to),
         tally_(tally),
         comm_(step.move == Move::filter ? Comm::self() : from.grid().plane(step.grid_modes)),
         has_(from.share()),
-        gets_(to.share()) {}
+        gets_(to.share()),
+        strides_(gets_.size()) {
+    Index stride = 1;
+    for (const int m : modes) {
+      strides_[std::size_t(m)] = stride;
+      stride *= gets_[std::size_t(m)].count;
+    }
+  }
 
   void run() {
     switch (step_.move) {
@@ -91,7 +99,8 @@ class Exchange {
   }
   std::vector<LocalBlock> blocks_to_receive() const {
     std::vector<LocalBlock> blocks;
-    for (int q = 0; q < comm_.size(); ++q) blocks.push_back(common_block(gets_, share_at(from_.layout(), q)));
+    for (int q = 0; q < comm_.size(); ++q)
+      blocks.push_back(common_block(gets_, strides_, share_at(from_.layout(), q)));
     return blocks;
   }
   static std::vector<Index> sizes(const std::vector<LocalBlock>& blocks) {
@@ -118,7 +127,7 @@ class Exchange {
   void keep() {
     if (to_.local().empty()) return;
     const auto kept = common_block(has_, gets_);
-    copy(kept, from_.local().data(), packed_block(kept), to_.local().data());
+    copy(kept, from_.local().data(), {0, kept.extents, strides_}, to_.local().data());
   }
 
   void exchange() {
@@ -184,30 +193,59 @@ class Exchange {
   DenseTally& tally_;
   Comm comm_;
   std::vector<CyclicRange> has_, gets_;
+  std::vector<Index> strides_;  // of what is got
 };
+
+std::vector<int> first_mode_fastest(int order) {
+  std::vector<int> modes(static_cast<std::size_t>(order));
+  std::iota(modes.begin(), modes.end(), 0);
+  return modes;
+}
+
+// All steps; the last of them puts the modes in this order.
+template <class Real>
+Array<Real> execute(const DenseTensor<Real>& x, const RedistributionPlan& plan, const std::vector<int>& modes,
+                    DenseTally& tally) {
+  if (x.distribution() != plan.from || x.extents() != plan.extents || x.grid().shape() != plan.grid)
+    throw Error(Errc::internal, "a tensor " + to_string(x.distribution()) +
+                                    " cannot follow a plan that begins with " + to_string(plan.from));
+  if (plan.steps.empty()) {
+    tally.hold(std::ssize(x.local()));
+    return x.copy_local();
+  }
+  const auto between = first_mode_fastest(x.order());
+  std::optional<DenseTensor<Real>> last;
+  for (const auto& step : plan.steps) {
+    DenseTensor<Real> next(x.grid(), x.extents(), step.to);
+    tally.hold(std::ssize(next.local()));
+    const bool is_last = &step == &plan.steps.back();
+    Exchange<Real>(step, last ? *last : x, next, is_last ? modes : between, tally).run();
+    if (last) tally.let_go(std::ssize(last->local()));
+    last.emplace(std::move(next));
+  }
+  return last->take_local();
+}
 
 }  // namespace
 
 template <class Real>
 DenseTensor<Real> redistribute(const DenseTensor<Real>& x, const RedistributionPlan& plan,
                                DenseTally& tally) {
-  if (x.distribution() != plan.from || x.extents() != plan.extents || x.grid().shape() != plan.grid)
-    throw Error(Errc::internal, "a tensor " + to_string(x.distribution()) +
-                                    " cannot follow a plan that begins with " + to_string(plan.from));
-  std::optional<DenseTensor<Real>> last;
-  for (const auto& step : plan.steps) {
-    DenseTensor<Real> next(x.grid(), x.extents(), step.to);
-    tally.hold(std::ssize(next.local()));
-    Exchange<Real>(step, last ? *last : x, next, tally).run();
-    if (last) tally.let_go(std::ssize(last->local()));
-    last.emplace(std::move(next));
-  }
-  DenseTensor<Real> result(x.grid(), x.extents(), plan.to, last ? last->take_local() : x.copy_local());
-  if (!last) tally.hold(std::ssize(result.local()));
-  return result;
+  return {x.grid(), x.extents(), plan.to, execute(x, plan, first_mode_fastest(x.order()), tally)};
 }
 template DenseTensor<float> redistribute(const DenseTensor<float>&, const RedistributionPlan&, DenseTally&);
 template DenseTensor<double> redistribute(const DenseTensor<double>&, const RedistributionPlan&, DenseTally&);
+
+template <class Real>
+Array<Real> redistribute_reordered(const DenseTensor<Real>& x, const RedistributionPlan& plan,
+                                   const std::vector<int>& modes, DenseTally& tally) {
+  if (!can_reorder(plan)) throw Error(Errc::internal, "the last step of a plan cannot put modes in an order");
+  return execute(x, plan, modes, tally);
+}
+template Array<float> redistribute_reordered(const DenseTensor<float>&, const RedistributionPlan&,
+                                             const std::vector<int>&, DenseTally&);
+template Array<double> redistribute_reordered(const DenseTensor<double>&, const RedistributionPlan&,
+                                              const std::vector<int>&, DenseTally&);
 
 template <class Real>
 DenseTensor<Real> redistribute(const DenseTensor<Real>& x, const TensorDistribution& to) {

@@ -69,6 +69,9 @@ Index planned_words(const RedistributionStep& step, const GridShape& grid, const
                     int rank);
 Index planned_words(const RedistributionPlan& plan, int rank);
 
+// Whether the last step can lay the elements down with the modes in any order at no cost: it unpacks them.
+bool can_reorder(const RedistributionPlan& plan);
+
 // The most elements that a process holds at once while a plan is executed, besides the tensor that it begins
 // with: the result, what lies between, and messages.
 Index working_elements(const RedistributionPlan& plan);

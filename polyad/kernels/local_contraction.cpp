@@ -148,6 +148,18 @@ bool is_empty(const LabelledShape& shape) {
   return std::ranges::find(shape.extents, 0) != shape.extents.end();
 }
 
+// The labels of an array in the order in which a copy lays them; those of one element come last.
+std::vector<int> labels_in_order(const std::vector<CopyLoop>& copy, const LabelledShape& shape) {
+  const auto strides = column_major_strides(shape.extents);
+  std::vector<int> labels;
+  for (const auto& loop : copy)
+    for (std::size_t m = 0; m < strides.size(); ++m)
+      if (shape.extents[m] > 1 && strides[m] == loop.from_stride) labels.push_back(shape.labels[m]);
+  for (std::size_t m = 0; m < strides.size(); ++m)
+    if (shape.extents[m] == 1) labels.push_back(shape.labels[m]);
+  return labels;
+}
+
 bool is_small(const Loops& loops) {
   Index in_one_product = 1;
   for (const auto& loop : loops)
@@ -156,6 +168,15 @@ bool is_small(const Loops& loops) {
 }
 
 }  // namespace
+
+LabelledShape reordered(const LabelledShape& shape, const std::vector<int>& modes) {
+  LabelledShape result;
+  for (const int m : modes) {
+    result.labels.push_back(shape.labels[std::size_t(m)]);
+    result.extents.push_back(shape.extents[std::size_t(m)]);
+  }
+  return result;
+}
 
 template <class Real>
 void contract(const LabelledArray<Real>& to, const LabelledArray<const Real>& left,
@@ -179,6 +200,22 @@ template void contract(const LabelledArray<float>&, const LabelledArray<const fl
                        const LabelledArray<const float>&);
 template void contract(const LabelledArray<double>&, const LabelledArray<const double>&,
                        const LabelledArray<const double>&);
+
+InputOrders orders_for_product(const LabelledShape& to, const LabelledShape& left,
+                               const LabelledShape& right) {
+  InputOrders orders{left.labels, right.labels};
+  if (is_empty(to) || is_empty(left) || is_empty(right)) return orders;
+  const auto loops = loops_of(left, right, to);
+  if (is_small(loops) || any_alone(loops, a) || any_alone(loops, b)) return orders;
+  auto plan = plan_product(loops);
+  for (const int array : {a, b}) {
+    if (!plan.permutes[array]) continue;
+    const auto& shape = array == a ? left : right;
+    auto& order = array == a ? orders.a : orders.b;
+    order = labels_in_order(restride(plan, array), shape);
+  }
+  return orders;
+}
 
 Index contraction_workspace(const LabelledShape& to, const LabelledShape& left, const LabelledShape& right) {
   if (is_empty(to) || is_empty(left) || is_empty(right)) return 0;
