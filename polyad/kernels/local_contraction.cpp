@@ -160,11 +160,15 @@ std::vector<int> labels_in_order(const std::vector<CopyLoop>& copy, const Labell
   return labels;
 }
 
-bool is_small(const Loops& loops) {
-  Index in_one_product = 1;
-  for (const auto& loop : loops)
-    if (!(loop.is_in(a) && loop.is_in(b) && loop.is_in(c))) in_one_product *= loop.extent;
-  return steps_of(loops) < small_product || in_one_product < small_matrix;
+// Small, or a batch of inner products: every element is used once, and BLAS has nothing to gain.
+bool suits_plain_loops(const Loops& loops) {
+  Index in_one_product = 1, in_result = 1;
+  for (const auto& loop : loops) {
+    if (loop.is_in(a) && loop.is_in(b) && loop.is_in(c)) continue;
+    in_one_product *= loop.extent;
+    if (loop.is_in(c)) in_result *= loop.extent;
+  }
+  return steps_of(loops) < small_product || in_one_product < small_matrix || in_result == 1;
 }
 
 }  // namespace
@@ -191,7 +195,7 @@ void contract(const LabelledArray<Real>& to, const LabelledArray<const Real>& le
       sums[array] = sum_out(loops, array, sources[array]);
       sources[array] = sums[array].data();
     }
-  if (is_small(loops))
+  if (suits_plain_loops(loops))
     contract_plainly(std::move(loops), sources[a], sources[b], to.elements);
   else
     contract_matrices(plan_product(loops), sources[a], sources[b], to.elements);
@@ -206,7 +210,7 @@ InputOrders orders_for_product(const LabelledShape& to, const LabelledShape& lef
   InputOrders orders{left.labels, right.labels};
   if (is_empty(to) || is_empty(left) || is_empty(right)) return orders;
   const auto loops = loops_of(left, right, to);
-  if (is_small(loops) || any_alone(loops, a) || any_alone(loops, b)) return orders;
+  if (suits_plain_loops(loops) || any_alone(loops, a) || any_alone(loops, b)) return orders;
   auto plan = plan_product(loops);
   for (const int array : {a, b}) {
     if (!plan.permutes[array]) continue;
@@ -224,7 +228,7 @@ Index contraction_workspace(const LabelledShape& to, const LabelledShape& left, 
   Index elements = 0;
   for (const int array : {a, b})
     if (any_alone(loops, array)) elements += num_sums(take_sums(loops, array));
-  if (is_small(loops)) return elements;
+  if (suits_plain_loops(loops)) return elements;
   const auto plan = plan_product(loops);
   for (int array = 0; array < 3; ++array)
     if (plan.permutes[array]) elements += plan.size(array);

@@ -66,6 +66,7 @@ TEST(LocalContraction, what_is_a_batched_or_strided_product_already_is_not_copie
   };
   EXPECT_EQ(copied("abc", "cd", "abd"), 0);                                    // joined rows
   EXPECT_EQ(copied("acd", "bcd", "abd"), 0);                                   // a batch outside
+  EXPECT_EQ(copied("abcd", "dabc", "b"), 0);                                   // inner products
   EXPECT_EQ(copied("acd", "bdc", "ab"), 18 * 16 * 17);                         // one of them must turn
   EXPECT_EQ(copied("dac", "dbc", "dab"), 16 * (19 * 17 + 18 * 17 + 19 * 18));  // a batch inside: all of them
 }
