@@ -250,6 +250,8 @@ template void contract(DenseTensor<double>&, const DenseTensor<double>&, const D
 template <class Real>
 ContractionProblem problem_of(const IndexedResult<Real>& c, const IndexedProduct<Real>& product) {
   const auto& [a, b] = product;
+  if (&a.tensor == &c.result || &b.tensor == &c.result)
+    throw Error(Errc::bad_option, "the result of a contraction cannot be one of its inputs");
   const auto expression =
       parse_contraction("C[" + c.indices + "] += A[" + a.indices + "] * B[" + b.indices + "]");
   auto problem =

@@ -216,6 +216,9 @@ TEST(ContractTensors, it_reads_like_the_mathematics) {
 
   EXPECT_EQ(num_wrong(c, test.expected), 0);
   EXPECT_THROW((indexed(c, "ji") += indexed(a, "ik") * indexed(b, "kj")), Error);
+
+  DenseTensor<double> square(grid, {4, 4}, canonical_distribution(2, 2));
+  EXPECT_THROW((indexed(square, "ij") += indexed(square, "ik") * indexed(square, "kj")), Error);
 }
 
 // X = U[abcd] T[cdij] + V[acik] T[bcjk] + W[ijkl] T[abkl], the last term twice.
