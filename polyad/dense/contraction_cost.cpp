@@ -76,7 +76,7 @@ double local_additions(const ContractionPlan& plan, Stationary input) {
 }
 
 double total_flops(const ContractionProblem& problem) {
-  const auto& [name_a, name_b, name_c, a, b, c] = problem.expression;
+  const IndexNames &a = problem.expression.a, &b = problem.expression.b, &c = problem.expression.c;
   double product = 2, sums = 0;
   for (const auto& [index, extent] : problem.extents)
     if (has_index(c, index) || (has_index(a, index) && has_index(b, index))) product *= double(extent);
