@@ -10,14 +10,13 @@
 #include "cli/contract_report.hpp"
 #include "cli/input.hpp"
 #include "cli/machine_file.hpp"
+#include "cli/npy_tensors.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/dense/contract_tensors.hpp"
-#include "polyad/dense/slab_exchange.hpp"
-#include "polyad/io/npy_file.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -28,6 +27,8 @@ struct Args {
   bool explain = false;
 };
 
+using Inputs = std::pair<NpyInput, NpyInput>;
+
 // The constants of the machine, with all threads of a process multiplying; words may be of 4 bytes.
 DenseMachine dense_machine(const MachineModel& model, Index width) {
   DenseMachine machine;
@@ -35,7 +36,7 @@ DenseMachine dense_machine(const MachineModel& model, Index width) {
   machine.per_message = model.per_message;
   machine.per_word = model.per_word * of_a_double;
   machine.per_copied_word = model.per_packed_word * of_a_double;
-  machine.per_flop *= of_a_double / num_threads();
+  machine.per_flop = model.per_flop * of_a_double / num_threads();
   return machine;
 }
 
@@ -46,7 +47,8 @@ ContractionChoice choice_of(const Args& args, const DenseMachine& machine, Index
     choice.stationary = args.stationary == "a"   ? Stationary::a
                         : args.stationary == "b" ? Stationary::b
                                                  : Stationary::c;
-  if (!args.memory.empty()) choice.max_elements = parse_bytes(args.memory, "--memory") / width;
+  if (!args.memory.empty()) choice.max_bytes = parse_bytes(args.memory, "--memory");
+  choice.element_bytes = width;
   return choice;
 }
 
@@ -60,66 +62,30 @@ GridShape parse_grid(const std::string& text, const Comm& comm) {
   return grid;
 }
 
-BlockedContraction choose(const Comm& comm, const Args& args, const io::NpyHead& a, const io::NpyHead& b,
-                          const ContractionChoice& choice) {
-  const auto expression = parse_contraction(args.expression);
-  // Names of files say more than names of the expression.
-  const auto check = [&](const std::string& file, const IndexNames& indices, const io::NpyHead& head) {
-    if (indices.size() == head.shape.size()) return;
-    throw Error(
-        Errc::bad_input,
-        fmt::format("has {} dimensions, but {} indices in the expression", head.shape.size(), indices.size()),
-        {file, 0});
-  };
-  check(args.a, expression.a, a);
-  check(args.b, expression.b, b);
-  if (args.grid == "auto") return choose_contraction(expression, a.shape, b.shape, comm.size(), choice);
-  return choose_contraction(canonical_problem(expression, parse_grid(args.grid, comm), a.shape, b.shape),
-                            choice);
+BlockedContraction choose(const Comm& comm, const Args& args, const ContractionExpression& expression,
+                          const Inputs& inputs, const ContractionChoice& choice) {
+  const auto &a = inputs.first.shape(), &b = inputs.second.shape();
+  if (args.grid == "auto") return choose_contraction(expression, a, b, comm.size(), choice);
+  return choose_contraction(canonical_problem(expression, parse_grid(args.grid, comm), a, b), choice);
 }
 
-template <class Real>
-DenseTensor<Real> read_tensor(const ProcessGrid& grid, const io::NpyFile& file,
-                              const TensorDistribution& distribution) {
-  DenseTensor<Real> x(grid, file.head().shape, distribution);
-  const auto order = file.head().by_columns ? FileOrder::first_mode_fastest : FileOrder::last_mode_fastest;
-  distribute_slabs<Real>(x, order, [&](Index first, std::span<Real> into) { file.read(first, into); });
-  return x;
-}
-
-// All processes write, each its own stretches; the file appears when all have written.
-template <class Real>
-void write_tensor(const DenseTensor<Real>& x, const std::string& path) {
-  const Comm& comm = x.grid().comm();
-  const auto header = io::npy_header(x.extents(), sizeof(Real));
-  const Index bytes = std::ssize(header) + num_elements(x.extents()) * Index(sizeof(Real));
-  try {
-    collectively(comm, [&] {
-      if (comm.rank() != 0) return;
-      io::PlacedFile::create(path, bytes);
-      io::PlacedFile(path).write(0, header);
-    });
-    collect_slabs<Real>(x, FileOrder::last_mode_fastest, [&](Index first, std::span<const Real> from) {
-      if (from.empty()) return;
-      io::PlacedFile(path).write(std::ssize(header) + first * Index(sizeof(Real)),
-                                 {reinterpret_cast<const char*>(from.data()), from.size_bytes()});
-    });
-    collectively(comm, [&] {
-      if (comm.rank() == 0) io::PlacedFile::commit(path);
-    });
-  } catch (...) {
-    if (comm.rank() == 0) io::PlacedFile::discard(path);
-    throw;
-  }
-}
-
+// Throws Error{bad_input} when the result has overflowed. Collective.
 template <class Real>
 double norm_of(const DenseTensor<Real>& x) {
-  // Replicas are left away: only scalars have them.
-  double sum = 0;
-  if (x.order() > 0 || x.grid().comm().rank() == 0)
-    for (const Real value : x.local()) sum += double(value) * double(value);
-  return std::sqrt(x.grid().comm().all_reduce(sum));
+  const Comm& comm = x.grid().comm();
+  double largest = 0, sum = 0;
+  for (const Real value : x.local())  // what is no number stays
+    largest = std::isfinite(value) ? std::max(largest, double(std::abs(value))) : HUGE_VAL;
+  largest = comm.all_reduce(largest, Reduce::max);
+  // Replicas are left away: only scalars have them. Squares of large numbers would overflow.
+  if (largest > 0 && (x.order() > 0 || comm.rank() == 0))
+    for (const Real value : x.local()) sum += double(value) / largest * (double(value) / largest);
+  const double norm = std::sqrt(comm.all_reduce(sum)) * largest;
+  if (!std::isfinite(norm))
+    throw Error(Errc::bad_input,
+                std::string("the result has numbers that are too large for ") +
+                    (sizeof(Real) == 4 ? "single precision: give the inputs as f8" : "double precision"));
+  return norm;
 }
 
 // Counted and planned words must be the same, as everywhere in Polyad.
@@ -136,15 +102,15 @@ void settle(const Comm& comm, const DenseTally& tally, Index width, ContractRun&
 }
 
 template <class Real>
-void contract_files(const Comm& comm, const Args& args, const io::NpyFile& file_a, const io::NpyFile& file_b,
-                    ContractRun& run, Console& console) {
+void contract_files(const Comm& comm, const Args& args, const Inputs& files, ContractRun& run,
+                    Console& console) {
   const auto& problem = run.plan.problem;
   const ProcessGrid grid(comm, problem.grid);
   auto& progress = console.progress();
   const auto inputs = run.timings.measure("load", [&] {
     return progress.during("reading", [&] {
-      auto a = read_tensor<Real>(grid, file_a, problem.a);  // collective: in this order
-      auto b = read_tensor<Real>(grid, file_b, problem.b);
+      auto a = files.first.read<Real>(grid, problem.a);  // collective: in this order
+      auto b = files.second.read<Real>(grid, problem.b);
       return std::pair(std::move(a), std::move(b));
     });
   });
@@ -162,7 +128,7 @@ void contract_files(const Comm& comm, const Args& args, const io::NpyFile& file_
   run.norm = norm_of(c);
   if (args.out.empty()) return;
   progress.begin("writing " + args.out);
-  run.timings.measure("write", [&] { write_tensor(c, args.out); });
+  run.timings.measure("write", [&] { write_npy(c, args.out); });
   progress.finish();
 }
 
@@ -178,28 +144,30 @@ void check_places(const Args& args) {
 void run(const Comm& comm, const Args& args) {
   Console console(comm, args.common);
   collectively(comm, [&] { check_places(args); });
-  const auto files = collectively(comm, [&] {
-    return std::pair(std::make_unique<io::NpyFile>(args.a), std::make_unique<io::NpyFile>(args.b));
-  });
-  const auto &head_a = files.first->head(), &head_b = files.second->head();
-  const Index width = std::max(head_a.width, head_b.width);
-  const auto machine = dense_machine(load_machine(comm).model, width);
-  ContractRun result(collectively(
-      comm, [&] { return choose(comm, args, head_a, head_b, choice_of(args, machine, width)); }));
+  const auto expression = collectively(comm, [&] { return parse_contraction(args.expression); });
+  const auto files = collectively(
+      comm, [&] { return Inputs(NpyInput(args.a, expression.a), NpyInput(args.b, expression.b)); });
+  const Index width = std::max(files.first.width(), files.second.width());
+  const auto known = load_machine(comm);
+  const auto machine = dense_machine(known.model, width);
+  ContractRun result(expression, collectively(comm, [&] {
+                       return choose(comm, args, of_diagonals(expression), files,
+                                     choice_of(args, machine, width));
+                     }));
   result.out = args.out;
+  result.machine = known.source;
   result.precision = width == sizeof(double) ? "double" : "single";
   result.predicted_seconds = predicted_seconds(result.plan, machine);
-  result.flops = 2;
-  for (const auto& [index, extent] : result.plan.problem.extents) result.flops *= double(extent);
+  result.flops = total_flops(result.plan.problem);
   if (args.explain && result.plan.num_blocks() > 1)
     console.say(fmt::format("In {} blocks of at most {} of index {}, each by itself:",
                             result.plan.num_blocks(), result.plan.block_extent, result.plan.block_index));
   if (args.explain) console.say(explain(result.plan.plan, machine));
 
   if (width == sizeof(double))
-    contract_files<double>(comm, args, *files.first, *files.second, result, console);
+    contract_files<double>(comm, args, files, result, console);
   else
-    contract_files<float>(comm, args, *files.first, *files.second, result, console);
+    contract_files<float>(comm, args, files, result, console);
   console.say(contract_text(result));
   if (!args.out.empty()) console.say(args.out + ": the result");
   console.result(contract_json(comm, result, machine));

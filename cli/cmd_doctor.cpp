@@ -79,6 +79,8 @@ nlohmann::ordered_json calibrate_machine(const Comm& comm, Console& console) {
       fmt::format("           {:.3g} us a message, {:.3g} ns a word, {:.3g} ns a packed word{}",
                   1e6 * machine.per_message, 1e9 * machine.per_word, 1e9 * machine.per_packed_word,
                   comm.size() == 1 ? " (messages are built in: run under mpirun to measure them)" : ""));
+  console.say(
+      fmt::format("           {:.3g} GFLOP/s in products of matrices, each thread", 1e-9 / machine.per_flop));
   console.say("           kept in " + path.string());
   return machine_json(machine);
 }

@@ -12,31 +12,40 @@
 namespace polyad::cli {
 namespace {
 
-nlohmann::ordered_json steps_json(const ContractRun& run, const DenseMachine& machine) {
+nlohmann::ordered_json step_json(const std::string& tensor, const RedistributionStep& step,
+                                 const StepCost& cost, const DenseMachine& machine) {
+  return {{"tensor", tensor},
+          {"move", to_string(step.move)},
+          {"grid_modes", step.grid_modes},
+          {"from", to_string(step.from)},
+          {"to", to_string(step.to)},
+          {"words", cost.words},
+          {"messages", cost.messages},
+          {"predicted_seconds", seconds(cost, machine)}};
+}
+
+nlohmann::ordered_json steps_json(const ContractionPlan& plan, const DenseMachine& machine) {
   auto steps = nlohmann::ordered_json::array();
-  const auto add = [&](const std::string& tensor, const RedistributionPlan& plan) {
-    for (const auto& step : plan.steps) {
-      const auto cost = cost_of(step, plan.grid, plan.extents);
-      steps.push_back({{"tensor", tensor},
-                       {"move", to_string(step.move)},
-                       {"grid_modes", step.grid_modes},
-                       {"from", to_string(step.from)},
-                       {"to", to_string(step.to)},
-                       {"words", cost.words},
-                       {"messages", cost.messages},
-                       {"predicted_seconds", seconds(cost, machine)}});
-    }
+  const auto add = [&](const std::vector<NamedSteps>& all) {
+    for (const auto& [tensor, moves] : all)
+      for (const auto& step : moves.steps)
+        steps.push_back(step_json(tensor, step, cost_of(step, moves.grid, moves.extents), machine));
   };
-  const auto& plan = run.plan.plan;
-  const auto& expression = run.plan.problem.expression;
-  add(expression.name_a, plan.a.prep);
-  add(expression.name_b, plan.b.prep);
-  steps.push_back({{"tensor", expression.name_c},
+  const auto add_sums = [&](const std::string& tensor, double additions) {
+    if (additions > 0)
+      steps.push_back({{"tensor", tensor},
+                       {"move", "local sums"},
+                       {"flops", additions},
+                       {"predicted_seconds", additions * machine.per_addition}});
+  };
+  add_sums(plan.problem.expression.name_a, local_additions(plan, Stationary::a));
+  add_sums(plan.problem.expression.name_b, local_additions(plan, Stationary::b));
+  add(steps_before_product(plan));
+  steps.push_back({{"tensor", plan.problem.expression.name_c},
                    {"move", "product"},
                    {"flops", local_flops(plan)},
                    {"predicted_seconds", local_flops(plan) * machine.per_flop}});
-  add("T", plan.reduce);
-  add(expression.name_c, plan.finish);
+  add(steps_after_product(plan));
   return steps;
 }
 
@@ -44,7 +53,7 @@ nlohmann::ordered_json steps_json(const ContractRun& run, const DenseMachine& ma
 
 nlohmann::ordered_json contract_json(const Comm& comm, const ContractRun& run, const DenseMachine& machine) {
   const auto& problem = run.plan.problem;
-  const auto& expression = problem.expression;
+  const auto& expression = run.expression;
   nlohmann::ordered_json json;
   json["expression"] = to_string(expression);
   json["dims"] = {{"a", problem.extents_of(expression.a)},
@@ -55,8 +64,9 @@ nlohmann::ordered_json contract_json(const Comm& comm, const ContractRun& run, c
   json["distributions"] = {
       {"a", to_string(problem.a)}, {"b", to_string(problem.b)}, {"c", to_string(problem.c)}};
   json["blocks"] = {{"index", run.plan.block_index}, {"count", run.plan.num_blocks()}};
-  json["steps"] = steps_json(run, machine);
+  json["steps"] = steps_json(run.plan.plan, machine);
   json["predicted_seconds"] = run.predicted_seconds;
+  json["machine"] = run.machine;
   for (const auto& [phase, seconds] : run.timings.phases())
     json["seconds"][phase] = comm.all_reduce(seconds, Reduce::max);
   json["flops"] = run.flops;
@@ -76,9 +86,9 @@ nlohmann::ordered_json contract_json(const Comm& comm, const ContractRun& run, c
 
 std::string contract_text(const ContractRun& run) {
   const auto& problem = run.plan.problem;
-  auto text = fmt::format("{}\n", to_string(problem.expression));
-  text += fmt::format("result      {}, norm {:.6g}\n", dims_text(problem.extents_of(problem.expression.c)),
-                      run.norm);
+  auto text = fmt::format("{}\n", to_string(run.expression));
+  const auto dims = problem.extents_of(problem.expression.c);
+  text += fmt::format("result      {}, norm {:.6g}\n", dims.empty() ? "a number" : dims_text(dims), run.norm);
   text += fmt::format("way         stationary {} on a grid of {}", to_string(run.plan.plan.stationary),
                       to_string(problem.grid));
   if (run.plan.num_blocks() > 1)

@@ -12,13 +12,15 @@ namespace polyad::cli {
 
 // What a run does and did, for the words and for the JSON.
 struct ContractRun {
-  explicit ContractRun(BlockedContraction chosen) : plan(std::move(chosen)) {}
+  ContractRun(ContractionExpression written, BlockedContraction chosen)
+      : expression(std::move(written)), plan(std::move(chosen)) {}
 
-  BlockedContraction plan;
+  ContractionExpression expression;  // as it was given
+  BlockedContraction plan;           // for the diagonals that it asks for
   double predicted_seconds = 0, flops = 0, norm = 0;
   Index words = 0, max_words = 0, predicted_words = 0;
   Index working_bytes = 0, predicted_bytes = 0;
-  std::string precision, out;
+  std::string precision, out, machine;  // where its constants are from
   Timings timings;
 
   double gflops() const {

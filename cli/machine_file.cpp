@@ -16,19 +16,22 @@ namespace {
 struct Constant {
   const char* name;
   double MachineModel::*value;
+  bool is_required = true;  // older files have not all of them
 };
 constexpr std::array constants{Constant{"seconds_per_message", &MachineModel::per_message},
                                Constant{"seconds_per_word", &MachineModel::per_word},
                                Constant{"seconds_per_packed_word", &MachineModel::per_packed_word},
                                Constant{"seconds_per_near_gather", &MachineModel::per_near_gather},
                                Constant{"seconds_per_far_gather", &MachineModel::per_far_gather},
-                               Constant{"seconds_per_row", &MachineModel::per_row}};
+                               Constant{"seconds_per_row", &MachineModel::per_row},
+                               Constant{"seconds_per_flop", &MachineModel::per_flop, false}};
 
 MachineModel parse(const std::filesystem::path& path) {
   std::ifstream in(path);
   const auto json = nlohmann::json::parse(in, nullptr, false);
   MachineModel machine;
-  for (const auto& [name, value] : constants) {
+  for (const auto& [name, value, is_required] : constants) {
+    if (!is_required && json.is_object() && !json.contains(name)) continue;
     const bool is_there = json.is_object() && json.contains(name) && json[name].is_number();
     machine.*value = is_there ? json[name].get<double>() : -1;
     if (!(machine.*value >= 0) || !std::isfinite(machine.*value))
@@ -65,7 +68,7 @@ KnownMachine load_machine(const Comm& comm) {
 
 nlohmann::ordered_json machine_json(const MachineModel& machine) {
   nlohmann::ordered_json json;
-  for (const auto& [name, value] : constants) json[name] = machine.*value;
+  for (const auto& [name, value, is_required] : constants) json[name] = machine.*value;
   return json;
 }
 

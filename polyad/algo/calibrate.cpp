@@ -4,9 +4,12 @@
 #include <limits>
 #include <vector>
 
+#include "polyad/base/array.hpp"
+#include "polyad/base/parallel.hpp"
 #include "polyad/base/random.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/dist/row_exchange.hpp"
+#include "polyad/kernels/local_contraction.hpp"
 #include "polyad/kernels/mttkrp.hpp"
 #include "polyad/kernels/row_update.hpp"
 #include "polyad/tensor/compact.hpp"
@@ -62,6 +65,19 @@ double measure_row(const Comm& comm) {
   return seconds / double(num_rows * num_components * num_components);
 }
 
+// A product of matrices as contractions make it, for each multiplication and addition of a thread.
+double measure_flop(const Comm& comm) {
+  constexpr Index extent = 1024;
+  const Array<double> a(std::size_t(extent * extent), 1.0), b(std::size_t(extent * extent), 1.0);
+  Array<double> c(std::size_t(extent * extent), 0.0);
+  const std::vector<Index> extents{extent, extent};
+  const double seconds = measure(comm, [&] {
+    contract<double>({c.data(), {extents, {0, 1}}}, {a.data(), {extents, {0, 2}}},
+                     {b.data(), {extents, {2, 1}}});
+  });
+  return seconds * num_threads() / (2.0 * extent * extent * extent);
+}
+
 // Every process lends rows to the next: a message each way between neighbours.
 class Ring {
  public:
@@ -111,6 +127,7 @@ MachineModel calibrate(const Comm& comm) {
   machine.per_far_gather = measure_gather(comm, MachineModel::far_bytes);
   machine.per_row = measure_row(comm);
   machine.per_packed_word = measure_packing(comm);
+  machine.per_flop = measure_flop(comm);
   if (comm.size() == 1) return machine;
   // Two messages each way, of next to nothing, and of much.
   constexpr Index many_rows = 1 << 16;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "polyad/base/error.hpp"
@@ -17,9 +18,12 @@ std::vector<Stationary> variants(const ContractionChoice& choice) {
   return {Stationary::c, Stationary::a, Stationary::b};
 }
 
+Index bytes_of(const BlockedContraction& blocked, const ContractionChoice& choice) {
+  return (resident_elements(blocked.problem) + working_elements(blocked)) * choice.element_bytes;
+}
+
 bool fits(const BlockedContraction& blocked, const ContractionChoice& choice) {
-  return choice.max_elements == 0 ||
-         resident_elements(blocked.problem) + working_elements(blocked) <= choice.max_elements;
+  return !choice.max_bytes || bytes_of(blocked, choice) <= *choice.max_bytes;
 }
 
 // The candidate that is best so far, and what the leanest one took.
@@ -28,8 +32,7 @@ class Contest {
   explicit Contest(const ContractionChoice& choice) : choice_(choice) {}
 
   void enter(const BlockedContraction& candidate) {
-    const Index elements = resident_elements(candidate.problem) + working_elements(candidate);
-    least_elements_ = least_elements_ == 0 ? elements : std::min(least_elements_, elements);
+    least_bytes_ = std::min(least_bytes_, bytes_of(candidate, choice_));
     if (!fits(candidate, choice_)) return;
     const double seconds = predicted_seconds(candidate, choice_.machine);
     if (best_ && seconds >= best_seconds_) return;
@@ -37,13 +40,13 @@ class Contest {
     best_seconds_ = seconds;
   }
   const std::optional<BlockedContraction>& best() const { return best_; }
-  Index least_elements() const { return least_elements_; }
+  Index least_bytes() const { return least_bytes_; }
 
  private:
   const ContractionChoice& choice_;
   std::optional<BlockedContraction> best_;
   double best_seconds_ = 0;
-  Index least_elements_ = 0;
+  Index least_bytes_ = std::numeric_limits<Index>::max();
 };
 
 // Block lengths must be multiples of this, so that blocks are distributed as the whole is.
@@ -111,8 +114,8 @@ BlockedContraction winner(const std::vector<ContractionProblem>& problems, const
     for (const auto& problem : problems) enter_blocks(contest, problem, choice);
   if (!contest.best())
     throw Error(Errc::resource,
-                fmt::format("the contraction needs {} elements on a process, even in blocks; {} are allowed",
-                            contest.least_elements(), choice.max_elements));
+                fmt::format("the contraction needs {} bytes on a process, even in blocks; {} are allowed",
+                            contest.least_bytes(), *choice.max_bytes));
   return *contest.best();
 }
 
@@ -126,9 +129,13 @@ Index BlockedContraction::num_blocks() const {
 ContractionPlan plan_of_block(const BlockedContraction& blocked, Index block) {
   if (blocked.block_index.empty()) return blocked.plan;
   const Index left = blocked.problem.extents.at(blocked.block_index) - block * blocked.block_extent;
-  if (left >= blocked.block_extent) return blocked.plan;
-  return derive_contraction(problem_of_block(blocked.problem, blocked.block_index, left),
-                            blocked.plan.stationary);
+  auto plan = blocked.plan;
+  if (left >= blocked.block_extent) return plan;
+  // The same steps with fewer elements: so it needs no more memory than a whole block.
+  plan.problem = problem_of_block(blocked.problem, blocked.block_index, left);
+  for (auto* input : {&plan.a, &plan.b}) input->prep.extents = plan.problem.extents_of(input->indices);
+  plan.reduce.extents = plan.finish.extents = plan.problem.extents_of(plan.problem.expression.c);
+  return plan;
 }
 
 // A block's own parts of the tensors are copies.

@@ -28,8 +28,9 @@ ContractionPlan plan_of_block(const BlockedContraction& blocked, Index block);
 
 struct ContractionChoice {
   std::optional<Stationary> stationary;  // nothing: the cheapest
-  Index max_elements = 0;                // that a process may hold; 0: no limit
+  std::optional<Index> max_bytes;        // that a process may hold; nothing: no limit
   DenseMachine machine;
+  Index element_bytes = sizeof(double);
 };
 
 // The cheapest that fits; in blocks only when nothing fits without. Throws Error{resource} when not even the

@@ -25,46 +25,55 @@ template <class Real>
 class PreparedInput {
  public:
   PreparedInput(const DenseTensor<Real>& given, const IndexNames& indices, const InputPlan& plan,
-                const std::map<std::string, Index>& all, DenseTally& tally)
-      : given_(given), tally_(tally), shape_{{}, {}} {
+                const std::vector<int>& modes, const std::map<std::string, Index>& all, DenseTally& tally)
+      : given_(given), tally_(tally) {
     if (plan.indices.size() != indices.size()) sum_locally(indices, plan, all);
-    if (!plan.prep.steps.empty()) {
-      auto moved = redistribute(tensor(), plan.prep, tally);
-      replace(std::move(moved));
-    }
     shape_ = labelled_shape(plan.indices, tensor().share(), all);
+    if (!plan.prep.steps.empty()) move(plan, modes, all);
   }
   ~PreparedInput() {
-    if (own_) tally_.let_go(std::ssize(own_->local()));
+    if (sums_) tally_.let_go(std::ssize(sums_->local()));
+    if (moved_) tally_.let_go(std::ssize(*moved_));
   }
   PreparedInput(const PreparedInput&) = delete;
   PreparedInput& operator=(const PreparedInput&) = delete;
 
-  LabelledArray<const Real> array() const { return {tensor().local().data(), shape_}; }
-  bool is_empty() const { return tensor().local().empty(); }
+  LabelledArray<const Real> array() const { return {elements().data(), shape_}; }
+  bool is_empty() const { return elements().empty(); }
 
  private:
-  const DenseTensor<Real>& tensor() const { return own_ ? *own_ : given_; }
-  void replace(DenseTensor<Real> next) {
-    if (own_) tally_.let_go(std::ssize(own_->local()));
-    own_.emplace(std::move(next));
+  const DenseTensor<Real>& tensor() const { return sums_ ? *sums_ : given_; }
+  std::span<const Real> elements() const {
+    return moved_ ? std::span<const Real>(*moved_) : tensor().local();
   }
+
   // A product with the number one, over what this tensor alone has.
   void sum_locally(const IndexNames& indices, const InputPlan& plan,
                    const std::map<std::string, Index>& all) {
-    DenseTensor<Real> sums(given_.grid(), plan.prep.extents, plan.prep.from);
-    tally_.hold(std::ssize(sums.local()));
-    std::ranges::fill(sums.local(), Real(0));
+    sums_.emplace(given_.grid(), plan.prep.extents, plan.prep.from);
+    tally_.hold(std::ssize(sums_->local()));
+    std::ranges::fill(sums_->local(), Real(0));
     const Real one = 1;
     if (!given_.local().empty())
-      contract<Real>({sums.local().data(), labelled_shape(plan.indices, sums.share(), all)},
+      contract<Real>({sums_->local().data(), labelled_shape(plan.indices, sums_->share(), all)},
                      {given_.local().data(), labelled_shape(indices, given_.share(), all)}, {&one, {}});
-    replace(std::move(sums));
+  }
+
+  // To where it is multiplied, in the order in which that is done.
+  void move(const InputPlan& plan, const std::vector<int>& modes, const std::map<std::string, Index>& all) {
+    moved_ = can_reorder(plan.prep) ? redistribute_reordered(tensor(), plan.prep, modes, tally_)
+                                    : redistribute(tensor(), plan.prep, tally_).take_local();
+    const auto& grid = given_.grid();
+    const auto share = share_of({grid.shape(), plan.prep.extents, plan.prep.to}, grid.comm().rank());
+    shape_ = reordered(labelled_shape(plan.indices, share, all), modes);
+    if (sums_) tally_.let_go(std::ssize(sums_->local()));
+    sums_.reset();
   }
 
   const DenseTensor<Real>& given_;
   DenseTally& tally_;
-  std::optional<DenseTensor<Real>> own_;
+  std::optional<DenseTensor<Real>> sums_;
+  std::optional<Array<Real>> moved_;
   LabelledShape shape_;
 };
 
@@ -76,8 +85,9 @@ class PreparedProduct {
                   DenseTally& tally)
       : problem_(plan.problem),
         tally_(tally),
-        left_(a, problem_.expression.a, plan.a, problem_.extents, tally),
-        right_(b, problem_.expression.b, plan.b, problem_.extents, tally) {}
+        layout_(product_layout(plan)),
+        left_(a, problem_.expression.a, plan.a, layout_.a, problem_.extents, tally),
+        right_(b, problem_.expression.b, plan.b, layout_.b, problem_.extents, tally) {}
 
   void add_to(DenseTensor<Real>& c) const {
     if (left_.is_empty() || right_.is_empty() || c.local().empty()) return;
@@ -91,6 +101,7 @@ class PreparedProduct {
  private:
   const ContractionProblem& problem_;
   DenseTally& tally_;
+  ProductLayout layout_;
   PreparedInput<Real> left_, right_;
 };
 
@@ -239,6 +250,8 @@ template void contract(DenseTensor<double>&, const DenseTensor<double>&, const D
 template <class Real>
 ContractionProblem problem_of(const IndexedResult<Real>& c, const IndexedProduct<Real>& product) {
   const auto& [a, b] = product;
+  if (&a.tensor == &c.result || &b.tensor == &c.result)
+    throw Error(Errc::bad_option, "the result of a contraction cannot be one of its inputs");
   const auto expression =
       parse_contraction("C[" + c.indices + "] += A[" + a.indices + "] * B[" + b.indices + "]");
   auto problem =

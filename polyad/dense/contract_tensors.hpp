@@ -41,7 +41,8 @@ struct IndexedResult : IndexedInput<Real> {
   void operator+=(const IndexedProduct<Real>& product) const;
 };
 
-// What it says, with the distributions that the tensors have. Throws Error{bad_option} when extents disagree.
+// What it says, with the distributions that the tensors have. Throws Error{bad_option} when extents disagree,
+// and when the result is one of the inputs.
 template <class Real>
 ContractionProblem problem_of(const IndexedResult<Real>& c, const IndexedProduct<Real>& product);
 

@@ -47,7 +47,8 @@ ContractionExpression parse_assignment(std::string_view text, std::size_t equals
 
 IndexNames letters(std::string_view text, std::string_view part) {
   IndexNames names;
-  for (const char c : trimmed(part)) {
+  for (const char c : part) {
+    if (std::isspace(static_cast<unsigned char>(c)) != 0) continue;
     if (std::isalpha(static_cast<unsigned char>(c)) == 0)
       fail(text, fmt::format("expected letters, as in ik,kj->ij, found '{}'", part));
     names.emplace_back(1, c);
@@ -57,9 +58,11 @@ IndexNames letters(std::string_view text, std::string_view part) {
 
 // As NumPy: what occurs once.
 IndexNames implicit_result(const IndexNames& a, const IndexNames& b) {
-  auto result = other_indices(a, b);
-  const auto of_b = other_indices(b, a);
-  result.insert(result.end(), of_b.begin(), of_b.end());
+  auto all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  IndexNames result;
+  std::ranges::copy_if(all, std::back_inserter(result),
+                       [&](const auto& index) { return std::ranges::count(all, index) == 1; });
   std::ranges::sort(result);
   return result;
 }
@@ -79,18 +82,13 @@ ContractionExpression parse_einsum(std::string_view text) {
 }
 
 void check_indices(std::string_view text, const ContractionExpression& expression) {
-  const auto check_once = [&](const std::string& name, const IndexNames& indices) {
-    for (std::size_t m = 0; m < indices.size(); ++m)
-      if (std::ranges::count(indices, indices[m]) > 1)
-        fail(text, fmt::format("index {} stands twice in {}: diagonals are not taken", indices[m], name));
-  };
-  check_once(expression.name_a, expression.a);
-  check_once(expression.name_b, expression.b);
-  check_once(expression.name_c, expression.c);
-  for (const auto& index : expression.c)
+  for (const auto& index : expression.c) {
+    if (std::ranges::count(expression.c, index) > 1)
+      fail(text, fmt::format("index {} stands twice in {}, the result", index, expression.name_c));
     if (!has_index(expression.a, index) && !has_index(expression.b, index))
       fail(text, fmt::format("index {} of {} is in neither {} nor {}", index, expression.name_c,
                              expression.name_a, expression.name_b));
+  }
 }
 
 std::string joined(const IndexNames& indices) {
@@ -116,6 +114,19 @@ IndexNames other_indices(const IndexNames& indices, const IndexNames& others) {
   std::ranges::copy_if(indices, std::back_inserter(result),
                        [&](const auto& index) { return !has_index(others, index); });
   return result;
+}
+
+IndexNames distinct_indices(const IndexNames& indices) {
+  IndexNames result;
+  for (const auto& index : indices)
+    if (!has_index(result, index)) result.push_back(index);
+  return result;
+}
+
+ContractionExpression of_diagonals(ContractionExpression expression) {
+  expression.a = distinct_indices(expression.a);
+  expression.b = distinct_indices(expression.b);
+  return expression;
 }
 
 IndexNames contracted_indices(const ContractionExpression& expression) {

@@ -8,7 +8,8 @@ namespace polyad {
 
 using IndexNames = std::vector<std::string>;
 
-// C[...] += A[...] * B[...]: summed over every index that C does not have.
+// C[...] += A[...] * B[...]: summed over every index that C does not have. An index that stands twice in A or
+// B asks for a diagonal.
 struct ContractionExpression {
   std::string name_a = "A", name_b = "B", name_c = "C";
   IndexNames a, b, c;
@@ -23,6 +24,10 @@ ContractionExpression parse_contraction(std::string_view text);
 
 // "C[abji] += A[acik] * B[bcjk]"
 std::string to_string(const ContractionExpression& expression);
+
+// The same for the diagonals of A and B, where every index stands once: the first time.
+ContractionExpression of_diagonals(ContractionExpression expression);
+IndexNames distinct_indices(const IndexNames& indices);
 
 bool has_index(const IndexNames& indices, const std::string& index);
 // Those of the first that are in the second, or are not, in their order.

@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "polyad/base/error.hpp"
-#include "polyad/kernels/local_contraction.hpp"
 
 namespace polyad {
 namespace {
@@ -157,25 +156,6 @@ void derive_stationary_input(ContractionPlan& plan, const DenseMachine& machine)
   plan_sums(plan, indices, given);
 }
 
-Index largest_part(const RedistributionPlan& plan) {
-  return largest_local_size({plan.grid, plan.extents, plan.to});
-}
-
-LabelledShape local_shape(const IndexNames& indices, const RedistributionPlan& plan,
-                          const std::map<std::string, Index>& extents) {
-  LabelledShape shape;
-  for (std::size_t m = 0; m < indices.size(); ++m) {
-    const Index parts = num_parts(plan.to.modes[m], plan.grid);
-    shape.labels.push_back(int(std::distance(extents.begin(), extents.find(indices[m]))));
-    shape.extents.push_back((plan.extents[m] + parts - 1) / parts);
-  }
-  return shape;
-}
-
-bool sums_first(const IndexNames& before, const InputPlan& input) {
-  return before.size() != input.indices.size();
-}
-
 }  // namespace
 
 std::string to_string(Stationary stationary) {
@@ -192,20 +172,23 @@ ContractionProblem canonical_problem(const ContractionExpression& expression, co
                                      const std::vector<Index>& extents_a,
                                      const std::vector<Index>& extents_b) {
   ContractionProblem problem{expression, grid, {}, {}, {}, {}};
-  const auto add = [&](const std::string& name, const IndexNames& indices,
-                       const std::vector<Index>& extents) {
+  const auto add = [&](const std::string& name, const IndexNames& indices, const std::vector<Index>& extents,
+                       const std::string& before) {
     if (indices.size() != extents.size())
       throw Error(Errc::bad_option, fmt::format("{} has {} indices in the expression, but {} modes", name,
                                                 indices.size(), extents.size()));
+    if (distinct_indices(indices).size() != indices.size())
+      throw Error(Errc::bad_option,
+                  fmt::format("an index of {} stands twice: its diagonal is to be taken first", name));
     for (std::size_t m = 0; m < indices.size(); ++m) {
       const auto [known, is_new] = problem.extents.try_emplace(indices[m], extents[m]);
       if (!is_new && known->second != extents[m])
-        throw Error(Errc::bad_option, fmt::format("index {} has extent {} in {}, but {} before", indices[m],
-                                                  extents[m], name, known->second));
+        throw Error(Errc::bad_option, fmt::format("index {} has extent {} in {}, but {} in {}", indices[m],
+                                                  extents[m], name, known->second, before));
     }
   };
-  add(expression.name_a, expression.a, extents_a);
-  add(expression.name_b, expression.b, extents_b);
+  add(expression.name_a, expression.a, extents_a, expression.name_a);
+  add(expression.name_b, expression.b, extents_b, expression.name_a);
   problem.a = canonical_distribution(int(expression.a.size()), grid.order());
   problem.b = canonical_distribution(int(expression.b.size()), grid.order());
   problem.c = canonical_distribution(int(expression.c.size()), grid.order());
@@ -224,65 +207,6 @@ ContractionPlan derive_contraction(const ContractionProblem& problem, Stationary
     derive_stationary_input(plan, machine);
   plan.finish = plan_redistribution(problem.grid, none.extents, plan.reduce.to, problem.c, machine);
   return plan;
-}
-
-double local_flops(const ContractionPlan& plan) {
-  std::map<std::string, Index> local;
-  for (const auto* input : {&plan.a, &plan.b})
-    for (std::size_t m = 0; m < input->indices.size(); ++m) {
-      const Index parts = num_parts(input->prep.to.modes[m], plan.problem.grid);
-      local[input->indices[m]] = (input->prep.extents[m] + parts - 1) / parts;
-    }
-  double flops = 2;
-  for (const auto& [index, extent] : local) flops *= double(extent);
-  return flops;
-}
-
-StepCost communication_cost(const ContractionPlan& plan) {
-  StepCost cost;
-  for (const auto* part : {&plan.a.prep, &plan.b.prep, &plan.reduce, &plan.finish}) cost += cost_of(*part);
-  return cost;
-}
-
-double predicted_seconds(const ContractionPlan& plan, const DenseMachine& machine) {
-  return seconds(communication_cost(plan), machine) + local_flops(plan) * machine.per_flop;
-}
-
-Index planned_words(const ContractionPlan& plan, int rank) {
-  return planned_words(plan.a.prep, rank) + planned_words(plan.b.prep, rank) +
-         planned_words(plan.reduce, rank) + planned_words(plan.finish, rank);
-}
-
-Index resident_elements(const ContractionProblem& problem) {
-  const auto& [name_a, name_b, name_c, a, b, c] = problem.expression;
-  return largest_local_size({problem.grid, problem.extents_of(a), problem.a}) +
-         largest_local_size({problem.grid, problem.extents_of(b), problem.b}) +
-         largest_local_size({problem.grid, problem.extents_of(c), problem.c});
-}
-
-Index working_elements(const ContractionPlan& plan) {
-  const auto& problem = plan.problem;
-  // What an input takes besides the tensor itself while it is moved, and when it is there.
-  const auto moving = [&](const IndexNames& before, const InputPlan& input) {
-    const Index summed = sums_first(before, input)
-                             ? largest_local_size({problem.grid, input.prep.extents, input.prep.from})
-                             : 0;
-    return summed + working_elements(input.prep);
-  };
-  const auto there = [&](const IndexNames& before, const InputPlan& input) {
-    return sums_first(before, input) || !input.prep.steps.empty() ? largest_part(input.prep) : 0;
-  };
-  const Index a = there(problem.expression.a, plan.a), b = there(problem.expression.b, plan.b);
-  const RedistributionPlan product{problem.grid, plan.reduce.extents, {}, plan.product, {}};
-  const Index t = plan.goes_straight_to_c() ? 0 : largest_part(product);
-  const Index workspace = contraction_workspace(local_shape(problem.expression.c, product, problem.extents),
-                                                local_shape(plan.a.indices, plan.a.prep, problem.extents),
-                                                local_shape(plan.b.indices, plan.b.prep, problem.extents));
-  Index most = std::max(moving(problem.expression.a, plan.a), a + moving(problem.expression.b, plan.b));
-  most = std::max(most, a + b + t + workspace);
-  most = std::max(most, t + working_elements(plan.reduce));
-  return std::max(
-      most, (plan.reduce.steps.empty() ? t : largest_part(plan.reduce)) + working_elements(plan.finish));
 }
 
 }  // namespace polyad

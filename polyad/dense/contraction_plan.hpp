@@ -52,11 +52,31 @@ struct ContractionPlan {
   bool goes_straight_to_c() const { return reduce.steps.empty() && finish.steps.empty(); }
 };
 
+// In which order the modes of the inputs lie while they are multiplied, the fastest first: as the product
+// wants them where the last step of their way can put them so, else as they are.
+struct ProductLayout {
+  std::vector<int> a, b;  // modes of the indices in InputPlan
+};
+ProductLayout product_layout(const ContractionPlan& plan);
+
+// The steps of a plan in their order, each with the name that it is told by: T for what is summed, C' for the
+// result on its way, where no tensor of the expression is called so.
+struct NamedSteps {
+  std::string tensor;
+  const RedistributionPlan& moves;
+};
+std::vector<NamedSteps> steps_before_product(const ContractionPlan& plan);
+std::vector<NamedSteps> steps_after_product(const ContractionPlan& plan);
+
 ContractionPlan derive_contraction(const ContractionProblem& problem, Stationary stationary,
                                    const DenseMachine& machine = {});
 
-// Multiplications and additions of the process that has most to do.
+// Multiplications and additions of the process that has most to do: those of the product, and before it the
+// additions of each input over what it alone has.
 double local_flops(const ContractionPlan& plan);
+double local_additions(const ContractionPlan& plan, Stationary input);
+// Of all processes together, both kinds.
+double total_flops(const ContractionProblem& problem);
 StepCost communication_cost(const ContractionPlan& plan);
 double predicted_seconds(const ContractionPlan& plan, const DenseMachine& machine);
 // Words that a process gets, in all steps.

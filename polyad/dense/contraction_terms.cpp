@@ -47,7 +47,7 @@ template <class Real>
 void ContractionTerms<Real>::add(const IndexedResult<Real>& c, const IndexedProduct<Real>& product) {
   const auto& [a, b] = product;
   auto problem = problem_of(c, product);
-  const ContractionChoice choice{std::nullopt, 0, machine_};
+  const ContractionChoice choice{std::nullopt, std::nullopt, machine_};
   std::optional<Start<Real>> best;
   for (const auto* left : versions(a.tensor))
     for (const auto* right : versions(b.tensor)) {

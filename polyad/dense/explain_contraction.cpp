@@ -57,12 +57,17 @@ std::string text_at(const Line& line, Stage stage) {
                      fmt::join(right, " * "));
 }
 
-// T, unless a tensor of the expression is called so.
-std::string partial_name(const ContractionExpression& expression) {
+// This, unless a tensor of the expression is called so.
+std::string free_name(std::string name, const ContractionExpression& expression) {
   const IndexNames taken{expression.name_a, expression.name_b, expression.name_c};
-  std::string name = "T";
   while (has_index(taken, name)) name += "'";
   return name;
+}
+std::string partial_name(const ContractionExpression& expression) {
+  return free_name("T", expression);
+}
+std::string moved_name(const ContractionExpression& expression) {
+  return free_name(expression.name_c + "'", expression);
 }
 
 class Derivation {
@@ -170,7 +175,7 @@ class Derivation {
   }
 
   void add_product_and_sums() {
-    const std::string name = expression_.name_c + "'";
+    const auto name = moved_name(expression_);
     auto last = plan_.reduced.empty() ? local_entry(name, expression_.c, plan_.product, Stationary::c)
                                       : partial_product();
     lines_.push_back({"Product", "=", last, multiplied_, {}});
@@ -211,19 +216,37 @@ std::string cost_line(const std::string& what, const StepCost& cost, const Dense
                      seconds(cost, machine));
 }
 
-std::string cost_lines(const std::string& name, const RedistributionPlan& plan, const DenseMachine& machine) {
+std::string sums_line(const std::string& name, double additions, const DenseMachine& machine) {
+  if (additions == 0) return "";
+  return fmt::format("  {}: local sums, {:.4g} additions, {:.2g} s\n", name, additions,
+                     additions * machine.per_addition);
+}
+
+std::string cost_lines(const std::vector<NamedSteps>& all, const DenseMachine& machine) {
   std::string text;
-  for (const auto& step : plan.steps) {
-    const auto over = step.move == Move::filter ? std::string()
-                                                : fmt::format(" over <{}>", fmt::join(step.grid_modes, ","));
-    const auto what = fmt::format("{}: {}{} {} -> {}", name, to_string(step.move), over, to_string(step.from),
-                                  to_string(step.to));
-    text += cost_line(what, cost_of(step, plan.grid, plan.extents), machine);
-  }
+  for (const auto& [name, plan] : all)
+    for (const auto& step : plan.steps) {
+      const auto over = step.move == Move::filter
+                            ? std::string()
+                            : fmt::format(" over <{}>", fmt::join(step.grid_modes, ","));
+      const auto what = fmt::format("{}: {}{} {} -> {}", name, to_string(step.move), over,
+                                    to_string(step.from), to_string(step.to));
+      text += cost_line(what, cost_of(step, plan.grid, plan.extents), machine);
+    }
   return text;
 }
 
 }  // namespace
+
+std::vector<NamedSteps> steps_before_product(const ContractionPlan& plan) {
+  const auto& expression = plan.problem.expression;
+  return {{expression.name_a, plan.a.prep}, {expression.name_b, plan.b.prep}};
+}
+
+std::vector<NamedSteps> steps_after_product(const ContractionPlan& plan) {
+  const auto& expression = plan.problem.expression;
+  return {{partial_name(expression), plan.reduce}, {moved_name(expression), plan.finish}};
+}
 
 std::string explain(const ContractionPlan& plan, const DenseMachine& machine) {
   const auto& expression = plan.problem.expression;
@@ -231,14 +254,15 @@ std::string explain(const ContractionPlan& plan, const DenseMachine& machine) {
                                  to_string(plan.problem.grid), to_string(plan.stationary));
   text += Derivation(plan).templates();
   text += "\nWhat it costs, for the process that has most to do:\n";
-  text += cost_lines(expression.name_a, plan.a.prep, machine);
-  text += cost_lines(expression.name_b, plan.b.prep, machine);
+  text += sums_line(expression.name_a, local_additions(plan, Stationary::a), machine);
+  text += sums_line(expression.name_b, local_additions(plan, Stationary::b), machine);
+  text += cost_lines(steps_before_product(plan), machine);
   text += fmt::format("  product: {:.4g} flops, {:.2g} s\n", local_flops(plan),
                       local_flops(plan) * machine.per_flop);
-  text += cost_lines(partial_name(expression), plan.reduce, machine);
-  text += cost_lines(expression.name_c + "'", plan.finish, machine);
-  text += cost_line("together", communication_cost(plan), machine);
-  return text;
+  text += cost_lines(steps_after_product(plan), machine);
+  const auto moved = communication_cost(plan);
+  return text + fmt::format("  together: {:.0f} words, {:.0f} messages, {:.2g} s\n", moved.words,
+                            moved.messages, predicted_seconds(plan, machine));
 }
 
 }  // namespace polyad

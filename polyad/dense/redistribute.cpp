@@ -7,49 +7,10 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/dense/distribution_text.hpp"
-#include "polyad/kernels/block_copy.hpp"
+#include "polyad/dense/local_block.hpp"
 
 namespace polyad {
 namespace {
-
-// A part of a process's share: where its elements lie in the local array.
-struct LocalBlock {
-  Index offset = 0;
-  std::vector<Index> extents, strides;
-
-  Index size() const { return num_elements(extents); }
-};
-
-// The elements of `share` that `other` has too. Both are shares of one tensor.
-LocalBlock common_block(const std::vector<CyclicRange>& share, const std::vector<CyclicRange>& other) {
-  LocalBlock block;
-  const auto strides = column_major_strides(extents_of(share));
-  for (std::size_t m = 0; m < share.size(); ++m) {
-    const auto common = intersection(share[m], other[m]);
-    block.extents.push_back(common.count);
-    block.strides.push_back(common.step / share[m].step * strides[m]);
-    if (common.count > 0) block.offset += share[m].local(common.first) * strides[m];
-  }
-  return block;
-}
-
-template <class Real>
-void pack(const LocalBlock& block, std::span<const Real> local, Real* packed) {
-  const auto packed_strides = column_major_strides(block.extents);
-  std::vector<CopyLoop> loops;
-  for (std::size_t m = 0; m < block.extents.size(); ++m)
-    loops.push_back({block.extents[m], block.strides[m], packed_strides[m]});
-  if (block.size() > 0) copy_block(std::move(loops), local.data() + block.offset, packed);
-}
-
-template <class Real>
-void unpack(const LocalBlock& block, const Real* packed, std::span<Real> local) {
-  const auto packed_strides = column_major_strides(block.extents);
-  std::vector<CopyLoop> loops;
-  for (std::size_t m = 0; m < block.extents.size(); ++m)
-    loops.push_back({block.extents[m], packed_strides[m], block.strides[m]});
-  if (block.size() > 0) copy_block(std::move(loops), packed, local.data() + block.offset);
-}
 
 // An array whose size is on the books while it lives.
 template <class Real>
@@ -72,15 +33,23 @@ class Buffer {
 template <class Real>
 class Exchange {
  public:
+  // The elements of `to` are put with these modes, the fastest first.
   Exchange(const RedistributionStep& step, const DenseTensor<Real>& from, DenseTensor<Real>& to,
-           DenseTally& tally)
+           const std::vector<int>& modes, DenseTally& tally)
       : step_(step),
         from_(from),
         to_(to),
         tally_(tally),
         comm_(step.move == Move::filter ? Comm::self() : from.grid().plane(step.grid_modes)),
         has_(from.share()),
-        gets_(to.share()) {}
+        gets_(to.share()),
+        strides_(gets_.size()) {
+    Index stride = 1;
+    for (const int m : modes) {
+      strides_[std::size_t(m)] = stride;
+      stride *= gets_[std::size_t(m)].count;
+    }
+  }
 
   void run() {
     switch (step_.move) {
@@ -130,7 +99,8 @@ class Exchange {
   }
   std::vector<LocalBlock> blocks_to_receive() const {
     std::vector<LocalBlock> blocks;
-    for (int q = 0; q < comm_.size(); ++q) blocks.push_back(common_block(gets_, share_at(from_.layout(), q)));
+    for (int q = 0; q < comm_.size(); ++q)
+      blocks.push_back(common_block(gets_, strides_, share_at(from_.layout(), q)));
     return blocks;
   }
   static std::vector<Index> sizes(const std::vector<LocalBlock>& blocks) {
@@ -143,20 +113,21 @@ class Exchange {
   }
   void pack_all(const std::vector<LocalBlock>& blocks, Real* packed) const {
     for (const auto& block : blocks) {
-      pack(block, from_.local(), packed);
+      copy(block, from_.local().data(), packed_block(block), packed);
       packed += block.size();
     }
   }
   void unpack_all(const std::vector<LocalBlock>& blocks, const Real* packed) {
     for (const auto& block : blocks) {
-      unpack(block, packed, to_.local());
+      copy(packed_block(block), packed, block, to_.local().data());
       packed += block.size();
     }
   }
 
   void keep() {
     if (to_.local().empty()) return;
-    pack(common_block(has_, gets_), from_.local(), to_.local().data());
+    const auto kept = common_block(has_, gets_);
+    copy(kept, from_.local().data(), {0, kept.extents, strides_}, to_.local().data());
   }
 
   void exchange() {
@@ -222,30 +193,59 @@ class Exchange {
   DenseTally& tally_;
   Comm comm_;
   std::vector<CyclicRange> has_, gets_;
+  std::vector<Index> strides_;  // of what is got
 };
+
+std::vector<int> first_mode_fastest(int order) {
+  std::vector<int> modes(static_cast<std::size_t>(order));
+  std::iota(modes.begin(), modes.end(), 0);
+  return modes;
+}
+
+// All steps; the last of them puts the modes in this order.
+template <class Real>
+Array<Real> execute(const DenseTensor<Real>& x, const RedistributionPlan& plan, const std::vector<int>& modes,
+                    DenseTally& tally) {
+  if (x.distribution() != plan.from || x.extents() != plan.extents || x.grid().shape() != plan.grid)
+    throw Error(Errc::internal, "a tensor " + to_string(x.distribution()) +
+                                    " cannot follow a plan that begins with " + to_string(plan.from));
+  if (plan.steps.empty()) {
+    tally.hold(std::ssize(x.local()));
+    return x.copy_local();
+  }
+  const auto between = first_mode_fastest(x.order());
+  std::optional<DenseTensor<Real>> last;
+  for (const auto& step : plan.steps) {
+    DenseTensor<Real> next(x.grid(), x.extents(), step.to);
+    tally.hold(std::ssize(next.local()));
+    const bool is_last = &step == &plan.steps.back();
+    Exchange<Real>(step, last ? *last : x, next, is_last ? modes : between, tally).run();
+    if (last) tally.let_go(std::ssize(last->local()));
+    last.emplace(std::move(next));
+  }
+  return last->take_local();
+}
 
 }  // namespace
 
 template <class Real>
 DenseTensor<Real> redistribute(const DenseTensor<Real>& x, const RedistributionPlan& plan,
                                DenseTally& tally) {
-  if (x.distribution() != plan.from || x.extents() != plan.extents || x.grid().shape() != plan.grid)
-    throw Error(Errc::internal, "a tensor " + to_string(x.distribution()) +
-                                    " cannot follow a plan that begins with " + to_string(plan.from));
-  std::optional<DenseTensor<Real>> last;
-  for (const auto& step : plan.steps) {
-    DenseTensor<Real> next(x.grid(), x.extents(), step.to);
-    tally.hold(std::ssize(next.local()));
-    Exchange<Real>(step, last ? *last : x, next, tally).run();
-    if (last) tally.let_go(std::ssize(last->local()));
-    last.emplace(std::move(next));
-  }
-  DenseTensor<Real> result(x.grid(), x.extents(), plan.to, last ? last->take_local() : x.copy_local());
-  if (!last) tally.hold(std::ssize(result.local()));
-  return result;
+  return {x.grid(), x.extents(), plan.to, execute(x, plan, first_mode_fastest(x.order()), tally)};
 }
 template DenseTensor<float> redistribute(const DenseTensor<float>&, const RedistributionPlan&, DenseTally&);
 template DenseTensor<double> redistribute(const DenseTensor<double>&, const RedistributionPlan&, DenseTally&);
+
+template <class Real>
+Array<Real> redistribute_reordered(const DenseTensor<Real>& x, const RedistributionPlan& plan,
+                                   const std::vector<int>& modes, DenseTally& tally) {
+  if (!can_reorder(plan)) throw Error(Errc::internal, "the last step of a plan cannot put modes in an order");
+  return execute(x, plan, modes, tally);
+}
+template Array<float> redistribute_reordered(const DenseTensor<float>&, const RedistributionPlan&,
+                                             const std::vector<int>&, DenseTally&);
+template Array<double> redistribute_reordered(const DenseTensor<double>&, const RedistributionPlan&,
+                                              const std::vector<int>&, DenseTally&);
 
 template <class Real>
 DenseTensor<Real> redistribute(const DenseTensor<Real>& x, const TensorDistribution& to) {

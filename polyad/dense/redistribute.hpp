@@ -24,7 +24,13 @@ struct DenseTally {
 template <class Real>
 DenseTensor<Real> redistribute(const DenseTensor<Real>& x, const RedistributionPlan& plan, DenseTally& tally);
 
-// The same with the cheapest plan.
+// A process's part of the same, with its modes in another order, the fastest first. The last step puts them
+// so: can_reorder(plan). Collective.
+template <class Real>
+Array<Real> redistribute_reordered(const DenseTensor<Real>& x, const RedistributionPlan& plan,
+                                   const std::vector<int>& modes, DenseTally& tally);
+
+// By the cheapest plan.
 template <class Real>
 DenseTensor<Real> redistribute(const DenseTensor<Real>& x, const TensorDistribution& to);
 

@@ -152,6 +152,13 @@ Index planned_words(const RedistributionPlan& plan, int rank) {
   return words;
 }
 
+bool can_reorder(const RedistributionPlan& plan) {
+  if (plan.steps.empty()) return false;
+  const Move last = plan.steps.back().move;
+  return last == Move::filter || last == Move::permutation || last == Move::all_to_all ||
+         last == Move::allgather || last == Move::gather;
+}
+
 Index working_elements(const RedistributionPlan& plan) {
   Index most = 0;
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {

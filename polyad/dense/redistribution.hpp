@@ -38,7 +38,8 @@ struct StepCost {
   StepCost& operator+=(const StepCost& other);
 };
 
-// Seconds for each of them, and for a multiplication with its addition in a local contraction.
+// Seconds for each of them, and for a multiplication or an addition in a local contraction, by all threads of
+// a process.
 struct DenseMachine {
   double per_message = 3e-6, per_word = 1.2e-9, per_addition = 3e-10, per_copied_word = 6e-10;
   double per_flop = 1 / 28e9;
@@ -67,6 +68,9 @@ StepCost cost_of(const RedistributionPlan& plan);
 Index planned_words(const RedistributionStep& step, const GridShape& grid, const std::vector<Index>& extents,
                     int rank);
 Index planned_words(const RedistributionPlan& plan, int rank);
+
+// Whether the last step can lay the elements down with the modes in any order at no cost: it unpacks them.
+bool can_reorder(const RedistributionPlan& plan);
 
 // The most elements that a process holds at once while a plan is executed, besides the tensor that it begins
 // with: the result, what lies between, and messages.

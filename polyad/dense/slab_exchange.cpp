@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "polyad/base/array.hpp"
 #include "polyad/comm/collective.hpp"
+#include "polyad/dense/local_block.hpp"
 #include "polyad/dense/redistribute.hpp"
 
 namespace polyad {
@@ -33,165 +35,158 @@ TensorDistribution with_single_owners(const DenseLayout& layout) {
   return distribution;
 }
 
-// Who owns the elements of a file, from any position on. A rank is a sum over the modes.
-class OwnerWalk {
- public:
-  OwnerWalk(const DenseLayout& layout, FileOrder order) {
-    for (const auto& plane : layout.distribution.held_on)
-      base_ += layout.grid.rank_in_plane(std::vector{plane.grid_mode}, 0, plane.coord);
-    for (const std::size_t m : modes_in(order, layout.extents.size())) {
-      const auto& mode = layout.distribution.modes[m];
-      const Index parts = num_parts(mode, layout.grid);
-      auto& ranks = ranks_.emplace_back();
-      for (Index i = 0; i < layout.extents[m]; ++i)
-        ranks.push_back(
-            layout.grid.rank_in_plane(mode.grid_modes, 0, int((i - mode.alignment + parts) % parts)));
-    }
-  }
-
-  std::vector<int> owners(Index first, Index count) const {
-    std::vector<std::size_t> index;
-    for (const auto& ranks : ranks_) {
-      index.push_back(std::size_t(first % std::ssize(ranks)));
-      first /= std::ssize(ranks);
-    }
-    std::vector<int> owners(static_cast<std::size_t>(count));
-    for (int& owner : owners) {
-      owner = base_;
-      for (std::size_t m = 0; m < index.size(); ++m) owner += ranks_[m][index[m]];
-      for (std::size_t m = 0; m < index.size() && ++index[m] == ranks_[m].size(); ++m) index[m] = 0;
-    }
-    return owners;
-  }
-
- private:
-  int base_ = 0;
-  std::vector<std::vector<int>> ranks_;
+// A stretch of a file that is a box of the tensor: the share of a process that has nothing else.
+struct Stretch {
+  Index first = 0, count = 0;
+  std::vector<CyclicRange> box;
 };
 
-// A process's own elements in the order of the file: where each stands there, and here.
-class ShareWalk {
+// How a file is cut: a stretch has all indices of the fastest modes, a range of the next, and one of each
+// slower mode.
+class Stretches {
  public:
-  ShareWalk(const DenseLayout& layout, int rank, FileOrder order) : left_(local_size(layout, rank)) {
-    const auto share = share_of(layout, rank);
-    std::vector<Index> local_strides;
-    for (Index stride = 1; const auto& range : share) {
-      local_strides.push_back(stride);
-      stride *= range.count;
-    }
-    Index file_stride = 1;
-    for (const std::size_t m : modes_in(order, share.size())) {
-      loops_.push_back({share[m].count, 0, share[m].step * file_stride, local_strides[m]});
-      position_ += share[m].first * file_stride;
-      file_stride *= layout.extents[m];
+  Stretches(const std::vector<Index>& extents, FileOrder order, Index most_elements) : extents_(extents) {
+    Index stride = 1, room = most_elements;
+    count_ = num_elements(extents) > 0 ? 1 : 0;
+    strides_.resize(extents.size());
+    for (const std::size_t m : modes_in(order, extents.size())) {
+      const Index longest = std::clamp(extents[m], Index(1), room);
+      const Index parts = (extents[m] + longest - 1) / longest;
+      const Index length = parts > 1 ? (extents[m] + parts - 1) / parts : longest;
+      cuts_.push_back({m, length, parts});
+      room = parts > 1 ? 1 : room / length;
+      count_ *= parts;
+      strides_[m] = stride;
+      stride *= extents[m];
     }
   }
 
-  bool is_done() const { return left_ == 0; }
-  Index position() const { return position_; }
-  Index offset() const { return offset_; }
-  void advance() {
-    --left_;
-    for (auto& loop : loops_) {
-      position_ += loop.position_step;
-      offset_ += loop.offset_step;
-      if (++loop.at < loop.count) return;
-      position_ -= loop.count * loop.position_step;
-      offset_ -= loop.count * loop.offset_step;
-      loop.at = 0;
+  Index count() const { return count_; }
+  // Nothing behind the last.
+  Stretch at(Index number) const {
+    Stretch stretch{0, 0, std::vector<CyclicRange>(extents_.size())};
+    if (number >= count_) return stretch;
+    stretch.count = 1;
+    for (const auto& [mode, length, parts] : cuts_) {
+      const Index begin = number % parts * length;
+      stretch.box[mode] = {begin, 1, std::min(length, extents_[mode] - begin)};
+      stretch.first += begin * strides_[mode];
+      stretch.count *= stretch.box[mode].count;
+      number /= parts;
     }
+    return stretch;
   }
+  // In the file, and in a stretch of it.
+  const std::vector<Index>& strides() const { return strides_; }
 
  private:
-  struct Loop {
-    Index count, at, position_step, offset_step;
+  struct Cut {
+    std::size_t mode;
+    Index length, parts;
   };
 
-  Index left_, position_ = 0, offset_ = 0;
-  std::vector<Loop> loops_;
+  std::vector<Index> extents_, strides_;
+  std::vector<Cut> cuts_;  // the fastest mode first
+  Index count_ = 0;
 };
 
-// In a round, every process has a stretch of the file, one behind the other.
-class Rounds {
- public:
-  Rounds(Index size, const Comm& comm)
-      : size_(size), per_round_(slab_elements * comm.size()), rank_(comm.rank()) {}
+// What goes between a process's stretch and its part of the tensor in a round, by the process at the other
+// end.
+struct RoundBlocks {
+  std::vector<LocalBlock> of_stretch, of_part;
+};
 
-  Index count() const { return (size_ + per_round_ - 1) / per_round_; }
-  Index first(Index round) const { return std::min(size_, round * per_round_ + rank_ * slab_elements); }
-  Index length(Index round) const { return std::min(size_ - first(round), slab_elements); }
-  Index end(Index round) const { return (round + 1) * per_round_; }
-  int reader(Index position) const { return int(position % per_round_ / slab_elements); }
+// Between the stretches of a file, one for each process in a round, and a tensor of which every element lies
+// on one process. What does not leave a process is not packed.
+template <class Real>
+class SlabExchange {
+ public:
+  SlabExchange(const DenseLayout& layout, const Comm& comm, FileOrder order)
+      : layout_(layout),
+        comm_(comm),
+        stretches_(layout.extents, order,
+                   std::clamp(num_elements(layout.extents) / comm.size(), Index(1), slab_elements)) {}
+
+  Index num_rounds() const { return (stretches_.count() + comm_.size() - 1) / comm_.size(); }
+  Stretch stretch(Index round, int rank) const { return stretches_.at(round * comm_.size() + rank); }
+
+  void to_part(Index round, const Real* stretch, Real* part) const {
+    const auto blocks = blocks_of(round);
+    exchange(blocks.of_stretch, stretch, blocks.of_part, part);
+  }
+  void to_stretch(Index round, const Real* part, Real* stretch) const {
+    const auto blocks = blocks_of(round);
+    exchange(blocks.of_part, part, blocks.of_stretch, stretch);
+  }
 
  private:
-  Index size_, per_round_;
-  int rank_;
-};
-
-// Which elements this process exchanges with which other in a round: those of its slab with their owners, and
-// its own with those who have the slabs that they stand in.
-struct RoundPlan {
-  std::vector<int> slab_owners;
-  std::vector<Index> slab_counts;  // by owner
-  std::vector<Index> own_offsets;  // in the order of the file
-  std::vector<Index> own_counts;   // by the process that has the slab
-};
-
-RoundPlan plan_round(const Rounds& rounds, Index round, const OwnerWalk& owners, ShareWalk& share, int size) {
-  RoundPlan plan{owners.owners(rounds.first(round), rounds.length(round)),
-                 std::vector<Index>(std::size_t(size), 0),
-                 {},
-                 std::vector<Index>(std::size_t(size), 0)};
-  for (const int owner : plan.slab_owners) ++plan.slab_counts[owner];
-  for (; !share.is_done() && share.position() < rounds.end(round); share.advance()) {
-    plan.own_offsets.push_back(share.offset());
-    ++plan.own_counts[rounds.reader(share.position())];
+  RoundBlocks blocks_of(Index round) const {
+    const LocalBlock nothing{0, {0}, {0}};
+    const auto mine = stretch(round, comm_.rank());
+    const bool has_part = local_size(layout_, comm_.rank()) > 0;
+    const auto part = share_of(layout_, comm_.rank());
+    RoundBlocks blocks;
+    for (int q = 0; q < comm_.size(); ++q) {
+      const bool has_mine = mine.count > 0 && local_size(layout_, q) > 0;
+      blocks.of_stretch.push_back(
+          has_mine ? common_block(mine.box, stretches_.strides(), share_of(layout_, q)) : nothing);
+      const auto other = stretch(round, q);
+      blocks.of_part.push_back(has_part && other.count > 0 ? common_block(part, other.box) : nothing);
+    }
+    return blocks;
   }
-  return plan;
-}
 
-// fn(place of a slab's element in the slab, its place in a buffer sorted by owner)
-template <class Fn>
-void for_each_by_owner(const RoundPlan& plan, Fn fn) {
-  std::vector<Index> next(plan.slab_counts.size(), 0);
-  std::partial_sum(plan.slab_counts.begin(), plan.slab_counts.end() - 1, next.begin() + 1);
-  for (std::size_t i = 0; i < plan.slab_owners.size(); ++i) fn(i, std::size_t(next[plan.slab_owners[i]]++));
-}
+  std::vector<Index> sizes(const std::vector<LocalBlock>& blocks) const {
+    std::vector<Index> sizes;
+    for (const auto& block : blocks) sizes.push_back(block.size());
+    sizes[std::size_t(comm_.rank())] = 0;
+    return sizes;
+  }
+  static Index sum(const std::vector<Index>& sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), Index(0));
+  }
 
-// Every element of x has one owner.
+  void exchange(const std::vector<LocalBlock>& outgoing, const Real* from,
+                const std::vector<LocalBlock>& incoming, Real* to) const {
+    const auto self = std::size_t(comm_.rank());
+    const auto send_counts = sizes(outgoing), receive_counts = sizes(incoming);
+    copy(outgoing[self], from, incoming[self], to);
+    Array<Real> sent(std::size_t(sum(send_counts))), received(std::size_t(sum(receive_counts)));
+    Real* packed = sent.data();
+    for (std::size_t q = 0; q < outgoing.size(); packed += send_counts[q++])
+      if (q != self) copy(outgoing[q], from, packed_block(outgoing[q]), packed);
+    comm_.all_to_all<Real>(sent, send_counts, received, receive_counts);
+    const Real* arrived = received.data();
+    for (std::size_t q = 0; q < incoming.size(); arrived += receive_counts[q++])
+      if (q != self) copy(packed_block(incoming[q]), arrived, incoming[q], to);
+  }
+
+  const DenseLayout& layout_;
+  const Comm& comm_;
+  Stretches stretches_;
+};
+
 template <class Real>
 void distribute_to_owners(DenseTensor<Real>& x, FileOrder order, const ReadSlab<Real>& read) {
   const Comm& comm = x.grid().comm();
-  const Rounds rounds(num_elements(x.extents()), comm);
-  const OwnerWalk owners(x.layout(), order);
-  ShareWalk share(x.layout(), comm.rank(), order);
-  for (Index round = 0; round < rounds.count(); ++round) {
-    Array<Real> slab(std::size_t(rounds.length(round)));
-    collectively(comm, [&] { read(rounds.first(round), slab); });
-    const auto plan = plan_round(rounds, round, owners, share, comm.size());
-    Array<Real> sent(slab.size()), received(plan.own_offsets.size());
-    for_each_by_owner(plan,
-                      [&](std::size_t in_slab, std::size_t in_buffer) { sent[in_buffer] = slab[in_slab]; });
-    comm.all_to_all<Real>(sent, plan.slab_counts, received, plan.own_counts);
-    for (std::size_t i = 0; i < received.size(); ++i)
-      x.local()[std::size_t(plan.own_offsets[i])] = received[i];
+  const SlabExchange<Real> exchange(x.layout(), comm, order);
+  for (Index round = 0; round < exchange.num_rounds(); ++round) {
+    const auto stretch = exchange.stretch(round, comm.rank());
+    Array<Real> slab(std::size_t(stretch.count));
+    collectively(comm, [&] { read(stretch.first, slab); });
+    exchange.to_part(round, slab.data(), x.local().data());
   }
 }
 
 template <class Real>
 void collect_from_owners(const DenseTensor<Real>& x, FileOrder order, const WriteSlab<Real>& write) {
   const Comm& comm = x.grid().comm();
-  const Rounds rounds(num_elements(x.extents()), comm);
-  const OwnerWalk owners(x.layout(), order);
-  ShareWalk share(x.layout(), comm.rank(), order);
-  for (Index round = 0; round < rounds.count(); ++round) {
-    const auto plan = plan_round(rounds, round, owners, share, comm.size());
-    Array<Real> sent(plan.own_offsets.size()), received(plan.slab_owners.size()), slab(received.size());
-    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = x.local()[std::size_t(plan.own_offsets[i])];
-    comm.all_to_all<Real>(sent, plan.own_counts, received, plan.slab_counts);
-    for_each_by_owner(
-        plan, [&](std::size_t in_slab, std::size_t in_buffer) { slab[in_slab] = received[in_buffer]; });
-    collectively(comm, [&] { write(rounds.first(round), slab); });
+  const SlabExchange<Real> exchange(x.layout(), comm, order);
+  for (Index round = 0; round < exchange.num_rounds(); ++round) {
+    const auto stretch = exchange.stretch(round, comm.rank());
+    Array<Real> slab(std::size_t(stretch.count));
+    exchange.to_stretch(round, x.local().data(), slab.data());
+    collectively(comm, [&] { write(stretch.first, slab); });
   }
 }
 

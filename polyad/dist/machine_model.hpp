@@ -15,6 +15,7 @@ struct MachineModel {
   double per_near_gather = 2.5e-10;  // a component of a row that is fetched for a nonzero, from a table that
   double per_far_gather = 1.5e-9;    // a cache holds; from one that is far larger
   double per_row = 2e-10;            // a component squared of a row that is solved
+  double per_flop = 1 / 28e9;        // in a product of matrices, for each thread that is at work
 
   // The tables that near and far were measured with; between them, by the logarithm of the size.
   static constexpr double near_bytes = 256e3, far_bytes = 128e6;

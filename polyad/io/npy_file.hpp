@@ -20,11 +20,19 @@ class NpyFile {
   // for one that is not finite.
   template <class Real>
   void read(Index first, std::span<Real> into) const;
+  // The same with every step-th number; those between may be anything.
+  template <class Real>
+  void read_apart(Index first, Index step, std::span<Real> into) const;
+  [[noreturn]] void fail(const std::string& why) const;
 
  private:
   template <class Stored, class Bits, class Real>
   void read_as(Index first, std::span<Real> into) const;
-  [[noreturn]] void fail(const std::string& why) const;
+  template <class Stored, class Bits, class Real>
+  void read_apart_as(Index first, Index step, std::span<Real> into) const;
+  template <class Stored, class Bits>
+  Stored number(Bits bits) const;
+  [[noreturn]] void fail_not_finite(double value, Index place) const;
 
   InputFile file_;
   NpyHead head_;

@@ -35,7 +35,9 @@ std::string_view entry(const NpySource& source, std::string_view header, std::st
   const auto end = value.find_first_of(closing, 1);
   if (end == std::string_view::npos)
     fail(source, fmt::format("has an .npy header without an end of '{}'", key));
-  return value.substr(0, *closing == ',' ? end : end + 1);
+  if (*closing != ',') return value.substr(0, end + 1);
+  const auto word = value.substr(0, end);
+  return word.substr(0, std::max(word.find_last_not_of(' ') + 1, std::size_t(1)));
 }
 
 std::vector<Index> parse_shape(const NpySource& source, std::string_view text) {
@@ -82,7 +84,11 @@ NpyHead read_npy_head(const NpySource& source) {
          fmt::format("has dtype {}; only f8 and f4 are read", in_quotes(type.substr(1, type.size() - 2))));
   head.swapped = (type[1] == '<') != (std::endian::native == std::endian::little);
   head.width = type[3] - '0';
-  head.by_columns = entry(source, header, "fortran_order") == "True";
+  const auto order = entry(source, header, "fortran_order");
+  if (order != "True" && order != "False")
+    fail(source,
+         fmt::format("has fortran_order {} in its .npy header, expected True or False", in_quotes(order)));
+  head.by_columns = order == "True";
   head.shape = parse_shape(source, entry(source, header, "shape"));
   return head;
 }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Index tile = 16;                       // numbers along an axis: two cache lines of doubles
 constexpr Index worth_threads = Index(1) << 15;  // numbers; waking threads takes as long as copying these
-constexpr Index rows_at_once = Index(1) << 12;
+constexpr Index numbers_at_once = Index(1) << 12;
 
 // Sorted by where they write, without loops of one step; neighbours that are one loop on both sides are one.
 std::vector<CopyLoop> normalised(std::vector<CopyLoop> loops) {
@@ -59,6 +59,13 @@ void copy_tiles(const CopyLoop& row, const CopyLoop& column, const Real* from, R
   }
 }
 
+// Rows as a whole: they go along the memory that is read as well.
+template <CopyMode Mode, class Real>
+void copy_columns(const CopyLoop& row, const CopyLoop& column, const Real* from, Real* to) {
+  for (Index c = 0; c < column.extent; ++c)
+    copy_row<Mode>(row, from + c * column.from_stride, to + c * column.to_stride);
+}
+
 // The loops around rows and columns, counted as one: which places do they begin at?
 class OuterLoops {
  public:
@@ -97,31 +104,43 @@ void for_each(Index n, bool with_threads, Fn fn) {
     for (Index i = 0; i < n; ++i) fn(i);
 }
 
+// What is done at once: a stretch of columns, or of the row where there are no columns.
+struct Pieces {
+  CopyLoop cut;
+  Index length, count;
+
+  Pieces(const CopyLoop& loop, Index longest)
+      : cut(loop), length(std::max(longest, Index(1))), count((loop.extent + length - 1) / length) {}
+  CopyLoop at(Index i) const {
+    return {std::min(length, cut.extent - i * length), cut.from_stride, cut.to_stride};
+  }
+};
+
 template <CopyMode Mode, class Real>
 void copy_normalised(std::vector<CopyLoop> loops, const Real* from, Real* to) {
   const std::size_t along = column_of(loops);
-  const CopyLoop row = loops[0], column = along > 0 ? loops[along] : CopyLoop{1, 0, 0};
-  if (along > 0) loops.erase(loops.begin() + std::ptrdiff_t(along));
+  const bool in_tiles = along > 0, has_columns = loops.size() > 1;
+  const CopyLoop row = loops[0], column = has_columns ? loops[in_tiles ? along : 1] : CopyLoop{1, 0, 0};
+  if (has_columns) loops.erase(loops.begin() + std::ptrdiff_t(in_tiles ? along : 1));
   loops.erase(loops.begin());
   const OuterLoops outer(std::move(loops));
-  const Index count = outer.count();
-  // A piece is a stretch of a column, or of a row where there are no columns.
-  const CopyLoop& cut = along > 0 ? column : row;
-  const Index piece = along > 0 ? tile : rows_at_once;
-  const Index pieces = (cut.extent + piece - 1) / piece;
-  const bool is_large = count * row.extent * column.extent >= worth_threads;
-  for_each(count * pieces, is_large && num_threads() > 1, [&](Index i) {
+  const Pieces pieces = has_columns ? Pieces(column, in_tiles ? tile : numbers_at_once / row.extent)
+                                    : Pieces(row, numbers_at_once);
+  const Index count = outer.count() * pieces.count;
+  const bool is_large = outer.count() * row.extent * column.extent >= worth_threads;
+  for_each(count, is_large && num_threads() > 1, [&](Index i) {
     const Real* source = from;
     Real* target = to;
-    outer.advance_to(i / pieces, source, target);
-    const Index begin = i % pieces * piece;
-    const CopyLoop part{std::min(piece, cut.extent - begin), cut.from_stride, cut.to_stride};
-    source += begin * cut.from_stride;
-    target += begin * cut.to_stride;
-    if (along > 0)
-      copy_tiles<Mode>(row, part, source, target);
+    outer.advance_to(i / pieces.count, source, target);
+    const Index piece = i % pieces.count;
+    source += piece * pieces.length * pieces.cut.from_stride;
+    target += piece * pieces.length * pieces.cut.to_stride;
+    if (in_tiles)
+      copy_tiles<Mode>(row, pieces.at(piece), source, target);
+    else if (has_columns)
+      copy_columns<Mode>(row, pieces.at(piece), source, target);
     else
-      copy_row<Mode>(part, source, target);
+      copy_row<Mode>(pieces.at(piece), source, target);
   });
 }
 

@@ -148,14 +148,39 @@ bool is_empty(const LabelledShape& shape) {
   return std::ranges::find(shape.extents, 0) != shape.extents.end();
 }
 
-bool is_small(const Loops& loops) {
-  Index in_one_product = 1;
-  for (const auto& loop : loops)
-    if (!(loop.is_in(a) && loop.is_in(b) && loop.is_in(c))) in_one_product *= loop.extent;
-  return steps_of(loops) < small_product || in_one_product < small_matrix;
+// The labels of an array in the order in which a copy lays them; those of one element come last.
+std::vector<int> labels_in_order(const std::vector<CopyLoop>& copy, const LabelledShape& shape) {
+  const auto strides = column_major_strides(shape.extents);
+  std::vector<int> labels;
+  for (const auto& loop : copy)
+    for (std::size_t m = 0; m < strides.size(); ++m)
+      if (shape.extents[m] > 1 && strides[m] == loop.from_stride) labels.push_back(shape.labels[m]);
+  for (std::size_t m = 0; m < strides.size(); ++m)
+    if (shape.extents[m] == 1) labels.push_back(shape.labels[m]);
+  return labels;
+}
+
+// Small, or a batch of inner products: every element is used once, and BLAS has nothing to gain.
+bool suits_plain_loops(const Loops& loops) {
+  Index in_one_product = 1, in_result = 1;
+  for (const auto& loop : loops) {
+    if (loop.is_in(a) && loop.is_in(b) && loop.is_in(c)) continue;
+    in_one_product *= loop.extent;
+    if (loop.is_in(c)) in_result *= loop.extent;
+  }
+  return steps_of(loops) < small_product || in_one_product < small_matrix || in_result == 1;
 }
 
 }  // namespace
+
+LabelledShape reordered(const LabelledShape& shape, const std::vector<int>& modes) {
+  LabelledShape result;
+  for (const int m : modes) {
+    result.labels.push_back(shape.labels[std::size_t(m)]);
+    result.extents.push_back(shape.extents[std::size_t(m)]);
+  }
+  return result;
+}
 
 template <class Real>
 void contract(const LabelledArray<Real>& to, const LabelledArray<const Real>& left,
@@ -170,7 +195,7 @@ void contract(const LabelledArray<Real>& to, const LabelledArray<const Real>& le
       sums[array] = sum_out(loops, array, sources[array]);
       sources[array] = sums[array].data();
     }
-  if (is_small(loops))
+  if (suits_plain_loops(loops))
     contract_plainly(std::move(loops), sources[a], sources[b], to.elements);
   else
     contract_matrices(plan_product(loops), sources[a], sources[b], to.elements);
@@ -180,6 +205,22 @@ template void contract(const LabelledArray<float>&, const LabelledArray<const fl
 template void contract(const LabelledArray<double>&, const LabelledArray<const double>&,
                        const LabelledArray<const double>&);
 
+InputOrders orders_for_product(const LabelledShape& to, const LabelledShape& left,
+                               const LabelledShape& right) {
+  InputOrders orders{left.labels, right.labels};
+  if (is_empty(to) || is_empty(left) || is_empty(right)) return orders;
+  const auto loops = loops_of(left, right, to);
+  if (suits_plain_loops(loops) || any_alone(loops, a) || any_alone(loops, b)) return orders;
+  auto plan = plan_product(loops);
+  for (const int array : {a, b}) {
+    if (!plan.permutes[array]) continue;
+    const auto& shape = array == a ? left : right;
+    auto& order = array == a ? orders.a : orders.b;
+    order = labels_in_order(restride(plan, array), shape);
+  }
+  return orders;
+}
+
 Index contraction_workspace(const LabelledShape& to, const LabelledShape& left, const LabelledShape& right) {
   if (is_empty(to) || is_empty(left) || is_empty(right)) return 0;
   auto loops = loops_of(left, right, to);
@@ -187,7 +228,7 @@ Index contraction_workspace(const LabelledShape& to, const LabelledShape& left, 
   Index elements = 0;
   for (const int array : {a, b})
     if (any_alone(loops, array)) elements += num_sums(take_sums(loops, array));
-  if (is_small(loops)) return elements;
+  if (suits_plain_loops(loops)) return elements;
   const auto plan = plan_product(loops);
   for (int array = 0; array < 3; ++array)
     if (plan.permutes[array]) elements += plan.size(array);

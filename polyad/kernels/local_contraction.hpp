@@ -13,6 +13,9 @@ struct LabelledShape {
   std::vector<int> labels;
 };
 
+// The same array with its modes in another order, the fastest first.
+LabelledShape reordered(const LabelledShape& shape, const std::vector<int>& modes);
+
 template <class Real>
 struct LabelledArray {
   Real* elements = nullptr;
@@ -25,6 +28,13 @@ struct LabelledArray {
 template <class Real>
 void contract(const LabelledArray<Real>& c, const LabelledArray<const Real>& a,
               const LabelledArray<const Real>& b);
+
+// The labels of A and of B in the order, fastest first, in which contract() would lay these arrays for BLAS:
+// given in it, they are not copied. What is not to be permuted stays as it is.
+struct InputOrders {
+  std::vector<int> a, b;
+};
+InputOrders orders_for_product(const LabelledShape& c, const LabelledShape& a, const LabelledShape& b);
 
 // How many elements contract() copies, and so needs besides the three arrays.
 Index contraction_workspace(const LabelledShape& c, const LabelledShape& a, const LabelledShape& b);

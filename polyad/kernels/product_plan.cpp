@@ -18,6 +18,12 @@ std::optional<Index> joint_stride(const Loops& group, int array) {
   return group.empty() ? 0 : group[0].strides[array];
 }
 
+Index least_stride(const Loops& group, int array) {
+  Index least = std::numeric_limits<Index>::max();
+  for (const auto& loop : group) least = std::min(least, loop.strides[array]);
+  return least;
+}
+
 }  // namespace
 
 Index steps_of(const Loops& loops) {
@@ -80,7 +86,9 @@ MatrixPlan plan_product(const Loops& loops) {
 std::vector<CopyLoop> restride(MatrixPlan& plan, int array) {
   std::vector<CopyLoop> copy;
   Index stride = 1;
-  for (auto* group : {array == b ? &plan.k : &plan.m, array == a ? &plan.k : &plan.n, &plan.batch})
+  auto *first = array == b ? &plan.k : &plan.m, *second = array == a ? &plan.k : &plan.n;
+  if (least_stride(*second, array) < least_stride(*first, array)) std::swap(first, second);
+  for (auto* group : {first, second, &plan.batch})
     for (auto& loop : *group) {
       copy.push_back({loop.extent, loop.strides[array], stride});
       loop.strides[array] = stride;

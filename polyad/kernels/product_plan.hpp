@@ -65,8 +65,9 @@ struct MatrixPlan {
 // The orders of the groups for which fewest elements are copied.
 MatrixPlan plan_product(const Loops& loops);
 
-// Gives an array new strides: rows, columns and batch, one behind the other. Returns the loops of the copy
-// from the old places to the new ones.
+// Gives an array new strides: rows and columns, first those of them among which its nearest elements are, so
+// that stretches stay together; then the batch. Returns the loops of the copy from the old places to the new
+// ones.
 std::vector<CopyLoop> restride(MatrixPlan& plan, int array);
 
 }  // namespace polyad::product

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import unittest
 
 from program import SHARED_DATA, SOURCE, TEST_DATA, WITH_MPI, ProgramTest, run
@@ -277,6 +278,17 @@ class DoctorTest(ProgramTest):
         doctor = self.result("doctor")
         self.assertTrue(doctor["threads_work"] and doctor["messages_arrive"])
         self.assertIn("polyad 0.", self.succeed("doctor"))
+
+    def test_calibration_is_kept(self) -> None:
+        file = self.folder / "machine.json"
+        output = run("doctor", "--calibrate", "-q", "-t", 1, "--json", "-",
+                     env={**os.environ, "POLYAD_MACHINE": str(file)})
+        measured = json.loads(output.stdout)["machine"]
+        self.assertEqual(set(measured), {f"seconds_per_{what}" for what in (
+            "message", "word", "packed_word", "near_gather", "far_gather", "row", "flop")})
+        self.assertTrue(all(0 <= seconds < 1e-2 for seconds in measured.values()), measured)
+        self.assertNotEqual(measured["seconds_per_flop"], 1 / 28e9)  # not what is built in
+        self.assertEqual(json.loads(file.read_text()), {**measured, "processes": 1, "threads": 1})
 
 
 class HelpTest(ProgramTest):

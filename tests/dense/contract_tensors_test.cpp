@@ -135,6 +135,27 @@ TEST(ContractTensors, any_distributions_may_be_given) {
   }
 }
 
+// Large enough that the product wants another order, which moved inputs then have.
+TEST(ContractTensors, moved_inputs_lie_as_the_product_wants_them) {
+  const auto world = Comm::world();
+  const LabelledShape a{{12, 9, 11, 10}, {0, 2, 3, 5}}, b{{13, 9, 8, 10}, {1, 2, 4, 5}},
+      c{{12, 13, 8, 11}, {0, 1, 4, 3}};
+  const Case test(3, {a, b, c});
+  Index num_reordered = 0;
+  for (const auto& shape : grids_for(world.size())) {
+    const ProcessGrid grid(world, shape);
+    const auto problem = canonical_problem(test.expression, shape, a.extents, b.extents);
+    for (const auto stationary : all_variants) {
+      const auto plan = derive_contraction(problem, stationary);
+      const std::vector<int> as_it_is{0, 1, 2, 3};
+      const auto layout = product_layout(plan);
+      num_reordered += (layout.a != as_it_is ? 1 : 0) + (layout.b != as_it_is ? 1 : 0);
+      contract_and_check<double>(test, grid, {plan, problem, "", 0}, "reordered");
+    }
+  }
+  EXPECT_EQ(num_reordered > 0, world.size() > 1);
+}
+
 TEST(ContractTensors, blocks_give_the_same_result_under_a_limit) {
   const auto world = Comm::world();
   const auto expression = parse_contraction("acik,bcjk->abji");
@@ -157,7 +178,8 @@ TEST(ContractTensors, blocks_give_the_same_result_under_a_limit) {
         canonical_problem(test.expression, shape, test.a.shape.extents, test.b.shape.extents);
     for (const auto stationary : all_variants) {
       const Index whole = working_elements(derive_contraction(problem, stationary));
-      ContractionChoice choice{stationary, resident_elements(problem) + whole * 2 / 3, {}};
+      const ContractionChoice choice{
+          stationary, Index(sizeof(double)) * (resident_elements(problem) + whole * 2 / 3), {}};
       try {
         const auto plan = choose_contraction(problem, choice);
         blocked_runs += plan.num_blocks() > 1 ? 1 : 0;
@@ -194,6 +216,9 @@ TEST(ContractTensors, it_reads_like_the_mathematics) {
 
   EXPECT_EQ(num_wrong(c, test.expected), 0);
   EXPECT_THROW((indexed(c, "ji") += indexed(a, "ik") * indexed(b, "kj")), Error);
+
+  DenseTensor<double> square(grid, {4, 4}, canonical_distribution(2, 2));
+  EXPECT_THROW((indexed(square, "ij") += indexed(square, "ik") * indexed(square, "kj")), Error);
 }
 
 // X = U[abcd] T[cdij] + V[acik] T[bcjk] + W[ijkl] T[abkl], the last term twice.

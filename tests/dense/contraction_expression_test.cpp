@@ -18,13 +18,19 @@ TEST(ContractionExpression, assignments_and_einsum_strings_mean_the_same) {
   EXPECT_EQ(round_trip("C[abji] += A[acik] * B[bcjk]"), expected);
   EXPECT_EQ(round_trip("C[a,b,j,i]=A[a,c,i,k]*B[b,c,j,k]"), expected);
   EXPECT_EQ(round_trip("acik,bcjk->abji"), expected);
-  EXPECT_EQ(round_trip(" acik , bcjk -> abji "), expected);
+  EXPECT_EQ(round_trip(" acik , b c j k -> abji "), expected);
   EXPECT_EQ(round_trip("X[ab, i1] += V[ab, c'] * T[c', i1]"), "X[ab,i1] += V[ab,c'] * T[c',i1]");
 }
 
 TEST(ContractionExpression, without_an_arrow_the_result_has_what_occurs_once) {
   EXPECT_EQ(round_trip("kj,ik"), "C[ij] += A[kj] * B[ik]");
   EXPECT_EQ(round_trip("i,i"), "C[] += A[i] * B[i]");
+}
+
+TEST(ContractionExpression, an_index_that_stands_twice_in_an_input_is_of_a_diagonal) {
+  EXPECT_EQ(round_trip("iij,jk->ik"), "C[ik] += A[iij] * B[jk]");
+  EXPECT_EQ(round_trip("iij,jk"), "C[k] += A[iij] * B[jk]");  // i occurs twice
+  EXPECT_EQ(to_string(of_diagonals(parse_contraction("ijiki,jj->ik"))), "C[ik] += A[ijk] * B[j]");
 }
 
 TEST(ContractionExpression, scalars_have_no_indices) {
@@ -58,7 +64,7 @@ TEST(ContractionExpression, nonsense_gets_a_sentence) {
          "expression 'C[ij] += A[ij]': expected a product of two tensors, as in C[ij] += A[ik] * B[kj]");
   expect("C[ij] += A[ik] * B",
          "expression 'C[ij] += A[ik] * B': expected a tensor with its indices, as in A[ik], found 'B'");
-  expect("ii,i->i", "expression 'ii,i->i': index i stands twice in A: diagonals are not taken");
+  expect("ij,j->ii", "expression 'ij,j->ii': index i stands twice in C, the result");
   expect("i,j->ijk", "expression 'i,j->ijk': index k of C is in neither A nor B");
 }
 

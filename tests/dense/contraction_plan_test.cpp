@@ -151,20 +151,21 @@ TEST(ContractionPlan, blocks_are_taken_when_nothing_else_fits) {
   const Index needed = resident_elements(whole) + working_elements(free);
 
   ContractionChoice tight;
-  tight.max_elements = resident_elements(whole) + (needed - resident_elements(whole)) / 3;
+  tight.element_bytes = sizeof(float);
+  tight.max_bytes = 4 * (resident_elements(whole) + (needed - resident_elements(whole)) / 3);
   const auto blocked = choose_contraction(whole, tight);
 
   EXPECT_GT(blocked.num_blocks(), 1);
-  EXPECT_LE(resident_elements(whole) + working_elements(blocked), tight.max_elements);
+  EXPECT_LE(4 * (resident_elements(whole) + working_elements(blocked)), *tight.max_bytes);
   EXPECT_EQ(blocked.block_extent % 2, 0);
 
-  tight.max_elements = resident_elements(whole);
+  tight.max_bytes = 4 * resident_elements(whole);
   try {
     choose_contraction(whole, tight);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::resource);
-    EXPECT_TRUE(contains(error.what(), "even in blocks; 120000 are allowed")) << error.what();
+    EXPECT_TRUE(contains(error.what(), "even in blocks; 480000 are allowed")) << error.what();
   }
 }
 
@@ -173,6 +174,10 @@ TEST(ContractionPlan, extents_must_agree) {
   const GridShape grid({2, 2});
   EXPECT_THROW(canonical_problem(expression, grid, {3, 4}, {5, 6}), Error);
   EXPECT_THROW(canonical_problem(expression, grid, {3, 4, 5}, {4, 6}), Error);
+}
+
+TEST(ContractionPlan, diagonals_are_taken_before) {
+  EXPECT_THROW(canonical_problem(parse_contraction("ii,i->"), GridShape({1}), {3, 3}, {3}), Error);
 }
 
 TEST(ContractionPlan, every_random_contraction_has_every_derivation) {

@@ -121,6 +121,52 @@ TEST(Redistribute, messages_beyond_the_limit_are_split) {
                                  parse_distribution("(<0>,<>)").distribution);
 }
 
+// As a redistribution and a permutation of the modes after it.
+TEST(Redistribute, the_last_step_puts_modes_in_any_order_where_it_unpacks) {
+  const auto world = Comm::world();
+  std::uint64_t seed = 3000;
+  Index num_reordered = 0;
+  for (const auto& shape : grids_for(world.size())) {
+    const ProcessGrid grid(world, shape);
+    for (int repetition = 0; repetition < 8; ++repetition) {
+      ++seed;
+      const auto extents = test::random_extents(3, seed, 8);
+      const auto plan = plan_redistribution(shape, extents, test::random_distribution(shape, 3, seed),
+                                            test::random_distribution(shape, 3, seed + 5000));
+      DenseTensor<double> x(grid, extents, plan.from);
+      fill(x, value_at);
+      DenseTally tally;
+      const std::vector<int> modes = seed % 2 == 0 ? std::vector<int>{2, 0, 1} : std::vector<int>{1, 2, 0};
+      if (!can_reorder(plan)) {
+        EXPECT_THROW(redistribute_reordered(x, plan, modes, tally), Error);
+        continue;
+      }
+      ++num_reordered;
+      const auto moved = redistribute(x, plan, tally);
+      const Index words = tally.words;
+      const auto local = redistribute_reordered(x, plan, modes, tally);
+      EXPECT_EQ(tally.words, 2 * words);
+      EXPECT_EQ(local.size(), moved.local().size());
+      std::vector<Index> strides(3), counts = extents_of(moved.share());
+      for (Index stride = 1; const int m : modes) {
+        strides[std::size_t(m)] = stride;
+        stride *= counts[std::size_t(m)];
+      }
+      Index offset = 0, wrong = 0;
+      for (Index k = 0; k < counts[2]; ++k)
+        for (Index j = 0; j < counts[1]; ++j)
+          for (Index i = 0; i < counts[0]; ++i) {
+            const auto place = std::size_t(i * strides[0] + j * strides[1] + k * strides[2]);
+            wrong += local[place] != moved.local()[std::size_t(offset++)] ? 1 : 0;
+          }
+      EXPECT_EQ(wrong, 0) << describe(plan);
+    }
+  }
+  if (world.size() > 1) {
+    EXPECT_GT(num_reordered, 0);
+  }
+}
+
 TEST(Redistribute, a_tensor_must_be_as_the_plan_begins) {
   const auto world = Comm::world();
   const ProcessGrid grid(world, GridShape({world.size()}));

@@ -79,6 +79,15 @@ TEST_F(NpyFileTest, what_is_no_array_gets_a_sentence) {
   expect_refused(std::string(100, 'x'), "is no .npy array of version 1, 2 or 3");
   expect_refused(npy_header(std::vector<Index>{2}) + bytes_of<double>({1}),
                  "has 8 bytes of numbers, expected 16 for the shape (2)");
+  // 2^130 bytes, which are none when they are counted in 128 bits.
+  expect_refused(npy_header(std::vector<Index>(4, Index(1) << 32)),
+                 "has 0 bytes of numbers, expected 2^63 or more for the shape "
+                 "(4294967296, 4294967296, 4294967296, 4294967296)");
+  expect_refused(npy_header(std::vector<Index>{0, Index(1) << 62, 2}),
+                 "has 0 bytes of numbers, expected 2^63 or more for the shape (0, 4611686018427387904, 2)");
+  auto neither = npy_header(std::vector<Index>{1});
+  neither.replace(neither.find("False"), 5, "Maybe");
+  expect_refused(neither, "has fortran_order 'Maybe' in its .npy header, expected True or False");
   auto integers = npy_header(std::vector<Index>{2});
   integers.replace(integers.find("<f8"), 3, "<i8");
   expect_refused(integers, "has dtype '<i8'; only f8 and f4 are read");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -65,8 +66,42 @@ TEST(LocalContraction, what_is_a_batched_or_strided_product_already_is_not_copie
   };
   EXPECT_EQ(copied("abc", "cd", "abd"), 0);                                    // joined rows
   EXPECT_EQ(copied("acd", "bcd", "abd"), 0);                                   // a batch outside
+  EXPECT_EQ(copied("abcd", "dabc", "b"), 0);                                   // inner products
   EXPECT_EQ(copied("acd", "bdc", "ab"), 18 * 16 * 17);                         // one of them must turn
   EXPECT_EQ(copied("dac", "dbc", "dab"), 16 * (19 * 17 + 18 * 17 + 19 * 18));  // a batch inside: all of them
+}
+
+TEST(LocalContraction, inputs_in_the_order_that_is_wanted_are_not_copied) {
+  Index num_copies_saved = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const auto shapes = test::random_contraction(seed, 5, 9);
+    const auto orders = orders_for_product(shapes.c, shapes.a, shapes.b);
+    const auto in_order = [](const LabelledShape& before, const std::vector<int>& labels) {
+      std::vector<int> modes;
+      for (const int label : labels)
+        modes.push_back(int(std::ranges::find(before.labels, label) - before.labels.begin()));
+      EXPECT_EQ(modes.size(), before.labels.size());
+      return reordered(before, modes);
+    };
+    const test::Contraction wanted{in_order(shapes.a, orders.a), in_order(shapes.b, orders.b), shapes.c};
+    expect_the_naive_result<double>(wanted, seed);
+    const Index before = contraction_workspace(shapes.c, shapes.a, shapes.b),
+                after = contraction_workspace(wanted.c, wanted.a, wanted.b);
+    EXPECT_LE(after, before) << seed;
+    num_copies_saved += after < before ? 1 : 0;
+    if (orders.a == shapes.a.labels && orders.b == shapes.b.labels) {
+      EXPECT_EQ(after, before);
+    }
+  }
+  EXPECT_GT(num_copies_saved, 5);
+  const std::vector<Index> extents(11, 8);
+  const auto c = shape("abji", extents);
+  const auto orders = orders_for_product(c, shape("acik", extents), shape("bcjk", extents));
+  const auto letters = [&](const std::vector<int>& labels) {
+    return std::string(labels.begin(), labels.end());
+  };
+  EXPECT_EQ(contraction_workspace(c, shape(letters(orders.a), extents), shape(letters(orders.b), extents)),
+            8 * 8 * 8 * 8);  // the result is not theirs to order
 }
 
 TEST(LocalContraction, the_contraction_of_the_note) {

@@ -1,0 +1,71 @@
+#include "cli/npy_tensors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "polyad/base/error.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/dense/slab_exchange.hpp"
+#include "polyad/report/statistics_report.hpp"
+
+namespace polyad::cli {
+namespace {
+
+std::vector<int> labels_of(const IndexNames& indices) {
+  std::vector<int> labels;
+  for (const auto& index : indices)
+    labels.push_back(int(std::ranges::find(indices, index) - indices.begin()));
+  return labels;
+}
+
+}  // namespace
+
+NpyInput::NpyInput(const std::string& path, const IndexNames& indices)
+    : file_(std::make_unique<io::NpyFile>(path)) {
+  const auto num_dimensions = file_->head().shape.size();
+  if (num_dimensions != indices.size())
+    file_->fail(fmt::format("has {}, but {} {} in the expression",
+                            counted(Index(num_dimensions), "dimension"), indices.size(),
+                            indices.size() == 1 ? "index" : "indices"));
+  diagonal_ = std::make_unique<io::NpyDiagonal>(*file_, labels_of(indices));
+}
+
+template <class Real>
+DenseTensor<Real> NpyInput::read(const ProcessGrid& grid, const TensorDistribution& distribution) const {
+  DenseTensor<Real> x(grid, shape(), distribution);
+  const auto order = file_->head().by_columns ? FileOrder::first_mode_fastest : FileOrder::last_mode_fastest;
+  distribute_slabs<Real>(x, order, [&](Index first, std::span<Real> into) { diagonal_->read(first, into); });
+  return x;
+}
+template DenseTensor<float> NpyInput::read(const ProcessGrid&, const TensorDistribution&) const;
+template DenseTensor<double> NpyInput::read(const ProcessGrid&, const TensorDistribution&) const;
+
+template <class Real>
+void write_npy(const DenseTensor<Real>& x, const std::string& path) {
+  const Comm& comm = x.grid().comm();
+  const auto header = io::npy_header(x.extents(), sizeof(Real));
+  const Index bytes = std::ssize(header) + num_elements(x.extents()) * Index(sizeof(Real));
+  try {
+    collectively(comm, [&] {
+      if (comm.rank() != 0) return;
+      io::PlacedFile::create(path, bytes);
+      io::PlacedFile(path).write(0, header);
+    });
+    collect_slabs<Real>(x, FileOrder::last_mode_fastest, [&](Index first, std::span<const Real> from) {
+      if (from.empty()) return;
+      io::PlacedFile(path).write(std::ssize(header) + first * Index(sizeof(Real)),
+                                 {reinterpret_cast<const char*>(from.data()), from.size_bytes()});
+    });
+    collectively(comm, [&] {
+      if (comm.rank() == 0) io::PlacedFile::commit(path);
+    });
+  } catch (...) {
+    if (comm.rank() == 0) io::PlacedFile::discard(path);
+    throw;
+  }
+}
+template void write_npy(const DenseTensor<float>&, const std::string&);
+template void write_npy(const DenseTensor<double>&, const std::string&);
+
+}  // namespace polyad::cli
