@@ -163,11 +163,13 @@ PartitionResult partition_by(const Hypergraph& h, PartitionMethod method, Partit
     case PartitionMethod::bisection:
       return bisect_recursively(h, options);
     case PartitionMethod::block:
-      return measured(h, block_parts(h, limits), options);
     case PartitionMethod::random:
       break;
   }
-  return measured(h, random_parts(h, limits, options.seed), options);
+  auto parts =
+      method == PartitionMethod::block ? block_parts(h, limits) : random_parts(h, limits, options.seed);
+  fill_empty_parts(parts, options.num_parts);
+  return measured(h, std::move(parts), options);
 }
 
 Hypergraph model_of(const SparseTensor<double>& x, const TensorPartitionOptions& options) {
