@@ -71,19 +71,44 @@ TensorPartitionOptions parse(const Args& args) {
   return options;
 }
 
+bool searches(const Args& args) {
+  return args.method == "hypergraph" || args.method == "bisection";
+}
+
 // No option is ignored.
-void check(const Args& args) {
-  const bool searches = args.method == "hypergraph" || args.method == "bisection";
-  if (!searches && (args.level != "default" || args.seconds > 0 || args.metric != "connectivity"))
+void check_method(const Args& args) {
+  const Args defaults;
+  if (!searches(args) && (args.level != defaults.level || args.seconds > 0 ||
+                          args.metric != defaults.metric || args.imbalance != defaults.imbalance))
     throw Error(Errc::bad_option,
-                fmt::format("--level, --time and --metric go with --method hypergraph or bisection, not {}",
+                fmt::format("--level, --time, --metric and --imbalance go with --method hypergraph or "
+                            "bisection, not {}",
                             args.method));
+  if (args.method == "block" && args.seed != defaults.seed)
+    throw Error(Errc::bad_option, "--seed is for what is random, --method block is not");
   if (!args.older.empty() && args.method != "hypergraph")
     throw Error(Errc::bad_option, "--refine goes with --method hypergraph");
-  if (args.weights != "per-mode" && args.model != "coarse")
+  if (args.weights != defaults.weights && args.model != "coarse")
     throw Error(Errc::bad_option, "--weights goes with --model coarse");
-  if (is_hypergraph_file(args.input.path) && (args.model != "fine" || !args.hypergraph_out.empty()))
-    throw Error(Errc::bad_option, "--model and --write-hypergraph are for tensors; this is a hypergraph");
+  if (!args.hypergraph_out.empty() && args.model == "coarse" && args.weights == defaults.weights)
+    throw Error(Errc::bad_option,
+                "slices have a weight for each mode, and vertices in an .hgr file one: --write-hypergraph "
+                "goes with --weights together");
+}
+
+void check_hypergraph_input(const Args& args) {
+  const auto& input = args.input;
+  if (args.model != "fine" || !args.hypergraph_out.empty() || args.no_cache)
+    throw Error(Errc::bad_option,
+                "--model, --write-hypergraph and --no-cache are for tensors; this is a hypergraph");
+  if (!input.format.empty() || input.index_base >= 0 || !input.dims.empty() || !input.columns.empty() ||
+      !input.value.empty() || !input.labels.empty())
+    throw Error(Errc::bad_option, "how to read a tensor was said; this is a hypergraph");
+}
+
+void check(const Args& args) {
+  check_method(args);
+  if (is_hypergraph_file(args.input.path)) check_hypergraph_input(args);
   using Type = std::filesystem::file_type;
   for (const auto& path : {args.out, args.hypergraph_out})
     if (!path.empty()) check_place(path, Type::regular);
@@ -94,6 +119,12 @@ void check(const Args& args) {
   check_distinct(inputs, {{"--out", args.out},
                           {"--write-hypergraph", args.hypergraph_out},
                           {"--json", json == "-" ? "" : json}});
+}
+
+void check_num_parts(const Args& args, Index num_vertices) {
+  if (num_vertices < args.num_parts)
+    throw Error(Errc::bad_option, fmt::format("--parts {}: there are no more than {} vertices to share out",
+                                              args.num_parts, num_vertices));
 }
 
 // Of a tensor or hypergraph that has grown: things behind the end of the older partition are new.
@@ -111,6 +142,7 @@ void partition_hypergraph_file(const Args& args, PartitionRun& run, Console& con
   run.model = "hypergraph";
   run.options.older = read_older(args, h.num_vertices());
   run.load_seconds = watch.lap();
+  check_num_parts(args, h.num_vertices());
   auto result =
       console.progress().during("partitioning", [&] { return partition_by(h, run.method, run.options); });
   run.partition = {std::move(result.parts),
@@ -136,8 +168,7 @@ Index num_things(const SparseTensor<double>& x, PartitionModel model) {
 
 // Only partitions that another run would make again are kept.
 bool is_kept(const Args& args, const PartitionRun& run) {
-  return !args.no_cache && args.older.empty() && !run.partition.was_cut_short &&
-         (run.method == PartitionMethod::hypergraph || run.method == PartitionMethod::bisection);
+  return !args.no_cache && args.older.empty() && !run.partition.was_cut_short && searches(args);
 }
 
 void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run, Console& console) {
@@ -158,6 +189,7 @@ void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run
     return measured_partition(x, options, io::read_partition(kept, {0, count, count, args.num_parts}));
   });
   run.partition_seconds = watch.lap();
+  check_num_parts(args, run.partition.num_vertices);
   if (run.was_cached || !is_kept(args, run)) return;
   if (const auto notice = keep_partition(kept, run.partition.parts); !notice.empty()) console.warn(notice);
 }

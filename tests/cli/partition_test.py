@@ -165,9 +165,32 @@ class RefusalTest(PartitionTest):
         for sentence, *options in (
                 ("--refine goes with --method hypergraph", "--refine", DEBIAN, "--method", "block"),
                 ("--weights goes with --model coarse", "--weights", "together"),
-                ("--level, --time and --metric go with --method hypergraph or bisection, not random", "--method", "random",
-                 "--level", "best")):
+                ("--level, --time, --metric and --imbalance go with --method hypergraph or bisection, not random",
+                 "--method", "random", "--level", "best"),
+                ("--level, --time, --metric and --imbalance go with --method hypergraph or bisection, not block",
+                 "--method", "block", "--imbalance", 0.1),
+                ("--seed is for what is random, --method block is not", "--method", "block", "--seed", 2),
+                ("slices have a weight for each mode, and vertices in an .hgr file one: --write-hypergraph goes with "
+                 "--weights together", "--model", "coarse", "--write-hypergraph", self.folder / "x.hgr")):
             self.assert_fails(sentence, 2, "partition", self.debian, "-k", 4, *options)
+
+    def test_hypergraphs_have_nothing_of_a_tensor(self) -> None:
+        path = self.write("x.hgr", "1 3\n1 2\n")
+        for options in (("--model", "coarse"), ("--no-cache",), ("--write-hypergraph", self.folder / "y.hgr")):
+            self.assert_fails("--model, --write-hypergraph and --no-cache are for tensors; this is a hypergraph", 2,
+                              "partition", path, "-k", 2, *options)
+        for options in (("--dims", "3x4"), ("--input-format", "tns"), ("--index-base", 0), ("--columns", "a,b")):
+            self.assert_fails("how to read a tensor was said; this is a hypergraph", 2, "partition", path, "-k", 2, *options)
+
+    def test_more_parts_than_things(self) -> None:
+        hypergraph = self.write("x.hgr", "1 3\n1 2\n")
+        tensor = self.write("x.tns", "1 1 1\n1 1 2\n2 3 1\n1 2 5\n")  # three cells, of five slices two rows
+        for count, path, *options in ((3, hypergraph), (3, tensor), (2, tensor, "--model", "row"),
+                                      (5, tensor, "--model", "coarse", "--method", "random")):
+            self.assert_fails(f"--parts {count + 1}: there are no more than {count} vertices to share out", 2, "partition",
+                              path, "-k", count + 1, *options)
+            self.assertEqual(self.partition(path, "-k", count, *options)["empty_parts"], 0)
+        self.assertEqual([kept.name for kept in self.folder.glob("x.tns.*-4-*")], [])
 
     def test_a_model_of_rows_is_one_of_matrices(self) -> None:
         self.assert_fails("the row-wise model is one of matrices, the tensor has 4 modes", 2, "partition",
