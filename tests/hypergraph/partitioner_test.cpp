@@ -85,6 +85,25 @@ TEST(Partitioner, does_not_depend_on_the_number_of_threads) {
   EXPECT_NE(partition_hypergraph(model.h, options).parts, one.parts);
 }
 
+// Few vertices for many parts, none of which can have its share exactly.
+TEST(Partitioner, is_no_less_even_than_parts_at_random_where_the_balance_cannot_be_kept) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto nets = test::random_hypergraph(100, 400, seed);
+    const Random random(seed, 5);
+    Array<Index> weights;
+    for (std::uint64_t v = 0; v < 100; ++v) weights.push_back(40 + Index(random.below(30, v)));
+    const Hypergraph h(100, nets.pins(), {}, {weights});
+    PartitionOptions options;
+    options.num_parts = 40;
+    options.seed = seed;
+    if (seed % 2 == 0) options.objective.kind = Objective::Kind::lambda_power;
+    const auto limits = part_limits(h, options.num_parts, options.imbalance);
+    const auto even = measure_partition(h, random_parts(h, limits, seed), options.num_parts);
+    const auto result = partition_hypergraph(h, options);
+    EXPECT_LE(result.metrics.imbalance[0], std::max(even.imbalance[0], 0.05)) << seed;
+  }
+}
+
 TEST(Partitioner, is_never_worse_than_its_starts) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const auto x = test::random_tensor({30, 40, 20}, 2000, seed);
