@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/older_parts.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "cli/partition_cache.hpp"
@@ -14,7 +13,6 @@
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
-#include "polyad/hypergraph/older_partition.hpp"
 #include "polyad/io/hmetis_file.hpp"
 #include "polyad/io/partition_file.hpp"
 #include "polyad/report/partition_report.hpp"
@@ -30,7 +28,8 @@ struct Args {
   int num_parts = 2;
   double imbalance = 0.05, rho = 2, seconds = 0;
   std::uint64_t seed = 1;
-  std::string out, older, hypergraph_out;
+  std::string out, hypergraph_out;
+  OlderPartition older;
   bool no_cache = false;
 };
 
@@ -86,8 +85,10 @@ void check_method(const Args& args) {
                             args.method));
   if (args.method == "block" && args.seed != defaults.seed)
     throw Error(Errc::bad_option, "--seed is for what is random, --method block is not");
-  if (!args.older.empty() && args.method != "hypergraph")
+  if (!args.older.path.empty() && args.method != "hypergraph")
     throw Error(Errc::bad_option, "--refine goes with --method hypergraph");
+  if (!args.older.dims.empty() && (args.older.path.empty() || args.model != "coarse"))
+    throw Error(Errc::bad_option, "--refine-dims goes with --refine and --model coarse");
   if (args.weights != defaults.weights && args.model != "coarse")
     throw Error(Errc::bad_option, "--weights goes with --model coarse");
   if (!args.hypergraph_out.empty() && args.model == "coarse" && args.weights == defaults.weights)
@@ -115,7 +116,7 @@ void check(const Args& args) {
   const auto& json = args.common.json;
   if (!json.empty() && json != "-") check_place(json, Type::regular);
   auto inputs = input_paths(args.input);
-  inputs.push_back({"the file that --refine names", args.older});
+  inputs.push_back({"the file that --refine names", args.older.path});
   check_distinct(inputs, {{"--out", args.out},
                           {"--write-hypergraph", args.hypergraph_out},
                           {"--json", json == "-" ? "" : json}});
@@ -127,20 +128,12 @@ void check_num_parts(const Args& args, Index num_vertices) {
                                               args.num_parts, num_vertices));
 }
 
-// Of a tensor or hypergraph that has grown: things behind the end of the older partition are new.
-std::vector<int> read_older(const Args& args, Index num_things) {
-  if (args.older.empty()) return {};
-  auto parts = io::read_partition(args.older, io::up_to(num_things, args.num_parts));
-  parts.resize(std::size_t(num_things), new_vertex);
-  return parts;
-}
-
 void partition_hypergraph_file(const Args& args, PartitionRun& run, Console& console) {
   Stopwatch watch;
   const auto h = console.progress().during("reading " + args.input.path,
                                            [&] { return io::read_hypergraph(args.input.path); });
   run.model = "hypergraph";
-  run.options.older = read_older(args, h.num_vertices());
+  run.options.older = read_older_parts(args.older, h.num_vertices(), args.num_parts);
   run.load_seconds = watch.lap();
   check_num_parts(args, h.num_vertices());
   auto result =
@@ -154,28 +147,19 @@ void partition_hypergraph_file(const Args& args, PartitionRun& run, Console& con
   run.partition_seconds = watch.lap();
 }
 
-Index num_things(const SparseTensor<double>& x, PartitionModel model) {
-  switch (model) {
-    case PartitionModel::fine:
-      return x.num_nonzeros();
-    case PartitionModel::coarse:
-      return std::accumulate(x.extents().begin(), x.extents().end(), Index(0));
-    case PartitionModel::row:
-      break;
-  }
-  return x.extent(0);
-}
-
 // Only partitions that another run would make again are kept.
 bool is_kept(const Args& args, const PartitionRun& run) {
-  return !args.no_cache && args.older.empty() && !run.partition.was_cut_short && searches(args);
+  return !args.no_cache && args.older.path.empty() && !run.partition.was_cut_short && searches(args);
 }
 
 void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run, Console& console) {
   Stopwatch watch;
   const auto x = load(comm, args.input, console).tensor;
   auto options = parse(args);
-  options.hypergraph.older = read_older(args, num_things(x, options.model));
+  const Index count = num_partitioned(x, options.model);
+  options.hypergraph.older = options.model == PartitionModel::coarse
+                                 ? read_older_slices(args.older, x.extents(), args.num_parts)
+                                 : read_older_parts(args.older, count, args.num_parts);
   run.options = options.hypergraph;
   run.model = args.model;
   run.load_seconds = watch.lap();
@@ -185,7 +169,6 @@ void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run
   run.was_cached = is_kept(args, run) && std::filesystem::exists(kept);
   run.partition = console.progress().during("partitioning", [&] {
     if (!run.was_cached) return partition_tensor(x, options);
-    const Index count = num_things(x, options.model);
     return measured_partition(x, options, io::read_partition(kept, {0, count, count, args.num_parts}));
   });
   run.partition_seconds = watch.lap();
@@ -256,7 +239,10 @@ void add_partition(CLI::App& app, const Comm& comm) {
       ->capture_default_str()
       ->check(CLI::IsMember({"per-mode", "together"}));
   add_method_options(*command, *args);
-  command->add_option("--refine", args->older, "An older partition to improve; what is not in it is new");
+  command->add_option("--refine", args->older.path,
+                      "An older partition to improve; what is not in it is new");
+  command->add_option("--refine-dims", args->older.dims,
+                      "Of slices: the dimensions of the tensor that it is of, if that has grown since");
   command->add_option("--out", args->out, "Write a part per nonzero, slice or row, a line each");
   command->add_option("--write-hypergraph", args->hypergraph_out, "Write what is partitioned as x.hgr");
   command->add_flag("--no-cache", args->no_cache,

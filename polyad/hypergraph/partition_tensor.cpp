@@ -134,6 +134,18 @@ std::string to_string(PartitionMethod method) {
   return "random";
 }
 
+Index num_partitioned(const SparseTensor<double>& x, PartitionModel model) {
+  switch (model) {
+    case PartitionModel::fine:
+      return x.num_nonzeros();
+    case PartitionModel::coarse:
+      return std::accumulate(x.extents().begin(), x.extents().end(), Index(0));
+    case PartitionModel::row:
+      break;
+  }
+  return x.extent(0);
+}
+
 TensorPartition measured_partition(const SparseTensor<double>& x, const TensorPartitionOptions& options,
                                    std::vector<int> parts) {
   if (options.model == PartitionModel::fine) {

@@ -29,6 +29,9 @@ struct TensorPartition {
   Index num_vertices = 0, num_nets = 0, num_pins = 0;
 };
 
+// How many parts those are.
+Index num_partitioned(const SparseTensor<double>& x, PartitionModel model);
+
 struct TensorPartitionOptions {
   PartitionModel model = PartitionModel::fine;
   SliceWeights slice_weights = SliceWeights::per_mode;  // of the coarse model

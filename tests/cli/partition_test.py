@@ -116,6 +116,25 @@ class ResultTest(PartitionTest):
         stayed = sum(a == b for a, b in zip(older.read_text().split(), self.out.read_text().split()))
         self.assertGreater(stayed, 0.8 * 50000)
 
+    def test_slices_of_a_tensor_that_has_grown(self) -> None:
+        small, grown = self.folder / "small.tns", self.folder / "grown.tns"
+        self.succeed("generate", "communities", small, "--dims", "90x80x70", "--nnz", 6000, "--block-dims", "12x10x9", "-q")
+        cells = "".join(line for line in small.read_text().splitlines(keepends=True) if not line.startswith("#"))
+        grown.write_text(cells + "".join(f"{91 + i % 8} {81 + i % 4} {1 + i % 71} 1\n" for i in range(200)))
+        older = self.folder / "older.part"
+        self.partition(small, "-k", 4, "--model", "coarse", "--dims", "90x80x70", "--out", older)
+        how = ("-k", 4, "--model", "coarse", "--dims", "98x84x71", "--refine", older)
+        self.assert_fails(f"{older}: has 240 lines; expected 253 for the slices of 98x84x71; if the tensor has grown, say by "
+                          "--refine-dims what it was", 2, "partition", grown, *how)
+        self.assert_fails("--refine-dims 99x80x70: the tensor is 98x84x71, which did not grow from that", 2, "partition", grown,
+                          *how, "--refine-dims", "99x80x70")
+        self.partition(grown, *how, "--refine-dims", "90x80x70", "--out", self.out)
+        before, after = older.read_text().split(), self.out.read_text().split()
+        self.assertEqual(len(after), 98 + 84 + 71)
+        stayed = sum(before[first + i] == after[now + i] for first, now, extent in ((0, 0, 90), (90, 98, 80), (170, 182, 70))
+                     for i in range(extent))
+        self.assertGreater(stayed, 0.7 * 240)
+
     def test_hypergraph_files(self) -> None:
         written = self.folder / "debian.hgr"
         tensor = self.partition(self.debian, "-k", 5, "--write-hypergraph", written)
@@ -165,6 +184,7 @@ class RefusalTest(PartitionTest):
         for sentence, *options in (
                 ("--refine goes with --method hypergraph", "--refine", DEBIAN, "--method", "block"),
                 ("--weights goes with --model coarse", "--weights", "together"),
+                ("--refine-dims goes with --refine and --model coarse", "--refine-dims", "3x4"),
                 ("--level, --time, --metric and --imbalance go with --method hypergraph or bisection, not random",
                  "--method", "random", "--level", "best"),
                 ("--level, --time, --metric and --imbalance go with --method hypergraph or bisection, not block",

@@ -163,6 +163,14 @@ TEST(Partitioner, refines_an_older_partition) {
   EXPECT_EQ(result.parts, whole);
 }
 
+TEST(OlderPartition, leaves_room_for_new_slices_in_every_mode) {
+  const std::vector<int> older{0, 1, 2, 3, 4};
+  const std::vector<Index> was{2, 1, 2}, is{3, 1, 4};
+  EXPECT_EQ(parts_of_grown_modes(older, was, is),
+            (std::vector{0, 1, new_vertex, 2, 3, 4, new_vertex, new_vertex}));
+  EXPECT_EQ(parts_of_grown_modes(older, was, was), older);
+}
+
 TEST(EveryMethod, gives_every_part_something_and_keeps_the_balance_of_equal_vertices) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const Index num_vertices = 1 + Index(seed * seed % 300);
