@@ -13,6 +13,7 @@
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
+#include "polyad/hypergraph/zoltan_partition.hpp"
 #include "polyad/io/hmetis_file.hpp"
 #include "polyad/io/partition_file.hpp"
 #include "polyad/report/partition_report.hpp"
@@ -38,7 +39,8 @@ bool is_hypergraph_file(const std::string& path) {
 }
 
 PartitionMethod parse_method(const std::string& text) {
-  for (const auto method : {PartitionMethod::hypergraph, PartitionMethod::bisection, PartitionMethod::block})
+  for (const auto method : {PartitionMethod::hypergraph, PartitionMethod::bisection, PartitionMethod::block,
+                            PartitionMethod::zoltan})
     if (text == to_string(method)) return method;
   return PartitionMethod::random;
 }
@@ -71,18 +73,29 @@ TensorPartitionOptions parse(const Args& args) {
 }
 
 bool searches(const Args& args) {
-  return args.method == "hypergraph" || args.method == "bisection";
+  return args.method != "block" && args.method != "random";
+}
+
+void check_zoltan(const Args& args) {
+  if (!has_zoltan()) throw Error(Errc::bad_option, no_zoltan);
+  if (args.model == "coarse" && args.weights == "per-mode")
+    throw Error(Errc::bad_option,
+                "Zoltan balances one weight, and slices have one for each mode: --model coarse goes with "
+                "--weights together");
 }
 
 // No option is ignored.
 void check_method(const Args& args) {
   const Args defaults;
-  if (!searches(args) && (args.level != defaults.level || args.seconds > 0 ||
-                          args.metric != defaults.metric || args.imbalance != defaults.imbalance))
+  const bool is_own = args.method == "hypergraph" || args.method == "bisection";
+  if (!is_own && (args.level != defaults.level || args.seconds > 0 || args.metric != defaults.metric))
     throw Error(Errc::bad_option,
-                fmt::format("--level, --time, --metric and --imbalance go with --method hypergraph or "
-                            "bisection, not {}",
+                fmt::format("--level, --time and --metric go with --method hypergraph or bisection, not {}",
                             args.method));
+  if (!searches(args) && args.imbalance != defaults.imbalance)
+    throw Error(Errc::bad_option,
+                fmt::format("--imbalance goes with methods that search, not with {}", args.method));
+  if (args.method == "zoltan") check_zoltan(args);
   if (args.method == "block" && args.seed != defaults.seed)
     throw Error(Errc::bad_option, "--seed is for what is random, --method block is not");
   if (!args.older.path.empty() && args.method != "hypergraph")
@@ -199,7 +212,7 @@ void run(const Comm& comm, const Args& args) {
 void add_method_options(CLI::App& command, Args& args) {
   command.add_option("--method", args.method, "hypergraph is the one that looks for little communication")
       ->capture_default_str()
-      ->check(CLI::IsMember({"hypergraph", "bisection", "block", "random"}));
+      ->check(CLI::IsMember({"hypergraph", "bisection", "block", "random", "zoltan"}));
   command
       .add_option("--metric", args.metric, "What is made small: connectivity - 1, or the sum of lambda^rho")
       ->capture_default_str()

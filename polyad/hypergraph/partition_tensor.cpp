@@ -8,6 +8,7 @@
 #include "polyad/hypergraph/older_partition.hpp"
 #include "polyad/hypergraph/recursive_bisection.hpp"
 #include "polyad/hypergraph/tilings.hpp"
+#include "polyad/hypergraph/zoltan_partition.hpp"
 
 namespace polyad {
 
@@ -128,6 +129,8 @@ std::string to_string(PartitionMethod method) {
       return "bisection";
     case PartitionMethod::block:
       return "block";
+    case PartitionMethod::zoltan:
+      return "zoltan";
     case PartitionMethod::random:
       break;
   }
@@ -174,6 +177,8 @@ PartitionResult partition_by(const Hypergraph& h, PartitionMethod method, Partit
       return partition_hypergraph(h, options);
     case PartitionMethod::bisection:
       return bisect_recursively(h, options);
+    case PartitionMethod::zoltan:
+      return partition_by_zoltan(h, options);
     case PartitionMethod::block:
     case PartitionMethod::random:
       break;

@@ -16,7 +16,8 @@ enum class PartitionMethod {
   hypergraph,  // partition_hypergraph, also from the tilings of a tensor
   bisection,   // bisect_recursively
   block,       // consecutive slices or rows
-  random
+  random,
+  zoltan  // partition_by_zoltan
 };
 std::string to_string(PartitionMethod method);
 

@@ -151,6 +151,50 @@ class ResultTest(PartitionTest):
         self.assertLessEqual(self.partition(uber, "-k", 64, "--level", "fast")["connectivity"], 8140)
 
 
+class ZoltanTest(PartitionTest):
+    """Another partitioner, where the build found it."""
+
+    def test_it_is_there_or_a_sentence_says_what_to_install(self) -> None:
+        if self.result("doctor")["zoltan"]:
+            self.skipTest("Zoltan is built in")
+        self.assert_fails("this build has no Zoltan: cmake finds it where it is installed (Debian's package "
+                          "libtrilinos-zoltan-dev) and MPI is used", 2, "partition", self.debian, "-k", 4, "--method", "zoltan")
+
+    def test_its_parts_are_measured_as_all_others(self) -> None:
+        if not self.result("doctor")["zoltan"]:
+            self.skipTest("Zoltan is not built in")
+        result = self.partition(self.debian, "-k", 16, "--method", "zoltan", "--out", self.out)
+        self.assertEqual((result["method"], result["cached"]), ("zoltan", False))
+        touched = collections.defaultdict(set)
+        for cell, part in zip(coordinates(self.debian), self.parts(), strict=True):
+            for mode, index in enumerate(cell):
+                touched[mode, index].add(part)
+        self.assertEqual(result["connectivity"], sum(len(of) - 1 for of in touched.values()))
+        self.assertLessEqual(result["imbalance"][0], 0.1)
+        self.assertLess(result["connectivity"], 0.5 * self.partition(self.debian, "-k", 16, "--method", "random")["connectivity"])
+        self.assertTrue(self.partition(self.debian, "-k", 16, "--method", "zoltan")["cached"])
+        first = self.parts()
+        self.partition(self.debian, "-k", 16, "--method", "zoltan", "--no-cache", "--out", self.out)
+        self.assertEqual(self.parts(), first)  # the same again for a seed
+        self.partition(self.debian, "-k", 16, "--method", "zoltan", "--seed", 2, "--out", self.out)
+        self.assertNotEqual(self.parts(), first)
+
+    def test_weights_are_its_weights(self) -> None:
+        if not self.result("doctor")["zoltan"]:
+            self.skipTest("Zoltan is not built in")
+        # Vertex 1 is as heavy as the others together; the heavy net is not to be cut.
+        path = self.write("heavy.hgr", "4 6 11\n1 1 2\n1 1 3\n50 2 3 4 5 6\n1 5 6\n5\n1\n1\n1\n1\n1\n")
+        result = self.partition(path, "-k", 2, "--method", "zoltan", "--out", self.out)
+        self.assertEqual((result["connectivity"], result["imbalance"]), (2, [0]))
+        self.assertEqual(len(set(self.parts()[1:])), 1)
+        alone = self.partition(path, "-k", 1, "--method", "zoltan")
+        self.assertEqual((alone["connectivity"], alone["empty_parts"]), (0, 0))
+        together = self.partition(self.debian, "-k", 3, "--method", "zoltan", "--model", "coarse", "--weights", "together")
+        self.assertEqual(len(together["imbalance"]), 1)
+        self.assert_fails("Zoltan balances one weight, and slices have one for each mode: --model coarse goes with --weights "
+                          "together", 2, "partition", self.debian, "-k", 3, "--method", "zoltan", "--model", "coarse")
+
+
 @unittest.skipUnless(WITH_MPI, "needs MPI")
 class DecompositionTest(PartitionTest):
     """The words that processes send are what the metric says."""
@@ -185,10 +229,11 @@ class RefusalTest(PartitionTest):
                 ("--refine goes with --method hypergraph", "--refine", DEBIAN, "--method", "block"),
                 ("--weights goes with --model coarse", "--weights", "together"),
                 ("--refine-dims goes with --refine and --model coarse", "--refine-dims", "3x4"),
-                ("--level, --time, --metric and --imbalance go with --method hypergraph or bisection, not random",
-                 "--method", "random", "--level", "best"),
-                ("--level, --time, --metric and --imbalance go with --method hypergraph or bisection, not block",
-                 "--method", "block", "--imbalance", 0.1),
+                ("--level, --time and --metric go with --method hypergraph or bisection, not random", "--method", "random",
+                 "--level", "best"),
+                ("--level, --time and --metric go with --method hypergraph or bisection, not zoltan", "--method", "zoltan",
+                 "--metric", "lambda2"),
+                ("--imbalance goes with methods that search, not with block", "--method", "block", "--imbalance", 0.1),
                 ("--seed is for what is random, --method block is not", "--method", "block", "--seed", 2),
                 ("slices have a weight for each mode, and vertices in an .hgr file one: --write-hypergraph goes with "
                  "--weights together", "--model", "coarse", "--write-hypergraph", self.folder / "x.hgr")):
