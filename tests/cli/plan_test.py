@@ -174,10 +174,10 @@ class AsPlannedTest(PlanTest):
 
     def test_partitions_of_the_hypergraph(self) -> None:
         path = self.with_duplicates()
-        result = self.plan(path, "-k", "2,4,8", "-r", 5, "--with-hypergraph")
+        result = self.plan(path, "-k", "2,4,8,16", "-r", 5, "--with-hypergraph")
         made = [strategy for strategy in result["strategies"] if strategy["partition"] == "hypergraph"]
         self.assertEqual({(s["processes"], s["distribution"]) for s in made},
-                         {(processes, kind) for processes in (2, 4, 8) for kind in ("fine", "coarse")})
+                         {(processes, kind) for processes in (2, 4, 8, 16) for kind in ("fine", "coarse")})
         for strategy in made:
             self.assertGreater(strategy["partition_seconds"], 0)
             self.assert_as_planned(path, strategy)
