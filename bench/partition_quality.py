@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""How good partitions are, and what they cost: Polyad beside Mt-KaHyPar where its Python package is installed.
+"""How good partitions are, and what they cost: Polyad beside simple partitions, Zoltan and Mt-KaHyPar.
 
-    bench/partition_quality.py --polyad build/bin/polyad --seeds 5 --jobs 2
+    bench/partition_quality.py --polyad build/bin/polyad --seeds 5 --jobs 2 uber-2014-apr.tns.gz
 
-Makes three tensors with Zipf popularity and latent groups, of 250,000 nonzeros, partitions their fine-grain hypergraphs
-by every contestant, one thread each, and prints connectivity - 1 and CPU seconds: mean over the seeds.
+Makes three tensors with Zipf popularity and latent groups, of 250,000 nonzeros, takes those that are named besides, partitions
+their fine-grain hypergraphs by every contestant, one thread each, imbalance 0.05, and prints connectivity - 1 and seconds of the
+processor, means over the seeds; at the end the table of docs/partition.md. Zoltan takes part where it is built in, Mt-KaHyPar
+where the Python that runs this has its package. A medium grid is the one with the fewest rows sent of all grids and policies that
+`polyad plan` tries and that keep the balance; where none does, the most even.
 """
 
 import argparse
@@ -16,6 +19,7 @@ import math
 import os
 import pathlib
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -28,7 +32,7 @@ TENSORS = [
     ("4-mode", (5000, 100000, 25000, 1443), (0.9, 0.75, 1.0, 0.4), 128, 0.8, 2, 3),
 ]
 NUM_NONZEROS = 250_000
-PARTS = (16, 64, 512)
+IMBALANCE = 0.05
 
 
 class Popularity:
@@ -77,19 +81,22 @@ def make_tensor(path: pathlib.Path, dims, exponents, num_groups, inside, run_mod
 
 
 MT_KAHYPAR = """
-import json, sys, time, mtkahypar
+import gzip, json, sys, time, mtkahypar
 path, parts, preset, seed = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
-nets = {}
-with open(path) as lines:
-    for vertex, line in enumerate(lines):
-        for net in enumerate(line.split()[:-1]):
-            nets.setdefault(net, []).append(vertex)
+nets, vertex = {}, {}
+with (gzip.open if path.endswith(".gz") else open)(path, "rt") as lines:
+    for line in lines:
+        cell = tuple(line.split()[:-1])
+        if not cell or line.startswith("#") or cell in vertex: continue
+        vertex[cell] = len(vertex)
+        for net in enumerate(cell):
+            nets.setdefault(net, []).append(vertex[cell])
 machine = mtkahypar.initialize(1)
 mtkahypar.set_seed(seed)
 context = machine.context_from_preset(getattr(mtkahypar.PresetType, preset))
 context.set_partitioning_parameters(parts, 0.05, mtkahypar.Objective.KM1)
 context.logging = False
-h = machine.create_hypergraph(context, vertex + 1, len(nets), list(nets.values()))
+h = machine.create_hypergraph(context, len(vertex), len(nets), list(nets.values()))
 start = time.process_time()
 result = h.partition(context)
 print(json.dumps({"connectivity": result.km1(), "cpu": time.process_time() - start, "imbalance": result.imbalance(context),
@@ -98,67 +105,121 @@ print(json.dumps({"connectivity": result.km1(), "cpu": time.process_time() - sta
 
 
 def result_of(command: list[str]) -> dict:
+    """The JSON that a program prints, and the seconds of the processor that it took."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return json.loads(subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(" ".join(command) + ": " + process.stderr.read())
+    return {"cpu": usage.ru_utime + usage.ru_stime, **json.loads(output)}
 
 
-def by_polyad(polyad: str, level: str):
-    def contestant(path: pathlib.Path, parts: int, seed: int) -> dict:
-        result = result_of([polyad, "partition", str(path), "-k", str(parts), "--level", level, "--seed", str(seed), "-t", "1",
-                            "--no-cache", "--json", "-"])
-        return {"connectivity": result["connectivity"], "cpu": result["seconds"]["partition"],
-                "imbalance": result["imbalance"][0], "empty": result["empty_parts"]}
+class Contestants:
+    def __init__(self, polyad: str):
+        self.polyad = polyad
+        self.all = {"random": self.by_polyad("--method", "random"), "block": self.by_polyad("--method", "block"),
+                    "medium grid": self.by_medium_grid,
+                    **{level: self.by_polyad("--level", level) for level in ("fast", "default", "best")}}
+        if result_of([polyad, "doctor", "--json", "-"])["zoltan"]:
+            self.all["Zoltan"] = self.by_polyad("--method", "zoltan")
+        try:
+            import mtkahypar  # noqa: F401, only whether it is there
+            self.all["Mt-KaHyPar"] = self.by_mt_kahypar
+        except ImportError:
+            pass
 
-    return contestant
+    def by_polyad(self, *options: str):
+        def contestant(path: pathlib.Path, parts: int, seed: int) -> dict:
+            seeded = () if "block" in options else ("--seed", str(seed))
+            result = result_of([self.polyad, "partition", str(path), "-k", str(parts), *options, *seeded, "-t", "1",
+                                "--no-cache", "-q", "--json", "-"])
+            return {"connectivity": result["connectivity"], "cpu": result["cpu"], "imbalance": result["imbalance"][0],
+                    "empty": result["empty_parts"]}
 
+        return contestant
 
-def by_mt_kahypar(preset: str):
-    def contestant(path: pathlib.Path, parts: int, seed: int) -> dict:
+    def by_medium_grid(self, path: pathlib.Path, parts: int, _seed: int) -> dict:
+        result = result_of([self.polyad, "plan", str(path), "-k", str(parts), "-r", "1", "--distribution", "medium", "--replicate",
+                            "none", "-t", "1", "-q", "--json", "-"])
+        grids = [{"connectivity": strategy["volume_words"] / 2, "cpu": 0, "empty": 0,  # rows go to their owners and back
+                  "imbalance": strategy["load"][0]["max"] / strategy["load"][0]["avg"] - 1} for strategy in result["strategies"]]
+        return min(grids, key=lambda grid: (max(grid["imbalance"], IMBALANCE + 1e-3), grid["connectivity"]))
+
+    def by_mt_kahypar(self, path: pathlib.Path, parts: int, seed: int) -> dict:
+        preset = "DEFAULT" if parts <= 64 else "LARGE_K"
         return result_of([sys.executable, "-c", MT_KAHYPAR, str(path), str(parts), preset, str(seed)])
 
-    return contestant
+
+def mean_of(results: list[dict]) -> dict:
+    mean = {key: statistics.mean(result[key] for result in results) for key in results[0]}
+    return {**mean, "imbalance": max(result["imbalance"] for result in results)}
 
 
-def contestants(polyad: str, parts: int) -> dict:
-    result = {f"polyad {level}": by_polyad(polyad, level) for level in ("fast", "default", "best")}
-    try:
-        import mtkahypar  # noqa: F401, only whether it is there
-        result["Mt-KaHyPar"] = by_mt_kahypar("DEFAULT" if parts <= 64 else "LARGE_K")
-    except ImportError:
-        pass
-    return result
+def table(rows: dict[tuple[str, int], dict[str, dict]], names: list[str]) -> str:
+    lines = ["| tensor, parts | " + " | ".join(names) + " |", "| --- " * (len(names) + 1) + "|"]
+    for (tensor, parts), means in rows.items():
+        # The least of those that keep the balance and leave no part empty is in bold.
+        sound = [mean["connectivity"] for mean in means.values() if mean["imbalance"] <= IMBALANCE + 1e-3 and not mean["empty"]]
+        cells = []
+        for name in names:
+            mean = means[name]
+            text = f"{mean['connectivity']:,.0f}"
+            if mean["connectivity"] == min(sound, default=0):
+                text = f"**{text}**"
+            text += "\\*" if mean["imbalance"] > IMBALANCE + 1e-3 else ""
+            text += "†" if mean["empty"] else ""
+            cells.append(text + (f" ({mean['cpu']:.2g})" if name not in ("random", "block", "medium grid") else ""))
+        lines.append(f"| {tensor}, {parts} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def print_ratios(rows: dict[tuple[str, int], dict[str, dict]], peer: str) -> None:
+    for what in ("connectivity", "cpu"):
+        ratios = [means["default"][what] / means[peer][what] for means in rows.values()]
+        mean = math.prod(ratios) ** (1 / len(ratios))
+        print(f"default over {peer}, {what}: geometric mean {mean:.3f}, worst {max(ratios):.3f}")
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("tensors", nargs="*", type=pathlib.Path, help="further tensors, as .tns or .tns.gz")
     arguments.add_argument("--polyad", default="build/bin/polyad")
     arguments.add_argument("--seeds", type=int, default=5)
     arguments.add_argument("--jobs", type=int, default=1)
+    arguments.add_argument("--parts", type=lambda text: [int(count) for count in text.split(",")], default=[16, 64, 512])
+    arguments.add_argument("--only-named", action="store_true", help="leave the three that are made out")
+    arguments.add_argument("--only", help="some of the columns, as in default,Zoltan")
     args = arguments.parse_args()
+    contestants = Contestants(args.polyad).all
+    if args.only:
+        contestants = {name: contestants[name] for name in args.only.split(",")}
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         folder = pathlib.Path(name)
         tensors = {}
-        for seed, (tensor, *shape) in enumerate(TENSORS, 1):
+        for seed, (tensor, *shape) in enumerate([] if args.only_named else TENSORS, 1):
             tensors[tensor] = folder / f"{tensor}.tns"
             make_tensor(tensors[tensor], *shape, seed)
+        for path in args.tensors:  # a copy, so that nothing is looked for or kept beside it
+            tensor = path.name.removesuffix(".gz").removesuffix(".tns")
+            tensors[tensor] = folder / path.name
+            shutil.copy(path, tensors[tensor])
         waiting = {}
-        for (tensor, path), parts in itertools.product(tensors.items(), PARTS):
-            for contestant, fn in contestants(args.polyad, parts).items():
-                waiting[tensor, parts, contestant] = [pool.submit(fn, path, parts, seed + 1) for seed in range(args.seeds)]
-        ratios = []
+        for (tensor, path), parts in itertools.product(tensors.items(), args.parts):
+            for contestant, fn in contestants.items():
+                seeds = range(1 if contestant in ("block", "medium grid") else args.seeds)
+                waiting[tensor, parts, contestant] = [pool.submit(fn, path, parts, seed + 1) for seed in seeds]
+        rows: dict[tuple[str, int], dict[str, dict]] = {}
         for (tensor, parts, contestant), futures in waiting.items():
-            results = [future.result() for future in futures]
-            mean = {key: statistics.mean(result[key] for result in results) for key in results[0]}
-            print(f"{tensor:13} {parts:4} {contestant:15} connectivity {mean['connectivity']:9.0f}  CPU {mean['cpu']:7.2f} s"
-                  f"  imbalance {max(result['imbalance'] for result in results):.4f}  empty {mean['empty']:.1f}", flush=True)
-            if contestant == "polyad default":
-                default = mean
-            if contestant == "Mt-KaHyPar":
-                ratios.append((default["connectivity"] / mean["connectivity"], default["cpu"] / mean["cpu"]))
-        for at, what in enumerate(("connectivity", "CPU")):
-            if ratios:
-                product = math.prod(ratio[at] for ratio in ratios) ** (1 / len(ratios))
-                print(f"polyad default over Mt-KaHyPar, {what}: geometric mean {product:.3f}, worst {max(r[at] for r in ratios):.3f}")
+            mean = mean_of([future.result() for future in futures])
+            rows.setdefault((tensor, parts), {})[contestant] = mean
+            print(f"{tensor:13} {parts:4} {contestant:12} connectivity {mean['connectivity']:9.0f}  CPU {mean['cpu']:7.2f} s"
+                  f"  imbalance {mean['imbalance']:.4f}  empty {mean['empty']:.1f}", flush=True)
+        print("\n" + table(rows, list(contestants)) + "\n")
+        for peer in ("Zoltan", "Mt-KaHyPar"):
+            if {"default", peer} <= set(contestants):
+                print_ratios(rows, peer)
 
 
 if __name__ == "__main__":

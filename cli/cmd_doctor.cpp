@@ -16,6 +16,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
+#include "polyad/hypergraph/zoltan_partition.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -96,7 +97,7 @@ void run(const Comm& comm, const Args& args) {
       {"messages_arrive", messages_ok}, {"cores", omp_get_num_procs()},
       {"threads", num_threads()},       {"threads_work", threads_ok},
       {"memory_bytes", memory.total},   {"available_memory_bytes", memory.available},
-      {"huge_pages", huge_pages()},
+      {"huge_pages", huge_pages()},     {"zoltan", has_zoltan()},
   };
   for (const auto* program : {"mpirun", "splatt", "mf-train", "chromium"})
     json["programs"][program] = on_path(program);
@@ -111,6 +112,7 @@ void run(const Comm& comm, const Args& args) {
   console.say(
       fmt::format("huge pages {}{}", huge_pages(),
                   huge_pages() == "never" ? " (random access will be slower: 'madvise' would help)" : ""));
+  console.say(fmt::format("Zoltan     {}", has_zoltan() ? "built in" : "not built in (optional)"));
   for (const auto& [program, found] : json["programs"].items())
     console.say(
         fmt::format("{:<10} {}", program, found.get<bool>() ? "found" : "not on the PATH (optional)"));

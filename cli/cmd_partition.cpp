@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/older_parts.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "cli/partition_cache.hpp"
@@ -14,7 +13,7 @@
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
-#include "polyad/hypergraph/older_partition.hpp"
+#include "polyad/hypergraph/zoltan_partition.hpp"
 #include "polyad/io/hmetis_file.hpp"
 #include "polyad/io/partition_file.hpp"
 #include "polyad/report/partition_report.hpp"
@@ -30,7 +29,8 @@ struct Args {
   int num_parts = 2;
   double imbalance = 0.05, rho = 2, seconds = 0;
   std::uint64_t seed = 1;
-  std::string out, older, hypergraph_out;
+  std::string out, hypergraph_out;
+  OlderPartition older;
   bool no_cache = false;
 };
 
@@ -39,7 +39,8 @@ bool is_hypergraph_file(const std::string& path) {
 }
 
 PartitionMethod parse_method(const std::string& text) {
-  for (const auto method : {PartitionMethod::hypergraph, PartitionMethod::bisection, PartitionMethod::block})
+  for (const auto method : {PartitionMethod::hypergraph, PartitionMethod::bisection, PartitionMethod::block,
+                            PartitionMethod::zoltan})
     if (text == to_string(method)) return method;
   return PartitionMethod::random;
 }
@@ -71,37 +72,73 @@ TensorPartitionOptions parse(const Args& args) {
   return options;
 }
 
+bool searches(const Args& args) {
+  return args.method != "block" && args.method != "random";
+}
+
+void check_zoltan(const Args& args) {
+  if (!has_zoltan()) throw Error(Errc::bad_option, no_zoltan);
+  if (args.model == "coarse" && args.weights == "per-mode")
+    throw Error(Errc::bad_option,
+                "Zoltan balances one weight, and slices have one for each mode: --model coarse goes with "
+                "--weights together");
+}
+
 // No option is ignored.
-void check(const Args& args) {
-  const bool searches = args.method == "hypergraph" || args.method == "bisection";
-  if (!searches && (args.level != "default" || args.seconds > 0 || args.metric != "connectivity"))
+void check_method(const Args& args) {
+  const Args defaults;
+  const bool is_own = args.method == "hypergraph" || args.method == "bisection";
+  if (!is_own && (args.level != defaults.level || args.seconds > 0 || args.metric != defaults.metric))
     throw Error(Errc::bad_option,
                 fmt::format("--level, --time and --metric go with --method hypergraph or bisection, not {}",
                             args.method));
-  if (!args.older.empty() && args.method != "hypergraph")
+  if (!searches(args) && args.imbalance != defaults.imbalance)
+    throw Error(Errc::bad_option,
+                fmt::format("--imbalance goes with methods that search, not with {}", args.method));
+  if (args.method == "zoltan") check_zoltan(args);
+  if (args.method == "block" && args.seed != defaults.seed)
+    throw Error(Errc::bad_option, "--seed is for what is random, --method block is not");
+  if (!args.older.path.empty() && args.method != "hypergraph")
     throw Error(Errc::bad_option, "--refine goes with --method hypergraph");
-  if (args.weights != "per-mode" && args.model != "coarse")
+  if (!args.older.dims.empty() && (args.older.path.empty() || args.model != "coarse"))
+    throw Error(Errc::bad_option, "--refine-dims goes with --refine and --model coarse");
+  if (args.weights != defaults.weights && args.model != "coarse")
     throw Error(Errc::bad_option, "--weights goes with --model coarse");
-  if (is_hypergraph_file(args.input.path) && (args.model != "fine" || !args.hypergraph_out.empty()))
-    throw Error(Errc::bad_option, "--model and --write-hypergraph are for tensors; this is a hypergraph");
+  if (!args.hypergraph_out.empty() && args.model == "coarse" && args.weights == defaults.weights)
+    throw Error(Errc::bad_option,
+                "slices have a weight for each mode, and vertices in an .hgr file one: --write-hypergraph "
+                "goes with --weights together");
+}
+
+void check_hypergraph_input(const Args& args) {
+  const auto& input = args.input;
+  if (args.model != "fine" || !args.hypergraph_out.empty() || args.no_cache)
+    throw Error(Errc::bad_option,
+                "--model, --write-hypergraph and --no-cache are for tensors; this is a hypergraph");
+  if (!input.format.empty() || input.index_base >= 0 || !input.dims.empty() || !input.columns.empty() ||
+      !input.value.empty() || !input.labels.empty())
+    throw Error(Errc::bad_option, "how to read a tensor was said; this is a hypergraph");
+}
+
+void check(const Args& args) {
+  check_method(args);
+  if (is_hypergraph_file(args.input.path)) check_hypergraph_input(args);
   using Type = std::filesystem::file_type;
   for (const auto& path : {args.out, args.hypergraph_out})
     if (!path.empty()) check_place(path, Type::regular);
   const auto& json = args.common.json;
   if (!json.empty() && json != "-") check_place(json, Type::regular);
   auto inputs = input_paths(args.input);
-  inputs.push_back({"the file that --refine names", args.older});
+  inputs.push_back({"the file that --refine names", args.older.path});
   check_distinct(inputs, {{"--out", args.out},
                           {"--write-hypergraph", args.hypergraph_out},
                           {"--json", json == "-" ? "" : json}});
 }
 
-// Of a tensor or hypergraph that has grown: things behind the end of the older partition are new.
-std::vector<int> read_older(const Args& args, Index num_things) {
-  if (args.older.empty()) return {};
-  auto parts = io::read_partition(args.older, io::up_to(num_things, args.num_parts));
-  parts.resize(std::size_t(num_things), new_vertex);
-  return parts;
+void check_num_parts(const Args& args, Index num_vertices) {
+  if (num_vertices < args.num_parts)
+    throw Error(Errc::bad_option, fmt::format("--parts {}: there are no more than {} vertices to share out",
+                                              args.num_parts, num_vertices));
 }
 
 void partition_hypergraph_file(const Args& args, PartitionRun& run, Console& console) {
@@ -109,8 +146,9 @@ void partition_hypergraph_file(const Args& args, PartitionRun& run, Console& con
   const auto h = console.progress().during("reading " + args.input.path,
                                            [&] { return io::read_hypergraph(args.input.path); });
   run.model = "hypergraph";
-  run.options.older = read_older(args, h.num_vertices());
+  run.options.older = read_older_parts(args.older, h.num_vertices(), args.num_parts);
   run.load_seconds = watch.lap();
+  check_num_parts(args, h.num_vertices());
   auto result =
       console.progress().during("partitioning", [&] { return partition_by(h, run.method, run.options); });
   run.partition = {std::move(result.parts),
@@ -122,29 +160,19 @@ void partition_hypergraph_file(const Args& args, PartitionRun& run, Console& con
   run.partition_seconds = watch.lap();
 }
 
-Index num_things(const SparseTensor<double>& x, PartitionModel model) {
-  switch (model) {
-    case PartitionModel::fine:
-      return x.num_nonzeros();
-    case PartitionModel::coarse:
-      return std::accumulate(x.extents().begin(), x.extents().end(), Index(0));
-    case PartitionModel::row:
-      break;
-  }
-  return x.extent(0);
-}
-
 // Only partitions that another run would make again are kept.
 bool is_kept(const Args& args, const PartitionRun& run) {
-  return !args.no_cache && args.older.empty() && !run.partition.was_cut_short &&
-         (run.method == PartitionMethod::hypergraph || run.method == PartitionMethod::bisection);
+  return !args.no_cache && args.older.path.empty() && !run.partition.was_cut_short && searches(args);
 }
 
 void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run, Console& console) {
   Stopwatch watch;
   const auto x = load(comm, args.input, console).tensor;
   auto options = parse(args);
-  options.hypergraph.older = read_older(args, num_things(x, options.model));
+  const Index count = num_partitioned(x, options.model);
+  options.hypergraph.older = options.model == PartitionModel::coarse
+                                 ? read_older_slices(args.older, x.extents(), args.num_parts)
+                                 : read_older_parts(args.older, count, args.num_parts);
   run.options = options.hypergraph;
   run.model = args.model;
   run.load_seconds = watch.lap();
@@ -154,10 +182,10 @@ void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run
   run.was_cached = is_kept(args, run) && std::filesystem::exists(kept);
   run.partition = console.progress().during("partitioning", [&] {
     if (!run.was_cached) return partition_tensor(x, options);
-    const Index count = num_things(x, options.model);
     return measured_partition(x, options, io::read_partition(kept, {0, count, count, args.num_parts}));
   });
   run.partition_seconds = watch.lap();
+  check_num_parts(args, run.partition.num_vertices);
   if (run.was_cached || !is_kept(args, run)) return;
   if (const auto notice = keep_partition(kept, run.partition.parts); !notice.empty()) console.warn(notice);
 }
@@ -184,7 +212,7 @@ void run(const Comm& comm, const Args& args) {
 void add_method_options(CLI::App& command, Args& args) {
   command.add_option("--method", args.method, "hypergraph is the one that looks for little communication")
       ->capture_default_str()
-      ->check(CLI::IsMember({"hypergraph", "bisection", "block", "random"}));
+      ->check(CLI::IsMember({"hypergraph", "bisection", "block", "random", "zoltan"}));
   command
       .add_option("--metric", args.metric, "What is made small: connectivity - 1, or the sum of lambda^rho")
       ->capture_default_str()
@@ -224,7 +252,10 @@ void add_partition(CLI::App& app, const Comm& comm) {
       ->capture_default_str()
       ->check(CLI::IsMember({"per-mode", "together"}));
   add_method_options(*command, *args);
-  command->add_option("--refine", args->older, "An older partition to improve; what is not in it is new");
+  command->add_option("--refine", args->older.path,
+                      "An older partition to improve; what is not in it is new");
+  command->add_option("--refine-dims", args->older.dims,
+                      "Of slices: the dimensions of the tensor that it is of, if that has grown since");
   command->add_option("--out", args->out, "Write a part per nonzero, slice or row, a line each");
   command->add_option("--write-hypergraph", args->hypergraph_out, "Write what is partitioned as x.hgr");
   command->add_flag("--no-cache", args->no_cache,

@@ -13,6 +13,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/hypergraph/partitioner.hpp"
 #include "polyad/report/plan_page.hpp"
 #include "polyad/report/plan_report.hpp"
 
@@ -45,13 +46,13 @@ void check_places(const Args& args) {
 
 // Partitions that are made or read, not counted out.
 FurtherStrategies further_strategies(const Args& args, const SparseTensor<double>& x,
-                                     const StrategyPlanOptions& options) {
+                                     const StrategyPlanOptions& options, std::vector<std::string>& notices) {
   std::vector<FurtherStrategies> all;
   if (!partition_file(args.distribution).empty())
     all.push_back(
         partition_from_file(args.distribution, x, options.process_counts, options.distribution.row_rule));
   if (args.with_hypergraph)
-    all.push_back(partitions_of_hypergraphs(x, args.input.path, options.distribution, args.seconds));
+    all.push_back(partitions_of_hypergraphs(x, args.input.path, options.distribution, args.seconds, notices));
   return [all](const Distributor& distributor) {
     std::vector<Strategy> found;
     for (const auto& some : all)
@@ -60,8 +61,17 @@ FurtherStrategies further_strategies(const Args& args, const SparseTensor<double
   };
 }
 
-StrategyPlanOptions plan_options(const Args& args, const SparseTensor<double>& x,
-                                 const MachineModel& machine) {
+void check_hypergraph(const StrategyPlanOptions& options) {
+  if (options.distribution.scheme == Scheme::medium)
+    throw Error(Errc::bad_option,
+                "--with-hypergraph is for fine and coarse grain, and only medium grain was asked for");
+  if (const int most = options.process_counts.back(); most > most_parts)
+    throw Error(Errc::bad_option,
+                fmt::format("--with-hypergraph is for up to {} processes, not for {}", most_parts, most));
+}
+
+StrategyPlanOptions plan_options(const Args& args, const SparseTensor<double>& x, const MachineModel& machine,
+                                 std::vector<std::string>& notices) {
   StrategyPlanOptions options;
   for (const Index count : parse_numbers(args.processes, "--processes", max_processes, max_counts))
     options.process_counts.push_back(int(count));
@@ -74,7 +84,8 @@ StrategyPlanOptions plan_options(const Args& args, const SparseTensor<double>& x
     if (grid && grid->size() != count)
       throw Error(Errc::bad_option, fmt::format("the grid {} is for {} processes, not for {}",
                                                 to_string(*grid), grid->size(), count));
-  options.further = further_strategies(args, x, options);
+  if (args.with_hypergraph) check_hypergraph(options);
+  options.further = further_strategies(args, x, options, notices);
   return options;
 }
 
@@ -110,13 +121,16 @@ void run(const Comm& comm, const Args& args) {
   PlanRun run;
   run.load_seconds = watch.lap();
   run.input = args.input.path;
+  run.input_options = given_options(args.input);
   run.partition = partition_file(args.distribution);
   run.dims = loaded.tensor.extents();
   run.machine = machine.source;
   run.threads = num_threads();
-  run.options = plan_options(args, loaded.tensor, machine.model);
+  std::vector<std::string> notices;
+  run.options = plan_options(args, loaded.tensor, machine.model, notices);
   run.plan = plan_strategies(loaded.tensor, run.options, console.progress());
   run.peak_memory_bytes = peak_memory_bytes();
+  for (const auto& notice : notices) console.warn(notice);
   warn_of_duplicates(console, args.input, run.plan.num_duplicates);
   console.say(plan_text(run));
   if (!args.page.empty()) {

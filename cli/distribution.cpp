@@ -97,7 +97,7 @@ void check(const DistributionArgs& args) {
                 "--replicate is for --distribution medium or fine: in coarse grain nothing is folded");
   if (args.row_owners != "greedy" && args.scheme != "fine")
     throw Error(Errc::bad_option, "--row-owners is for --distribution fine; the others say who owns a row");
-  if (args.partition == "hypergraph" && args.scheme == "medium")
+  if (args.partition == "hypergraph" && (args.scheme == "medium" || cuts_modes(args)))
     throw Error(Errc::bad_option, "--partition hypergraph is for --distribution fine or coarse");
 }
 
@@ -263,24 +263,29 @@ FurtherStrategies partition_from_file(const DistributionArgs& args, const Sparse
 }
 
 FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const std::string& path,
-                                            const DistributionOptions& options, double most_seconds) {
-  return [&x, path, options, most_seconds](const Distributor& distributor) {
+                                            const DistributionOptions& options, double most_seconds,
+                                            std::vector<std::string>& notices) {
+  const auto make = [&x, &notices, path, options, most_seconds](const Distributor& distributor,
+                                                                Scheme scheme) {
+    const auto model = scheme == Scheme::fine ? PartitionModel::fine : PartitionModel::coarse;
+    auto how = hypergraph_options(model, distributor.num_parts(), options.seed);
+    how.hypergraph.most_seconds = most_seconds;
+    auto kept = partition_and_keep(x, path, how);
+    if (!kept.notice.empty())
+      notices.push_back(fmt::format("{} hypergraph for {} processes: {}", to_string(scheme),
+                                    distributor.num_parts(), kept.notice));
+    auto made = scheme == Scheme::fine ? distributor.fine_listed(std::move(kept.parts))
+                                       : distributor.coarse_listed(by_mode(kept.parts, x.extents()));
+    made.row_rule = options.row_rule;
+    return made;
+  };
+  return [make, options](const Distributor& distributor) {
     std::vector<Strategy> found;
-    for (const auto scheme : {Scheme::fine, Scheme::coarse}) {
-      if (options.scheme && *options.scheme != scheme) continue;
-      found.push_back({scheme, "hypergraph", {}, {}, [&x, &distributor, scheme, path, options, most_seconds] {
-                         const auto model =
-                             scheme == Scheme::fine ? PartitionModel::fine : PartitionModel::coarse;
-                         auto how = hypergraph_options(model, distributor.num_parts(), options.seed);
-                         how.hypergraph.most_seconds = most_seconds;
-                         auto parts = partition_and_keep(x, path, how);
-                         auto made = scheme == Scheme::fine
-                                         ? distributor.fine_listed(std::move(parts))
-                                         : distributor.coarse_listed(by_mode(parts, x.extents()));
-                         made.row_rule = options.row_rule;
-                         return made;
-                       }});
-    }
+    for (const auto scheme : {Scheme::fine, Scheme::coarse})
+      if (!options.scheme || *options.scheme == scheme)
+        found.push_back({scheme, "hypergraph", {}, {}, [make, &distributor, scheme] {
+                           return make(distributor, scheme);
+                         }});
     return found;
   };
 }

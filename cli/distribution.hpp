@@ -37,8 +37,10 @@ DistributionOptions parse_distribution(const DistributionArgs& args, std::uint64
 FurtherStrategies partition_from_file(const DistributionArgs& args, const SparseTensor<double>& x,
                                       std::span<const int> process_counts, RowRule row_rule);
 // Strategies of fine and coarse grain for every number of processes: partitions that are made for the tensor,
-// each within so many seconds, and kept beside it unless time cut them short. The tensor must outlive them.
+// each within so many seconds, and kept beside it; what is worth telling of that is added to the notices.
+// These and the tensor must outlive the strategies.
 FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const std::string& path,
-                                            const DistributionOptions& options, double most_seconds);
+                                            const DistributionOptions& options, double most_seconds,
+                                            std::vector<std::string>& notices);
 
 }  // namespace polyad::cli

@@ -95,6 +95,20 @@ void add_coordinate_options(CLI::App& command, InputOptions& options) {
   command.add_option("--value", options.value, "csv: the value's column; then --columns are all modes");
 }
 
+std::vector<std::string> given_options(const InputOptions& options) {
+  std::vector<std::string> given;
+  const auto add = [&](const std::string& name, const std::string& value) {
+    if (!value.empty()) given.insert(given.end(), {name, value});
+  };
+  add("--input-format", options.format);
+  add("--index-base", options.index_base < 0 ? "" : std::to_string(options.index_base));
+  add("--dims", options.dims);
+  add("--columns", options.columns);
+  add("--value", options.value);
+  for (const auto& labels : options.labels) add("--labels", labels);
+  return given;
+}
+
 std::vector<Index> parse_dims(const std::string& text, const std::string& option) {
   std::vector<Index> dims;
   for (std::size_t begin = 0; begin <= text.size();) {

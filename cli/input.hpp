@@ -23,6 +23,9 @@ void add_input_options(CLI::App& command, InputOptions& options);
 // Those of a file of coordinates of a model, which states the dims.
 void add_coordinate_options(CLI::App& command, InputOptions& options);
 
+// Those that were given, as another command takes them: {"--dims", "30x24x659"}.
+std::vector<std::string> given_options(const InputOptions& options);
+
 // What they mean to the reader. Throws Error{bad_option}.
 io::ReadOptions read_options(const InputOptions& options);
 // The same for coordinates of a model.

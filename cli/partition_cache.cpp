@@ -40,6 +40,12 @@ SparseTensor<double> gather_tensor(const Comm& comm, const SparseTensor<double>&
   return {share.extents(), std::move(indices), std::move(values)};
 }
 
+// Where a partition is kept that another run would not make again: only a plan does so, for the run that it
+// is a plan of.
+std::filesystem::path cut_short(std::filesystem::path path) {
+  return path.replace_extension(".cut-short.part");
+}
+
 // From one process to those that have the nonzeros.
 std::vector<int> scatter_parts(const Comm& comm, std::span<const int> all, Index mine) {
   const auto counts = comm.all_gather(mine);
@@ -104,39 +110,47 @@ KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& s
   const auto path = cached_partition(tensor_path, options, partition_fingerprint(comm, share, options));
   const bool is_fine = options.model == PartitionModel::fine;
   const auto place = is_fine ? place_of(comm, share) : SharePlace{0, 0};
-  const Index num_slices = options.model == PartitionModel::row
-                               ? share.extent(0)
-                               : std::accumulate(share.extents().begin(), share.extents().end(), Index(0));
-  const io::PartitionLines lines{place.first, is_fine ? share.num_nonzeros() : num_slices,
-                                 is_fine ? place.total : num_slices, options.hypergraph.num_parts};
-  if (comm.all_reduce<std::int32_t>(std::filesystem::exists(path), Reduce::min) == 1)
-    return {collectively(comm, [&] { return io::read_partition(path, lines); }), ""};
+  const Index mine = num_partitioned(share, options.model);
+  const io::PartitionLines lines{place.first, mine, is_fine ? place.total : mine,
+                                 options.hypergraph.num_parts};
+  for (const auto& kept : {path, cut_short(path)})
+    if (comm.all_reduce<std::int32_t>(std::filesystem::exists(kept), Reduce::min) == 1)
+      return {
+          collectively(comm, [&] { return io::read_partition(kept, lines); }),
+          kept == path ? "" : fmt::format("{} is used, which was cut short when it was made", kept.string())};
 
   const auto whole = gather_tensor(comm, share, 0);
-  KeptPartition kept;
+  KeptPartition made;
   auto all = collectively(comm, [&] {
     if (comm.rank() != 0) return std::vector<int>{};
     auto parts = partition_tensor(whole, options).parts;
-    kept.notice = keep_partition(path, parts);
+    made.notice = keep_partition(path, parts);
     return parts;
   });
   if (is_fine) {
-    kept.parts = scatter_parts(comm, all, share.num_nonzeros());
+    made.parts = scatter_parts(comm, all, share.num_nonzeros());
   } else {
     comm.broadcast(all, 0);
-    kept.parts = std::move(all);
+    made.parts = std::move(all);
   }
-  return kept;
+  return made;
 }
 
-std::vector<int> partition_and_keep(const SparseTensor<double>& x, const std::string& tensor_path,
-                                    const TensorPartitionOptions& options) {
+KeptPartition partition_and_keep(const SparseTensor<double>& x, const std::string& tensor_path,
+                                 const TensorPartitionOptions& options) {
+  const auto path = cached_partition(tensor_path, options, partition_fingerprint(Comm::self(), x, options));
   auto partition = partition_tensor(x, options);
   if (!partition.was_cut_short) {
-    const auto fingerprint = partition_fingerprint(Comm::self(), x, options);
-    keep_partition(cached_partition(tensor_path, options, fingerprint), partition.parts);
+    auto notice = keep_partition(path, partition.parts);
+    return {std::move(partition.parts), std::move(notice)};
   }
-  return std::move(partition.parts);
+  const Index count = num_partitioned(x, options.model);
+  if (std::filesystem::exists(path))
+    return {io::read_partition(path, {0, count, count, options.hypergraph.num_parts}),
+            fmt::format("cut short; {}, which was not, is taken instead", path.string())};
+  auto notice = keep_partition(cut_short(path), partition.parts);
+  if (notice.empty()) notice = fmt::format("cut short; kept for cpd as {}", cut_short(path).string());
+  return {std::move(partition.parts), std::move(notice)};
 }
 
 }  // namespace polyad::cli

@@ -28,18 +28,20 @@ TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, s
 // The same for the users of ratings, as complete deals them out: the sum of squared connectivities.
 TensorPartitionOptions completion_partition_options(int num_parts, std::uint64_t seed);
 
-// [nonzero of the share], or [slice], mode after mode: from beside the tensor, or made by one process that
-// has all of the tensor for the time, and then kept there. Where that cannot be written, `notice` tells why.
-// Collective.
+// [nonzero of the share], or [slice], mode after mode; and what is worth telling, such as why it could not be
+// kept.
 struct KeptPartition {
   std::vector<int> parts;
   std::string notice;
 };
+// From beside the tensor; or made by one process that has all of the tensor for the time, and then kept
+// there. Collective.
 KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& share,
                                  const std::string& tensor_path, const TensorPartitionOptions& options);
 
-// Makes it anew, on one process, and keeps it where it can be written and was not cut short.
-std::vector<int> partition_and_keep(const SparseTensor<double>& x, const std::string& tensor_path,
-                                    const TensorPartitionOptions& options);
+// Makes it anew, on one process, and keeps it so that partition_or_reuse finds it: also if time cut it short,
+// unless there is one that was not, which is then taken.
+KeptPartition partition_and_keep(const SparseTensor<double>& x, const std::string& tensor_path,
+                                 const TensorPartitionOptions& options);
 
 }  // namespace polyad::cli

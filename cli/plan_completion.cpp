@@ -28,9 +28,9 @@ std::vector<int> parts_of(const RowOwners& owners, Index num_users) {
   return parts;
 }
 
-// As `complete` deals users out.
+// As `complete` deals users out, which knows the ratings as they stand in the file.
 std::vector<UserPartition> partitions(const SparseTensor<double>& x, const std::string& path,
-                                      const CompletionPlanArgs& args) {
+                                      const CompletionPlanArgs& args, const Console& console) {
   std::vector<UserPartition> all;
   const bool is_auto = args.partition == "auto";
   const auto add = [&](const std::string& name, Distribution (Distributor::*make)() const) {
@@ -48,11 +48,14 @@ std::vector<UserPartition> partitions(const SparseTensor<double>& x, const std::
                      return io::read_partition(file, {0, users, users, num_parts});
                    }});
   if (args.with_hypergraph)
-    all.push_back({"hypergraph", [&x, path, seed = args.seed, seconds = args.seconds](int num_parts) {
-                     auto how = completion_partition_options(num_parts, seed);
-                     how.hypergraph.most_seconds = seconds;
-                     return partition_and_keep(x, path, how);
-                   }});
+    all.push_back(
+        {"hypergraph", [&x, &console, path, seed = args.seed, seconds = args.seconds](int num_parts) {
+           auto how = completion_partition_options(num_parts, seed);
+           how.hypergraph.most_seconds = seconds;
+           auto kept = partition_and_keep(x, path, how);
+           if (!kept.notice.empty()) console.warn(kept.notice);
+           return std::move(kept.parts);
+         }});
   return all;
 }
 
@@ -68,22 +71,23 @@ void plan_for_completion(const Comm& comm, const InputOptions& input, const Comp
     for (const Index count : parse_numbers(args.sync, "--sync", max_processes, max_counts))
       run.options.sub_epochs.push_back(int(count));
   Stopwatch watch;
-  auto loaded = load(comm, input, console);
+  const auto loaded = load(comm, input, console);
   require_ratings(loaded, input.path);
   run.load_seconds = watch.lap();
-  const Index dropped = keep_last_ratings(loaded.tensor);
+  auto ratings = loaded.tensor;
+  const Index dropped = keep_last_ratings(ratings);
   if (dropped > 0)
     console.warn(fmt::format("{}: {} repeated by a later line, and dropped", input.path,
                              counted_were(dropped, "rating")));
   CompletionOptions defaults;
   defaults.num_factors = args.num_factors;
   run.input = input.path;
-  run.options.partitions = partitions(loaded.tensor, input.path, args);
+  run.options.partitions = partitions(loaded.tensor, input.path, args, console);
   run.options.row = {args.num_factors, travelling_words(defaults).per_row(), sizeof(float)};
   run.options.machine = machine.model;
   run.machine = machine.source;
   run.threads = num_threads();
-  run.plan = plan_completion(loaded.tensor, run.options, console.progress());
+  run.plan = plan_completion(ratings, run.options, console.progress());
   run.plan_seconds = watch.lap();
   run.peak_memory_bytes = peak_memory_bytes();
   console.say(completion_plan_text(run));

@@ -2,7 +2,7 @@
 """Checks that rooms include only what the house allows (docs: the floors in the design).
 
 - A file of polyad/<room>/ includes its own room and the rooms in MAY_SEE, always as "polyad/<room>/x.hpp".
-- Only polyad/comm/ includes <mpi.h>.
+- Only polyad/comm/ includes <mpi.h>; and one file includes <zoltan.h>, which brings it along.
 - Nobody outside cli/ includes headers of cli/.
 
 Prints file:line for every violation; exit code 1 when there is one.
@@ -26,6 +26,7 @@ MAY_SEE: dict[str, set[str]] = {
     "report": {"base", "tensor", "hypergraph", "dist", "algo"},
 }
 FOLDERS = ["polyad", "cli", "tests", "bench", "examples", "python"]
+ZOLTAN = Path("polyad/hypergraph/zoltan_partition.cpp")  # an outside partitioner: it gets MPI_COMM_SELF and sends nothing
 SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".cc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
@@ -50,6 +51,8 @@ def faults(path: Path, quote: str, included: Path) -> Iterator[str]:
         yield from library_faults(path, quote, included)
     if included.name == "mpi.h" and path.parts[:2] != ("polyad", "comm"):
         yield "only polyad/comm/ may include <mpi.h>"
+    if included.name.startswith("zoltan") and included.parts[0] != "polyad" and path != ZOLTAN:
+        yield f"only {ZOLTAN} may include <{included}>, which includes <mpi.h>"
     if included.parts[0] == "cli" and path.parts[0] != "cli":
         yield "only cli/ may include headers of cli/"
 

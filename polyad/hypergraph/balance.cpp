@@ -113,15 +113,25 @@ std::vector<int> random_parts(const Hypergraph& h, const PartLimits& limits, std
 
 std::vector<int> block_parts(const Hypergraph& h, const PartLimits& limits) {
   const auto num_parts = Index(limits[0].size());
-  std::vector<Index> total, before(std::size_t(h.num_constraints()), 0);
-  for (int c = 0; c < h.num_constraints(); ++c) total.push_back(std::max<Index>(total_weight(h, c), 1));
-  std::vector<int> parts;
-  for (Index v = 0; v < h.num_vertices(); ++v) {
-    const int c = heaviest_constraint(h, v, limits);
-    // Where the middle of the vertex lies.
-    const double middle = double(before[c]) + double(h.vertex_weight(v, c)) / 2;
-    parts.push_back(int(std::min(Index(middle * double(num_parts) / double(total[c])), num_parts - 1)));
-    before[c] += h.vertex_weight(v, c);
+  std::vector<std::vector<Index>> of_constraint(limits.size());  // the vertices of which it decides
+  for (Index v = 0; v < h.num_vertices(); ++v)
+    of_constraint[std::size_t(heaviest_constraint(h, v, limits))].push_back(v);
+  std::vector<int> parts(std::size_t(h.num_vertices()));
+  for (int c = 0; c < h.num_constraints(); ++c) {
+    const auto& vertices = of_constraint[std::size_t(c)];
+    const auto total = double(std::max<Index>(total_weight(h, c), 1));
+    const Index count = std::ssize(vertices);
+    Index before = 0, last = -1;
+    for (Index i = 0; i < count; ++i) {
+      const Index weight = h.vertex_weight(vertices[i], c);
+      // Where the middle of the vertex lies; but no part is passed over where there are vertices for all.
+      Index part =
+          std::min(Index((double(before) + double(weight) / 2) * double(num_parts) / total), num_parts - 1);
+      if (count >= num_parts) part = std::min(std::max(part, num_parts - count + i), last + 1);
+      parts[vertices[i]] = int(part);
+      last = part;
+      before += weight;
+    }
   }
   return parts;
 }

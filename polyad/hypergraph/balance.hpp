@@ -51,7 +51,8 @@ void fill_empty_parts(std::span<int> parts, int num_parts);
 // Balanced parts without regard to nets: heavy vertices first, each to the part with most room.
 std::vector<int> random_parts(const Hypergraph& h, const PartLimits& limits, std::uint64_t seed);
 
-// Consecutive vertices with equal weight, in each constraint of its own.
+// Consecutive vertices with equal weight, in each constraint of its own; where there are enough of them, no
+// part is empty.
 std::vector<int> block_parts(const Hypergraph& h, const PartLimits& limits);
 
 }  // namespace polyad

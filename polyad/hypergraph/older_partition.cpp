@@ -71,4 +71,16 @@ std::vector<int> place_new_vertices(const Hypergraph& h, std::span<const int> ol
   return parts;
 }
 
+std::vector<int> parts_of_grown_modes(std::span<const int> older, std::span<const Index> older_extents,
+                                      std::span<const Index> extents) {
+  std::vector<int> parts;
+  for (std::size_t m = 0; m < extents.size(); ++m) {
+    const auto of_mode = older.first(std::size_t(older_extents[m]));
+    parts.insert(parts.end(), of_mode.begin(), of_mode.end());
+    parts.insert(parts.end(), std::size_t(extents[m] - older_extents[m]), new_vertex);
+    older = older.subspan(of_mode.size());
+  }
+  return parts;
+}
+
 }  // namespace polyad

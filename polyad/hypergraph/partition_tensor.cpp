@@ -8,6 +8,7 @@
 #include "polyad/hypergraph/older_partition.hpp"
 #include "polyad/hypergraph/recursive_bisection.hpp"
 #include "polyad/hypergraph/tilings.hpp"
+#include "polyad/hypergraph/zoltan_partition.hpp"
 
 namespace polyad {
 
@@ -128,10 +129,24 @@ std::string to_string(PartitionMethod method) {
       return "bisection";
     case PartitionMethod::block:
       return "block";
+    case PartitionMethod::zoltan:
+      return "zoltan";
     case PartitionMethod::random:
       break;
   }
   return "random";
+}
+
+Index num_partitioned(const SparseTensor<double>& x, PartitionModel model) {
+  switch (model) {
+    case PartitionModel::fine:
+      return x.num_nonzeros();
+    case PartitionModel::coarse:
+      return std::accumulate(x.extents().begin(), x.extents().end(), Index(0));
+    case PartitionModel::row:
+      break;
+  }
+  return x.extent(0);
 }
 
 TensorPartition measured_partition(const SparseTensor<double>& x, const TensorPartitionOptions& options,
@@ -162,12 +177,16 @@ PartitionResult partition_by(const Hypergraph& h, PartitionMethod method, Partit
       return partition_hypergraph(h, options);
     case PartitionMethod::bisection:
       return bisect_recursively(h, options);
+    case PartitionMethod::zoltan:
+      return partition_by_zoltan(h, options);
     case PartitionMethod::block:
-      return measured(h, block_parts(h, limits), options);
     case PartitionMethod::random:
       break;
   }
-  return measured(h, random_parts(h, limits, options.seed), options);
+  auto parts =
+      method == PartitionMethod::block ? block_parts(h, limits) : random_parts(h, limits, options.seed);
+  fill_empty_parts(parts, options.num_parts);
+  return measured(h, std::move(parts), options);
 }
 
 Hypergraph model_of(const SparseTensor<double>& x, const TensorPartitionOptions& options) {

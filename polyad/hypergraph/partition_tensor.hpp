@@ -16,7 +16,8 @@ enum class PartitionMethod {
   hypergraph,  // partition_hypergraph, also from the tilings of a tensor
   bisection,   // bisect_recursively
   block,       // consecutive slices or rows
-  random
+  random,
+  zoltan  // partition_by_zoltan
 };
 std::string to_string(PartitionMethod method);
 
@@ -28,6 +29,9 @@ struct TensorPartition {
   bool was_cut_short = false;
   Index num_vertices = 0, num_nets = 0, num_pins = 0;
 };
+
+// How many parts those are.
+Index num_partitioned(const SparseTensor<double>& x, PartitionModel model);
 
 struct TensorPartitionOptions {
   PartitionModel model = PartitionModel::fine;

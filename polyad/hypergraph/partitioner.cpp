@@ -26,6 +26,8 @@ constexpr Index hardly_any = 1000;  // vertices per move
 constexpr std::size_t most_starts = 3;
 // A start that costs so many times as much as the best that was refined does not come to be better.
 constexpr double hopeless = 1.3;
+// Clusters are heavy: so much above its limit, a part on the coarsest level is brought down on finer ones.
+constexpr double mended_later = 0.02;
 
 struct Work {
   int random_starts, grown_starts, cycles;
@@ -77,23 +79,29 @@ class Partitioner {
     return options_.objective.of(measure_partition(h, parts, options_.num_parts, options_.objective.rho));
   }
 
-  bool is_balanced(std::span<const int> parts) const {
-    const Balance balance(h_, parts, limits_);
-    for (int part = 0; part < options_.num_parts; ++part)
-      if (balance.is_overloaded(part)) return false;
-    return true;
+  // By how much of its limit the worst part is above it; 0 where the balance is kept.
+  double overload(const Hypergraph& h, std::span<const int> parts) const {
+    const Balance balance(h, parts, limits_);
+    double most = 0;
+    for (int c = 0; c < h.num_constraints(); ++c)
+      for (int part = 0; part < options_.num_parts; ++part)
+        most = std::max(most, -double(balance.room(part, c)) / double(std::max<Index>(limits_[c][part], 1)));
+    return most;
   }
 
-  // A partition that keeps the balance goes before one that does not.
+  // Balance goes before cost.
+  struct Rank {
+    double overload, price;
+    friend auto operator<=>(const Rank&, const Rank&) = default;
+  };
+
   void consider(std::vector<int> parts) {
-    const double price = cost(h_, parts);
-    const bool balanced = is_balanced(parts);
-    if (!best_.empty() && (balanced == best_is_balanced_ ? price >= least_ : best_is_balanced_)) return;
+    const Rank rank{overload(h_, parts), cost(h_, parts)};
+    if (!best_.empty() && rank >= best_rank_) return;
     best_ = std::move(parts);
-    least_ = price;
-    best_is_balanced_ = balanced;
+    best_rank_ = rank;
     is_start_ = false;
-    if (options_.on_better) options_.on_better(best_, least_);
+    if (options_.on_better) options_.on_better(best_, rank.price);
   }
 
   // Also puts the starts in order, the best first.
@@ -126,7 +134,7 @@ class Partitioner {
   }
 
   std::vector<int> rebalanced(std::vector<int> parts) const {
-    if (is_balanced(parts)) return parts;
+    if (overload(h_, parts) == 0) return parts;
     Refiner(h_, parts, limits_, options_.objective).rebalance();
     return parts;
   }
@@ -143,13 +151,14 @@ class Partitioner {
   std::vector<int> from_scratch(const Work& work) {
     const Hierarchy levels(h_, limits_, {}, options_.seed);
     std::vector<int> best;
-    double least = 0;
+    Rank best_rank{};
     const auto refine_start = [&](std::vector<int> parts, std::uint64_t seed) {
       refine(levels.coarsest(), parts, first_passes, seed);
-      const double price = cost(levels.coarsest(), parts);
-      if (!best.empty() && price >= least) return;
+      const Rank rank{std::max(overload(levels.coarsest(), parts) - mended_later, 0.0),
+                      cost(levels.coarsest(), parts)};
+      if (!best.empty() && rank >= best_rank) return;
       best = std::move(parts);
-      least = price;
+      best_rank = rank;
     };
     for (int s = 0; s < work.random_starts && (s == 0 || !is_late()); ++s)
       refine_start(random_parts(levels.coarsest(), limits_, options_.seed + std::uint64_t(s)),
@@ -158,7 +167,8 @@ class Partitioner {
       refine_start(grow_parts(levels.coarsest(), limits_, options_.seed + std::uint64_t(s)), options_.seed);
     for (std::size_t s = 0; s < std::min(ordered_starts_.size(), most_starts) && !is_late(); ++s) {
       auto start = levels.coarsened(*ordered_starts_[s]);
-      if (cost(levels.coarsest(), start) <= hopeless * least) refine_start(std::move(start), options_.seed);
+      if (cost(levels.coarsest(), start) <= hopeless * best_rank.price)
+        refine_start(std::move(start), options_.seed);
     }
     return uncoarsen(levels, std::move(best), options_.seed);
   }
@@ -179,8 +189,7 @@ class Partitioner {
   Stopwatch watch_;
   std::vector<const std::vector<int>*> ordered_starts_;
   std::vector<int> best_;
-  double least_ = 0;
-  bool best_is_balanced_ = false;
+  Rank best_rank_{};
   bool is_start_ = false;  // the best so far is one of the given starts
   bool was_cut_short_ = false;
 };

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "polyad/base/timings.hpp"
+#include "polyad/hypergraph/refine.hpp"
 
 namespace polyad {
 
@@ -41,6 +42,7 @@ class Bisection {
       if (pieces.front().num_parts == 1) continue;
       for (auto& half : halves(pieces.front())) pieces.push_back(std::move(half));
     }
+    keep_promises();
     auto metrics = measure_partition(h_, parts_, options_.num_parts, options_.objective.rho);
     return {std::move(parts_), std::move(metrics), was_cut_short_};
   }
@@ -100,6 +102,13 @@ class Bisection {
       parts_[piece.vertices[i]] = half.first_part;
     }
     return halves;
+  }
+
+  // Bisections that were each as uneven as they may be, and as vertices forced them to be, can add up.
+  void keep_promises() {
+    const auto limits = part_limits(h_, options_.num_parts, options_.imbalance);
+    Refiner(h_, parts_, limits, options_.objective).rebalance();
+    fill_empty_parts(parts_, options_.num_parts);
   }
 
   static bool is_cut(const Hypergraph& h, Index net, std::span<const int> parts) {

@@ -64,6 +64,16 @@ nlohmann::ordered_json strategy_json(const PlanRun& run, const PlannedStrategy& 
   return json;
 }
 
+// As a word of a command line.
+std::string for_shell(const std::string& word) {
+  constexpr std::string_view harmless =
+      "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_./,:=+@%";
+  if (!word.empty() && word.find_first_not_of(harmless) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string table_head(int processes) {
   return fmt::format("\n{:<28} {:>9} {:>14} {:>10} {:>11} {:>5} {:>5} {:>5} {:>9} {:>9} {:>10}\n",
                      processes_text(processes), "iteration", "words sent", "messages", "all-reduced", "r_nnz",
@@ -140,8 +150,10 @@ std::vector<std::string> cpd_options(const PlanRun& run, const PlannedStrategy& 
 
 std::string cpd_command(const PlanRun& run, const PlannedStrategy& planned) {
   const auto start = planned.processes == 1 ? "" : fmt::format("mpirun -n {} ", planned.processes);
-  auto command = fmt::format("{}polyad cpd {} -r {}", start, run.input, run.options.num_components);
-  for (const auto& option : cpd_options(run, planned)) command += " " + option;
+  auto command = fmt::format("{}polyad cpd {}", start, for_shell(run.input));
+  for (const auto& option : run.input_options) command += " " + for_shell(option);
+  command += fmt::format(" -r {}", run.options.num_components);
+  for (const auto& option : cpd_options(run, planned)) command += " " + for_shell(option);
   return command;
 }
 

@@ -10,8 +10,9 @@ namespace polyad {
 
 // What a run of `polyad plan` was and what it found.
 struct PlanRun {
-  std::string input;      // the path of the tensor
-  std::string partition;  // of the file with a partition, if one was given
+  std::string input;                       // the path of the tensor
+  std::vector<std::string> input_options;  // how it was read
+  std::string partition;                   // of the file with a partition, if one was given
   std::vector<Index> dims;
   StrategyPlanOptions options;
   StrategyPlan plan;

@@ -130,6 +130,8 @@ class DistributedTest(ProgramTest):
                             "--policy", "set")
         self.assert_refused("a random partition is for coarse or fine grain", 2, "--distribution", "medium",
                             "--partition", "random")
+        self.assert_refused("--partition hypergraph is for --distribution fine or coarse", 2, "--partition", "hypergraph",
+                            "--grid", "2x1x1x1")
         self.assert_refused("in coarse grain the formats are csf, coo and hicoo, not csf-two", 2, "--distribution",
                             "coarse", "--format", "csf-two")
         self.assert_refused("--grid-primes is for grids that are chosen", 2, "--grid", "splatt", "--grid-primes", 3)

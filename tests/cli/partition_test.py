@@ -116,6 +116,25 @@ class ResultTest(PartitionTest):
         stayed = sum(a == b for a, b in zip(older.read_text().split(), self.out.read_text().split()))
         self.assertGreater(stayed, 0.8 * 50000)
 
+    def test_slices_of_a_tensor_that_has_grown(self) -> None:
+        small, grown = self.folder / "small.tns", self.folder / "grown.tns"
+        self.succeed("generate", "communities", small, "--dims", "90x80x70", "--nnz", 6000, "--block-dims", "12x10x9", "-q")
+        cells = "".join(line for line in small.read_text().splitlines(keepends=True) if not line.startswith("#"))
+        grown.write_text(cells + "".join(f"{91 + i % 8} {81 + i % 4} {1 + i % 71} 1\n" for i in range(200)))
+        older = self.folder / "older.part"
+        self.partition(small, "-k", 4, "--model", "coarse", "--dims", "90x80x70", "--out", older)
+        how = ("-k", 4, "--model", "coarse", "--dims", "98x84x71", "--refine", older)
+        self.assert_fails(f"{older}: has 240 lines; expected 253 for the slices of 98x84x71; if the tensor has grown, say by "
+                          "--refine-dims what it was", 2, "partition", grown, *how)
+        self.assert_fails("--refine-dims 99x80x70: the tensor is 98x84x71, which did not grow from that", 2, "partition", grown,
+                          *how, "--refine-dims", "99x80x70")
+        self.partition(grown, *how, "--refine-dims", "90x80x70", "--out", self.out)
+        before, after = older.read_text().split(), self.out.read_text().split()
+        self.assertEqual(len(after), 98 + 84 + 71)
+        stayed = sum(before[first + i] == after[now + i] for first, now, extent in ((0, 0, 90), (90, 98, 80), (170, 182, 70))
+                     for i in range(extent))
+        self.assertGreater(stayed, 0.7 * 240)
+
     def test_hypergraph_files(self) -> None:
         written = self.folder / "debian.hgr"
         tensor = self.partition(self.debian, "-k", 5, "--write-hypergraph", written)
@@ -130,6 +149,50 @@ class ResultTest(PartitionTest):
         uber = self.folder / "uber.tns.gz"
         shutil.copy(SHARED_DATA / "tensors" / "uber-2014-apr.tns.gz", uber)
         self.assertLessEqual(self.partition(uber, "-k", 64, "--level", "fast")["connectivity"], 8140)
+
+
+class ZoltanTest(PartitionTest):
+    """Another partitioner, where the build found it."""
+
+    def test_it_is_there_or_a_sentence_says_what_to_install(self) -> None:
+        if self.result("doctor")["zoltan"]:
+            self.skipTest("Zoltan is built in")
+        self.assert_fails("this build has no Zoltan: cmake finds it where it is installed (Debian's package "
+                          "libtrilinos-zoltan-dev) and MPI is used", 2, "partition", self.debian, "-k", 4, "--method", "zoltan")
+
+    def test_its_parts_are_measured_as_all_others(self) -> None:
+        if not self.result("doctor")["zoltan"]:
+            self.skipTest("Zoltan is not built in")
+        result = self.partition(self.debian, "-k", 16, "--method", "zoltan", "--out", self.out)
+        self.assertEqual((result["method"], result["cached"]), ("zoltan", False))
+        touched = collections.defaultdict(set)
+        for cell, part in zip(coordinates(self.debian), self.parts(), strict=True):
+            for mode, index in enumerate(cell):
+                touched[mode, index].add(part)
+        self.assertEqual(result["connectivity"], sum(len(of) - 1 for of in touched.values()))
+        self.assertLessEqual(result["imbalance"][0], 0.1)
+        self.assertLess(result["connectivity"], 0.5 * self.partition(self.debian, "-k", 16, "--method", "random")["connectivity"])
+        self.assertTrue(self.partition(self.debian, "-k", 16, "--method", "zoltan")["cached"])
+        first = self.parts()
+        self.partition(self.debian, "-k", 16, "--method", "zoltan", "--no-cache", "--out", self.out)
+        self.assertEqual(self.parts(), first)  # the same again for a seed
+        self.partition(self.debian, "-k", 16, "--method", "zoltan", "--seed", 2, "--out", self.out)
+        self.assertNotEqual(self.parts(), first)
+
+    def test_weights_are_its_weights(self) -> None:
+        if not self.result("doctor")["zoltan"]:
+            self.skipTest("Zoltan is not built in")
+        # Vertex 1 is as heavy as the others together; the heavy net is not to be cut.
+        path = self.write("heavy.hgr", "4 6 11\n1 1 2\n1 1 3\n50 2 3 4 5 6\n1 5 6\n5\n1\n1\n1\n1\n1\n")
+        result = self.partition(path, "-k", 2, "--method", "zoltan", "--out", self.out)
+        self.assertEqual((result["connectivity"], result["imbalance"]), (2, [0]))
+        self.assertEqual(len(set(self.parts()[1:])), 1)
+        alone = self.partition(path, "-k", 1, "--method", "zoltan")
+        self.assertEqual((alone["connectivity"], alone["empty_parts"]), (0, 0))
+        together = self.partition(self.debian, "-k", 3, "--method", "zoltan", "--model", "coarse", "--weights", "together")
+        self.assertEqual(len(together["imbalance"]), 1)
+        self.assert_fails("Zoltan balances one weight, and slices have one for each mode: --model coarse goes with --weights "
+                          "together", 2, "partition", self.debian, "-k", 3, "--method", "zoltan", "--model", "coarse")
 
 
 @unittest.skipUnless(WITH_MPI, "needs MPI")
@@ -165,9 +228,34 @@ class RefusalTest(PartitionTest):
         for sentence, *options in (
                 ("--refine goes with --method hypergraph", "--refine", DEBIAN, "--method", "block"),
                 ("--weights goes with --model coarse", "--weights", "together"),
+                ("--refine-dims goes with --refine and --model coarse", "--refine-dims", "3x4"),
                 ("--level, --time and --metric go with --method hypergraph or bisection, not random", "--method", "random",
-                 "--level", "best")):
+                 "--level", "best"),
+                ("--level, --time and --metric go with --method hypergraph or bisection, not zoltan", "--method", "zoltan",
+                 "--metric", "lambda2"),
+                ("--imbalance goes with methods that search, not with block", "--method", "block", "--imbalance", 0.1),
+                ("--seed is for what is random, --method block is not", "--method", "block", "--seed", 2),
+                ("slices have a weight for each mode, and vertices in an .hgr file one: --write-hypergraph goes with "
+                 "--weights together", "--model", "coarse", "--write-hypergraph", self.folder / "x.hgr")):
             self.assert_fails(sentence, 2, "partition", self.debian, "-k", 4, *options)
+
+    def test_hypergraphs_have_nothing_of_a_tensor(self) -> None:
+        path = self.write("x.hgr", "1 3\n1 2\n")
+        for options in (("--model", "coarse"), ("--no-cache",), ("--write-hypergraph", self.folder / "y.hgr")):
+            self.assert_fails("--model, --write-hypergraph and --no-cache are for tensors; this is a hypergraph", 2,
+                              "partition", path, "-k", 2, *options)
+        for options in (("--dims", "3x4"), ("--input-format", "tns"), ("--index-base", 0), ("--columns", "a,b")):
+            self.assert_fails("how to read a tensor was said; this is a hypergraph", 2, "partition", path, "-k", 2, *options)
+
+    def test_more_parts_than_things(self) -> None:
+        hypergraph = self.write("x.hgr", "1 3\n1 2\n")
+        tensor = self.write("x.tns", "1 1 1\n1 1 2\n2 3 1\n1 2 5\n")  # three cells, of five slices two rows
+        for count, path, *options in ((3, hypergraph), (3, tensor), (2, tensor, "--model", "row"),
+                                      (5, tensor, "--model", "coarse", "--method", "random")):
+            self.assert_fails(f"--parts {count + 1}: there are no more than {count} vertices to share out", 2, "partition",
+                              path, "-k", count + 1, *options)
+            self.assertEqual(self.partition(path, "-k", count, *options)["empty_parts"], 0)
+        self.assertEqual([kept.name for kept in self.folder.glob("x.tns.*-4-*")], [])
 
     def test_a_model_of_rows_is_one_of_matrices(self) -> None:
         self.assert_fails("the row-wise model is one of matrices, the tensor has 4 modes", 2, "partition",

@@ -174,13 +174,32 @@ class AsPlannedTest(PlanTest):
 
     def test_partitions_of_the_hypergraph(self) -> None:
         path = self.with_duplicates()
-        result = self.plan(path, "-k", "2,4,8", "-r", 5, "--with-hypergraph")
+        result = self.plan(path, "-k", "2,4,8,16", "-r", 5, "--with-hypergraph")
         made = [strategy for strategy in result["strategies"] if strategy["partition"] == "hypergraph"]
         self.assertEqual({(s["processes"], s["distribution"]) for s in made},
-                         {(processes, kind) for processes in (2, 4, 8) for kind in ("fine", "coarse")})
+                         {(processes, kind) for processes in (2, 4, 8, 16) for kind in ("fine", "coarse")})
         for strategy in made:
             self.assertGreater(strategy["partition_seconds"], 0)
             self.assert_as_planned(path, strategy)
+
+
+    def test_partitions_that_time_cut_short(self) -> None:
+        path = self.generated()
+        narrow = ("-k", 3, "-r", 5, "--with-hypergraph", "--distribution", "fine", "--partition", "block")
+        result = run("plan", path, "-q", "--json", "-", *narrow, "--time", 1e-6)
+        kept = list(self.folder.glob("generated.tns.fine-3-*.cut-short.part"))
+        self.assertEqual(len(kept), 1)
+        self.assertIn(f"fine hypergraph for 3 processes: cut short; kept for cpd as {kept[0]}\n", result.stderr)
+        made = [s for s in json.loads(result.stdout)["strategies"] if s["partition"] == "hypergraph"]
+        self.assertEqual(len(made), 1)
+        self.assert_as_planned(path, made[0])
+        # One that was not cut short goes before it.
+        self.succeed("partition", path, "-k", 3, "-q")
+        result = run("plan", path, "-q", "--json", "-", *narrow, "--time", 1e-6)
+        self.assertIn("which was not, is taken instead\n", result.stderr)
+        again = [s for s in json.loads(result.stdout)["strategies"] if s["partition"] == "hypergraph"]
+        self.assertNotEqual(again[0]["volume_words"], made[0]["volume_words"])
+        self.assert_as_planned(path, again[0])
 
 
 class WordsTest(PlanTest):
@@ -193,6 +212,12 @@ class WordsTest(PlanTest):
         self.assertRegex(words, r"\nrecommended: (4|16) processes, \w+ [^\n]*: predicted to take \S+ ms per iteration, the")
         self.assertRegex(words, r"\n  mpirun -n (4|16) polyad cpd \S+ -r 8 --distribution ")
         self.assertEqual(words.count("\n* "), 2)
+
+    def test_the_command_reads_the_tensor_as_the_plan_did(self) -> None:
+        path = self.write("it's.csv", "who,what,stars\na,b,3\nb,c,2\na,c,1\n")
+        words = self.succeed("plan", path, "-k", 2, "--columns", "who,what", "--value", "stars")
+        quoted = str(path).replace("'", "'\\''")
+        self.assertIn(f"\n  mpirun -n 2 polyad cpd '{quoted}' --columns who,what --value stars -r 16 --distribution ", words)
 
     def test_help_shows_an_example(self) -> None:
         self.assertIn("Example: polyad plan", self.succeed("plan", "--help"))
@@ -218,6 +243,10 @@ class RefusalTest(PlanTest):
         self.assert_fails("the grid 2x1x1 is for 2 processes, not for 4", 2, "plan", path, "-k", "2,4", "--grid", "2x1x1")
         self.assert_fails("medium grain cuts every mode into blocks; a random partition is for coarse or fine grain", 2,
                           "plan", path, "-k", 2, "--distribution", "medium", "--partition", "random")
+        self.assert_fails("--with-hypergraph is for fine and coarse grain, and only medium grain was asked for", 2, "plan", path,
+                          "-k", 2, "--with-hypergraph", "--grid", "2x1x1")
+        self.assert_fails("--with-hypergraph is for up to 65535 processes, not for 70000", 2, "plan", path, "-k", "2,70000",
+                          "--with-hypergraph")
         self.assertEqual(run("plan", path).returncode, 2)
         self.assertEqual(run("plan", path, "-k", 2, "-r", 0).returncode, 2)
 

@@ -8,6 +8,7 @@
 #include "polyad/hypergraph/balance.hpp"
 #include "polyad/hypergraph/models.hpp"
 #include "polyad/hypergraph/older_partition.hpp"
+#include "polyad/hypergraph/partition_tensor.hpp"
 #include "polyad/hypergraph/recursive_bisection.hpp"
 #include "polyad/hypergraph/tilings.hpp"
 #include "tests/support/random_hypergraph.hpp"
@@ -84,6 +85,25 @@ TEST(Partitioner, does_not_depend_on_the_number_of_threads) {
   EXPECT_NE(partition_hypergraph(model.h, options).parts, one.parts);
 }
 
+// Few vertices for many parts, none of which can have its share exactly.
+TEST(Partitioner, is_no_less_even_than_parts_at_random_where_the_balance_cannot_be_kept) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto nets = test::random_hypergraph(100, 400, seed);
+    const Random random(seed, 5);
+    Array<Index> weights;
+    for (std::uint64_t v = 0; v < 100; ++v) weights.push_back(40 + Index(random.below(30, v)));
+    const Hypergraph h(100, nets.pins(), {}, {weights});
+    PartitionOptions options;
+    options.num_parts = 40;
+    options.seed = seed;
+    if (seed % 2 == 0) options.objective.kind = Objective::Kind::lambda_power;
+    const auto limits = part_limits(h, options.num_parts, options.imbalance);
+    const auto even = measure_partition(h, random_parts(h, limits, seed), options.num_parts);
+    const auto result = partition_hypergraph(h, options);
+    EXPECT_LE(result.metrics.imbalance[0], std::max(even.imbalance[0], 0.05)) << seed;
+  }
+}
+
 TEST(Partitioner, is_never_worse_than_its_starts) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const auto x = test::random_tensor({30, 40, 20}, 2000, seed);
@@ -143,6 +163,52 @@ TEST(Partitioner, refines_an_older_partition) {
   EXPECT_EQ(result.parts, whole);
 }
 
+TEST(OlderPartition, leaves_room_for_new_slices_in_every_mode) {
+  const std::vector<int> older{0, 1, 2, 3, 4};
+  const std::vector<Index> was{2, 1, 2}, is{3, 1, 4};
+  EXPECT_EQ(parts_of_grown_modes(older, was, is),
+            (std::vector{0, 1, new_vertex, 2, 3, 4, new_vertex, new_vertex}));
+  EXPECT_EQ(parts_of_grown_modes(older, was, was), older);
+}
+
+TEST(EveryMethod, gives_every_part_something_and_keeps_the_balance_of_equal_vertices) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const Index num_vertices = 1 + Index(seed * seed % 300);
+    const bool is_equal = seed % 3 != 0;
+    const auto h = test::random_hypergraph(num_vertices, num_vertices / 2 + 1, seed,
+                                           is_equal ? Weights::equal : Weights::random, 1 + int(seed % 2));
+    for (const auto method : {PartitionMethod::hypergraph, PartitionMethod::bisection, PartitionMethod::block,
+                              PartitionMethod::random}) {
+      PartitionOptions options;
+      options.num_parts = int(seed % 5 == 0 ? num_vertices : 1 + Index(seed * 7 % 40));
+      options.effort = Effort::fast;
+      const auto result = partition_by(h, method, options);
+      EXPECT_EQ(result.metrics.empty_parts, std::max<Index>(options.num_parts - num_vertices, 0))
+          << seed << " " << to_string(method);
+      const auto limits = part_limits(h, options.num_parts, options.imbalance);
+      if (is_equal) {
+        EXPECT_LE(std::ranges::max(result.metrics.part_weights[0]), limits[0][0])
+            << seed << " " << to_string(method);
+      }
+    }
+  }
+}
+
+// One vertex is as heavy as all others together.
+TEST(EveryMethod, gives_every_part_something_beside_a_heavy_vertex) {
+  for (const Index heavy : {0, 7, 19}) {
+    Array<Index> weights(20, 1);
+    weights[std::size_t(heavy)] = 19;
+    const Hypergraph h(20, {}, {}, {weights});
+    for (const auto method : {PartitionMethod::hypergraph, PartitionMethod::bisection, PartitionMethod::block,
+                              PartitionMethod::random}) {
+      PartitionOptions options;
+      options.num_parts = 8;
+      EXPECT_EQ(partition_by(h, method, options).metrics.empty_parts, 0) << heavy << " " << to_string(method);
+    }
+  }
+}
+
 TEST(RecursiveBisection, gives_any_number_of_balanced_parts) {
   for (const int num_parts : {2, 3, 5, 8, 13}) {
     const auto model = fine_model(separate_groups(13, 20, 500, 3));
@@ -152,7 +218,7 @@ TEST(RecursiveBisection, gives_any_number_of_balanced_parts) {
     options.effort = Effort::fast;
     const auto result = bisect_recursively(model.h, options);
     EXPECT_EQ(std::set<int>(result.parts.begin(), result.parts.end()).size(), std::size_t(num_parts));
-    EXPECT_LE(result.metrics.imbalance[0], 0.06) << num_parts;
+    EXPECT_LE(result.metrics.imbalance[0], 0.05) << num_parts;
     const auto random = random_parts(model.h, part_limits(model.h, num_parts, 0.05), 1);
     EXPECT_LT(result.metrics.lambda_power, 0.6 * measure_partition(model.h, random, num_parts).lambda_power);
   }
