@@ -159,7 +159,7 @@ TestRatings load_test(const Comm& comm, const std::string& path, const Args& arg
     if (!has_names && !read.index_base) read.index_base = loaded.index_base;
     const io::CoordinateFile file(path, read);
     if (!file.has_values()) throw Error(Errc::bad_input, "has no ratings to test with", {path, 0});
-    for (const auto& note : file.notes()) console.warn(path + ": " + note);
+    for (const auto& note : file.notes()) console.warn(fmt::format("{}: {}", path, note));
     file.for_each_batch([&](const io::CoordinateBatch& batch) {
       for (Index z = 0; z < batch.size(); ++z)
         result.share.append(std::vector{batch.indices[0][z], batch.indices[1][z]}, batch.values[z]);

@@ -1,5 +1,6 @@
 #include "polyad/algo/sgd_completion.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -14,7 +15,8 @@ namespace {
 // An epoch has gone astray when it met errors so much larger than those of predicting nothing.
 constexpr double most_errors = 2;
 constexpr int most_halvings = 40;
-constexpr double least_gain = 1e-4;  // of the test error, to be worth going on
+constexpr int halvings_until_anew = 3;  // of one epoch: then the rows that it begins with must be astray
+constexpr double least_gain = 1e-4;     // of the test error, to be worth going on
 
 template <class Real>
 struct BothRows {
@@ -36,7 +38,8 @@ class Trainer {
         sizes_(options.step),
         sender_(x.comm, travelling_words(options)),
         evaluator_(x.comm, travelling_words(options)),
-        rows_{start(RatingSide::user, earlier), start(RatingSide::item, earlier)} {
+        earlier_(earlier),
+        rows_{start(RatingSide::user), start(RatingSide::item)} {
     for (auto& ratings : std::exchange(x.sub_epochs, {}))
       blocks_.push_back(arrange_ratings(std::move(ratings), std::ssize(x.users), std::ssize(x.items)));
   }
@@ -56,15 +59,15 @@ class Trainer {
   }
 
  private:
-  RatingRows<Real> start(RatingSide side, const EarlierTraining<Real>* earlier) const {
+  RatingRows<Real> start(RatingSide side) const {
     const auto& global = side == RatingSide::user ? x_.users : x_.items;
     const RatingStart how{options_.num_factors, options_.has_biases, is_adaptive(), options_.seed};
     auto rows = start_rows<Real>(how, side, global,
                                  side == RatingSide::user ? x_.num_trained_users : x_.num_trained_items);
-    if (earlier == nullptr) return rows;
+    if (earlier_ == nullptr) return rows;
     const auto& squares =
-        side == RatingSide::user ? earlier->training.user_squares : earlier->training.item_squares;
-    return resumed_rows<Real>(std::move(rows), earlier->model, squares, side, x_.scale, global);
+        side == RatingSide::user ? earlier_->training.user_squares : earlier_->training.item_squares;
+    return resumed_rows<Real>(std::move(rows), earlier_->model, squares, side, x_.scale, global);
   }
 
   bool is_adaptive() const { return options_.step.kind == StepSchedule::Kind::adagrad; }
@@ -75,6 +78,7 @@ class Trainer {
     for (int halvings = 0; halvings < most_halvings; ++halvings) {
       auto record = one_epoch(epoch);
       if (record.was_undone) {
+        if (halvings == halvings_until_anew) before_ = {start(RatingSide::user), start(RatingSide::item)};
         rows_.copy(before_);
         sizes_.halve();
       } else {
@@ -109,12 +113,24 @@ class Trainer {
       result_.seconds.communicate += communicating.seconds() - waiting;
     }
     record.train = figures(met);
-    record.was_undone =
-        x_.comm.all_reduce(Index(are_bounded(rows_.users) && are_bounded(rows_.items)), Reduce::min) == 0 ||
-        !(record.train.rmse <= most_errors * x_.scale);
+    record.was_undone = has_gone_astray(record.train);
     if (!record.was_undone) record.test = test_figures();
     record.seconds = watch.seconds();
     return record;
+  }
+
+  // By the errors that were met, and by those that some ratings would meet now. Collective.
+  bool has_gone_astray(const ErrorFigures& met) const {
+    constexpr std::size_t enough = 4096;
+    ErrorSums some;
+    for (const auto& blocks : blocks_) {
+      const std::span<const LocalRating<Real>> ratings(blocks.ratings);
+      some += rating_errors<Real>(ratings.first(std::min(ratings.size(), enough / blocks_.size() + 1)),
+                                  rows_.users, rows_.items);
+    }
+    const Index is_bounded = are_bounded(rows_.users) && are_bounded(rows_.items) ? 1 : 0;
+    const double most = most_errors * x_.scale, now = figures(some).rmse;
+    return x_.comm.all_reduce(is_bounded, Reduce::min) == 0 || !(met.rmse <= most) || !(now <= most);
   }
 
   // Collective.
@@ -173,6 +189,7 @@ class Trainer {
   int first_epoch_;
   StepSizes sizes_;
   RowSender<Real> sender_, evaluator_;
+  const EarlierTraining<Real>* earlier_;
   std::vector<RatingBlocks<Real>> blocks_;  // [sub-epoch]
   BothRows<Real> rows_, before_, best_;
   CompletionResult<Real> result_;

@@ -227,6 +227,24 @@ TEST(SgdCompletion, halves_a_step_that_diverges) {
   }
 }
 
+// An epoch may end astray without having met large errors: then no step is small enough for the next.
+TEST(SgdCompletion, begins_anew_where_halving_does_not_help) {
+  const Comm comm = Comm::world();
+  SparseTensor<double> whole({3, 3});
+  whole.append(std::vector<Index>{0, 0}, 5);
+  whole.append(std::vector<Index>{1, 1}, 3);
+  whole.append(std::vector<Index>{2, 2}, 4);
+  for (const bool has_biases : {true, false})
+    for (double step = 1; step < 2000; step *= 1.7) {
+      auto c = some_case(1);
+      c.options.has_biases = c.layout.centres = has_biases;
+      c.options.step = {StepSchedule::Kind::constant, step, 0.1};
+      auto x = lay_out<float>(comm, whole, c);
+      const auto result = sgd_completion(x, c.options);
+      EXPECT_LT(result.train.rmse, 2 * x.scale) << step;
+    }
+}
+
 TEST(SgdCompletion, learns_a_constant_from_equal_ratings) {
   const Comm comm = Comm::world();
   SparseTensor<double> whole({7, 5});
