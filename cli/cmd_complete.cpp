@@ -6,19 +6,16 @@
 #include <optional>
 
 #include "cli/commands.hpp"
+#include "cli/completion_input.hpp"
 #include "cli/input.hpp"
 #include "cli/machine_file.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
-#include "cli/partition_cache.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/dist/distribution.hpp"
 #include "polyad/dist/move_nonzeros.hpp"
-#include "polyad/io/coordinate_file.hpp"
 #include "polyad/io/number_text.hpp"
-#include "polyad/io/partition_file.hpp"
 #include "polyad/io/rating_model_file.hpp"
 #include "polyad/kernels/factor.hpp"
 #include "polyad/kernels/ranking_metrics.hpp"
@@ -39,30 +36,6 @@ struct Args {
   bool is_plain = false;
   Index ranking_k = 10;
 };
-
-// --test: a file, a share of the ratings, or leave-one-out.
-struct TestSource {
-  RatingSplit split;
-  std::string file;
-};
-
-TestSource parse_test(const Args& args) {
-  TestSource source;
-  source.split.seed = args.complete.seed;
-  if (args.test.empty()) return source;
-  if (args.test == "leave-one-out") {
-    source.split.kind = RatingSplit::Kind::leave_one_out;
-  } else if (const auto share = io::parse_real(args.test)) {
-    if (!(*share > 0 && *share < 1))
-      throw Error(Errc::bad_option,
-                  fmt::format("--test {}: expected a share between 0 and 1, as in 0.1", args.test));
-    source.split.kind = RatingSplit::Kind::fraction;
-    source.split.fraction = *share;
-  } else {
-    source.file = args.test;
-  }
-  return source;
-}
 
 StepSchedule parse_schedule(const Args& args) {
   StepSchedule schedule;
@@ -94,11 +67,6 @@ void parse_sync(const Args& args, int processes, RatingLayout& layout) {
   layout.num_sub_epochs = int(*number);
 }
 
-std::string partition_file(const Args& args) {
-  const auto& name = args.partition;
-  return name == "random" || name == "block" || name == "hypergraph" ? "" : name;
-}
-
 void check_places(const Args& args, const TestSource& test) {
   using Type = std::filesystem::file_type;
   const auto& json = args.common.json;
@@ -110,65 +78,8 @@ void check_places(const Args& args, const TestSource& test) {
   if (!json.empty() && json != "-") check_place(json, Type::regular);
   auto inputs = input_paths(args.input);
   inputs.push_back({"the file that --test names", test.file});
-  inputs.push_back({"the file that --partition names", partition_file(args)});
+  inputs.push_back({"the file that --partition names", user_partition_file(args.partition)});
   check_distinct(inputs, {{"--out", args.out}, {"--report", args.page}, {"--json", json == "-" ? "" : json}});
-}
-
-// Which process has each user. Collective.
-RowOwners own_users(const Comm& comm, const SparseTensor<double>& share, const Args& args,
-                    const Console& console) {
-  if (comm.size() == 1) return {};
-  const auto& seed = args.complete.seed;
-  const auto file = partition_file(args);
-  if (!file.empty()) {
-    const Index rows = share.extent(0);
-    return ListedRows{{}, collectively(comm, [&] {
-                        return io::read_partition(file, {0, rows, rows, comm.size()});
-                      })};
-  }
-  if (args.partition == "hypergraph") {
-    auto kept =
-        partition_or_reuse(comm, share, args.input.path, completion_partition_options(comm.size(), seed));
-    if (!kept.notice.empty()) console.warn(kept.notice);
-    return ListedRows{{}, std::move(kept.parts)};
-  }
-  const Distributor distributor(comm, share, comm.size(), seed);
-  const auto distribution =
-      args.partition == "block" ? distributor.coarse_block() : distributor.coarse_random();
-  return distribution.rows[0];
-}
-
-struct TestRatings {
-  SparseTensor<double> share;
-  Index num_unknown = 0;
-};
-
-// The ratings of a test file, under the numbers of the training file. One process reads it. Collective.
-TestRatings load_test(const Comm& comm, const std::string& path, const Args& args,
-                      const io::LoadedTensor& loaded, const Console& console) {
-  const auto extents = loaded.tensor.extents();
-  auto test = collectively(comm, [&] {
-    TestRatings result{SparseTensor<double>(extents), 0};
-    if (comm.rank() != 0) return result;
-    const io::IndexSpace space(extents, loaded.labels, io::IndexSpace::Unknown::leave_out);
-    auto input = args.input;
-    input.path = path;
-    input.labels.clear();
-    auto read = read_options(input, space);
-    const bool has_names = !loaded.labels[0].empty() || !loaded.labels[1].empty();
-    if (!has_names && !read.index_base) read.index_base = loaded.index_base;
-    const io::CoordinateFile file(path, read);
-    if (!file.has_values()) throw Error(Errc::bad_input, "has no ratings to test with", {path, 0});
-    for (const auto& note : file.notes()) console.warn(fmt::format("{}: {}", path, note));
-    file.for_each_batch([&](const io::CoordinateBatch& batch) {
-      for (Index z = 0; z < batch.size(); ++z)
-        result.share.append(std::vector{batch.indices[0][z], batch.indices[1][z]}, batch.values[z]);
-    });
-    result.num_unknown = file.num_unknown();
-    return result;
-  });
-  test.num_unknown = comm.all_reduce(test.num_unknown);
-  return test;
 }
 
 // What a process is predicted to need at most: ratings three times over, as they came, sorted, and arranged;
@@ -194,26 +105,37 @@ SparseTensor<double> gather_ratings(const Comm& comm, const SparseTensor<double>
   return move_nonzeros(comm, own, std::vector<int>(std::size_t(own.num_nonzeros()), 0));
 }
 
+// Ratings that are ready to be learned from, and what it took.
+template <class Real>
+struct ReadyRatings {
+  std::vector<ModeLabels> labels;
+  std::optional<EarlierTraining<Real>> earlier;
+  OwnRatings own;
+  Index num_unknown = 0;  // of the test file
+  DistRatings<Real> x;
+  double load_seconds = 0, distribute_seconds = 0;
+};
+
 // The model, ranking and examples for the page: by the process that has them all.
 template <class Real>
-std::vector<ExampleUser> finish(const Comm& comm, const Args& args, const io::LoadedTensor& loaded,
-                                const SplitRatings& own, const DistRatings<Real>& x,
+std::vector<ExampleUser> finish(const Comm& comm, const Args& args, const ReadyRatings<Real>& ready,
                                 const CompletionOptions& options, const CompletionResult<Real>& result,
                                 CompletionRun& run, Console& console) {
   const Stopwatch watch;
-  const bool ranks = args.ranking_k > 0 && x.num_test > 0;
+  const bool ranks = args.ranking_k > 0 && ready.x.num_test > 0;
   std::vector<ExampleUser> examples;
   if (args.out.empty() && args.page.empty() && !ranks) return examples;
-  const auto trained = gather_model(x, result.users, result.items, travelling_words(options));
-  const auto train = gather_ratings(comm, own.train), test = gather_ratings(comm, own.test);
+  const auto trained = gather_model(ready.x, result.users, result.items, travelling_words(options));
+  const auto train = gather_ratings(comm, ready.own.split.train),
+             test = gather_ratings(comm, ready.own.split.test);
   collectively(comm, [&] {
     if (comm.rank() != 0) return;
     if (ranks) run.ranking = measure_ranking(trained.model, train, test, args.ranking_k);
-    if (!args.page.empty()) examples = example_users(trained.model, train, loaded.labels);
+    if (!args.page.empty()) examples = example_users(trained.model, train, ready.labels);
     if (args.out.empty()) return;
     const RatingTraining<Real> training{run.best_epoch, result.last_step, options.regularisation,
                                         trained.user_squares, trained.item_squares};
-    io::write_rating_model(args.out, trained.model, training, train, loaded.labels);
+    io::write_rating_model(args.out, trained.model, training, train, ready.labels);
   });
   run.output_seconds = watch.seconds();
   if (!args.out.empty()) console.say(args.out + ": the model");
@@ -233,28 +155,9 @@ void save_page(const Comm& comm, const Args& args, const CompletionRun& run,
 }
 
 template <class Real>
-std::optional<EarlierTraining<Real>> load_earlier(const Comm& comm, const Args& args,
-                                                  std::span<const Index> extents, Index num_factors) {
-  if (args.resume.empty()) return std::nullopt;
-  return collectively(comm, [&]() -> std::optional<EarlierTraining<Real>> {
-    auto stored = io::read_rating_factors<Real>(args.resume);
-    if (stored.model.num_factors() != num_factors)
-      throw Error(Errc::bad_option, fmt::format("--rank {}: the model in {} has {} factors", num_factors,
-                                                args.resume, stored.model.num_factors()));
-    if (stored.model.num_users() > extents[0] || stored.model.num_items() > extents[1])
-      throw Error(Errc::bad_input,
-                  fmt::format("has {} users and {} items, more than the ratings have",
-                              stored.model.num_users(), stored.model.num_items()),
-                  {args.resume, 0});
-    return EarlierTraining<Real>{std::move(stored.model), std::move(stored.training)};
-  });
-}
-
-template <class Real>
-void run_with(const Comm& comm, const Args& args) {
-  Console console(comm, args.common);
-  const auto test = parse_test(args);
-  const auto options = parse_options(args);
+ReadyRatings<Real> make_ready(const Comm& comm, const Args& args, const CompletionOptions& options,
+                              const MachineModel& machine, Console& console) {
+  const auto test = parse_test(args.test, options.seed);
   RatingLayout layout;
   parse_sync(args, comm.size(), layout);
   collectively(comm, [&] { check_places(args, test); });
@@ -263,32 +166,49 @@ void run_with(const Comm& comm, const Args& args) {
   auto loaded = load(comm, args.input, console);
   require_ratings(loaded, args.input.path);
   TestRatings from_file{SparseTensor<double>(loaded.tensor.extents()), 0};
-  if (!test.file.empty()) from_file = load_test(comm, test.file, args, loaded, console);
-  const double load_seconds = watch.lap();
+  if (!test.file.empty()) from_file = load_test(comm, test.file, args.input, loaded, console);
+  ReadyRatings<Real> ready{{}, {}, {}, from_file.num_unknown, DistRatings<Real>(comm), 0, 0};
+  if (!args.resume.empty()) ready.earlier = load_earlier<Real>(comm, args.resume, loaded, options);
+  ready.load_seconds = watch.lap();
 
-  const auto machine = load_machine(comm);
-  const auto owners = console.progress().during(
-      "dealing out users", [&] { return own_users(comm, loaded.tensor, args, console); });
-  auto own = move_to_users(comm, std::move(loaded.tensor), owners, test.split);
+  const auto owners = console.progress().during("dealing out users", [&] {
+    return own_users(comm, loaded.tensor, args.partition, args.input.path, options.seed, console);
+  });
+  ready.own = move_to_users(comm, std::move(loaded.tensor), owners, test.split);
   if (!test.file.empty())
-    own.split.test = move_to_users(comm, std::move(from_file.share), owners, {}).split.train;
-  check_memory<Real>(comm, args, own.split);
+    ready.own.split.test = move_to_users(comm, std::move(from_file.share), owners, {}).split.train;
+  check_memory<Real>(comm, args, ready.own.split);
   layout.centres = options.has_biases;
   layout.seed = options.seed;
   layout.row = {options.num_factors, travelling_words(options).per_row(), sizeof(Real)};
-  layout.machine = machine.model;
-  auto x = lay_out_ratings<Real>(comm, own.split, layout);
-  const double distribute_seconds = watch.lap();
-  if (own.num_duplicates > 0)
-    console.warn(fmt::format("{}: {} repeated by a later line, and dropped", args.input.path,
-                             counted_were(own.num_duplicates, "rating")));
-  if (from_file.num_unknown > 0)
-    console.warn(fmt::format("{}: {} left out, of users or items that the training ratings do not have",
-                             test.file, counted_were(from_file.num_unknown, "rating")));
+  layout.machine = machine;
+  ready.x = lay_out_ratings<Real>(comm, ready.own.split, layout);
+  ready.labels = std::move(loaded.labels);
+  ready.distribute_seconds = watch.lap();
+  return ready;
+}
 
-  const auto earlier = load_earlier<Real>(comm, args, own.split.train.extents(), options.num_factors);
+template <class Real>
+void warn_of_ratings(const ReadyRatings<Real>& ready, const Args& args, const Console& console) {
+  if (ready.own.num_duplicates > 0)
+    console.warn(fmt::format("{}: {} repeated by a later line, and dropped", args.input.path,
+                             counted_were(ready.own.num_duplicates, "rating")));
+  if (ready.num_unknown > 0)
+    console.warn(fmt::format("{}: {} left out, of users or items that the training ratings do not have",
+                             args.test, counted_were(ready.num_unknown, "rating")));
+}
+
+template <class Real>
+void run_with(const Comm& comm, const Args& args) {
+  Console console(comm, args.common);
+  const auto options = parse_options(args);
+  const auto machine = load_machine(comm);
+  auto ready = make_ready<Real>(comm, args, options, machine.model, console);
+  warn_of_ratings(ready, args, console);
+
+  const Stopwatch watch;
   const auto result = sgd_completion(
-      x, options,
+      ready.x, options,
       [&](const EpochRecord& record) {
         if (record.was_undone)
           console.warn(epoch_text(record));
@@ -296,17 +216,17 @@ void run_with(const Comm& comm, const Args& args) {
           console.say(epoch_text(record));
         return true;
       },
-      earlier ? &*earlier : nullptr);
-  auto run = describe_completion(x, options, result, machine.model);
-  run.train_seconds = watch.lap();
-  run.load_seconds = load_seconds;
-  run.distribute_seconds = distribute_seconds;
+      ready.earlier ? &*ready.earlier : nullptr);
+  auto run = describe_completion(ready.x, options, result, machine.model);
+  run.train_seconds = watch.seconds();
+  run.load_seconds = ready.load_seconds;
+  run.distribute_seconds = ready.distribute_seconds;
   run.machine = machine.source;
-  run.num_duplicates = own.num_duplicates;
-  run.num_unknown = from_file.num_unknown;
-  run.partition = comm.size() == 1 ? "none" : partition_file(args).empty() ? args.partition : "file";
+  run.num_duplicates = ready.own.num_duplicates;
+  run.num_unknown = ready.num_unknown;
+  if (comm.size() > 1) run.partition = user_partition_file(args.partition).empty() ? args.partition : "file";
   run.test = args.test.empty() ? "none" : args.test;
-  auto examples = finish(comm, args, loaded, own.split, x, options, result, run, console);
+  auto examples = finish(comm, args, ready, options, result, run, console);
   run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
   console.say(completion_text(run));
   save_page(comm, args, run, std::move(examples), console);

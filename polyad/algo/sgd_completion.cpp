@@ -65,9 +65,13 @@ class Trainer {
     auto rows = start_rows<Real>(how, side, global,
                                  side == RatingSide::user ? x_.num_trained_users : x_.num_trained_items);
     if (earlier_ == nullptr) return rows;
-    const auto& squares =
-        side == RatingSide::user ? earlier_->training.user_squares : earlier_->training.item_squares;
-    return resumed_rows<Real>(std::move(rows), earlier_->model, squares, side, x_.scale, global);
+    const bool is_user = side == RatingSide::user;
+    const auto& squares = is_user ? earlier_->training.user_squares : earlier_->training.item_squares;
+    const auto& places = is_user ? earlier_->user_rows : earlier_->item_rows;
+    std::vector<Index> model_rows(global.begin(), global.end());
+    for (Index& row : model_rows)
+      if (!places.empty()) row = places[std::size_t(row)];
+    return resumed_rows<Real>(std::move(rows), earlier_->model, squares, side, x_.scale, model_rows);
   }
 
   bool is_adaptive() const { return options_.step.kind == StepSchedule::Kind::adagrad; }

@@ -62,6 +62,8 @@ template <class Real>
 struct EarlierTraining {
   RatingModel<Real> model;
   RatingTraining<Real> training;
+  // [user or item of the ratings]: its row in the model; -1: none. Empty: the same.
+  std::vector<Index> user_rows = {}, item_rows = {};
 };
 
 TravellingWords travelling_words(const CompletionOptions& options);

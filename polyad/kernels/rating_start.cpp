@@ -46,13 +46,13 @@ RatingRows<Real> start_rows(const RatingStart& start, RatingSide side, std::span
 template <class Real>
 RatingRows<Real> resumed_rows(RatingRows<Real> start, const RatingModel<Real>& model,
                               std::span<const Real> squares, RatingSide side, double scale,
-                              std::span<const Index> global_rows) {
+                              std::span<const Index> model_rows) {
   const auto& factors = side == RatingSide::user ? model.users : model.items;
   const auto& biases = side == RatingSide::user ? model.user_biases : model.item_biases;
   const Real unit = Real(1 / std::sqrt(scale));
-  parallel_for(std::ssize(global_rows), [&](Index i) {
-    const Index row = global_rows[std::size_t(i)];
-    if (row >= factors.num_rows()) return;
+  parallel_for(std::ssize(model_rows), [&](Index i) {
+    const Index row = model_rows[std::size_t(i)];
+    if (row < 0 || row >= factors.num_rows()) return;
     const auto from = factors.row(row);
     const bool is_known = std::ranges::any_of(from, [](Real f) { return f != 0; });
     if (!is_known) return;

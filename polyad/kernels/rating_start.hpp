@@ -25,12 +25,12 @@ template <class Real>
 RatingRows<Real> start_rows(const RatingStart& start, RatingSide side, std::span<const Index> global_rows,
                             Index num_trained);
 
-// From a model that was trained before, whose ratings were in units of `scale`: its rows, where it has them.
-// The start, where it does not.
+// From a model that was trained before, for ratings in units of `scale`: its rows, where it has them, of
+// which model_rows says which (-1: none). The start, where it does not.
 template <class Real>
 RatingRows<Real> resumed_rows(RatingRows<Real> start, const RatingModel<Real>& model,
                               std::span<const Real> squares, RatingSide side, double scale,
-                              std::span<const Index> global_rows);
+                              std::span<const Index> model_rows);
 
 // With all threads; what `to` was is lost, its memory is used again.
 template <class Real>

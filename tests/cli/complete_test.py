@@ -109,6 +109,20 @@ class ResultTest(CompleteTest):
         self.assertAlmostEqual(resumed["train_rmse"], at_once["train_rmse"], places=9)
         self.assert_refused("--rank 5: the model in", 2, "complete", path, "-r", 5, "--resume", model)
 
+    def test_names_find_their_rows_when_training_goes_on(self) -> None:
+        rows = [(f"u{i}", f"f{j}", 1 + (i * j) % 5) for i in range(12) for j in range(9) if (i + j) % 3]
+        first = self.write("first.csv", "who,what,stars\n" + "".join(f"{u},{f},{r}\n" for u, f, r in rows))
+        more = [("a0", "b0", 3), ("a0", "f1", 2)]  # names that come before the others
+        second = self.write("second.csv", "who,what,stars\n" + "".join(f"{u},{f},{r}\n" for u, f, r in rows + more))
+        options = ("--columns", "who,what,stars", "-r", 3, "--precision", "double")
+        trained = self.complete(first, *options, "-e", 30, "--out", self.folder / "model")
+        resumed = self.complete(second, *options, "-e", 1, "--resume", self.folder / "model")
+        fresh = self.complete(second, *options, "-e", 1)
+        self.assertLess(resumed["train_rmse"], trained["train_rmse"] + 0.1)
+        self.assertLess(resumed["train_rmse"], fresh["train_rmse"] - 0.1)
+        self.assert_refused("have names", 2, "complete", self.write("n.tns", "1 1 3\n"), "-r", 3, "--resume", self.folder / "model")
+        self.assert_refused("leave out --no-bias", 2, "complete", second, *options, "--no-bias", "--resume", self.folder / "model")
+
     def test_the_index_base_of_a_test_is_that_of_the_training(self) -> None:
         train = self.write("train.tns", "0 0 5\n1 1 1\n2 2 3\n1 2 4\n")
         test = self.write("test.tns", "1 1 1\n2 2 3\n")  # no 0, so that it would look 1-based
