@@ -13,18 +13,24 @@ namespace {
 
 enum class Side { user, item };
 
-// Distinct indices, in an order that the seed decides.
-Array<Index> shuffled(std::span<const Index> indices, std::uint64_t seed, Side side) {
-  Array<Index> distinct(indices.begin(), indices.end());
-  std::ranges::sort(distinct);
-  const auto repeated = std::ranges::unique(distinct);
-  distinct.erase(repeated.begin(), repeated.end());
+// Ascending.
+Array<Index> distinct(std::span<const Index> indices, Index extent) {
+  std::vector<bool> is_there(std::size_t(extent), false);
+  for (const Index i : indices) is_there[std::size_t(i)] = true;
+  Array<Index> result;
+  for (Index i = 0; i < extent; ++i)
+    if (is_there[std::size_t(i)]) result.push_back(i);
+  return result;
+}
+
+// In an order that the seed decides.
+Array<Index> shuffled(Array<Index> indices, std::uint64_t seed, Side side) {
   const Random random(seed, side == Side::user ? 0x05e5 : 0x17e5);
   std::vector<std::pair<std::uint64_t, Index>> keys;
-  for (const Index i : distinct) keys.emplace_back(random.bits(std::uint64_t(i))[0], i);
+  for (const Index i : indices) keys.emplace_back(random.bits(std::uint64_t(i))[0], i);
   std::ranges::sort(keys);
-  std::ranges::transform(keys, distinct.begin(), [](const auto& key) { return key.second; });
-  return distinct;
+  std::ranges::transform(keys, indices.begin(), [](const auto& key) { return key.second; });
+  return indices;
 }
 
 constexpr auto no_row = std::numeric_limits<LocalIndex>::max();
@@ -41,7 +47,7 @@ LocalRows number_locally(const SplitRatings& own, Side side, std::uint64_t seed)
   LocalRows result;
   result.local.assign(std::size_t(own.train.extent(mode)), no_row);
   const auto add = [&](const SparseTensor<double>& ratings) {
-    for (const Index i : shuffled(ratings.indices(mode), seed, side)) {
+    for (const Index i : shuffled(distinct(ratings.indices(mode), ratings.extent(mode)), seed, side)) {
       if (result.local[i] != no_row) continue;
       result.local[i] = LocalIndex(result.rows.size());
       result.rows.push_back(i);
@@ -74,14 +80,11 @@ Spread spread_of(const Comm& comm, std::span<const double> values, Index count, 
 }
 
 std::vector<ColumnCount> count_items(const SparseTensor<double>& train) {
-  Array<Index> items(train.indices(1).begin(), train.indices(1).end());
-  std::ranges::sort(items);
+  std::vector<Index> ratings(std::size_t(train.extent(1)), 0);
+  for (const Index item : train.indices(1)) ++ratings[std::size_t(item)];
   std::vector<ColumnCount> counts;
-  for (const Index item : items)
-    if (!counts.empty() && counts.back().column == item)
-      ++counts.back().ratings;
-    else
-      counts.push_back({item, 1});
+  for (std::size_t item = 0; item < ratings.size(); ++item)
+    if (ratings[item] > 0) counts.push_back({Index(item), ratings[item]});
   return counts;
 }
 
@@ -98,14 +101,6 @@ Array<int> sub_epochs_of(const Rotation& rotation, int rank) {
     for (Index s = rotation.columns.begin[j]; s < rotation.columns.begin[j + 1]; ++s)
       if (rotation.columns.parts[s] == rank) result[j] = rotation.sub_epoch[s];
   return result;
-}
-
-Array<Index> distinct_items(const SparseTensor<double>& ratings) {
-  Array<Index> items(ratings.indices(1).begin(), ratings.indices(1).end());
-  std::ranges::sort(items);
-  const auto repeated = std::ranges::unique(items);
-  items.erase(repeated.begin(), repeated.end());
-  return items;
 }
 
 // Rows of several processes, each with its global number.
@@ -175,7 +170,7 @@ DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, con
   for (Index z = 0; z < own.test.num_nonzeros(); ++z) x.test.push_back(local_rating(own.test, z));
 
   x.steps = rotation_steps(x.rotation, comm.rank(), items.local);
-  x.visits = plan_visits(comm, x.rotation, distinct_items(own.test), items.local);
+  x.visits = plan_visits(comm, x.rotation, distinct(own.test.indices(1), x.num_items), items.local);
   for (Index local = 0; local < items.num_trained; ++local)
     if (last_owner(x.rotation, items.rows[local]) == comm.rank()) x.owned_items.push_back(LocalIndex(local));
   x.users = std::move(users.rows);

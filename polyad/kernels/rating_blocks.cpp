@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 
+#include "polyad/base/matrix.hpp"
 #include "polyad/base/parallel.hpp"
 
 namespace polyad {
@@ -31,6 +33,17 @@ std::vector<int> bands_of(std::span<const LocalRating<Real>> ratings, LocalIndex
   std::vector<Index> counts(std::size_t(num_rows), 0);
   for (const auto& rating : ratings) ++counts[rating.*side];
   return cut_into_bands(counts, num_bands);
+}
+
+// How many ratings of each block a thread meets in its part: (thread, place).
+template <class Real, class PlaceOf>
+Matrix<Index> count_by_thread(std::span<const LocalRating<Real>> ratings, Index num_places,
+                              PlaceOf place_of) {
+  Matrix<Index> counts(num_threads(), num_places);
+  parallel_parts(std::ssize(ratings), [&](Index begin, Index end, int thread) {
+    for (Index z = begin; z < end; ++z) ++counts(thread, place_of(ratings[std::size_t(z)]));
+  });
+  return counts;
 }
 
 // Sorts the ratings of a block by user and item, cuts them between users into some streams of nearly equal
@@ -85,12 +98,20 @@ RatingBlocks<Real> arrange_ratings(Array<LocalRating<Real>> ratings, Index num_u
     const Index band = users[rating.user];
     return block_place(band ^ items[rating.item], band);
   };
-  result.begin.assign(std::size_t(n * n + 1), 0);
-  for (const auto& rating : ratings) ++result.begin[std::size_t(place_of(rating) + 1)];
-  std::partial_sum(result.begin.begin(), result.begin.end(), result.begin.begin());
+  result.begin = {0};
+  auto next = count_by_thread<Real>(ratings, n * n, place_of);
+  for (Index place = 0; place < n * n; ++place) {
+    Index end = result.begin.back();
+    for (Index thread = 0; thread < next.num_rows(); ++thread) {
+      const Index count = std::exchange(next(thread, place), end);
+      end += count;
+    }
+    result.begin.push_back(end);
+  }
   result.ratings.resize(ratings.size());
-  auto next = result.begin;
-  for (const auto& rating : ratings) result.ratings[next[place_of(rating)]++] = rating;
+  parallel_parts(std::ssize(ratings), [&](Index begin, Index end, int thread) {
+    for (Index z = begin; z < end; ++z) result.ratings[next(thread, place_of(ratings[z]))++] = ratings[z];
+  });
   parallel_for(n * n, [&](Index place) {
     const auto first = result.ratings.begin();
     interleave<Real>({first + result.begin[place], first + result.begin[place + 1]});

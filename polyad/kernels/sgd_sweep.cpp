@@ -199,9 +199,9 @@ ErrorSums sgd_sweep(const RatingBlocks<Real>& blocks, RatingRows<Real>& users, R
   assert(!step.is_adaptive || (!users.squares.empty() || users.num_rows() == 0));
   ErrorSums sums;
   with_width(users.factors.num_cols(), [&](auto width) {
-    constexpr int Width = decltype(width)::value;
-    sums = step.is_adaptive ? sweep_blocks<Real, Width, true>(blocks, users, items, step)
-                            : sweep_blocks<Real, Width, false>(blocks, users, items, step);
+    constexpr int n = decltype(width)::value;
+    sums = step.is_adaptive ? sweep_blocks<Real, n, true>(blocks, users, items, step)
+                            : sweep_blocks<Real, n, false>(blocks, users, items, step);
   });
   return sums;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "polyad/base/random.hpp"
+#include "polyad/tensor/sort.hpp"
 
 namespace polyad {
 namespace {
@@ -66,22 +67,19 @@ SplitRatings split_ratings(SparseTensor<double> ratings, const RatingSplit& spli
 }
 
 Index keep_last_ratings(SparseTensor<double>& ratings) {
+  sort_nonzeros(ratings, natural_mode_order(2));
   const auto users = ratings.indices(0), items = ratings.indices(1);
-  std::vector<Index> order(users.size());
-  std::iota(order.begin(), order.end(), Index(0));
-  std::ranges::sort(order, [&](Index a, Index b) {
-    return std::tuple(users[a], items[a], a) < std::tuple(users[b], items[b], b);
-  });
-  std::vector<Index> kept;
-  kept.reserve(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const bool is_last = i + 1 == order.size() || users[order[i]] != users[order[i + 1]] ||
-                         items[order[i]] != items[order[i + 1]];
-    if (is_last) kept.push_back(order[i]);
+  const auto values = ratings.values();
+  const Index count = ratings.num_nonzeros();
+  Index kept = 0;
+  for (Index z = 0; z < count; ++z) {
+    if (z + 1 < count && users[z] == users[z + 1] && items[z] == items[z + 1]) continue;
+    users[kept] = users[z];
+    items[kept] = items[z];
+    values[kept++] = values[z];
   }
-  const Index dropped = ratings.num_nonzeros() - std::ssize(kept);
-  ratings = select(ratings, kept);
-  return dropped;
+  ratings.resize(kept);
+  return count - kept;
 }
 
 }  // namespace polyad
