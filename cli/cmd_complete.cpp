@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -32,7 +33,7 @@ struct Args {
   CompletionOptions complete;
   std::string schedule = "adagrad", sync = "auto", partition = "random", test, precision = "single", out,
               page, memory, resume;
-  double step = 0, decay = 0.1;  // a step of 0: the schedule's own
+  double step = 0, decay = -1;  // not given: the schedule's own
   bool is_plain = false;
   Index ranking_k = 10;
 };
@@ -41,10 +42,10 @@ StepSchedule parse_schedule(const Args& args) {
   StepSchedule schedule;
   for (const auto kind : all_step_schedules())
     if (args.schedule == to_string(kind)) schedule.kind = kind;
-  if (args.decay != Args{}.decay && schedule.kind != StepSchedule::Kind::inverse)
+  if (args.decay >= 0 && schedule.kind != StepSchedule::Kind::inverse)
     throw Error(Errc::bad_option, "--decay goes with --schedule inverse");
   schedule.size = args.step > 0 ? args.step : default_step(schedule.kind);
-  schedule.decay = args.decay;
+  if (args.decay >= 0) schedule.decay = args.decay;
   return schedule;
 }
 
@@ -79,6 +80,8 @@ void check_places(const Args& args, const TestSource& test) {
   auto inputs = input_paths(args.input);
   inputs.push_back({"the file that --test names", test.file});
   inputs.push_back({"the file that --partition names", user_partition_file(args.partition)});
+  check_distinct({{"the model to go on from", args.resume}},
+                 {{"--report", args.page}, {"--json", json == "-" ? "" : json}});
   check_distinct(inputs, {{"--out", args.out}, {"--report", args.page}, {"--json", json == "-" ? "" : json}});
 }
 
@@ -125,11 +128,12 @@ std::vector<ExampleUser> finish(const Comm& comm, const Args& args, const ReadyR
   const bool ranks = args.ranking_k > 0 && ready.x.num_test > 0;
   std::vector<ExampleUser> examples;
   if (args.out.empty() && args.page.empty() && !ranks) return examples;
-  const auto trained = gather_model(ready.x, result.users, result.items, travelling_words(options));
+  auto trained = gather_model(ready.x, result.users, result.items, travelling_words(options));
   const auto train = gather_ratings(comm, ready.own.split.train),
              test = gather_ratings(comm, ready.own.split.test);
   collectively(comm, [&] {
     if (comm.rank() != 0) return;
+    if (ready.earlier) carry_over(*ready.earlier, trained);
     if (ranks) run.ranking = measure_ranking(trained.model, train, test, args.ranking_k);
     if (!args.page.empty()) examples = example_users(trained.model, train, ready.labels);
     if (args.out.empty()) return;
@@ -154,6 +158,33 @@ void save_page(const Comm& comm, const Args& args, const CompletionRun& run,
   console.say(args.page + ": a page to look at");
 }
 
+// What would end in nonsense after all epochs is told before the first.
+template <class Real>
+void check_ratings(const DistRatings<Real>& x, const Args& args) {
+  if (x.num_ratings == 0)
+    throw Error(Errc::bad_input,
+                args.test.empty() ? "has no ratings" : "--test leaves no rating to learn from",
+                {args.input.path, 0});
+  const double most = sizeof(Real) == sizeof(float) ? 1e30 : 1e150;
+  if (!(x.scale < most && x.scale > 1 / most && std::abs(x.mean) < most))
+    throw Error(Errc::bad_input,
+                fmt::format("the ratings, of mean {:.3g} and deviation {:.3g}, are beyond {} precision",
+                            x.mean, x.scale, args.precision),
+                {args.input.path, 0});
+}
+
+void check_labels(const io::LoadedTensor& loaded, const Args& args) {
+  if (args.out.empty()) return;
+  for (int m = 0; m < 2; ++m) {
+    const auto count = std::ssize(loaded.labels[m].labels);
+    if (count > 0 && count != loaded.tensor.extent(m))
+      throw Error(Errc::bad_input,
+                  fmt::format("has {} {} but {} names for them: a model cannot be kept",
+                              loaded.tensor.extent(m), m == 0 ? "users" : "items", count),
+                  {args.input.path, 0});
+  }
+}
+
 template <class Real>
 ReadyRatings<Real> make_ready(const Comm& comm, const Args& args, const CompletionOptions& options,
                               const MachineModel& machine, Console& console) {
@@ -165,6 +196,7 @@ ReadyRatings<Real> make_ready(const Comm& comm, const Args& args, const Completi
   Stopwatch watch;
   auto loaded = load(comm, args.input, console);
   require_ratings(loaded, args.input.path);
+  check_labels(loaded, args);
   TestRatings from_file{SparseTensor<double>(loaded.tensor.extents()), 0};
   if (!test.file.empty()) from_file = load_test(comm, test.file, args.input, loaded, console);
   ReadyRatings<Real> ready{{}, {}, {}, from_file.num_unknown, DistRatings<Real>(comm), 0, 0};
@@ -183,6 +215,7 @@ ReadyRatings<Real> make_ready(const Comm& comm, const Args& args, const Completi
   layout.row = {options.num_factors, travelling_words(options).per_row(), sizeof(Real)};
   layout.machine = machine;
   ready.x = lay_out_ratings<Real>(comm, ready.own.split, layout);
+  check_ratings(ready.x, args);
   ready.labels = std::move(loaded.labels);
   ready.distribute_seconds = watch.lap();
   return ready;
@@ -193,6 +226,8 @@ void warn_of_ratings(const ReadyRatings<Real>& ready, const Args& args, const Co
   if (ready.own.num_duplicates > 0)
     console.warn(fmt::format("{}: {} repeated by a later line, and dropped", args.input.path,
                              counted_were(ready.own.num_duplicates, "rating")));
+  if (!args.test.empty() && ready.x.num_test == 0)
+    console.warn(fmt::format("--test {}: there is nothing to test on", args.test));
   if (ready.num_unknown > 0)
     console.warn(fmt::format("{}: {} left out, of users or items that the training ratings do not have",
                              args.test, counted_were(ready.num_unknown, "rating")));
@@ -201,9 +236,13 @@ void warn_of_ratings(const ReadyRatings<Real>& ready, const Args& args, const Co
 template <class Real>
 void run_with(const Comm& comm, const Args& args) {
   Console console(comm, args.common);
-  const auto options = parse_options(args);
+  auto options = parse_options(args);
   const auto machine = load_machine(comm);
   auto ready = make_ready<Real>(comm, args, options, machine.model, console);
+  // The step that was left of it, unless one is asked for; an inverse one follows from the epoch.
+  const bool is_step_kept = ready.earlier && args.step == 0 && ready.earlier->training.step > 0;
+  if (is_step_kept && options.step.kind != StepSchedule::Kind::inverse)
+    options.step.size = std::min(options.step.size, ready.earlier->training.step);
   warn_of_ratings(ready, args, console);
 
   const Stopwatch watch;
@@ -258,8 +297,7 @@ void add_training_options(CLI::App& command, Args& args) {
                   "The first step, for ratings of deviation 1 (else 0.05 for adagrad and 0.03 for others)")
       ->check(fault_of_real)
       ->check(CLI::PositiveNumber);
-  command.add_option("--decay", args.decay, "Of --schedule inverse: step / (1 + decay * epoch)")
-      ->capture_default_str()
+  command.add_option("--decay", args.decay, "Of --schedule inverse: step / (1 + decay * epoch); else 0.1")
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);
   command.add_option("--reg", complete.regularisation, "L2 regularisation, for ratings of deviation 1")
@@ -269,7 +307,7 @@ void add_training_options(CLI::App& command, Args& args) {
   command.add_flag("--no-bias", args.is_plain, "Factors alone: no mean, no biases of users and items");
   command
       .add_option("--patience", complete.patience,
-                  "Stop after so many epochs without a lower test error (0: never)")
+                  "Stop after so many epochs without a lower test error (0: never, and keep the last)")
       ->capture_default_str()
       ->check(CLI::Range(0, std::numeric_limits<int>::max()));
   command.add_option("--seed", complete.seed, "Of the start, of --test and of --partition random")

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "cli/partition_cache.hpp"
@@ -17,7 +18,7 @@ namespace polyad::cli {
 namespace {
 
 // [row now]: the row of the model, -1 where it has none. Empty: all are where they were.
-std::vector<Index> rows_of_model(const std::vector<std::string>& now, const std::vector<std::string>& then) {
+std::vector<Index> rows_of_names(const std::vector<std::string>& now, const std::vector<std::string>& then) {
   if (now == then) return {};
   std::unordered_map<std::string_view, Index> places;
   for (std::size_t i = 0; i < then.size(); ++i) places.emplace(then[i], Index(i));
@@ -39,7 +40,13 @@ std::vector<Index> rows_of_model(const ModeLabels& now, const ModeLabels& then, 
                             then.name.empty() ? "rows" : then.name + "s", now.empty() ? "model" : "ratings",
                             now.empty() ? "ratings" : "model"),
                 {directory, 0});
-  if (!now.empty()) return rows_of_model(now.labels, then.labels);
+  if (!now.empty()) {
+    auto rows = rows_of_names(now.labels, then.labels);
+    if (!rows.empty() && std::ranges::max(rows) < 0)
+      throw Error(Errc::bad_input, fmt::format("none of the {}s of its ratings is among these", then.name),
+                  {directory, 0});
+    return rows;
+  }
   if (num_then > num_now)
     throw Error(Errc::bad_input,
                 fmt::format("has {} {}s, more than the ratings have, {}", num_then, then.name, num_now),

@@ -82,6 +82,7 @@ void plan_for_completion(const Comm& comm, const InputOptions& input, const Comp
   CompletionOptions defaults;
   defaults.num_factors = args.num_factors;
   run.input = input.path;
+  run.partition_file = args.partition;
   run.options.partitions = partitions(loaded.tensor, input.path, args, console);
   run.options.row = {args.num_factors, travelling_words(defaults).per_row(), sizeof(float)};
   run.options.machine = machine.model;

@@ -46,6 +46,7 @@ class Trainer {
 
   CompletionResult<Real> run(const CompletionObserver& observe) {
     best_.copy(rows_);
+    begin();
     for (int epoch = 0, since_best = 0; epoch < options_.max_epochs && result_.stop == CompletionStop::epochs;
          ++epoch) {
       const auto record = sound_epoch(first_epoch_ + epoch, observe);
@@ -71,10 +72,22 @@ class Trainer {
     std::vector<Index> model_rows(global.begin(), global.end());
     for (Index& row : model_rows)
       if (!places.empty()) row = places[std::size_t(row)];
-    return resumed_rows<Real>(std::move(rows), earlier_->model, squares, side, x_.scale, model_rows);
+    return resumed_rows<Real>(std::move(rows), earlier_->model, squares, side, {x_.mean, x_.scale},
+                              model_rows);
   }
 
   bool is_adaptive() const { return options_.step.kind == StepSchedule::Kind::adagrad; }
+
+  // An earlier model is tested before it is changed.
+  void begin() {
+    result_.best_epoch = first_epoch_;
+    if (earlier_ != nullptr) {
+      if (has_gone_astray({}))
+        throw Error(Errc::bad_option, "the model to go on from does not fit these ratings");
+      result_.last_step = earlier_->training.step;
+    }
+    if (earlier_ != nullptr || options_.max_epochs == 0) result_.test = test_figures();
+  }
 
   // An epoch that did not go astray: else it is undone and begun anew with half the step.
   EpochRecord sound_epoch(int epoch, const CompletionObserver& observe) {
@@ -82,7 +95,8 @@ class Trainer {
     for (int halvings = 0; halvings < most_halvings; ++halvings) {
       auto record = one_epoch(epoch);
       if (record.was_undone) {
-        if (halvings == halvings_until_anew) before_ = {start(RatingSide::user), start(RatingSide::item)};
+        record.began_anew = halvings == halvings_until_anew;
+        if (record.began_anew) before_ = {start(RatingSide::user), start(RatingSide::item)};
         rows_.copy(before_);
         sizes_.halve();
       } else {
@@ -206,12 +220,24 @@ TravellingWords travelling_words(const CompletionOptions& options) {
 }
 
 template <class Real>
+void carry_over(const EarlierTraining<Real>& earlier, TrainedRows<Real>& trained) {
+  auto& now = trained.model;
+  const auto& then = earlier.model;
+  keep_rows<Real>({then.users, then.user_biases, earlier.training.user_squares}, earlier.user_rows,
+                  Real(then.mean - now.mean), {now.users, now.user_biases, trained.user_squares});
+  keep_rows<Real>({then.items, then.item_biases, earlier.training.item_squares}, earlier.item_rows, Real(0),
+                  {now.items, now.item_biases, trained.item_squares});
+}
+
+template <class Real>
 CompletionResult<Real> sgd_completion(DistRatings<Real>& x, const CompletionOptions& options,
                                       const CompletionObserver& observe,
                                       const EarlierTraining<Real>* earlier) {
   return Trainer<Real>(x, options, earlier).run(observe);
 }
 
+template void carry_over(const EarlierTraining<float>&, TrainedRows<float>&);
+template void carry_over(const EarlierTraining<double>&, TrainedRows<double>&);
 template CompletionResult<float> sgd_completion(DistRatings<float>&, const CompletionOptions&,
                                                 const CompletionObserver&, const EarlierTraining<float>*);
 template CompletionResult<double> sgd_completion(DistRatings<double>&, const CompletionOptions&,

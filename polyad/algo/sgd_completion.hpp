@@ -33,6 +33,7 @@ struct EpochRecord {
   double seconds = 0;  // training and testing
   // The errors grew beyond all bounds; the epoch was undone, and the step is now half as long.
   bool was_undone = false;
+  bool began_anew = false;  // and with it all epochs before: the next one begins where training began
 };
 // Told of every epoch, on every process; false stops.
 using CompletionObserver = std::function<bool(const EpochRecord&)>;
@@ -66,11 +67,16 @@ struct EarlierTraining {
   std::vector<Index> user_rows = {}, item_rows = {};
 };
 
+// Gives users and items that nothing was learned about now the rows that they had.
+template <class Real>
+void carry_over(const EarlierTraining<Real>& earlier, TrainedRows<Real>& trained);
+
 TravellingWords travelling_words(const CompletionOptions& options);
 
 // Eta-PASGD (ALGORITHMS, section 4). With as many sub-epochs as the largest connectivity it is the serial
-// algorithm, in the order: sub-epoch, process, rating. Takes the training ratings out of x. Throws
-// Error{bad_option} when no step is small enough. Collective.
+// algorithm, in the order: sub-epoch, process, rating. Takes the training ratings out of x. An earlier model
+// is the best until an epoch is better. Throws Error{bad_option} when no step is small enough, or the earlier
+// model is far off. Collective.
 template <class Real>
 CompletionResult<Real> sgd_completion(DistRatings<Real>& x, const CompletionOptions& options,
                                       const CompletionObserver& observe = {},

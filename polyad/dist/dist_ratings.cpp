@@ -74,7 +74,7 @@ Spread spread_of(const Comm& comm, std::span<const double> values, Index count, 
   for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
   const double deviation = std::sqrt(comm.all_reduce(squares) / double(count));
   // Of equal ratings rounding may leave a deviation.
-  const bool is_spread = deviation > 1e-12 * std::max(1.0, std::abs(spread.mean));
+  const bool is_spread = deviation > 1e-12 * std::abs(spread.mean);
   if (is_spread && std::isfinite(deviation)) spread.scale = deviation;
   return spread;
 }

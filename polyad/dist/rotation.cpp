@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 
+#include "polyad/base/error.hpp"
 #include "polyad/base/matrix.hpp"
 
 namespace polyad {
@@ -192,6 +194,11 @@ std::vector<Index> shares_in_order(const Rotation& rotation, Index column) {
 }
 
 Rotation plan_rotation(ColumnShares columns, int num_sub_epochs) {
+  constexpr Index most_loads = Index(1) << 27;  // a gigabyte of them
+  if (Index(columns.num_parts) * num_sub_epochs > most_loads)
+    throw Error(Errc::resource, "out of memory: " + std::to_string(columns.num_parts) + " processes with " +
+                                    std::to_string(num_sub_epochs) +
+                                    " sub-epochs are more than can be planned");
   Rotation rotation{std::move(columns), num_sub_epochs, {}, {}};
   rotation.sub_epoch = Schedule(rotation.columns, num_sub_epochs).make();
   rotation.owned = choose_owners(rotation);

@@ -92,9 +92,15 @@ std::set<int> candidates(const ColumnShares& columns, Index fewest_fresh) {
 }
 
 Index fewest_with_little_staleness(const ColumnShares& columns) {
-  const Index all = rotation_staleness(columns, 1);
+  const auto counts = columns.connectivities();
+  const auto staleness = [&](Index n) {
+    Index sum = 0;
+    for (Index k = n + 1; k < std::ssize(counts); ++k)
+      sum += counts[std::size_t(k)] * rotation_staleness(k, n);
+    return sum;
+  };
   Index n = 1;
-  while (20 * rotation_staleness(columns, n) > all) ++n;
+  while (20 * staleness(n) > staleness(1)) ++n;
   return n;
 }
 

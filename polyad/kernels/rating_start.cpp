@@ -45,11 +45,12 @@ RatingRows<Real> start_rows(const RatingStart& start, RatingSide side, std::span
 
 template <class Real>
 RatingRows<Real> resumed_rows(RatingRows<Real> start, const RatingModel<Real>& model,
-                              std::span<const Real> squares, RatingSide side, double scale,
+                              std::span<const Real> squares, RatingSide side, const RatingUnits& units,
                               std::span<const Index> model_rows) {
   const auto& factors = side == RatingSide::user ? model.users : model.items;
   const auto& biases = side == RatingSide::user ? model.user_biases : model.item_biases;
-  const Real unit = Real(1 / std::sqrt(scale));
+  const Real unit = Real(1 / std::sqrt(units.scale));
+  const Real shift = Real(side == RatingSide::user ? (model.mean - units.mean) / units.scale : 0);
   parallel_for(std::ssize(model_rows), [&](Index i) {
     const Index row = model_rows[std::size_t(i)];
     if (row < 0 || row >= factors.num_rows()) return;
@@ -57,10 +58,26 @@ RatingRows<Real> resumed_rows(RatingRows<Real> start, const RatingModel<Real>& m
     const bool is_known = std::ranges::any_of(from, [](Real f) { return f != 0; });
     if (!is_known) return;
     std::ranges::transform(from, start.factors.row(i).begin(), [&](Real f) { return unit * f; });
-    if (!biases.empty()) start.biases[i] = biases[row] / Real(scale);
+    if (!biases.empty()) start.biases[i] = biases[row] / Real(units.scale) + shift;
     if (!start.squares.empty() && row < std::ssize(squares)) start.squares[i] = squares[std::size_t(row)];
   });
   return start;
+}
+
+template <class Real>
+void keep_rows(const ModelSide<Real>& earlier, std::span<const Index> model_rows, Real shift,
+               const ModelSideToChange<Real>& now) {
+  const auto is_zero = [](Real x) { return x == 0; };
+  for (Index row = 0; row < now.factors.num_rows(); ++row) {
+    const Index from = model_rows.empty() ? row : model_rows[std::size_t(row)];
+    if (from < 0 || from >= earlier.factors.num_rows()) continue;
+    if (!std::ranges::all_of(now.factors.row(row), is_zero) ||
+        std::ranges::all_of(earlier.factors.row(from), is_zero))
+      continue;
+    std::ranges::copy(earlier.factors.row(from), now.factors.row(row).begin());
+    if (!now.biases.empty() && !earlier.biases.empty()) now.biases[row] = earlier.biases[from] + shift;
+    if (!now.squares.empty() && !earlier.squares.empty()) now.squares[row] = earlier.squares[from];
+  }
 }
 
 template <class Real>
@@ -91,9 +108,14 @@ bool are_bounded(const RatingRows<Real>& rows) {
 template RatingRows<float> start_rows(const RatingStart&, RatingSide, std::span<const Index>, Index);
 template RatingRows<double> start_rows(const RatingStart&, RatingSide, std::span<const Index>, Index);
 template RatingRows<float> resumed_rows(RatingRows<float>, const RatingModel<float>&, std::span<const float>,
-                                        RatingSide, double, std::span<const Index>);
+                                        RatingSide, const RatingUnits&, std::span<const Index>);
 template RatingRows<double> resumed_rows(RatingRows<double>, const RatingModel<double>&,
-                                         std::span<const double>, RatingSide, double, std::span<const Index>);
+                                         std::span<const double>, RatingSide, const RatingUnits&,
+                                         std::span<const Index>);
+template void keep_rows(const ModelSide<float>&, std::span<const Index>, float,
+                        const ModelSideToChange<float>&);
+template void keep_rows(const ModelSide<double>&, std::span<const Index>, double,
+                        const ModelSideToChange<double>&);
 template void copy_rows(const RatingRows<float>&, RatingRows<float>&);
 template void copy_rows(const RatingRows<double>&, RatingRows<double>&);
 template bool are_bounded(const RatingRows<float>&);

@@ -25,12 +25,34 @@ template <class Real>
 RatingRows<Real> start_rows(const RatingStart& start, RatingSide side, std::span<const Index> global_rows,
                             Index num_trained);
 
-// From a model that was trained before, for ratings in units of `scale`: its rows, where it has them, of
-// which model_rows says which (-1: none). The start, where it does not.
+// What ratings are learned in units of.
+struct RatingUnits {
+  double mean = 0, scale = 1;
+};
+
+// From a model that was trained before, in these units: its rows, where it has them, of which model_rows says
+// which (-1: none). The start, where it does not. Users take what the mean has changed by into their biases.
 template <class Real>
 RatingRows<Real> resumed_rows(RatingRows<Real> start, const RatingModel<Real>& model,
-                              std::span<const Real> squares, RatingSide side, double scale,
+                              std::span<const Real> squares, RatingSide side, const RatingUnits& units,
                               std::span<const Index> model_rows);
+
+// One side of a model, with AdaGrad's memory; biases and squares may be empty.
+template <class Real>
+struct ModelSide {
+  const Matrix<Real>& factors;
+  const Array<Real>&biases, &squares;
+};
+template <class Real>
+struct ModelSideToChange {
+  Matrix<Real>& factors;
+  Array<Real>&biases, &squares;
+};
+// Copies rows of an earlier model to rows that are zero now. model_rows: [row]: that of the earlier model, -1
+// where it has none; empty: the same. The shift is added to their biases.
+template <class Real>
+void keep_rows(const ModelSide<Real>& earlier, std::span<const Index> model_rows, Real shift,
+               const ModelSideToChange<Real>& now);
 
 // With all threads; what `to` was is lost, its memory is used again.
 template <class Real>

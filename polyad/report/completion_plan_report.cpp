@@ -41,13 +41,15 @@ std::string way_text(const PlannedCompletion& way, Index words) {
 
 std::string recommended_text(const CompletionPlanRun& run) {
   if (!run.plan.recommended)
-    return "nothing is recommended: no number of sub-epochs leaves little staleness\n";
+    return "nothing is recommended: none of these numbers of sub-epochs leaves little staleness\n";
   const auto& way = run.plan.ways[*run.plan.recommended];
-  if (way.processes == 1) return fmt::format("recommended: polyad complete {}\n", run.input);
+  if (way.processes == 1)
+    return fmt::format("recommended: polyad complete {} -r {}\n", run.input, run.options.row.num_factors);
   return fmt::format(
       "recommended: mpirun -n {} polyad complete {} -r {} --partition {} --sync {}\n"
       "  the quickest of those that leave at most a twentieth of the staleness of one sub-epoch\n",
-      way.processes, run.input, run.options.row.num_factors, way.partition, way.num_sub_epochs);
+      way.processes, run.input, run.options.row.num_factors,
+      way.partition == "file" ? run.partition_file : way.partition, way.num_sub_epochs);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace polyad {
 
 // What a run of `polyad plan --for complete` was and what it found.
 struct CompletionPlanRun {
-  std::string input;
+  std::string input, partition_file;
   CompletionPlanOptions options;
   CompletionPlan plan;
   std::string machine = "built in";  // where the constants of the machine are from

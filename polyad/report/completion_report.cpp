@@ -31,6 +31,7 @@ nlohmann::ordered_json epochs_json(const std::vector<EpochRecord>& epochs) {
     one["epoch"] = record.epoch;
     one["step"] = record.step;
     one["undone"] = record.was_undone;
+    one["began_anew"] = record.began_anew;
     // An epoch that was undone may have met errors that are no numbers.
     if (!record.was_undone) {
       one["train_rmse"] = record.train.rmse;
@@ -210,10 +211,10 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
 std::string epoch_text(const EpochRecord& record) {
   if (record.was_undone)
     return fmt::format(
-        "epoch {:3}: the errors grew beyond bounds with step {:.3g}; undone, and the step halved",
-        record.epoch, record.step);
-  auto text = fmt::format("epoch {:3}: train RMSE {:.5f}", record.epoch, record.train.rmse);
-  if (record.test) text += fmt::format(", test RMSE {:.5f}, MAE {:.5f}", record.test->rmse, record.test->mae);
+        "epoch {:3}: the errors grew beyond bounds with step {:.3g}; undone, and the step halved{}",
+        record.epoch, record.step, record.began_anew ? "; training begins anew" : "");
+  auto text = fmt::format("epoch {:3}: train RMSE {:.5g}", record.epoch, record.train.rmse);
+  if (record.test) text += fmt::format(", test RMSE {:.5g}, MAE {:.5g}", record.test->rmse, record.test->mae);
   return text + fmt::format(", {:.3f} s", record.seconds);
 }
 
@@ -225,9 +226,9 @@ std::string completion_text(const CompletionRun& run) {
   text += fmt::format("{} factors{}, {}, {} epochs ({}), {}ratings/s\n", run.options.num_factors,
                       run.options.has_biases ? " and biases" : "", to_string(run.options.step.kind),
                       run.epochs_run(), stop_text(run.stop), with_prefix(run.ratings_per_second(), ""));
-  text += fmt::format("train RMSE {:.5f}, MAE {:.5f}", run.train.rmse, run.train.mae);
+  text += fmt::format("train RMSE {:.5g}, MAE {:.5g}", run.train.rmse, run.train.mae);
   if (run.test_errors)
-    text += fmt::format("; test RMSE {:.5f}, MAE {:.5f} (epoch {}, {} ratings)", run.test_errors->rmse,
+    text += fmt::format("; test RMSE {:.5g}, MAE {:.5g} (epoch {}, {} ratings)", run.test_errors->rmse,
                         run.test_errors->mae, run.best_epoch, with_commas(run.num_test));
   if (run.ranking && run.ranking->num_users > 0)
     text += fmt::format(

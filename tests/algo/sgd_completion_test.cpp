@@ -136,8 +136,13 @@ void expect_serial_replay(const Comm& comm, std::uint64_t n) {
   if (comm.rank() != 0) return;
   expect_same_rows(found.model.users, users.factors, x.scale);
   expect_same_rows(found.model.items, items.factors, x.scale);
+  ASSERT_EQ(found.model.has_biases(), c.options.has_biases);
   for (std::size_t i = 0; i < found.model.item_biases.size(); ++i)
     ASSERT_EQ(found.model.item_biases[i], Real(x.scale) * items.biases[i]);
+  for (std::size_t i = 0; i < found.model.user_biases.size(); ++i)
+    ASSERT_EQ(found.model.user_biases[i], Real(x.scale) * users.biases[i]);
+  EXPECT_EQ(found.user_squares, users.squares);
+  EXPECT_EQ(found.item_squares, items.squares);
 }
 
 TEST(SgdCompletion, without_staleness_equals_a_serial_replay_bit_for_bit) {
@@ -271,6 +276,7 @@ TEST(SgdCompletion, takes_ratings_of_any_scale) {
   const double plain = rmse_of(1, 0);
   EXPECT_NEAR(rmse_of(1e5, -3e5), 1e5 * plain, 1e-8 * 1e5);
   EXPECT_NEAR(rmse_of(1e-4, 7), 1e-4 * plain, 1e-8 * 1e-4);
+  EXPECT_NEAR(rmse_of(1e-90, 0), 1e-90 * plain, 1e-8 * 1e-90);
 }
 
 TEST(SgdCompletion, lives_with_users_and_items_that_nothing_is_known_of) {

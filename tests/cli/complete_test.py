@@ -109,6 +109,23 @@ class ResultTest(CompleteTest):
         self.assertAlmostEqual(resumed["train_rmse"], at_once["train_rmse"], places=9)
         self.assert_refused("--rank 5: the model in", 2, "complete", path, "-r", 5, "--resume", model)
 
+    def test_a_model_is_kept_until_an_epoch_is_better_and_with_rows_that_nothing_is_said_of(self) -> None:
+        path, model = self.ratings(), self.folder / "model"
+        first = self.complete(path, "-r", 4, "--test", 0.1, "--out", model)
+        again = self.complete(path, "-r", 4, "-e", 0, "--test", 0.1, "--resume", model, "--out", self.folder / "again")
+        self.assertAlmostEqual(again["test_rmse"], first["test_rmse"], places=6)
+        self.assertEqual(again["best_epoch"], first["best_epoch"])
+        resumed = self.complete(path, "-r", 4, "-e", 2, "--test", 0.1, "--resume", model, "--lr", 0.2)
+        self.assertLessEqual(resumed["test_rmse"], first["test_rmse"])
+        some = self.write("some.tns", "".join(f"{line}\n" for line in path.read_text().splitlines()
+                                              if line[0] == "#" or int(line.split()[0]) <= 20))
+        self.complete(some, "--dims", "300x120", "-r", 4, "-e", 1, "--resume", model, "--out", self.folder / "some")
+        best = [self.result("recommend", place, "-q", "--user", 250, "--with-rated", "--top", 1)["recommendations"][0]["items"]
+                for place in (model, self.folder / "some")]
+        self.assertAlmostEqual(best[0][0]["rating"], best[1][0]["rating"], delta=0.5)
+        before = model / "model.npz"
+        self.assert_refused("--json", 2, "complete", path, "-r", 4, "--resume", model, "--json", before)
+
     def test_names_find_their_rows_when_training_goes_on(self) -> None:
         rows = [(f"u{i}", f"f{j}", 1 + (i * j) % 5) for i in range(12) for j in range(9) if (i + j) % 3]
         first = self.write("first.csv", "who,what,stars\n" + "".join(f"{u},{f},{r}\n" for u, f, r in rows))
@@ -157,6 +174,30 @@ class OddRatingsTest(CompleteTest):
         result = json.loads(process.stdout)
         self.assertTrue(result["per_epoch"][0]["undone"])
         self.assertLess(result["train_rmse"], 2 * result["deviation"])
+
+    def test_nothing_to_learn_from_or_to_test_on_is_told(self) -> None:
+        two = self.write("two.tns", "1 1 3\n2 1 4\n")
+        self.assert_refused("--test leaves no rating to learn from", 2, "complete", two, "--test", 0.9999)
+        process = run("complete", two, "--test", "leave-one-out", "-q")
+        self.assertIn("there is nothing to test on", process.stderr)
+        self.assertEqual(process.returncode, 0)
+
+    def test_what_cannot_be_kept_is_told_before_training(self) -> None:
+        path = self.write("x.tns", "1 1 3\n2 1 4\n3 2 1\n")
+        self.write("mode-1-who.map", "ann\n")
+        process = run("complete", path, "--out", self.folder / "model")
+        self.assertIn("has 3 users but 1 names for them: a model cannot be kept", process.stderr)
+        self.assertNotIn("epoch", process.stdout)
+        huge = self.write("huge.tns", "1 1 1e40\n2 1 4e40\n3 2 2e40\n")
+        self.assert_refused("are beyond single precision", 2, "complete", huge)
+        self.assertLess(self.complete(huge, "--precision", "double")["train_rmse"], 2e40)
+
+    def test_small_ratings_are_ratings(self) -> None:
+        path = self.ratings(60, 40, 900)
+        small = self.write("small.tns", "".join(" ".join([*line.split()[:2], f"{float(line.split()[2]) * 1e-14!r}"]) + "\n"
+                                                for line in path.read_text().splitlines() if line[0] != "#"))
+        rmse = [self.complete(file, "-e", 3, "--precision", "double")["train_rmse"] for file in (path, small)]
+        self.assertAlmostEqual(rmse[1] * 1e14, rmse[0], places=6)
 
     def test_what_makes_no_sense_is_refused(self) -> None:
         path = self.ratings(30, 20, 200)
