@@ -72,7 +72,6 @@ struct RowPair<Real, 0> {
   }
 };
 
-template <class Real>
 ErrorSums add_in_order(std::span<const ErrorSums> parts) {
   ErrorSums all;
   for (const auto& part : parts) all += part;
@@ -187,7 +186,7 @@ ErrorSums sweep_blocks(const RatingBlocks<Real>& blocks, RatingRows<Real>& users
           sums[std::size_t(place)] = sweep.block(blocks.block(place));
       }
   }
-  return add_in_order<Real>(sums);
+  return add_in_order(sums);
 }
 
 }  // namespace
@@ -222,7 +221,7 @@ ErrorSums rating_errors(std::span<const LocalRating<Real>> ratings, const Rating
       sums[std::size_t(i)] += {e * e, std::abs(e), 1};
     }
   });
-  return add_in_order<Real>(sums);
+  return add_in_order(sums);
 }
 
 namespace ref {
