@@ -21,7 +21,7 @@ template <class Real>
 inline constexpr int vector_lanes = vector_bytes / int(sizeof(Real));
 
 template <class Real, int Width>
-inline constexpr bool is_one_vector = Width <= vector_lanes<Real> && std::has_single_bit(unsigned(Width));
+inline constexpr bool is_one_vector = std::has_single_bit(unsigned(Width)) && Width <= vector_lanes<Real>;
 
 // Width consecutive components, held in registers: two parts, the lower a power of two, down to one vector.
 // An array of vectors would say the same, but compilers keep arrays in memory.
