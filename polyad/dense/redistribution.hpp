@@ -54,8 +54,8 @@ struct RedistributionPlan {
   std::vector<RedistributionStep> steps;
 };
 
-// The cheapest sequence of moves, found by search. `from` may have sums to be made, `to` none. Throws
-// Error{bad_option} when one of them is invalid.
+// The cheapest sequence of moves that may lead to the target, found by search (not of all there are). `from`
+// may have sums to be made, `to` none. Throws Error{bad_option} when one of them is invalid.
 RedistributionPlan plan_redistribution(const GridShape& grid, const std::vector<Index>& extents,
                                        const TensorDistribution& from, const TensorDistribution& to,
                                        const DenseMachine& machine = {});
