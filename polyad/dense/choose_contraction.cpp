@@ -72,13 +72,14 @@ ContractionProblem problem_of_block(const ContractionProblem& problem, const std
 
 BlockedContraction in_blocks(const ContractionProblem& problem, Stationary stationary,
                              const std::string& index, Index extent, const DenseMachine& machine) {
-  return {derive_contraction(problem_of_block(problem, index, extent), stationary, machine), problem, index,
-          extent};
+  return {
+      derive_contraction(problem_of_block(problem, index, extent), stationary, machine, SearchEffort::quick),
+      problem, index, extent};
 }
 
 BlockedContraction unblocked(const ContractionProblem& problem, Stationary stationary,
                              const DenseMachine& machine) {
-  return {derive_contraction(problem, stationary, machine), problem, "", 0};
+  return {derive_contraction(problem, stationary, machine, SearchEffort::quick), problem, "", 0};
 }
 
 // The longest blocks of this index that fit, by halving; the shortest where none do.
@@ -107,6 +108,7 @@ void enter_blocks(Contest& contest, const ContractionProblem& problem, const Con
         contest.enter(longest_blocks(problem, stationary, index, choice));
 }
 
+// Many candidates are planned quickly; only that which wins is planned thoroughly.
 BlockedContraction winner(const std::vector<ContractionProblem>& problems, const ContractionChoice& choice) {
   Contest contest(choice);
   for (const auto& problem : problems) enter_whole(contest, problem, choice);
@@ -116,6 +118,9 @@ BlockedContraction winner(const std::vector<ContractionProblem>& problems, const
     throw Error(Errc::resource,
                 fmt::format("the contraction needs {} bytes on a process, even in blocks; {} are allowed",
                             contest.least_bytes(), *choice.max_bytes));
+  auto refined = *contest.best();
+  refined.plan = derive_contraction(refined.plan.problem, refined.plan.stationary, choice.machine);
+  contest.enter(refined);
   return *contest.best();
 }
 

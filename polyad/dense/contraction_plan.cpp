@@ -99,9 +99,9 @@ void plan_sums(ContractionPlan& plan, const IndexNames& indices, const TensorDis
 }
 
 InputPlan plan_input(const SummedInput& input, const TensorDistribution& to,
-                     const ContractionProblem& problem, const DenseMachine& machine) {
+                     const ContractionProblem& problem, const DenseMachine& machine, SearchEffort effort) {
   return {input.indices, plan_redistribution(problem.grid, problem.extents_of(input.indices),
-                                             input.distribution, to, machine)};
+                                             input.distribution, to, machine, effort)};
 }
 
 // Nothing is moved, and sums that are to be made are made with those of the product.
@@ -119,19 +119,19 @@ void check_inputs(const ContractionProblem& problem) {
 }
 
 // Section 5.1: both inputs go to where the result is.
-void derive_stationary_result(ContractionPlan& plan, const DenseMachine& machine) {
+void derive_stationary_result(ContractionPlan& plan, const DenseMachine& machine, SearchEffort effort) {
   const auto& problem = plan.problem;
   const auto& [name_a, name_b, name_c, a, b, c] = problem.expression;
   const auto known = propagate(c, problem.c);
   const auto summed_a = sum_locally(a, problem.a, b, c), summed_b = sum_locally(b, problem.b, a, c);
-  plan.a = plan_input(summed_a, spread(summed_a.indices, known), problem, machine);
-  plan.b = plan_input(summed_b, spread(summed_b.indices, known), problem, machine);
+  plan.a = plan_input(summed_a, spread(summed_a.indices, known), problem, machine, effort);
+  plan.b = plan_input(summed_b, spread(summed_b.indices, known), problem, machine, effort);
   plan.product = plan.reduce.from = plan.reduce.to = problem.c;
 }
 
 // Section 5.2, and 5.3 with the letters exchanged: the other input goes to where the large one is, and what
 // the processes have of the sums is added up.
-void derive_stationary_input(ContractionPlan& plan, const DenseMachine& machine) {
+void derive_stationary_input(ContractionPlan& plan, const DenseMachine& machine, SearchEffort effort) {
   const auto& problem = plan.problem;
   const auto& expression = problem.expression;
   const bool is_a = plan.stationary == Stationary::a;
@@ -142,7 +142,7 @@ void derive_stationary_input(ContractionPlan& plan, const DenseMachine& machine)
   const auto moved = sum_locally(moved_indices, moved_given, indices, expression.c);
   const auto known = propagate(fixed.indices, fixed.distribution);
   (is_a ? plan.a : plan.b) = leave_input(fixed, problem);
-  (is_a ? plan.b : plan.a) = plan_input(moved, spread(moved.indices, known), problem, machine);
+  (is_a ? plan.b : plan.a) = plan_input(moved, spread(moved.indices, known), problem, machine, effort);
 
   plan.product = spread(expression.c, known);
   plan.product.held_on = given.held_on;
@@ -196,16 +196,16 @@ ContractionProblem canonical_problem(const ContractionExpression& expression, co
 }
 
 ContractionPlan derive_contraction(const ContractionProblem& problem, Stationary stationary,
-                                   const DenseMachine& machine) {
+                                   const DenseMachine& machine, SearchEffort effort) {
   check_inputs(problem);
   const auto& [name_a, name_b, name_c, a, b, c] = problem.expression;
   const RedistributionPlan none{problem.grid, problem.extents_of(c), {}, {}, {}};
   ContractionPlan plan{problem, stationary, {{}, none}, {{}, none}, {}, {}, none, none};
   if (stationary == Stationary::c)
-    derive_stationary_result(plan, machine);
+    derive_stationary_result(plan, machine, effort);
   else
-    derive_stationary_input(plan, machine);
-  plan.finish = plan_redistribution(problem.grid, none.extents, plan.reduce.to, problem.c, machine);
+    derive_stationary_input(plan, machine, effort);
+  plan.finish = plan_redistribution(problem.grid, none.extents, plan.reduce.to, problem.c, machine, effort);
   return plan;
 }
 

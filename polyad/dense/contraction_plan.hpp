@@ -69,7 +69,8 @@ std::vector<NamedSteps> steps_before_product(const ContractionPlan& plan);
 std::vector<NamedSteps> steps_after_product(const ContractionPlan& plan);
 
 ContractionPlan derive_contraction(const ContractionProblem& problem, Stationary stationary,
-                                   const DenseMachine& machine = {});
+                                   const DenseMachine& machine = {},
+                                   SearchEffort effort = SearchEffort::thorough);
 
 // Multiplications and additions of the process that has most to do: those of the product, and before it the
 // additions of each input over what it alone has.

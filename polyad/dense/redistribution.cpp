@@ -11,12 +11,6 @@
 namespace polyad {
 namespace {
 
-double num_processes(const std::vector<int>& grid_modes, const GridShape& grid) {
-  double count = 1;
-  for (const int h : grid_modes) count *= grid.dim(h);
-  return count;
-}
-
 // Pairwise: p - 1 messages, every word once. Logarithmic: half of all words in each of log p messages.
 StepCost all_to_all_cost(double p, double n) {
   const double rounds = std::ceil(std::log2(p));
@@ -81,6 +75,12 @@ std::string_view to_string(Move move) {
   return "";
 }
 
+double num_processes(const std::vector<int>& grid_modes, const GridShape& grid) {
+  double count = 1;
+  for (const int h : grid_modes) count *= grid.dim(h);
+  return count;
+}
+
 StepCost& StepCost::operator+=(const StepCost& other) {
   messages += other.messages;
   words += other.words;
@@ -94,19 +94,17 @@ double seconds(const StepCost& cost, const DenseMachine& machine) {
          cost.additions * machine.per_addition + cost.copied_words * machine.per_copied_word;
 }
 
-StepCost cost_of(const RedistributionStep& step, const GridShape& grid, const std::vector<Index>& extents) {
-  const auto before = double(largest_local_size({grid, extents, step.from}));
-  const auto after = double(largest_local_size({grid, extents, step.to}));
-  const double p = num_processes(step.grid_modes, grid), rounds = std::ceil(std::log2(p));
+StepCost cost_of(Move move, double p, double before, double after) {
+  const double rounds = std::ceil(std::log2(p));
   StepCost cost;
-  switch (step.move) {
+  switch (move) {
     case Move::filter:
       return {0, 0, 0, after};
     case Move::permutation:
       cost = {1, before};
       break;
     case Move::all_to_all:
-      cost = all_to_all_cost(p, before);
+      cost = all_to_all_cost(p, std::max(before, after));
       break;
     case Move::allgather:
     case Move::gather:
@@ -127,6 +125,12 @@ StepCost cost_of(const RedistributionStep& step, const GridShape& grid, const st
   }
   cost.copied_words = before + after;
   return cost;
+}
+
+StepCost cost_of(const RedistributionStep& step, const GridShape& grid, const std::vector<Index>& extents) {
+  return cost_of(step.move, num_processes(step.grid_modes, grid),
+                 double(largest_local_size({grid, extents, step.from})),
+                 double(largest_local_size({grid, extents, step.to})));
 }
 
 StepCost cost_of(const RedistributionPlan& plan) {

@@ -46,6 +46,9 @@ struct DenseMachine {
 };
 double seconds(const StepCost& cost, const DenseMachine& machine);
 
+// Along these modes of a grid.
+double num_processes(const std::vector<int>& grid_modes, const GridShape& grid);
+
 // A way from one distribution to another: a value. Steps follow each other.
 struct RedistributionPlan {
   GridShape grid;
@@ -54,12 +57,19 @@ struct RedistributionPlan {
   std::vector<RedistributionStep> steps;
 };
 
-// The cheapest sequence of moves that may lead to the target, found by search (not of all there are). `from`
-// may have sums to be made, `to` none. Throws Error{bad_option} when one of them is invalid.
+// Quick: of the moves that seem to lead to the target. Thorough: of all, unless to look for them would take
+// longer than they do.
+enum class SearchEffort { quick, thorough };
+
+// The cheapest sequence of moves. `from` may have sums to be made, `to` none. Throws Error{bad_option} when
+// one of them is invalid.
 RedistributionPlan plan_redistribution(const GridShape& grid, const std::vector<Index>& extents,
                                        const TensorDistribution& from, const TensorDistribution& to,
-                                       const DenseMachine& machine = {});
+                                       const DenseMachine& machine = {},
+                                       SearchEffort effort = SearchEffort::thorough);
 
+// Of a collective among so many processes, by the elements that a process has before it and after it at most.
+StepCost cost_of(Move move, double num_processes, double before, double after);
 StepCost cost_of(const RedistributionStep& step, const GridShape& grid, const std::vector<Index>& extents);
 StepCost cost_of(const RedistributionPlan& plan);
 
