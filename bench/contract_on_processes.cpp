@@ -1,5 +1,6 @@
 // The contraction of the note on as many processes as are started, from the statement to the result: the way
-// is chosen, tensors are moved, multiplied and summed. Beside it, what each phase of it took at best.
+// is chosen, tensors are moved, multiplied and summed. Rates on the average and at best, and what each phase
+// took at best.
 //   tools/mpirun 4 build/bin/polyad_contract_on_processes [REPETITIONS]
 
 #include <fmt/format.h>
@@ -31,17 +32,23 @@ DenseTensor<double> some_tensor(const ProcessGrid& grid, const std::vector<Index
   return x;
 }
 
-// The least time of several, all processes beginning together; of the slowest.
+struct Times {
+  double mean = 0, best = std::numeric_limits<double>::infinity();
+};
+
+// Of the slowest process, all beginning together.
 template <class Fn>
-double best_of(int repetitions, const Comm& comm, Fn fn) {
-  double best = std::numeric_limits<double>::infinity();
+Times times_of(int repetitions, const Comm& comm, Fn fn) {
+  Times times;
   for (int r = 0; r < repetitions; ++r) {
     comm.barrier();
     const Stopwatch watch;
     fn();
-    best = std::min(best, comm.all_reduce(watch.seconds(), Reduce::max));
+    const double seconds = comm.all_reduce(watch.seconds(), Reduce::max);
+    times.mean += seconds / repetitions;
+    times.best = std::min(times.best, seconds);
   }
-  return best;
+  return times;
 }
 
 void measure(const Comm& comm, const Shape& s, int repetitions) {
@@ -53,18 +60,20 @@ void measure(const Comm& comm, const Shape& s, int repetitions) {
        c = some_tensor(grid, {s.a, s.b, s.j, s.i});
   DenseTally tally;
 
-  const double statement =
-      best_of(repetitions, comm, [&] { indexed(c, "abji") += indexed(a, "acik") * indexed(b, "bcjk"); });
-  const double planned = best_of(repetitions, comm, [&] { contract(c, a, b, chosen, tally); });
-  const double moving_a = best_of(repetitions, comm, [&] { redistribute(a, chosen.plan.a.prep, tally); });
-  const double moving_b = best_of(repetitions, comm, [&] { redistribute(b, chosen.plan.b.prep, tally); });
+  const auto statement =
+      times_of(repetitions, comm, [&] { indexed(c, "abji") += indexed(a, "acik") * indexed(b, "bcjk"); });
+  const auto planned = times_of(repetitions, comm, [&] { contract(c, a, b, chosen, tally); });
+  const auto moving_a = times_of(repetitions, comm, [&] { redistribute(a, chosen.plan.a.prep, tally); });
+  const auto moving_b = times_of(repetitions, comm, [&] { redistribute(b, chosen.plan.b.prep, tally); });
   if (comm.rank() != 0) return;
+  const double gigaflops = 1e-9 * s.flops();
   fmt::print(
-      "{:<11} {} processes, grid {}, stationary {}: {:.1f} GFLOP/s ({:.1f} without choosing the way); "
-      "{:.2f} ms, of which {:.2f} moving A and {:.2f} moving B\n",
+      "{:<11} {} processes, grid {}, stationary {}: mean {:.2f}, best {:.2f} GFLOP/s ({:.2f} without "
+      "choosing "
+      "the way); {:.2f} ms, of which {:.2f} moving A and {:.2f} moving B\n",
       s.name, comm.size(), to_string(grid.shape()), to_string(chosen.plan.stationary),
-      1e-9 * s.flops() / statement, 1e-9 * s.flops() / planned, 1e3 * statement, 1e3 * moving_a,
-      1e3 * moving_b);
+      gigaflops / statement.mean, gigaflops / statement.best, gigaflops / planned.best, 1e3 * statement.best,
+      1e3 * moving_a.best, 1e3 * moving_b.best);
 }
 
 }  // namespace
