@@ -137,7 +137,7 @@ std::vector<ExampleUser> finish(const Comm& comm, const Args& args, const ReadyR
     if (ranks) run.ranking = measure_ranking(trained.model, train, test, args.ranking_k);
     if (!args.page.empty()) examples = example_users(trained.model, train, ready.labels);
     if (args.out.empty()) return;
-    const RatingTraining<Real> training{run.best_epoch, result.last_step, options.regularisation,
+    const RatingTraining<Real> training{run.best_epoch, result.last_step, options.shrinkage,
                                         trained.user_squares, trained.item_squares};
     io::write_rating_model(args.out, trained.model, training, train, ready.labels);
   });
@@ -300,7 +300,15 @@ void add_training_options(CLI::App& command, Args& args) {
   command.add_option("--decay", args.decay, "Of --schedule inverse: step / (1 + decay * epoch); else 0.1")
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--reg", complete.regularisation, "L2 regularisation, for ratings of deviation 1")
+  command
+      .add_option("--reg", complete.shrinkage.per_rating,
+                  "L2 regularisation of factors, per rating, for ratings of deviation 1")
+      ->capture_default_str()
+      ->check(fault_of_real)
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--shrink", complete.shrinkage.per_row,
+                  "Draw users and items with few ratings to the mean, as so many ratings of the mean would")
       ->capture_default_str()
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);

@@ -107,7 +107,7 @@ class Answerer {
       : args_(args),
         console_(console),
         model_(std::move(stored.model)),
-        regularisation_(stored.training.regularisation),
+        shrinkage_(stored.training.shrinkage),
         space_({model_.num_users(), model_.num_items()}, std::move(stored.labels),
                io::IndexSpace::Unknown::fault),
         rated_(args.with_rated ? Rated::included : Rated::left_out) {
@@ -153,7 +153,7 @@ class Answerer {
 
   void answer_new_user() {
     const auto list = io::read_rating_list(args_.ratings, space_);
-    auto items = recommender_->recommend_to({list.items, list.ratings, regularisation_}, args_.top, rated_);
+    auto items = recommender_->recommend_to({list.items, list.ratings, shrinkage_}, args_.top, rated_);
     run_.recommendations.push_back({{}, std::ssize(list.items), std::move(items)});
     finish_lists();
   }
@@ -205,7 +205,7 @@ class Answerer {
   const Args& args_;
   Console& console_;
   RatingModel<Real> model_;
-  double regularisation_;
+  Shrinkage shrinkage_;
   io::IndexSpace space_;
   Rated rated_;
   std::unique_ptr<Recommender<Real>> recommender_;

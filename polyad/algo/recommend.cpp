@@ -41,7 +41,7 @@ Index Recommender<Real>::batch_size(Index count) {
 
 template <class Real>
 ScoredItems Recommender<Real>::recommend_to(const NewUser& user, Index count, Rated rated) const {
-  const auto folded = fold_in_user<Real>(model_, {user.items, user.ratings, user.regularisation, scale_});
+  const auto folded = fold_in_user<Real>(model_, {user.items, user.ratings, user.shrinkage, scale_});
   UserRows<Real> rows{{1, model_.num_factors()}, {model_.mean + folded.bias}, {}};
   std::ranges::copy(folded.row, rows.rows.row(0).begin());
   if (rated == Rated::left_out) rows.excluded.push_back(user.items);

@@ -34,7 +34,7 @@ class Recommender {
   struct NewUser {
     std::span<const Index> items;
     std::span<const double> ratings;
-    double regularisation = 0;  // that of the training
+    Shrinkage shrinkage;  // that of the training
   };
   ScoredItems recommend_to(const NewUser& user, Index count, Rated rated) const;
   // The items most like this one.

@@ -39,7 +39,9 @@ class Trainer {
         sender_(x.comm, travelling_words(options)),
         evaluator_(x.comm, travelling_words(options)),
         earlier_(earlier),
-        rows_{start(RatingSide::user), start(RatingSide::item)} {
+        rows_{start(RatingSide::user), start(RatingSide::item)},
+        pulls_{row_pulls<Real>(options.shrinkage, x.user_ratings),
+               row_pulls<Real>(options.shrinkage, x.item_ratings)} {
     for (auto& ratings : std::exchange(x.sub_epochs, {}))
       blocks_.push_back(arrange_ratings(std::move(ratings), std::ssize(x.users), std::ssize(x.items)));
   }
@@ -116,12 +118,11 @@ class Trainer {
     EpochRecord record;
     record.epoch = epoch + 1;
     record.step = sizes_.of_epoch(epoch);
-    const SgdStep step{record.step, options_.regularisation, options_.has_biases, is_adaptive(),
-                       options_.num_factors};
+    const SgdStep step{record.step, options_.has_biases, is_adaptive(), options_.num_factors};
     ErrorSums met;
     for (std::size_t t = 0; t < blocks_.size(); ++t) {
       const Stopwatch learning;
-      met += sgd_sweep(blocks_[t], rows_.users, rows_.items, step);
+      met += sgd_sweep(blocks_[t], rows_.users, rows_.items, pulls_, step);
       result_.seconds.learn += learning.seconds();
       const Stopwatch communicating;
       const double waited = sender_.waiting_seconds();
@@ -210,6 +211,7 @@ class Trainer {
   const EarlierTraining<Real>* earlier_;
   std::vector<RatingBlocks<Real>> blocks_;  // [sub-epoch]
   BothRows<Real> rows_, before_, best_;
+  RatingPulls<Real> pulls_;
   CompletionResult<Real> result_;
 };
 

@@ -14,7 +14,7 @@ struct CompletionOptions {
   Index num_factors = 16;
   int max_epochs = 50;
   StepSchedule step;
-  double regularisation = 0.05;  // in units of the ratings' deviation
+  Shrinkage shrinkage;
   bool has_biases = true;
   int patience = 3;  // epochs without a lower test error until it stops; 0: never
   std::uint64_t seed = 1;

@@ -13,6 +13,10 @@ void accumulate(Array<Index>& begin) {
 
 }  // namespace
 
+Index ColumnShares::num_ratings(Index column) const {
+  return std::accumulate(ratings.begin() + begin[column], ratings.begin() + begin[column + 1], Index(0));
+}
+
 Index ColumnShares::max_connectivity() const {
   Index most = 0;
   for (Index j = 0; j < num_columns(); ++j) most = std::max(most, connectivity(j));

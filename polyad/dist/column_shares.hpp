@@ -20,6 +20,7 @@ struct ColumnShares {
   Index num_columns() const { return std::ssize(begin) - 1; }
   Index num_shares() const { return std::ssize(parts); }
   Index connectivity(Index column) const { return begin[column + 1] - begin[column]; }
+  Index num_ratings(Index column) const;
   Index max_connectivity() const;
   // [k]: how many columns have ratings in k parts.
   std::vector<Index> connectivities() const;

@@ -173,6 +173,9 @@ DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, con
   x.visits = plan_visits(comm, x.rotation, distinct(own.test.indices(1), x.num_items), items.local);
   for (Index local = 0; local < items.num_trained; ++local)
     if (last_owner(x.rotation, items.rows[local]) == comm.rank()) x.owned_items.push_back(LocalIndex(local));
+  x.user_ratings.assign(users.rows.size(), 0);
+  for (const Index user : own.train.indices(0)) ++x.user_ratings[users.local[user]];
+  for (const Index item : items.rows) x.item_ratings.push_back(x.rotation.columns.num_ratings(item));
   x.users = std::move(users.rows);
   x.items = std::move(items.rows);
   return x;

@@ -35,6 +35,7 @@ struct DistRatings {
   // are here to be tested, come last.
   Array<Index> users, items;
   Index num_trained_users = 0, num_trained_items = 0;
+  Array<Index> user_ratings, item_ratings;  // [local]: how many there are to learn from, on all processes
 
   std::vector<Array<LocalRating<Real>>> sub_epochs;  // training ratings by sub-epoch
   Array<LocalRating<Real>> test;

@@ -159,7 +159,9 @@ std::string fault_of(const RatingModel<Real>& model, const RatingTraining<Real>&
                          double(std::ranges::min(numbers)));
   if (!std::isfinite(model.mean)) return fmt::format("mean is '{}', not finite", model.mean);
   if (auto fault = fault_of_size("step", training.step); !fault.empty()) return fault;
-  return fault_of_size("regularisation", training.regularisation);
+  if (auto fault = fault_of_size("regularisation", training.shrinkage.per_rating); !fault.empty())
+    return fault;
+  return fault_of_size("shrinkage", training.shrinkage.per_row);
 }
 template std::string fault_of(const RatingModel<float>&, const RatingTraining<float>&);
 template std::string fault_of(const RatingModel<double>&, const RatingTraining<double>&);
@@ -180,7 +182,8 @@ RatingArchive<Real> read_rating_archive(const InputFile& file) {
   model.item_biases = arrays.list<Real>("item_biases");
   training.epochs = read_epochs(arrays);
   training.step = arrays.number("step");
-  training.regularisation = arrays.number("regularisation");
+  training.shrinkage.per_rating = arrays.number("regularisation");
+  if (arrays.has("shrinkage")) training.shrinkage.per_row = arrays.number("shrinkage");
   training.user_squares = arrays.list<Real>("user_squares");
   training.item_squares = arrays.list<Real>("item_squares");
   if (const auto fault = fault_of(model, training); !fault.empty()) arrays.fail(fault);
@@ -201,7 +204,8 @@ void write_rating_archive(const std::filesystem::path& path, const RatingModel<R
   archive.add("item_biases", model.item_biases);
   archive.add("epochs", double(training.epochs));
   archive.add("step", training.step);
-  archive.add("regularisation", training.regularisation);
+  archive.add("regularisation", training.shrinkage.per_rating);
+  archive.add("shrinkage", training.shrinkage.per_row);
   archive.add("user_squares", training.user_squares);
   archive.add("item_squares", training.item_squares);
   archive.finish();

@@ -17,10 +17,10 @@ struct RatingArchive {
   friend bool operator==(const RatingArchive&, const RatingArchive&) = default;
 };
 
-// NumPy's archive of arrays: mean, user_factors, item_factors, epochs, step, regularisation; where there are
-// any user_biases and item_biases, and user_squares and item_squares. Arrays of f8 or f4, whichever Real is
-// wanted. Other arrays are passed over. Throws Error{bad_input} when arrays are missing, do not fit together
-// or hold what is not finite.
+// NumPy's archive of arrays: mean, user_factors, item_factors, epochs, step, regularisation, shrinkage; where
+// there are any user_biases and item_biases, and user_squares and item_squares. Arrays of f8 or f4, whichever
+// Real is wanted. Other arrays are passed over. Throws Error{bad_input} when arrays are missing, do not fit
+// together or hold what is not finite.
 template <class Real>
 RatingArchive<Real> read_rating_archive(const InputFile& file);
 

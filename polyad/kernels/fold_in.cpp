@@ -17,7 +17,7 @@ void copy_features(const RatingModel<Real>& model, Index item, std::span<double>
 }
 
 // (X'X + ridge) (w, b) = X'y. In the units of the ratings the loss is, but for a constant factor, the sum
-// of e^2 + regularisation (scale |w|^2 + b^2).
+// of e^2 + s scale |w|^2 + t b^2.
 struct NormalEquations {
   Matrix<double> left;
   std::vector<double> right;
@@ -37,8 +37,10 @@ NormalEquations normal_equations(const RatingModel<Real>& model, const RatingsTo
       for (Index j = 0; j < unknowns; ++j) system.left(i, j) += features[i] * features[j];
     }
   }
-  const double ridge = known.regularisation * double(known.items.size());
-  for (Index i = 0; i < unknowns; ++i) system.left(i, i) += i < factors ? ridge * known.scale : ridge;
+  const auto count = std::max(std::ssize(known.items), std::ptrdiff_t(1));
+  const double of_factors = known.shrinkage.of_factors(count), of_bias = known.shrinkage.of_bias(count);
+  for (Index i = 0; i < unknowns; ++i)
+    system.left(i, i) += double(count) * (i < factors ? of_factors * known.scale : of_bias);
   return system;
 }
 

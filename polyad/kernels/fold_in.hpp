@@ -18,14 +18,14 @@ struct FoldedUser {
 struct RatingsToFold {
   std::span<const Index> items;     // in the model
   std::span<const double> ratings;  // as many
-  double regularisation = 0;
+  Shrinkage shrinkage;
   double scale = 1;  // what training divides ratings by: then biases are too, and rows by its root
 };
 
 // The row w and bias b that minimise the loss of the training over this user's ratings, with the items as
-// they are: sum over ratings of e^2 + regularisation (|w|^2 + b^2), where e = rating - prediction, all in
-// the units of the training. That is ridge regression with a term of regularisation times the number of
-// ratings. Of several minima, without regularisation, the smallest.
+// they are: sum over ratings of e^2 + s |w|^2 + t b^2, where e = rating - prediction and s and t are the
+// shrinkage for that many ratings, all in the units of the training: a ridge regression. Of several minima,
+// without shrinkage, the smallest.
 template <class Real>
 FoldedUser<Real> fold_in_user(const RatingModel<Real>& model, const RatingsToFold& known);
 

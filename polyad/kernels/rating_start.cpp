@@ -44,6 +44,16 @@ RatingRows<Real> start_rows(const RatingStart& start, RatingSide side, std::span
 }
 
 template <class Real>
+Array<RowPull<Real>> row_pulls(const Shrinkage& shrinkage, std::span<const Index> num_ratings) {
+  Array<RowPull<Real>> pulls(num_ratings.size());
+  parallel_for(std::ssize(num_ratings), [&](Index i) {
+    const Index count = std::max(num_ratings[std::size_t(i)], Index(1));
+    pulls[std::size_t(i)] = {Real(shrinkage.of_factors(count)), Real(shrinkage.of_bias(count))};
+  });
+  return pulls;
+}
+
+template <class Real>
 RatingRows<Real> resumed_rows(RatingRows<Real> start, const RatingModel<Real>& model,
                               std::span<const Real> squares, RatingSide side, const RatingUnits& units,
                               std::span<const Index> model_rows) {
@@ -105,6 +115,8 @@ bool are_bounded(const RatingRows<Real>& rows) {
          std::ranges::all_of(rows.biases, is_bounded);
 }
 
+template Array<RowPull<double>> row_pulls(const Shrinkage&, std::span<const Index>);
+template Array<RowPull<float>> row_pulls(const Shrinkage&, std::span<const Index>);
 template RatingRows<float> start_rows(const RatingStart&, RatingSide, std::span<const Index>, Index);
 template RatingRows<double> start_rows(const RatingStart&, RatingSide, std::span<const Index>, Index);
 template RatingRows<float> resumed_rows(RatingRows<float>, const RatingModel<float>&, std::span<const float>,

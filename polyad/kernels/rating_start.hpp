@@ -25,6 +25,10 @@ template <class Real>
 RatingRows<Real> start_rows(const RatingStart& start, RatingSide side, std::span<const Index> global_rows,
                             Index num_trained);
 
+// num_ratings: [row]: of training; 0 is as 1.
+template <class Real>
+Array<RowPull<Real>> row_pulls(const Shrinkage& shrinkage, std::span<const Index> num_ratings);
+
 // What ratings are learned in units of.
 struct RatingUnits {
   double mean = 0, scale = 1;

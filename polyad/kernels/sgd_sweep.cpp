@@ -18,18 +18,17 @@ template <class Real>
 struct Moves {
   explicit Moves(const SgdStep& step)
       : size(Real(step.size)),
-        regularisation(Real(step.regularisation)),
         of_biases(step.moves_biases ? Real(1) : Real(0)),
         per_factor(Real(1) / Real(step.num_factors)) {}
 
-  Real size, regularisation, of_biases, per_factor;
+  Real size, of_biases, per_factor;
 };
 
-// The mean square of a gradient e * other - regularisation * own, from products of rows.
+// The mean square of a gradient e * other - pull * own, from products of rows.
 template <class Real>
-Real mean_square(Real e, Real own, Real other, Real product, const Moves<Real>& by) {
-  const Real of_own = by.regularisation * by.regularisation * own;
-  const Real of_both = std::fma(-2 * e * by.regularisation, product, of_own);
+Real mean_square(Real e, Real pull, Real own, Real other, Real product, const Moves<Real>& by) {
+  const Real of_own = pull * pull * own;
+  const Real of_both = std::fma(-2 * e * pull, product, of_own);
   return std::max(std::fma(e * e, other, of_both), Real(0)) * by.per_factor;
 }
 
@@ -78,16 +77,24 @@ ErrorSums add_in_order(std::span<const ErrorSums> parts) {
   return all;
 }
 
+// What is left of a row that a step of this size pulls to zero.
+template <class Real>
+Real kept(Real size, Real pull) {
+  return std::max(1 - size * pull, Real(SgdStep::least_kept));
+}
+
 template <class Real, int Width, bool IsAdaptive>
 class Sweep {
  public:
-  Sweep(RatingRows<Real>& users, RatingRows<Real>& items, const SgdStep& step)
+  Sweep(RatingRows<Real>& users, RatingRows<Real>& items, const RatingPulls<Real>& pulls, const SgdStep& step)
       : users_(users.factors.flat().data()),
         items_(items.factors.flat().data()),
         user_biases_(users.biases.data()),
         item_biases_(items.biases.data()),
         user_squares_(users.squares.data()),
         item_squares_(items.squares.data()),
+        user_pulls_(pulls.users.data()),
+        item_pulls_(pulls.items.data()),
         by_(step),
         stride_(items.factors.num_cols()) {}
 
@@ -134,23 +141,26 @@ class Sweep {
 
   [[gnu::always_inline]] void move(const LocalRating<Real>& rating, Real e, Real product) {
     Real *w = user_row(rating), *h = item_row(rating);
+    const auto &user_pull = user_pulls_[rating.user], &item_pull = item_pulls_[rating.item];
     Real user_size = by_.size, item_size = by_.size;
     if constexpr (IsAdaptive) {
       const Real w_square = Rows::dot(w, w, stride_), h_square = Rows::dot(h, h, stride_);
-      user_size = adapted(user_squares_[rating.user], e, w_square, h_square, product);
-      item_size = adapted(item_squares_[rating.item], e, h_square, w_square, product);
+      user_size = adapted(user_squares_[rating.user], e, user_pull.factors, w_square, h_square, product);
+      item_size = adapted(item_squares_[rating.item], e, item_pull.factors, h_square, w_square, product);
     }
-    const Real keep_w = 1 - user_size * by_.regularisation, keep_h = 1 - item_size * by_.regularisation;
+    const Real keep_w = kept(user_size, user_pull.factors), keep_h = kept(item_size, item_pull.factors);
     Rows::move(w, h, keep_w, user_size / keep_w * e, keep_h, item_size / keep_h * e, stride_);
-    Real &user_bias = user_biases_[rating.user], &item_bias = item_biases_[rating.item];
-    user_bias += by_.of_biases * user_size * (e - by_.regularisation * user_bias);
-    item_bias += by_.of_biases * item_size * (e - by_.regularisation * item_bias);
+    move(user_biases_[rating.user], by_.of_biases * user_size, user_pull.bias, e);
+    move(item_biases_[rating.item], by_.of_biases * item_size, item_pull.bias, e);
+  }
+  static void move(Real& bias, Real size, Real pull, Real e) {
+    bias = std::fma(kept(size, pull), bias, size * e);
   }
 
   // The size of a step of a row, by what it has seen until now; then it has seen this gradient too.
-  Real adapted(Real& seen, Real e, Real own, Real other, Real product) const {
+  Real adapted(Real& seen, Real e, Real pull, Real own, Real other, Real product) const {
     const Real size = by_.size / std::sqrt(1 + seen);
-    seen += mean_square(e, own, other, product, by_);
+    seen += mean_square(e, pull, own, other, product, by_);
     return size;
   }
 
@@ -158,6 +168,7 @@ class Sweep {
   Real* item_row(const LocalRating<Real>& rating) const { return items_ + Index(rating.item) * stride_; }
 
   Real *users_, *items_, *user_biases_, *item_biases_, *user_squares_, *item_squares_;
+  const RowPull<Real>*user_pulls_, *item_pulls_;
   Moves<Real> by_;
   Index stride_;
 };
@@ -171,13 +182,13 @@ Index num_square_bands(Index num_bands) {
 
 template <class Real, int Width, bool IsAdaptive>
 ErrorSums sweep_blocks(const RatingBlocks<Real>& blocks, RatingRows<Real>& users, RatingRows<Real>& items,
-                       const SgdStep& step) {
+                       const RatingPulls<Real>& pulls, const SgdStep& step) {
   const Index num_blocks = blocks.num_bands * blocks.num_bands, n = num_square_bands(blocks.num_bands);
   const Index in_square = num_blocks / (n * n);
   std::vector<ErrorSums> sums(static_cast<std::size_t>(num_blocks));
 #pragma omp parallel
   {
-    Sweep<Real, Width, IsAdaptive> sweep(users, items, step);
+    Sweep<Real, Width, IsAdaptive> sweep(users, items, pulls, step);
     for (Index round = 0; round < n; ++round)
 #pragma omp for schedule(dynamic, 1)
       for (Index band = 0; band < n; ++band) {
@@ -193,14 +204,14 @@ ErrorSums sweep_blocks(const RatingBlocks<Real>& blocks, RatingRows<Real>& users
 
 template <class Real>
 ErrorSums sgd_sweep(const RatingBlocks<Real>& blocks, RatingRows<Real>& users, RatingRows<Real>& items,
-                    const SgdStep& step) {
+                    const RatingPulls<Real>& pulls, const SgdStep& step) {
   assert(users.factors.num_cols() == items.factors.num_cols());
   assert(!step.is_adaptive || (!users.squares.empty() || users.num_rows() == 0));
   ErrorSums sums;
   with_width(users.factors.num_cols(), [&](auto width) {
     constexpr int n = decltype(width)::value;
-    sums = step.is_adaptive ? sweep_blocks<Real, n, true>(blocks, users, items, step)
-                            : sweep_blocks<Real, n, false>(blocks, users, items, step);
+    sums = step.is_adaptive ? sweep_blocks<Real, n, true>(blocks, users, items, pulls, step)
+                            : sweep_blocks<Real, n, false>(blocks, users, items, pulls, step);
   });
   return sums;
 }
@@ -228,7 +239,10 @@ namespace ref {
 
 template <class Real>
 ErrorSums sgd_sweep(std::span<const LocalRating<Real>> ratings, RatingRows<Real>& users,
-                    RatingRows<Real>& items, const SgdStep& step) {
+                    RatingRows<Real>& items, const RatingPulls<Real>& pulls, const SgdStep& step) {
+  const auto pulled = [](Real x, Real pull, Real size) {
+    return std::min(size * pull, Real(1 - SgdStep::least_kept)) * x;
+  };
   ErrorSums sums;
   for (const auto& [user, item, value] : ratings) {
     const auto w = users.factors.row(user), h = items.factors.row(item);
@@ -236,10 +250,10 @@ ErrorSums sgd_sweep(std::span<const LocalRating<Real>> ratings, RatingRows<Real>
     const Real e = value - users.biases[user] - items.biases[item] - product;
     sums += {double(e) * double(e), std::abs(double(e)), 1};
     Real sizes[2] = {Real(step.size), Real(step.size)}, squares[2] = {0, 0};
-    const auto gamma = Real(step.regularisation);
+    const auto &of_user = pulls.users[user], &of_item = pulls.items[item];
     for (std::size_t c = 0; c < w.size(); ++c) {
-      squares[0] += (e * h[c] - gamma * w[c]) * (e * h[c] - gamma * w[c]) / Real(step.num_factors);
-      squares[1] += (e * w[c] - gamma * h[c]) * (e * w[c] - gamma * h[c]) / Real(step.num_factors);
+      squares[0] += std::pow(e * h[c] - of_user.factors * w[c], Real(2)) / Real(step.num_factors);
+      squares[1] += std::pow(e * w[c] - of_item.factors * h[c], Real(2)) / Real(step.num_factors);
     }
     if (step.is_adaptive) {
       sizes[0] /= std::sqrt(1 + std::exchange(users.squares[user], users.squares[user] + squares[0]));
@@ -247,27 +261,27 @@ ErrorSums sgd_sweep(std::span<const LocalRating<Real>> ratings, RatingRows<Real>
     }
     for (std::size_t c = 0; c < w.size(); ++c) {
       const Real before = w[c];
-      w[c] += sizes[0] * (e * h[c] - gamma * w[c]);
-      h[c] += sizes[1] * (e * before - gamma * h[c]);
+      w[c] += sizes[0] * e * h[c] - pulled(w[c], of_user.factors, sizes[0]);
+      h[c] += sizes[1] * e * before - pulled(h[c], of_item.factors, sizes[1]);
     }
     if (!step.moves_biases) continue;
-    users.biases[user] += sizes[0] * (e - gamma * users.biases[user]);
-    items.biases[item] += sizes[1] * (e - gamma * items.biases[item]);
+    users.biases[user] += sizes[0] * e - pulled(users.biases[user], of_user.bias, sizes[0]);
+    items.biases[item] += sizes[1] * e - pulled(items.biases[item], of_item.bias, sizes[1]);
   }
   return sums;
 }
 
 template ErrorSums sgd_sweep(std::span<const LocalRating<float>>, RatingRows<float>&, RatingRows<float>&,
-                             const SgdStep&);
+                             const RatingPulls<float>&, const SgdStep&);
 template ErrorSums sgd_sweep(std::span<const LocalRating<double>>, RatingRows<double>&, RatingRows<double>&,
-                             const SgdStep&);
+                             const RatingPulls<double>&, const SgdStep&);
 
 }  // namespace ref
 
 template ErrorSums sgd_sweep(const RatingBlocks<float>&, RatingRows<float>&, RatingRows<float>&,
-                             const SgdStep&);
+                             const RatingPulls<float>&, const SgdStep&);
 template ErrorSums sgd_sweep(const RatingBlocks<double>&, RatingRows<double>&, RatingRows<double>&,
-                             const SgdStep&);
+                             const RatingPulls<double>&, const SgdStep&);
 template ErrorSums rating_errors(std::span<const LocalRating<float>>, const RatingRows<float>&,
                                  const RatingRows<float>&);
 template ErrorSums rating_errors(std::span<const LocalRating<double>>, const RatingRows<double>&,

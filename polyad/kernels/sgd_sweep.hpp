@@ -7,21 +7,24 @@ namespace polyad {
 // How far a rating moves the rows that it speaks of.
 struct SgdStep {
   double size = 0;
-  double regularisation = 0;
   bool moves_biases = true;
   // AdaGrad: a row that has seen gradients g moves by size / sqrt(1 + sum of |g|^2 per factor).
   bool is_adaptive = false;
   Index num_factors = 1;  // of the model, for AdaGrad
+
+  // What is left of a row, however strong the pull.
+  static constexpr double least_kept = 0.1;
 };
 
 // Learns from every rating once, in the order of the blocks. With e = value - biases - <w, h>, of a user's
 // row w and an item's row h, both from the values before:
-//   w += size (e h - regularisation w),  h += size (e w - regularisation h)
-// and likewise the biases, as if their partner were 1. Returns the errors as they were met. The same bits
-// for any number of threads. Values are given without the mean.
+//   w += size (e h - pull w),  h += size (e w - pull h)
+// and likewise the biases, as if their partner were 1. Pulls are those of the row, and less where too little
+// of it would be kept. Returns the errors as they were met. The same bits for any number of threads. Values
+// are given without the mean.
 template <class Real>
 ErrorSums sgd_sweep(const RatingBlocks<Real>& blocks, RatingRows<Real>& users, RatingRows<Real>& items,
-                    const SgdStep& step);
+                    const RatingPulls<Real>& pulls, const SgdStep& step);
 
 // The errors of ratings, which move nothing. The same bits for any number of threads.
 template <class Real>
@@ -31,7 +34,7 @@ ErrorSums rating_errors(std::span<const LocalRating<Real>> ratings, const Rating
 namespace ref {
 template <class Real>
 ErrorSums sgd_sweep(std::span<const LocalRating<Real>> ratings, RatingRows<Real>& users,
-                    RatingRows<Real>& items, const SgdStep& step);
+                    RatingRows<Real>& items, const RatingPulls<Real>& pulls, const SgdStep& step);
 }
 
 }  // namespace polyad

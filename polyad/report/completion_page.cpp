@@ -221,7 +221,8 @@ std::string settings(const CompletionRun& run) {
          (options.step.kind == StepSchedule::Kind::inverse
               ? fact("decay", fmt::format("{:.4g}", options.step.decay))
               : "") +
-         fact("regularisation", fmt::format("{:.4g}", options.regularisation)) +
+         fact("regularisation", fmt::format("{:.4g}", options.shrinkage.per_rating)) +
+         fact("shrinkage", fmt::format("{:.4g}", options.shrinkage.per_row)) +
          fact("most epochs", with_commas(options.max_epochs)) +
          fact("patience", options.patience == 0 ? "without end" : plural(options.patience, "epoch")) +
          fact("seed", std::to_string(options.seed)) + fact("precision", escape_html(run.precision)) +

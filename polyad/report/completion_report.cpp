@@ -185,7 +185,8 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["biases"] = run.options.has_biases;
   json["schedule"] = to_string(run.options.step.kind);
   json["learning_rate"] = run.options.step.size;
-  json["regularisation"] = run.options.regularisation;
+  json["regularisation"] = run.options.shrinkage.per_rating;
+  json["shrinkage"] = run.options.shrinkage.per_row;
   json["seed"] = run.options.seed;
   json["precision"] = run.precision;
   json["processes"] = run.processes;

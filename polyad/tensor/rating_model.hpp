@@ -24,12 +24,24 @@ struct RatingModel {
   friend bool operator==(const RatingModel&, const RatingModel&) = default;
 };
 
+// How strongly rows are pulled to zero, for ratings of deviation 1. A row with few ratings says little for
+// certain: so a part of it does not grow with their number.
+struct Shrinkage {
+  double per_rating = 0.05;  // of factors
+  double per_row = 2;        // as if there were so many ratings of the mean besides
+
+  // What pulls with each rating at the factors, and at the bias, of a row with so many.
+  double of_factors(Index num_ratings) const { return per_rating + of_bias(num_ratings); }
+  double of_bias(Index num_ratings) const { return per_row / double(num_ratings); }
+  friend bool operator==(const Shrinkage&, const Shrinkage&) = default;
+};
+
 // What training needs besides to go on where it stopped, and folding in to find a user's row.
 template <class Real>
 struct RatingTraining {
   std::int64_t epochs = 0;  // that it was trained for
   double step = 0;          // the last step size
-  double regularisation = 0;
+  Shrinkage shrinkage;
   // Sums of squared gradients, per row: AdaGrad's memory. Empty where there is none.
   Array<Real> user_squares, item_squares;
 

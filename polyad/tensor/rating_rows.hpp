@@ -25,6 +25,16 @@ struct RatingRows {
   friend bool operator==(const RatingRows&, const RatingRows&) = default;
 };
 
+// What pulls a row to zero with each of its ratings.
+template <class Real>
+struct RowPull {
+  Real factors = 0, bias = 0;
+};
+template <class Real>
+struct RatingPulls {
+  Array<RowPull<Real>> users, items;
+};
+
 // Sums over errors, which add up.
 struct ErrorSums {
   double squares = 0, magnitudes = 0;

@@ -101,6 +101,17 @@ RatingRows<Real> global_start(const Case& c, RatingSide side, Index num_rows,
   return rows;
 }
 
+template <class Real>
+RatingPulls<Real> global_pulls(const Case& c, const std::array<Index, 2>& extents,
+                               std::span<const LocalRating<Real>> ratings) {
+  std::vector<Index> of_users(std::size_t(extents[0]), 0), of_items(std::size_t(extents[1]), 0);
+  for (const auto& rating : ratings) {
+    ++of_users[rating.user];
+    ++of_items[rating.item];
+  }
+  return {row_pulls<Real>(c.options.shrinkage, of_users), row_pulls<Real>(c.options.shrinkage, of_items)};
+}
+
 // Bit for bit what the model of a serial replay is.
 template <class Real>
 void expect_same_rows(const Matrix<Real>& found, const Matrix<Real>& replayed, double scale) {
@@ -120,11 +131,12 @@ void expect_serial_replay(const Comm& comm, std::uint64_t n) {
   const auto blocks = in_order(serial_order(x));
   auto users = global_start<Real>(c, RatingSide::user, 40, blocks.ratings),
        items = global_start<Real>(c, RatingSide::item, 25, blocks.ratings);
+  const auto pulls = global_pulls<Real>(c, {40, 25}, blocks.ratings);
   StepSizes sizes(c.options.step);
   for (int epoch = 0; epoch < c.options.max_epochs; ++epoch) {
     const auto errors =
-        sgd_sweep(blocks, users, items,
-                  {sizes.of_epoch(epoch), c.options.regularisation, c.options.has_biases,
+        sgd_sweep(blocks, users, items, pulls,
+                  {sizes.of_epoch(epoch), c.options.has_biases,
                    c.options.step.kind == StepSchedule::Kind::adagrad, c.options.num_factors});
     sizes.after_epoch(x.scale * std::sqrt(errors.squares / double(errors.count)));
   }
@@ -326,7 +338,7 @@ TEST(SgdCompletion, goes_on_where_it_stopped) {
       auto result = sgd_completion(x, options, {}, earlier);
       const auto rows = gather_model(x, result.users, result.items, travelling_words(options));
       EarlierTraining<double> trained{rows.model, {}};
-      trained.training = {std::int64_t(result.best_epoch), result.last_step, options.regularisation,
+      trained.training = {std::int64_t(result.best_epoch), result.last_step, options.shrinkage,
                           rows.user_squares, rows.item_squares};
       return std::pair(std::move(result), std::move(trained));
     };

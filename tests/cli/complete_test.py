@@ -9,7 +9,7 @@ from program import SHARED_DATA, SOURCE, WITH_MPI, ProgramTest, run
 # The keys are an interface; docs/json.md says what they mean.
 KEYS = {"train_rmse", "train_mae", "rmse_per_epoch", "epochs", "best_epoch", "stop", "per_epoch", "users", "items", "ratings",
         "test_ratings", "test", "duplicates", "unknown", "mean", "deviation", "rank", "biases", "schedule", "learning_rate",
-        "regularisation", "seed", "precision", "processes", "threads", "partition", "sync", "lambda_max", "items_by_lambda",
+        "regularisation", "shrinkage", "seed", "precision", "processes", "threads", "partition", "sync", "lambda_max", "items_by_lambda",
         "staleness_words_per_epoch", "volume_words_per_epoch", "predicted_volume_words_per_epoch", "communication",
         "schedule_ratio", "predicted_seconds_per_epoch", "machine", "ratings_per_second", "seconds", "peak_memory_bytes"}
 TEST_KEYS = {"test_rmse", "test_mae", "ranking"}

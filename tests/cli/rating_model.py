@@ -22,7 +22,7 @@ class RatingModel:
     def __init__(self, users: int, items: int, factors: int, seed: int = 1, width: int = 8, biases: bool = True) -> None:
         self.users, self.items, self.factors, self.width = users, items, factors, width
         self.draw = random.Random(seed)
-        self.regularisation = 0.05
+        self.regularisation, self.shrinkage = 0.05, 2
         self.w, self.h = self.rows(users), self.rows(items)
         self.biases = biases
         self.b, self.c = (self.numbers(users), self.numbers(items)) if biases else ([0.0] * users, [0.0] * items)
@@ -41,7 +41,7 @@ class RatingModel:
         def flat(rows: list[list[float]]) -> list[float]:
             return [x for row in rows for x in row]
         arrays = {"mean": npy((), [self.mean]), "epochs": npy((), [3]), "step": npy((1,), [0.01]),
-                  "regularisation": npy((), [self.regularisation]),
+                  "regularisation": npy((), [self.regularisation]), "shrinkage": npy((), [self.shrinkage]),
                   "user_factors": npy((self.users, self.factors), flat(self.w), self.width),
                   "item_factors": npy((self.items, self.factors), flat(self.h), self.width)}
         if self.biases:
@@ -98,10 +98,10 @@ class RatingModel:
             moved = 0.0
             for f in range(self.factors):
                 slope = sum((r - self.score(row, bias, i) + row[f] * self.h[i][f]) * self.h[i][f] for i, r in ratings.items())
-                best = slope / (sum(self.h[i][f] ** 2 for i in ratings) + self.regularisation * scale * n)
+                best = slope / (sum(self.h[i][f] ** 2 for i in ratings) + (self.regularisation * n + self.shrinkage) * scale)
                 moved, row[f] = max(moved, abs(best - row[f])), best
             if self.biases:
-                best = sum(r - self.score(row, 0, i) for i, r in ratings.items()) / (n + self.regularisation * n)
+                best = sum(r - self.score(row, 0, i) for i, r in ratings.items()) / (n + self.shrinkage)
                 moved, bias = max(moved, abs(best - bias)), best
             if moved < 1e-13:
                 break

@@ -167,7 +167,7 @@ TEST(RatingModelFile, what_could_not_be_read_is_not_written_and_the_old_model_st
               s.labels[1].labels = {"a", "b"};
             }),
             "model: cannot be written: mode 2 has 2 labels, but the model has 9 items");
-  EXPECT_EQ(refusal([](auto& s) { s.training.regularisation = -1; }),
+  EXPECT_EQ(refusal([](auto& s) { s.training.shrinkage.per_rating = -1; }),
             "model: cannot be written: regularisation is -1, expected a number from 0 "
             "on");
   EXPECT_EQ(read_rating_model<double>(folder / "model").model, good.model);

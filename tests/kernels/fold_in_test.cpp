@@ -27,18 +27,20 @@ struct Ratings {
 
 // The loss over one user's ratings as the training sees it: ratings are divided by the scale.
 template <class Real>
-double loss(const RatingModel<Real>& model, const Ratings& ratings, double regularisation, double scale,
+double loss(const RatingModel<Real>& model, const Ratings& ratings, const Shrinkage& shrinkage, double scale,
             const std::vector<double>& row, double bias) {
   double sum = 0;
   for (std::size_t z = 0; z < ratings.items.size(); ++z) {
     const Index item = ratings.items[z];
-    double e = ratings.values[z] - model.mean - bias, size = bias * bias / scale / scale;
+    double e = ratings.values[z] - model.mean - bias, size = 0;
     if (model.has_biases()) e -= double(model.item_biases[item]);
     for (std::size_t f = 0; f < row.size(); ++f) {
       e -= row[f] * double(model.items(item, Index(f)));
       size += row[f] * row[f] / scale;
     }
-    sum += e * e / scale / scale + regularisation * size;
+    const Index count = std::ssize(ratings.items);
+    sum +=
+        (e * e + shrinkage.of_bias(count) * bias * bias) / scale / scale + shrinkage.of_factors(count) * size;
   }
   return sum;
 }
@@ -49,13 +51,12 @@ TEST(FoldIn, finds_the_least_loss) {
     for (const auto biases : {Biases::with, Biases::without})
       for (const Index count : {1, 3, 50})
         for (const double scale : {1.0, 0.2, 3.0}) {
-          const double regularisation = seed % 2 == 0 ? 0.01 : 0.5;
+          const auto shrinkage = seed % 2 == 0 ? Shrinkage{0.01, 0.5} : Shrinkage{0.5, 3};
           const auto model = random_rating_model<double>(shape, biases, Entries::normal, ++seed);
           const Ratings ratings(shape.items, count, seed);
-          const auto user =
-              fold_in_user<double>(model, {ratings.items, ratings.values, regularisation, scale});
+          const auto user = fold_in_user<double>(model, {ratings.items, ratings.values, shrinkage, scale});
           std::vector<double> row(user.row.begin(), user.row.end());
-          const double least = loss(model, ratings, regularisation, scale, row, user.bias);
+          const double least = loss(model, ratings, shrinkage, scale, row, user.bias);
           ASSERT_TRUE(std::isfinite(least));
 
           // The slope is zero in every direction: steps both ways make it larger, alike.
@@ -73,9 +74,9 @@ TEST(FoldIn, finds_the_least_loss) {
           };
           double bias = user.bias;
           for (double& x : row)
-            expect_least(x, [&] { return loss(model, ratings, regularisation, scale, row, bias); });
+            expect_least(x, [&] { return loss(model, ratings, shrinkage, scale, row, bias); });
           if (biases == Biases::with)
-            expect_least(bias, [&] { return loss(model, ratings, regularisation, scale, row, bias); });
+            expect_least(bias, [&] { return loss(model, ratings, shrinkage, scale, row, bias); });
           else
             EXPECT_EQ(user.bias, 0);
         }
@@ -88,7 +89,7 @@ TEST(FoldIn, without_regularisation_enough_exact_ratings_give_the_row_back) {
     ratings.values[z] = model.mean + model.user_biases[0] + model.item_biases[ratings.items[z]];
     for (Index f = 0; f < 5; ++f) ratings.values[z] += model.users(0, f) * model.items(ratings.items[z], f);
   }
-  const auto user = fold_in_user<double>(model, {ratings.items, ratings.values, 0, 1});
+  const auto user = fold_in_user<double>(model, {ratings.items, ratings.values, {0, 0}, 1});
   EXPECT_NEAR(user.bias, model.user_biases[0], 1e-9);
   for (Index f = 0; f < 5; ++f) EXPECT_NEAR(user.row[f], model.users(0, f), 1e-9);
 }
@@ -96,9 +97,9 @@ TEST(FoldIn, without_regularisation_enough_exact_ratings_give_the_row_back) {
 TEST(FoldIn, without_regularisation_and_with_few_ratings_the_smallest_is_found) {
   const auto model = random_rating_model<float>({1, 9, 37, 1}, Biases::with, Entries::normal, 4);
   const Ratings ratings(9, 2, 8);
-  const auto user = fold_in_user<float>(model, {ratings.items, ratings.values, 0, 1});
+  const auto user = fold_in_user<float>(model, {ratings.items, ratings.values, {0, 0}, 1});
   const std::vector<double> row(user.row.begin(), user.row.end());
-  EXPECT_NEAR(loss(model, ratings, 0, 1, row, user.bias), 0, 1e-8);
+  EXPECT_NEAR(loss(model, ratings, {0, 0}, 1, row, user.bias), 0, 1e-8);
   for (const double x : row) EXPECT_LT(std::abs(x), 10);
 }
 
@@ -111,7 +112,7 @@ TEST(FoldIn, the_scale_of_ratings_is_their_deviation) {
 
 TEST(FoldIn, no_ratings_are_a_user_of_zeros) {
   const auto model = random_rating_model<float>({1, 9, 3, 1}, Biases::with, Entries::normal, 4);
-  const auto user = fold_in_user<float>(model, {{}, {}, 0.1, 1});
+  const auto user = fold_in_user<float>(model, {{}, {}, {}, 1});
   EXPECT_EQ(user.bias, 0);
   for (const float x : user.row) EXPECT_EQ(x, 0);
 }

@@ -50,6 +50,23 @@ RatingRows<Real> random_rows(Index num_rows, Index num_factors, std::uint64_t se
   return rows;
 }
 
+// Some so strong that they are limited.
+template <class Real>
+RatingPulls<Real> random_pulls(const test::RatingShape& shape, std::uint64_t seed) {
+  const Random random(seed, 12);
+  std::uint64_t draw = 0;
+  const auto pulls = [&](Index num_rows) {
+    Array<RowPull<Real>> result;
+    for (Index i = 0; i < num_rows; ++i) {
+      const double strength = random.below(10, draw++) == 0 ? 100 : 0.2;
+      result.push_back({Real(strength * random.uniform(draw++)), Real(strength * random.uniform(draw++))});
+    }
+    return result;
+  };
+  auto of_users = pulls(shape.users);
+  return {std::move(of_users), pulls(shape.items)};
+}
+
 template <class Real>
 double largest_difference(const RatingRows<Real>& a, const RatingRows<Real>& b) {
   double most = 0;
@@ -73,12 +90,13 @@ void expect_sweeps_equal_the_definition(double tolerance) {
         auto users = random_rows<Real>(shape.users, shape.factors, seed),
              items = random_rows<Real>(shape.items, shape.factors, seed + 1);
         auto users_by_definition = users, items_by_definition = items;
-        const SgdStep step{0.02, 0.05, moves_biases, is_adaptive, shape.factors};
+        const SgdStep step{0.02, moves_biases, is_adaptive, shape.factors};
+        const auto pulls = random_pulls<Real>(shape, seed);
 
-        const auto errors = sgd_sweep(blocks, users, items, step);
+        const auto errors = sgd_sweep(blocks, users, items, pulls, step);
 
         const auto expected =
-            ref::sgd_sweep<Real>(blocks.ratings, users_by_definition, items_by_definition, step);
+            ref::sgd_sweep<Real>(blocks.ratings, users_by_definition, items_by_definition, pulls, step);
         EXPECT_LT(largest_difference(users, users_by_definition), tolerance);
         EXPECT_LT(largest_difference(items, items_by_definition), tolerance);
         EXPECT_EQ(errors.count, std::ssize(blocks.ratings));
@@ -103,7 +121,8 @@ TEST(SgdSweep, gives_the_same_bits_for_any_number_of_threads) {
     const test::Threads use(threads);
     auto users = random_rows<float>(shape.users, shape.factors, 1),
          items = random_rows<float>(shape.items, shape.factors, 2);
-    const auto errors = sgd_sweep(blocks, users, items, {0.02, 0.05, true, true, shape.factors});
+    const auto errors =
+        sgd_sweep(blocks, users, items, random_pulls<float>(shape, 3), {0.02, true, true, shape.factors});
     return std::tuple(users, items, errors);
   };
   const auto alone = sweep_with(1);
@@ -116,7 +135,7 @@ TEST(SgdSweep, leaves_padding_at_zero) {
   auto users = random_rows<float>(shape.users, shape.factors, 1),
        items = random_rows<float>(shape.items, shape.factors, 2);
   ASSERT_GT(users.factors.num_cols(), shape.factors);
-  sgd_sweep(blocks, users, items, {0.02, 0.05, true, true, shape.factors});
+  sgd_sweep(blocks, users, items, random_pulls<float>(shape, 3), {0.02, true, true, shape.factors});
   for (Index i = 0; i < shape.users; ++i)
     for (Index c = shape.factors; c < users.factors.num_cols(); ++c) EXPECT_EQ(users.factors(i, c), 0);
 }
