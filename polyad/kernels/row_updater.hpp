@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include "polyad/base/array.hpp"
 #include "polyad/base/matrix.hpp"
@@ -18,6 +19,9 @@ struct UpdaterShape {
   static constexpr int tile = Width > 0 ? std::min(power, 4 * vector_lanes<Real>)
                                         : 2 * std::max(vector_lanes<Real>, 4);
   static constexpr int gram_tile = Width > 0 ? std::min(power, 4 * vector_lanes<double>) : tile;
+  static constexpr int gram_height = 4;
+  // The narrowest that keeps eight sums under way, so that additions do not wait for each other.
+  static constexpr int gram_step = std::min(gram_tile, std::max(gram_height, 2 * vector_lanes<double>));
   static Index padded(Index n) { return Width > 0 ? Width : (n + tile - 1) / tile * tile; }
 };
 
@@ -66,43 +70,43 @@ class alignas(64) RowUpdater {
         system_(&system),
         factor_(factor.flat().data()),
         m_(std::size_t(batch * stride_), Real{}),
-        a_(std::size_t(batch * stride_), Real{}),
+        a_(std::size_t((gram_batch + batch) * stride_), Real{}),
         rest_(std::size_t(stride_), Real{}),
-        rows_(std::size_t((gram_batch + batch) * stride_), 0.0),
         gram_(std::size_t(stride_ * stride_), 0.0),
         inner_(std::size_t(stride_), 0.0) {}
 
   // Where the b-th row of the batch is to be put; its padding must stay zero.
   Real* m(int b) { return m_.data() + b * stride(); }
   // The solved row, valid until the next solve().
-  const Real* a(int b) const { return a_.data() + b * stride(); }
+  const Real* a(int b) const { return a_.data() + (batch_begin_ + b) * stride(); }
 
   // Where the search for the b-th row begins, if there is one: at the row that the factor had.
   void start_from(int b, const Real* old) {
     if (!system_->is_nonnegative) return;
-    Real* a = a_.data() + b * stride();
+    Real* a = new_row(b);
     for (Index c = 0; c < n(); ++c) a[c] = std::max(old[c] * system_->start[c], Real{});
   }
 
   // Solves the first `count` rows of the batch, which belong to the given rows of the factor.
   void solve(int count, const Index* rows) {
     if (system_->is_nonnegative)
-      for (int b = 0; b < count; ++b) descend(m(b), a_.data() + b * stride());
+      for (int b = 0; b < count; ++b) descend(m(b), new_row(b));
     else if (count == batch)
       multiply<batch>(0);
     else
       for (int b = 0; b < count; ++b) multiply<1>(b);
-    for (int b = 0; b < count; ++b) keep(m(b), a(b), factor_ + rows[b] * n());
+    keep(count, rows);
+    batch_begin_ = std::exchange(num_rows_, num_rows_ + count);
     if (num_rows_ >= gram_batch) flush();
   }
 
   // Solves a row without counting it: for a row that another part counts.
   const Real* solve_only() {
     if (system_->is_nonnegative)
-      descend(m(0), a_.data());
+      descend(m(0), new_row(0));
     else
       multiply<1>(0);
-    return a(0);
+    return new_row(0);
   }
 
   // Adds what this part has seen to the sums.
@@ -119,12 +123,15 @@ class alignas(64) RowUpdater {
  private:
   Index n() const { return Width > 0 ? Width : n_; }
   Index stride() const { return Width > 0 ? Width : stride_; }
+  // Where the b-th row of the batch is solved.
+  Real* new_row(int b) { return a_.data() + (num_rows_ + b) * stride(); }
 
   // a = m V^+ for Rows rows from the b-th.
   template <int Rows>
   void multiply(int b) {
     constexpr int tile = Shape::tile;
     const Real* m = m_.data() + b * stride();
+    Real* a = new_row(b);
     for (Index c = 0; c < stride(); c += tile) {
       Block<Real, tile> sum[Rows];
       for (Index k = 0; k < n(); ++k) {
@@ -133,7 +140,7 @@ class alignas(64) RowUpdater {
         for (int i = 0; i < Rows; ++i) sum[i].add_scaled(m[i * stride() + k], row);
       }
 #pragma GCC unroll 8
-      for (int i = 0; i < Rows; ++i) sum[i].store(a_.data() + (b + i) * stride() + c);
+      for (int i = 0; i < Rows; ++i) sum[i].store(a + i * stride() + c);
     }
   }
 
@@ -174,56 +181,73 @@ class alignas(64) RowUpdater {
     }
   }
 
-  // Puts a solved row where it belongs.
-  [[gnu::always_inline]] void keep(const Real* m, const Real* a, Real* to) {
-    double* row = rows_.data() + num_rows_++ * stride();
+  // Puts the solved rows where they belong.
+  [[gnu::always_inline]] void keep(int count, const Index* rows) {
     if constexpr (std::is_same_v<Real, double>) {
-      constexpr int tile = Shape::gram_tile;
+      constexpr int tile = Width > 0 ? std::min(Shape::power, 8 * vector_lanes<double>) : Shape::tile;
+      using B = Block<double, tile>;
       for (Index c = 0; c < stride(); c += tile) {
-        using B = Block<double, tile>;
-        const auto solved = B::load(a + c);
         auto sum = B::load(inner_.data() + c);
-        sum.add_product(solved, B::load(m + c));
+        for (int b = 0; b < count; ++b) {
+          const auto solved = B::load(new_row(b) + c);
+          sum.add_product(solved, B::load(m(b) + c));
+          if constexpr (Width > 0) solved.store(factor_ + rows[b] * Width + c);
+        }
         sum.store(inner_.data() + c);
-        solved.store(row + c);
-        if constexpr (Width > 0) solved.store(to + c);
       }
     } else {
-      for (Index c = 0; c < stride(); ++c) {
-        row[c] = double(a[c]);
-        inner_[c] += double(m[c]) * double(a[c]);
-      }
+      for (int b = 0; b < count; ++b)
+        for (Index c = 0; c < stride(); ++c) inner_[c] += double(m(b)[c]) * double(new_row(b)[c]);
     }
-    if (Width == 0 || !std::is_same_v<Real, double>) std::copy_n(a, n(), to);
+    if (Width == 0 || !std::is_same_v<Real, double>)
+      for (int b = 0; b < count; ++b) std::copy_n(new_row(b), n(), factor_ + rows[b] * n());
   }
 
-  // gram += rows^T rows, tiles of the upper half only.
+  // gram += a^T a, tiles of the upper half only.
   void flush() {
-    constexpr int tile = Shape::gram_tile, height = 4;
-    for (Index i = 0; i < stride(); i += height)
-      for (Index j = i / tile * tile; j < stride(); j += tile) {
-        Block<double, tile> sum[height];
-#pragma GCC unroll 8
-        for (int k = 0; k < height; ++k)
-          sum[k] = Block<double, tile>::load(gram_.data() + (i + k) * stride() + j);
-        for (Index row = 0; row < num_rows_; ++row) {
-          const double* x = rows_.data() + row * stride();
-          const auto right = Block<double, tile>::load(x + j);
-#pragma GCC unroll 8
-          for (int k = 0; k < height; ++k) sum[k].add_scaled(x[i + k], right);
-        }
-#pragma GCC unroll 8
-        for (int k = 0; k < height; ++k) sum[k].store(gram_.data() + (i + k) * stride() + j);
-      }
+    constexpr int tile = Shape::gram_tile, step = Shape::gram_step;
+    const double* rows = in_double();
+    for (Index i = 0; i < stride(); i += Shape::gram_height) {
+      Index j = i / step * step;
+      for (; j + tile <= stride(); j += tile) add_gram_tile<tile>(rows, i, j);
+      for (; j < stride(); j += step) add_gram_tile<step>(rows, i, j);
+    }
     num_rows_ = 0;
+  }
+  template <int Tile>
+  [[gnu::always_inline]] void add_gram_tile(const double* rows, Index i, Index j) {
+    constexpr int height = Shape::gram_height;
+    Block<double, Tile> sum[height];
+#pragma GCC unroll 8
+    for (int k = 0; k < height; ++k)
+      sum[k] = Block<double, Tile>::load(gram_.data() + (i + k) * stride() + j);
+    for (const double* x = rows; x < rows + num_rows_ * stride(); x += stride()) {
+      const auto right = Block<double, Tile>::load(x + j);
+#pragma GCC unroll 8
+      for (int k = 0; k < height; ++k) sum[k].add_scaled(x[i + k], right);
+    }
+#pragma GCC unroll 8
+    for (int k = 0; k < height; ++k) sum[k].store(gram_.data() + (i + k) * stride() + j);
+  }
+  const double* in_double() {
+    if constexpr (std::is_same_v<Real, double>) {
+      return a_.data();
+    } else {
+      rows_.assign(a_.begin(), a_.begin() + num_rows_ * stride());
+      return rows_.data();
+    }
   }
 
   Index n_, stride_;
   const PaddedSystem<Real, Width>* system_;
   Real* factor_;
-  Array<Real> m_, a_, rest_;
-  Array<double> rows_, gram_, inner_;
-  Index num_rows_ = 0;
+  Array<Real> m_;
+  Array<Real> a_;  // solved rows whose Gram matrix is not added yet, and room for a batch
+  Array<Real> rest_;
+  Array<double> rows_;  // a_ in double, if it is not
+  Array<double> gram_, inner_;
+  Index num_rows_ = 0;     // of a_
+  Index batch_begin_ = 0;  // in a_
 };
 
 }  // namespace polyad

@@ -67,7 +67,7 @@ class TreeWalk {
     for (Index z = begin; z < end; ++z)
       sum.add_scaled(values_[z], table + Index(ids[z]) * n() + c, table + Index(ids[z + distance]) * n() + c);
     if (c == 0) __builtin_prefetch(ids + begin + 256);
-    return sum;
+    return Block<Real, B>(sum);  // a copy: compilers keep a sum in memory that is made where it is returned
   }
 
   // target[id] += value * h over a range of nonzeros.
@@ -99,7 +99,7 @@ class TreeWalk {
       sum.add_product(part, row(level + 1, child) + c, row_ahead(level + 1, child) + c);
       look_ahead_more(level + 1, child, c);
     }
-    return sum;
+    return Block<Real, B>(sum);
   }
   template <int B>
   [[gnu::always_inline]] Block<Real, B> sum_below_child(int level, Index node, Index c) const {
