@@ -130,6 +130,34 @@ TEST(Distribution, planned_on_one_process_is_that_of_many) {
     }
 }
 
+// A process's first rows are touched by nobody else, all others of its own by somebody.
+TEST(ExchangePlan, has_the_rows_first_that_are_complete_without_a_fold) {
+  const Comm comm = Comm::world();
+  const auto whole = test::tame_tensor({900, 70, 500}, 1500, 4);
+  const auto share = test::share_of(whole, comm);
+  const Distributor distributor(comm, share, comm.size(), 7);
+  for (int n = 0; n < 16; ++n) {
+    const auto distribution = test::some_distribution(distributor, comm.size(), n);
+    const auto found = localise<double>(comm, move_to_owners(comm, share, distribution), distribution);
+    for (int m = 0; m < 3; ++m) {
+      const auto& plan = found.exchanges[m];
+      const auto own = std::span(plan.rows).first(std::size_t(plan.num_owned));
+      const auto interior = own.first(std::size_t(plan.num_interior));
+      std::map<Index, int> holders;
+      for (const Index row : comm.all_gather_varying<Index>(plan.rows).items) ++holders[row];
+      if (plan.is_replicated && comm.size() > 1) {
+        EXPECT_EQ(plan.num_complete(), 0);
+        continue;
+      }
+      EXPECT_TRUE(std::ranges::is_sorted(interior));
+      EXPECT_TRUE(std::ranges::is_sorted(own.subspan(interior.size())));
+      for (const Index row : interior) EXPECT_EQ(holders[row], 1);
+      for (const Index row : own.subspan(interior.size())) EXPECT_GT(holders[row], 1);
+      EXPECT_EQ(plan.num_complete(), plan.folds ? plan.num_interior : plan.num_owned);
+    }
+  }
+}
+
 TEST(Distribution, gives_every_nonzero_to_one_process_and_every_row_to_one_owner) {
   const Comm comm = Comm::world();
   const auto whole = test::tame_tensor({90, 70, 50}, 2000, 4);
