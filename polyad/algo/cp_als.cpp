@@ -56,7 +56,7 @@ class CpAls {
     }
     for (const int m : plan.mode_order) {
       if (start != nullptr)
-        fill_with_columns(factors_[m], start->factors[m]);
+        start_from(start->factors[m], m);
       else if (m == plan.mode_order.front())
         continue;  // is computed before it is used
       else
@@ -90,6 +90,12 @@ class CpAls {
   Traffic sent() const { return sent_by(exchanges_) - sent_before_; }
 
  private:
+  // Where every process has all rows of the mode, the first one owns them.
+  void start_from(const Matrix<Real>& own_rows, int mode) {
+    fill_with_columns(factors_[mode], own_rows);
+    if (x_.exchange(mode).is_replicated) x_.comm().broadcast(factors_[mode].flat(), 0);
+  }
+
   // Prepares the exchange of rows, and a place for the partial rows that others want: without those that are
   // complete, where these are solved in the pass that sums them.
   void connect() {

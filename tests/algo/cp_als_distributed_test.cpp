@@ -140,6 +140,26 @@ TEST(DistributedCpAls, solves_what_is_complete_while_the_rest_is_folded_in_every
   EXPECT_EQ(num_shared > 0, comm.size() > 1);
 }
 
+TEST(DistributedCpAls, goes_on_from_a_model_as_one_process_does) {
+  const Comm comm = Comm::world();
+  Progress silent;
+  const auto whole = test::tame_tensor({40, 30, 20}, 900, 6);
+  const auto share = test::share_of(whole, comm);
+  const auto options = test::options_for(3, 4);
+  const auto go_on = [&](const PreparedTensor<double>& x) {
+    const auto first = cp_als<double>(x.tensor, x.chosen.plan, options.als);
+    return cp_als<double>(x.tensor, x.chosen.plan, options.als, {}, &first.model).fit_trajectory;
+  };
+  const auto alone = go_on(prepare<double>(Comm::self(), whole, options, silent));
+  for (int n = 0; n < 16; ++n) {  // with some modes replicated
+    const Distributor distributor(comm, share, comm.size(), 1);
+    const auto distribution = test::some_distribution(distributor, comm.size(), n);
+    const auto fits = go_on(prepare<double>(comm, share, options, silent, distribution));
+    for (std::size_t i = 0; i < alone.size(); ++i)
+      EXPECT_NEAR(squared_residual(fits[i]), squared_residual(alone[i]), 1e-12) << n;
+  }
+}
+
 TEST(DistributedCpAls, gives_the_same_bits_twice) {
   const Comm comm = Comm::world();
   const auto whole = test::tame_tensor({60, 50, 40}, 3000, 1, true);
