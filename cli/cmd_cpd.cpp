@@ -12,11 +12,15 @@
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "polyad/algo/decompose.hpp"
+#include "polyad/algo/strategy_memory.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
+#include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
+#include "polyad/dist/served_rows.hpp"
 #include "polyad/io/kruskal.hpp"
 #include "polyad/io/label_files.hpp"
+#include "polyad/io/tensor_format.hpp"
 #include "polyad/report/components_text.hpp"
 #include "polyad/report/cpd_page.hpp"
 #include "polyad/report/cpd_report.hpp"
@@ -61,18 +65,24 @@ io::KruskalFormat output_format(const std::string& out) {
   return *format;
 }
 
-// What the model takes with a row for every index, as it is written.
-Index model_bytes(std::span<const Index> extents, Index num_components) {
-  double bytes = 0;
-  for (const Index extent : extents) bytes += double(extent) * double(num_components) * sizeof(double);
-  const auto most = machine_memory().total > 0 ? double(machine_memory().total) : 1e15;
-  if (bytes > most)
+// Refuses what the disk certainly has no room for: a model is written with a row for every index, and a
+// number takes 8 bytes in an .npz and 2 or more as text.
+void check_room(const std::string& out, std::span<const Index> extents, Index num_components) {
+  const auto place = std::filesystem::absolute(out).lexically_normal();
+  std::error_code unknown;
+  auto folder = place.parent_path();
+  if (place.filename().empty()) folder = folder.parent_path();
+  const auto space = std::filesystem::space(folder, unknown);
+  if (unknown || io::has_gzip_extension(out)) return;
+  double numbers = 0;
+  for (const Index extent : extents) numbers += double(extent) * double(num_components);
+  const double bytes = numbers * (output_format(out) == io::KruskalFormat::npz ? 8 : 2);
+  if (bytes > double(space.available))
     throw Error(
         Errc::resource,
-        fmt::format(
-            "--out would write {} of factors, with a row for every index of {}; the machine has {} of memory",
-            with_prefix(bytes, "B"), dims_text(extents), with_prefix(most, "B")));
-  return Index(bytes);
+        fmt::format("--out would write at least {} of factors, with a row for every index of {}; {} are "
+                    "left there",
+                    with_prefix(bytes, "B"), dims_text(extents), with_prefix(double(space.available), "B")));
 }
 
 void check_places(const Args& args) {
@@ -89,21 +99,14 @@ void check_places(const Args& args) {
 }
 
 template <class Real>
-void save_model(const Args& args, const SparseModel<Real>& model, std::span<const Index> extents,
-                std::span<const ModeLabels> labels, Console& console) {
+void save_model(const Args& args, const KruskalRows<Real>& model, std::span<const ModeLabels> labels,
+                Console& console) {
   const auto format = output_format(args.out);
   console.progress().begin("writing " + args.out);
-  io::write_kruskal(args.out, with_all_rows(model, extents), format);
+  io::write_kruskal(args.out, model, format);
   io::write_label_files(io::labels_anchor(args.out, format), labels);
   console.progress().finish();
   console.say(args.out + ": the model");
-}
-
-template <class Real>
-ComponentSummary summarise(const SparseModel<Real>& model, std::span<const Index> extents, const Args& args,
-                           std::span<const ModeLabels> labels) {
-  const ModelRows rows{{model.rows.begin(), model.rows.end()}, extents};
-  return summarise_components(model.model, rows, labels, args.num_strongest);
 }
 
 void save_page(const Args& args, const CpdRun& run, ComponentSummary summary, Console& console) {
@@ -134,19 +137,30 @@ void save_page(const Args& args, const CpdRun& run, ComponentSummary summary, Co
   console.say(args.page + ": a page to look at");
 }
 
-// What is told, drawn and written of a run that has ended: by the process that has the model.
+// What is told, drawn and written of a run that has ended: by the process that reads the model's rows.
 template <class Real>
-void save_all(const Args& args, CpdRun& run, const SparseModel<Real>& model,
+void save_all(const Args& args, CpdRun& run, const KruskalRows<Real>& model,
               std::span<const FormatOption> formats, std::span<const ModeLabels> labels, Console& console) {
   const Stopwatch watch;
-  if (!args.out.empty()) save_model(args, model, run.dims, labels, console);
+  if (!args.out.empty()) save_model(args, model, labels, console);
   run.output_seconds = watch.seconds();
-  auto summary = summarise(model, run.dims, args, labels);
+  auto summary = summarise_components(model, labels, args.num_strongest);
   console.say(cpd_text(run, formats));
   console.say("\n" + components_text(summary, 100, 10, args.num_strongest));
   if (!args.page.empty()) save_page(args, run, std::move(summary), console);
   if (!args.out.empty() && output_format(args.out) == io::KruskalFormat::splatt)
     write_text(std::filesystem::path(args.out) / "summary.json", cpd_json(run).dump(2) + "\n");
+}
+
+// What distributions are weighed by, besides time. In a format that was asked for, trees may be smaller than
+// predicted.
+template <class Real>
+MemoryLimit memory_limit(const DecomposeOptions& options) {
+  const auto need = [&options](const PartLoads& loads, Scheme scheme) {
+    return memory_need(loads, scheme, options.als.num_components, options.max_bytes, options.format,
+                       {.value_bytes = sizeof(Real), .threads = num_threads()});
+  };
+  return {options.max_bytes, need, options.format == "auto"};
 }
 
 template <class Real>
@@ -163,14 +177,15 @@ void run_with(const Comm& comm, const Args& args) {
   if (!args.out.empty())
     collectively(comm, [&] {
       io::check_label_files(io::labels_anchor(args.out, output_format(args.out)), loaded.labels);
-      options.extra_bytes = model_bytes(loaded.tensor.extents(), options.als.num_components);
+      check_room(args.out, loaded.tensor.extents(), options.als.num_components);
     });
   options.mode_order = parse_mode_order(args.mode_order, loaded.tensor.order());
   options.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());
   const auto machine = load_machine(comm);
   const auto chosen = console.progress().during("choosing a distribution", [&] {
     return decide_distribution(comm, loaded.tensor, args.input.path, distribution_for(args), options.als.seed,
-                               options.als.num_components, machine.model, console);
+                               options.als.num_components, machine.model, memory_limit<Real>(options),
+                               console);
   });
   const double decide_seconds = watch.lap();
   auto x = prepare<Real>(comm, std::move(loaded.tensor), options, console.progress(), chosen.distribution);
@@ -188,10 +203,11 @@ void run_with(const Comm& comm, const Args& args) {
   if (comm.size() > 1) describe_distribution(run, chosen, x.loads, machine.model);
   run.machine = machine.source;
   run.load_seconds = load_seconds;
-  const auto model = gather_rows(x.tensor, std::move(result.model));
+  const ServedRows<Real> model(x.tensor, std::move(result.model));
   run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
-  collectively(comm, [&] {
-    if (comm.rank() == 0) save_all(args, run, model, x.options, loaded.labels, console);
+  collectively(comm, [&] {  // what fails on one process while it reads rows does not hold up the others
+    model.serve(
+        [&](const KruskalRows<Real>& rows) { save_all(args, run, rows, x.options, loaded.labels, console); });
   });
   console.result(cpd_json(run));
 }

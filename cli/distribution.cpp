@@ -216,7 +216,7 @@ void add_distribution_options(CLI::App& command, DistributionArgs& args) {
 ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const std::string& path, const DistributionArgs& args,
                                        std::uint64_t seed, Index num_components, const MachineModel& machine,
-                                       const Console& console) {
+                                       const MemoryLimit& limit, const Console& console) {
   const auto options = parse_distribution(args, seed, share.order());
   if (!partition_file(args).empty() && args.scheme != "fine" && args.scheme != "coarse") ask_for_scheme(args);
   const bool is_hypergraph = args.partition == "hypergraph";
@@ -224,7 +224,7 @@ ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<doub
   if (partition_file(args).empty() && !is_hypergraph) {
     // One process has all, whatever was asked for.
     if (comm.size() == 1 && (!options.grid || options.grid->size() == 1)) return {};
-    return choose_distribution(comm, share, options, num_components, machine);
+    return choose_distribution(comm, share, options, num_components, machine, limit);
   }
   auto distribution = is_hypergraph ? by_hypergraph(comm, share, path, args, seed, console)
                                     : from_file(comm, share, args, seed);

@@ -27,7 +27,7 @@ std::string partition_file(const DistributionArgs& args);
 ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const std::string& path, const DistributionArgs& args,
                                        std::uint64_t seed, Index num_components, const MachineModel& machine,
-                                       const Console& console);
+                                       const MemoryLimit& limit, const Console& console);
 
 // The same for a plan, where a partition from a file is a strategy among others. Throws Error{bad_option}.
 DistributionOptions parse_distribution(const DistributionArgs& args, std::uint64_t seed, int order);

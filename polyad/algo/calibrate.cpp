@@ -61,7 +61,7 @@ double measure_row(const Comm& comm) {
   Matrix<double> factor(num_rows, num_components);
   RowSystem system;
   system.inverse = Matrix<double>(num_components, num_components);
-  const double seconds = measure(comm, [&] { update_rows(m, system, factor, num_rows); });
+  const double seconds = measure(comm, [&] { update_rows(m, system, factor, {0, num_rows}); });
   return seconds / double(num_rows * num_components * num_components);
 }
 

@@ -56,7 +56,7 @@ class CpAls {
     }
     for (const int m : plan.mode_order) {
       if (start != nullptr)
-        fill_with_columns(factors_[m], start->factors[m]);
+        start_from(start->factors[m], m);
       else if (m == plan.mode_order.front())
         continue;  // is computed before it is used
       else
@@ -67,9 +67,7 @@ class CpAls {
     }
     if (start != nullptr)
       std::ranges::transform(start->weights, weights_.begin(), [&](double w) { return w / x.value_scale(); });
-    for (const auto& step : plan.steps)
-      if (step.kind != AlsStep::Kind::mttkrp && cuts_[&tree(step)].empty())
-        cuts_[&tree(step)] = cut_evenly(tree(step), num_threads(), num_components_);
+    cut_trees();
     parts_ = PartialRows<Real>(num_threads(), scattered_rows(), num_components_);
     connect();
     if (start != nullptr)
@@ -92,65 +90,124 @@ class CpAls {
   Traffic sent() const { return sent_by(exchanges_) - sent_before_; }
 
  private:
-  // Prepares the exchange of rows, and a place for the partial rows that others want.
+  // Where every process has all rows of the mode, the first one owns them.
+  void start_from(const Matrix<Real>& own_rows, int mode) {
+    fill_with_columns(factors_[mode], own_rows);
+    if (x_.exchange(mode).is_replicated) x_.comm().broadcast(factors_[mode].flat(), 0);
+  }
+
+  // Prepares the exchange of rows, and a place for the partial rows that others want: without those that are
+  // complete, where these are solved in the pass that sums them.
   void connect() {
+    for (int m = 0; m < x_.order(); ++m) first_partial_.push_back(x_.num_complete(m));
+    for (const auto& step : plan_.steps)
+      if (step.kind == AlsStep::Kind::mttkrp) first_partial_[step.mode] = 0;
     for (int m = 0; m < x_.order(); ++m)
-      partial_.emplace_back(x_.folds(m) ? x_.num_rows(m) : 0, num_components_);
+      partial_.emplace_back(x_.folds(m) ? x_.num_rows(m) - first_partial_[m] : 0, num_components_);
     for (int m = 0; m < x_.order(); ++m)
-      exchanges_.emplace_back(x_.comm(), x_.exchange(m),
-                              typename RowExchange<Real>::Rows{partial_[m], factors_[m], num_wanted_}, m);
+      exchanges_.emplace_back(
+          x_.comm(), x_.exchange(m),
+          typename RowExchange<Real>::Rows{partial_[m], factors_[m], num_wanted_, first_partial_[m]}, m);
+  }
+
+  // How threads share a tree: all of it where rows are scattered; where its root's rows are solved, the
+  // slices of those that are complete, and the others.
+  void cut_trees() {
+    for (const auto& step : plan_.steps) {
+      if (step.kind == AlsStep::Kind::mttkrp) continue;
+      const auto& of_step = tree(step);
+      auto& cuts = cuts_[&of_step];
+      const auto cut = [&](Index first_row, Index end_row) {
+        return cut_evenly(of_step, nodes_of_rows(of_step, first_row, end_row), num_threads(),
+                          num_components_);
+      };
+      const int root = of_step.modes()[0];
+      if (step.kind == AlsStep::Kind::scatter) {
+        cuts.all = cut(0, x_.num_rows(root));
+      } else {
+        cuts.complete = cut(0, x_.num_complete(root));
+        cuts.shared = cut(x_.num_complete(root), x_.num_rows(root));
+      }
+    }
   }
 
   void run(const AlsStep& step) {
-    const int mode = step.mode;
     switch (step.kind) {
       case AlsStep::Kind::mttkrp:
-        return update_by_mttkrp(mode);
+        return update_by_mttkrp(step.mode);
       case AlsStep::Kind::scatter:
-        timings_.measure("mttkrp", [&] {
-          scatter_mttkrp<Real>(cut_tree(step), factors_, tree(step).level_of(mode), parts_);
-        });
-        return update_from_parts(mode);
+        scatter(step, step.mode, cuts_.at(&tree(step)).all);
+        return update_from_parts(step.mode);
       case AlsStep::Kind::root:
-        if (!x_.folds(mode)) return update_in_place(step, nullptr);
-        timings_.measure("mttkrp", [&] { root_mttkrp<Real>(cut_tree(step), factors_, partial_[mode]); });
-        return update_from(partial_[mode], mode);
+        return update_by_root(step, nullptr);
       case AlsStep::Kind::root_and_next:
-        update_in_place(step, &parts_);
-        return update_from_parts(tree(step).modes()[1]);
+        const int next = tree(step).modes()[1];
+        update_by_root(step, &parts_);
+        if (x_.folds(step.mode)) scatter(step, next, cuts_.at(&tree(step)).shared);
+        return update_from_parts(next);
     }
   }
 
+  // Updates the rows that this process owns. sum_shared() makes the sums of rows to which other processes
+  // add, in partial_; update_complete(system) updates the rows to which none does, while those are under way.
+  template <class SumShared, class UpdateComplete>
+  void update(int mode, SumShared sum_shared, UpdateComplete update_complete) {
+    const auto system = timings_.measure("solve", [&] { return row_system(mode); });
+    if (x_.folds(mode)) {
+      timings_.measure("mttkrp", sum_shared);
+      timings_.measure("communicate", [&] { exchanges_[mode].start_folding(); });
+    }
+    RowSums sums = update_complete(system);
+    if (x_.folds(mode)) {
+      timings_.measure("communicate", [&] { exchanges_[mode].finish_folding(); });
+      const RowRange shared{x_.num_complete(mode), x_.num_solved(mode), first_partial_[mode]};
+      sums += timings_.measure("solve",
+                               [&] { return update_rows(partial_[mode], system, factors_[mode], shared); });
+    }
+    settle(mode, std::move(sums));
+  }
+
+  // All rows are there at once: only the solution of complete ones is left to be done meanwhile.
   void update_by_mttkrp(int mode) {
     Matrix<Real> whole(x_.folds(mode) ? 0 : x_.num_rows(mode), num_components_);
     auto& m = x_.folds(mode) ? partial_[mode] : whole;
-    timings_.measure("mttkrp", [&] { mttkrp<Real>(x_.local(mode), factors_, mode, m); });
-    update_from(m, mode);
-  }
-
-  // The rows that this process owns, from sums to which others may still have to add.
-  void update_from(const Matrix<Real>& m, int mode) {
-    timings_.measure("communicate", [&] { exchanges_[mode].fold(); });
-    settle(mode, timings_.measure("solve", [&] {
-      return update_rows(m, row_system(mode), factors_[mode], x_.num_solved(mode));
-    }));
+    const auto multiply = [&] { mttkrp<Real>(x_.local(mode), factors_, mode, m); };
+    if (!x_.folds(mode)) timings_.measure("mttkrp", multiply);
+    update(mode, multiply, [&](const RowSystem& system) {
+      return timings_.measure("solve", [&] {
+        return update_rows(m, system, factors_[mode], {0, x_.num_complete(mode)});
+      });
+    });
   }
 
   void update_from_parts(int mode) {
-    if (x_.folds(mode)) {
-      timings_.measure("mttkrp", [&] { add_up(parts_, partial_[mode]); });
-      return update_from(partial_[mode], mode);
-    }
-    settle(mode,
-           timings_.measure("solve", [&] { return update_rows(parts_, row_system(mode), factors_[mode]); }));
+    update(
+        mode, [&] { add_up(parts_, partial_[mode], first_partial_[mode]); },
+        [&](const RowSystem& system) {
+          return timings_.measure(
+              "solve", [&] { return update_rows(parts_, system, factors_[mode], x_.num_complete(mode)); });
+        });
   }
 
-  void update_in_place(const AlsStep& step, PartialRows<Real>* next) {
-    assert(tree(step).num_nodes(0) == x_.num_owned(step.mode));  // else a row would keep its old values
-    const auto system = timings_.measure("solve", [&] { return row_system(step.mode); });
-    settle(step.mode, timings_.measure("mttkrp", [&] {
-      return update_root<Real>(cut_tree(step), factors_, system, next);
-    }));
+  // Adds the MTTKRP of a mode below the root to the parts.
+  void scatter(const AlsStep& step, int mode, const std::vector<Index>& cuts) {
+    timings_.measure("mttkrp", [&] {
+      scatter_mttkrp<Real>({tree(step), cuts}, factors_, tree(step).level_of(mode), parts_);
+    });
+  }
+
+  // Complete rows are solved in place, and add to the next mode, if it is to be made.
+  void update_by_root(const AlsStep& step, PartialRows<Real>* next) {
+    const auto& cuts = cuts_.at(&tree(step));
+    const CutTree<Real> complete{tree(step), cuts.complete}, shared{tree(step), cuts.shared};
+    assert(complete.num_slices() == x_.num_complete(step.mode));  // else a row would keep its old values
+    update(
+        step.mode,
+        [&] { root_mttkrp<Real>(shared, factors_, partial_[step.mode], first_partial_[step.mode]); },
+        [&](const RowSystem& system) {
+          return timings_.measure("mttkrp",
+                                  [&] { return update_root<Real>(complete, factors_, system, next); });
+        });
   }
 
   // Makes the sums global, and the new rows known to those who need them.
@@ -217,8 +274,6 @@ class CpAls {
     return trees[trees.size() == 1 ? 0 : step.tree];
   }
 
-  CutTree<Real> cut_tree(const AlsStep& step) const { return {tree(step), cuts_.at(&tree(step))}; }
-
   // The most rows of a mode whose MTTKRP is added up from parts.
   Index scattered_rows() const {
     Index most = 0;
@@ -243,9 +298,13 @@ class CpAls {
     double others;  // the product of the norms of the other modes' columns
     double factor;  // what the new column was multiplied with
   };
-  std::vector<Scale> scales_;                                // [component], of the update under way
-  std::map<const CsfTree<Real>*, std::vector<Index>> cuts_;  // how threads share a tree
+  std::vector<Scale> scales_;  // [component], of the update under way
+  struct TreeCuts {
+    std::vector<Index> all, complete, shared;
+  };
+  std::map<const CsfTree<Real>*, TreeCuts> cuts_;
   PartialRows<Real> parts_;
+  std::vector<Index> first_partial_;          // [mode]: the row that partial_ begins with
   std::vector<Matrix<Real>> partial_;         // [mode]: MTTKRPs of which others have parts
   std::vector<RowExchange<Real>> exchanges_;  // [mode]
   Traffic sent_before_;                       // before the first iteration

@@ -22,6 +22,20 @@ namespace {
                           with_prefix(double(wanted.max_bytes), "B"), wanted.format, format_table(options)));
 }
 
+// [mode]: of the nonzeros, those in rows that this process completes alone.
+template <class Real>
+std::vector<double> complete_shares(const LocalNonzeros<Real>& x) {
+  std::vector<double> shares;
+  for (std::size_t m = 0; m < x.exchanges.size(); ++m) {
+    const auto& exchange = x.exchanges[m];
+    const auto indices = x.tensors[x.tensors.size() == 1 ? 0 : m].indices(int(m));
+    const auto complete =
+        std::ranges::count_if(indices, [&](LocalIndex row) { return Index(row) < exchange.num_complete(); });
+    shares.push_back(indices.empty() ? 1 : double(complete) / double(indices.size()));
+  }
+  return shares;
+}
+
 // Collective.
 template <class Real>
 NonzeroShapes measure_shapes(const Comm& comm, const LocalNonzeros<Real>& x) {
@@ -32,8 +46,8 @@ NonzeroShapes measure_shapes(const Comm& comm, const LocalNonzeros<Real>& x) {
     rows.emplace_back(exchange.rows);
     all_rows.push_back(comm.all_reduce(exchange.num_owned));
     result.num_rows.push_back(std::ssize(exchange.rows));
-    result.folds.push_back(exchange.folds);
   }
+  result.complete = complete_shares(x);
   FiberSketches whole;
   for (const auto& tensor : x.tensors) {
     auto sketches = sketch_fibers<Real>(tensor, rows, all_rows);
@@ -61,13 +75,9 @@ class FormatLister {
   }
 
   std::vector<FormatOption> list(const std::vector<int>& mode_order) const {
-    // With CP-OPT rows are never solved in the pass that sums them.
-    std::vector<bool> is_folded = shapes_.folds;
-    if (is_opt()) is_folded.assign(is_folded.size(), true);
     std::vector<AlsCost> costs;
     for (std::size_t t = 0; t < shapes_.locals.size(); ++t) costs.push_back(cost(t));
-    auto formats =
-        is_coarse() ? list_coarse_formats(costs, mode_order) : list_formats(costs[0], mode_order, is_folded);
+    auto formats = is_coarse() ? list_coarse_formats(costs, mode_order) : list_formats(costs[0], mode_order);
     if (is_opt()) plan_evaluations(formats);
     for (auto& format : formats) format.work_bytes += options_.extra_bytes;
     return formats;
@@ -77,7 +87,11 @@ class FormatLister {
   bool is_opt() const { return options_.method == Method::opt; }
   bool is_coarse() const { return shapes_.locals.size() > 1; }
 
-  AlsCost cost(std::size_t t) const { return {shapes_.locals[t], {n_, sizeof(Real), num_threads()}}; }
+  // With CP-OPT rows are never solved in the pass that sums them.
+  AlsCost cost(std::size_t t) const {
+    const auto complete = is_opt() ? std::vector<double>(shapes_.complete.size(), 0) : shapes_.complete;
+    return {shapes_.locals[t], {n_, sizeof(Real), num_threads(), complete}};
+  }
 
   // For all factors at once: an MTTKRP per mode and no more, and vectors as long as all factors.
   void plan_evaluations(std::vector<FormatOption>& formats) const {

@@ -59,7 +59,7 @@ struct NonzeroShapes {
   TensorShape whole;                // of the nonzeros of all processes
   std::vector<TensorShape> locals;  // of this process: one for all modes, or one per mode
   std::vector<Index> num_rows;      // [mode], of this process
-  std::vector<bool> folds;          // [mode]
+  std::vector<double> complete;     // [mode]: see CostOptions
 };
 
 // Prepares a tensor again and again, as for one number of components after the other. It is sorted and built

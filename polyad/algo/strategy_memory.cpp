@@ -14,20 +14,24 @@ Index most(const std::vector<PartLoad>& parts, Index PartLoad::*count) {
 
 }  // namespace
 
-MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_components, Index max_bytes) {
+MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_components, Index max_bytes,
+                       const std::string& format, const CostOptions& run) {
   std::vector<Index> rows;
   for (const auto& parts : loads) rows.push_back(std::max<Index>(1, most(parts, &PartLoad::local)));
+  // How many rows are complete where they are summed is not known: as if none were.
+  const std::vector<double> complete(loads.size(),
+                                     scheme == Scheme::coarse || loads.front().size() == 1 ? 1 : 0);
   std::vector<AlsCost> costs;
   for (const auto& parts : loads) {
     TensorShape shape{rows, most(parts, &PartLoad::nonzeros), {}, 0};
     shape.num_blocks = double(shape.num_nonzeros);
-    costs.emplace_back(shape, CostOptions{padded_components(num_components), sizeof(double), 1});
+    costs.emplace_back(
+        shape, CostOptions{padded_components(num_components), run.value_bytes, run.threads, complete});
   }
   const auto mode_order = natural_mode_order(int(loads.size()));
-  const std::vector<bool> is_folded(loads.size(), scheme != Scheme::coarse && loads.front().size() > 1);
   const auto formats = scheme == Scheme::coarse ? list_coarse_formats(costs, mode_order)
-                                                : list_formats(costs.front(), mode_order, is_folded);
-  if (const auto chosen = choose_format(formats, "auto", max_bytes)) return {chosen->peak_bytes(), true};
+                                                : list_formats(costs.front(), mode_order);
+  if (const auto chosen = choose_format(formats, format, max_bytes)) return {chosen->peak_bytes(), true};
   return {std::ranges::min_element(formats, {}, &FormatOption::peak_bytes)->peak_bytes(), false};
 }
 

@@ -2,17 +2,15 @@
 
 #include <optional>
 
-#include "polyad/dist/part_loads.hpp"
+#include "polyad/dist/choose_distribution.hpp"
 #include "polyad/kernels/format_choice.hpp"
 
 namespace polyad {
 
-// What the process that needs most is predicted to take, in the format that cpd would choose: from counts of
-// nonzeros and rows alone, so that of what is not known (shared fibers, blocks) there is as much as can be.
-struct MemoryNeed {
-  Index bytes = 0;
-  bool fits = true;  // into max_bytes; 0: no limit
-};
-MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_components, Index max_bytes);
+// What the process that needs most is predicted to take, in this format (auto: that which cpd would choose):
+// from counts of nonzeros and rows alone, so that of what is not known (shared fibers, blocks) there is as
+// much as can be. max_bytes 0: no limit.
+MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_components, Index max_bytes,
+                       const std::string& format = "auto", const CostOptions& run = {});
 
 }  // namespace polyad

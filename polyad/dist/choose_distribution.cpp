@@ -1,8 +1,12 @@
 #include "polyad/dist/choose_distribution.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <tuple>
 
 #include "polyad/base/error.hpp"
+#include "polyad/base/progress.hpp"
 
 namespace polyad {
 namespace {
@@ -17,15 +21,27 @@ DistributionOptions with_blocks(DistributionOptions options) {
   return options;
 }
 
+using Candidate = ChosenDistribution::Candidate;
+
+[[noreturn]] void refuse(const std::vector<Candidate>& candidates, Index max_bytes) {
+  auto text = fmt::format("no distribution fits into {} per process; predicted are\n  {:<28} {:>16} {:>12}",
+                          with_prefix(double(max_bytes), "B"), "distribution", "per iteration", "peak");
+  for (const auto& candidate : candidates)
+    text += fmt::format("\n  {:<28} {:>13.4g} ms {:>12}", candidate.name, 1e3 * candidate.seconds,
+                        with_prefix(double(candidate.memory.bytes), "B"));
+  throw Error(Errc::resource, text);
+}
+
 class Contest {
  public:
   Contest(const Comm& comm, const SparseTensor<double>& share, const DistributionOptions& options,
-          Index num_components, const MachineModel& machine)
+          Index num_components, const MachineModel& machine, const MemoryLimit& limit)
       : comm_(comm),
         share_(share),
         options_(with_blocks(options)),
         num_components_(num_components),
         machine_(machine),
+        limit_(limit),
         distributor_(comm, share, comm.size(), options.seed) {}
 
   ChosenDistribution run() {
@@ -35,6 +51,9 @@ class Contest {
     if (options_.scheme == Scheme::fine)
       for (const auto& strategy : fine_strategies(distributor_, options_)) enter(strategy);
     auto chosen = best();
+    const auto fits = [](const Candidate& candidate) { return candidate.memory.fits; };
+    if (limit_.is_certain && !candidates_.empty() && std::ranges::none_of(candidates_, fits))
+      refuse(candidates_, limit_.max_bytes);
     chosen.distribution.is_replicated = replicated_modes(chosen.distribution);
     return chosen;
   }
@@ -68,8 +87,12 @@ class Contest {
       const auto planned = plan_loads(planner(), entries_[e], options_, num_components_, machine_);
       candidates_.push_back(
           {describe(entries_[e]), predict_time(planned.loads, num_components_, machine_).seconds()});
+      if (limit_.max_bytes > 0) candidates_.back().memory = limit_.need(planned.loads, entries_[e].scheme);
     }
-    const auto least = std::ranges::min_element(candidates_, {}, &ChosenDistribution::Candidate::seconds);
+    // Those that fit by time, before the others by memory.
+    const auto least = std::ranges::min_element(candidates_, {}, [](const Candidate& c) {
+      return c.memory.fits ? std::tuple(0, c.seconds) : std::tuple(1, double(c.memory.bytes));
+    });
     return {entries_[least - candidates_.begin()], candidates_};
   }
 
@@ -83,22 +106,23 @@ class Contest {
   DistributionOptions options_;
   Index num_components_;
   const MachineModel& machine_;
+  const MemoryLimit& limit_;
   Distributor distributor_;
   std::optional<LoadPlanner> planner_;
   std::vector<Distribution> entries_;
-  std::vector<ChosenDistribution::Candidate> candidates_;  // as entries_, so far as they were weighed
+  std::vector<Candidate> candidates_;  // as entries_, so far as they were weighed
 };
 
 }  // namespace
 
 ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionOptions& options, Index num_components,
-                                       const MachineModel& machine) {
+                                       const MachineModel& machine, const MemoryLimit& limit) {
   if (options.grid && options.grid->size() != comm.size())
     throw Error(Errc::bad_option, "the grid " + to_string(*options.grid) + " is for " +
                                       std::to_string(options.grid->size()) + " processes; " +
                                       std::to_string(comm.size()) + " were started");
-  return Contest(comm, share, options, num_components, machine).run();
+  return Contest(comm, share, options, num_components, machine, limit).run();
 }
 
 }  // namespace polyad

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,19 +9,36 @@
 
 namespace polyad {
 
+// What the process that needs most is predicted to take of memory, and whether that is allowed.
+struct MemoryNeed {
+  Index bytes = 0;
+  bool fits = true;
+};
+
 struct ChosenDistribution {
   Distribution distribution;
   struct Candidate {
     std::string name;
     double seconds;  // predicted, of an iteration; by the exchange of a sample of the rows
+    MemoryNeed memory = {};
   };
   std::vector<Candidate> candidates;  // that were weighed, if there was anything to choose
 };
 
-// The fastest by predicted time, among those that were asked for. Never by a measurement, so the same on
-// every run. Collective.
+// How much memory a process may use.
+struct MemoryLimit {
+  Index max_bytes = 0;                                                         // 0: no limit
+  std::function<MemoryNeed(const PartLoads& loads, Scheme scheme)> need = {};  // unless there is none
+  // Whether what is predicted not to fit certainly does not: else, where nothing fits, that which needs least
+  // is chosen.
+  bool is_certain = true;
+};
+
+// The fastest by predicted time, among those that were asked for and fit. Never by a measurement, so the same
+// on every run. Where there is something to choose and none fits, throws Error{resource} with a table of
+// them. Collective.
 ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionOptions& options, Index num_components,
-                                       const MachineModel& machine);
+                                       const MachineModel& machine, const MemoryLimit& limit = {});
 
 }  // namespace polyad

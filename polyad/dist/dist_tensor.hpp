@@ -49,12 +49,14 @@ class DistTensor {
   // The nonzeros that this process multiplies in a mode, under local row numbers.
   const LocalTensor<Real>& local(int mode) const { return locals_[locals_.size() == 1 ? 0 : mode]; }
 
-  // The rows that this process has: first those it owns, then those it borrows.
+  // The rows that this process has: first those it owns, then those it borrows; see ExchangePlan.
   const ExchangePlan& exchange(int mode) const { return exchanges_[mode]; }
   std::span<const Index> rows(int mode) const { return exchanges_[mode].rows; }  // [local row]: global row
   Index num_rows(int mode) const { return exchanges_[mode].num_local(); }
   Index num_owned(int mode) const { return exchanges_[mode].num_owned; }
   Index num_solved(int mode) const { return exchanges_[mode].num_solved(); }  // the first ones
+  // The first rows, whose sums are complete where this process has multiplied.
+  Index num_complete(int mode) const { return exchanges_[mode].num_complete(); }
   // Whether a row's sum is complete where it is owned only after partial rows were folded: on any process.
   bool folds(int mode) const { return exchanges_[mode].folds; }
 

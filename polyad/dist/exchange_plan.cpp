@@ -22,18 +22,18 @@ std::vector<ExchangePlan::Peer> peers(std::span<const Index> counts, Index begin
   return result;
 }
 
-// What is touched and not borrowed, and what others want: all that this process owns and somebody needs.
-Array<Index> owned_rows(std::span<const Index> touched, std::span<const Index> borrowed,
-                        std::span<const Index> wanted) {
-  std::vector<Index> sorted(borrowed.begin(), borrowed.end());
+Array<Index> distinct(std::span<const Index> rows) {
+  Array<Index> sorted(rows.begin(), rows.end());
   std::ranges::sort(sorted);
-  Array<Index> rows;
-  std::ranges::set_difference(touched, sorted, std::back_inserter(rows));
-  rows.insert(rows.end(), wanted.begin(), wanted.end());
-  std::ranges::sort(rows);
-  const auto repeated = std::ranges::unique(rows);
-  rows.erase(repeated.begin(), repeated.end());
-  return rows;
+  const auto repeated = std::ranges::unique(sorted);
+  sorted.erase(repeated.begin(), repeated.end());
+  return sorted;
+}
+
+Array<Index> difference(std::span<const Index> rows, std::span<const Index> without) {
+  Array<Index> rest;
+  std::ranges::set_difference(rows, without, std::back_inserter(rest));
+  return rest;
 }
 
 }  // namespace
@@ -56,11 +56,14 @@ Borrowing plan_borrowing(int rank, int num_parts, std::span<const Index> touched
 ExchangePlan plan_exchange(std::span<const Index> touched, const Borrowing& borrowed,
                            std::span<const Index> wanted, std::span<const Index> wanted_counts) {
   ExchangePlan plan;
-  plan.rows = owned_rows(touched, borrowed.rows, wanted);
-  plan.num_owned = std::ssize(plan.rows);
+  const auto lent = distinct(wanted);  // it may own them without touching them
+  plan.rows = difference(difference(touched, distinct(borrowed.rows)), lent);
+  plan.num_interior = std::ssize(plan.rows);
   plan.lent.reserve(wanted.size());
   for (const Index row : wanted)
-    plan.lent.push_back(LocalIndex(std::ranges::lower_bound(plan.rows, row) - plan.rows.begin()));
+    plan.lent.push_back(LocalIndex(plan.num_interior + (std::ranges::lower_bound(lent, row) - lent.begin())));
+  plan.rows.insert(plan.rows.end(), lent.begin(), lent.end());
+  plan.num_owned = std::ssize(plan.rows);
   plan.rows.insert(plan.rows.end(), borrowed.rows.begin(), borrowed.rows.end());
   if (plan.num_local() > max_local_index)
     throw Error(Errc::resource, "a process needs " + std::to_string(plan.num_local()) +
@@ -81,10 +84,7 @@ ExchangePlan plan_exchange(const Comm& comm, std::span<const Index> touched, con
 ExchangePlan plan_replication(const Comm& comm, std::span<const Index> touched) {
   ExchangePlan plan;
   plan.is_replicated = true;
-  plan.rows = comm.all_gather_varying<Index>(touched).items;
-  std::ranges::sort(plan.rows);
-  const auto repeated = std::ranges::unique(plan.rows);
-  plan.rows.erase(repeated.begin(), repeated.end());
+  plan.rows = distinct(comm.all_gather_varying<Index>(touched).items);
   plan.num_owned = comm.rank() == 0 ? plan.num_local() : 0;
   return plan;
 }

@@ -11,8 +11,9 @@
 namespace polyad {
 
 // With whom a process exchanges rows of one factor, and which: a value, the same in every iteration. Local
-// rows [0, num_owned) are the process's own, ascending; the rest it borrows, ordered by owner and then by
-// row.
+// rows [0, num_owned) are the process's own: first, ascending, those that nobody else touches, then,
+// ascending, those it lends; the rest it borrows, ordered by owner and then by row. So what no other process
+// adds to comes first in a tree, and a pass can leave it for later.
 struct ExchangePlan {
   // Rows that go to, or come from, one other process.
   struct Peer {
@@ -23,10 +24,10 @@ struct ExchangePlan {
     friend bool operator==(const Peer&, const Peer&) = default;
   };
 
-  Array<Index> rows;  // [local row]: the global row
-  Index num_owned = 0;
-  std::vector<Peer> lenders, borrowers;  // by rank
-  Array<LocalIndex> lent;                // own rows, by borrower and then by row
+  Array<Index> rows;                      // [local row]: the global row
+  Index num_owned = 0, num_interior = 0;  // of its own rows, those that nobody else touches
+  std::vector<Peer> lenders, borrowers;   // by rank
+  Array<LocalIndex> lent;                 // own rows, by borrower and then by row
   // Whether borrowed rows hold partial sums that their owners want, on any process: not in coarse grain,
   // where all nonzeros of a row are at its owner.
   bool folds = true;
@@ -37,6 +38,8 @@ struct ExchangePlan {
   Index num_local() const { return std::ssize(rows); }
   Index num_borrowed() const { return is_replicated ? 0 : num_local() - num_owned; }
   Index num_solved() const { return is_replicated ? num_local() : num_owned; }
+  // The first rows, whose sums are complete without a fold.
+  Index num_complete() const { return folds ? num_interior : num_owned; }
   Index rows_folded() const { return folds ? num_borrowed() : 0; }  // sent by this process
   Index rows_expanded() const { return std::ssize(lent); }          // likewise
   Index messages_sent() const { return (folds ? std::ssize(lenders) : 0) + std::ssize(borrowers); }

@@ -56,7 +56,7 @@ PlannedMode plan_mode(const Comm& comm, const Distribution& distribution, int mo
                       Array<Index> touched) {
   PlannedMode result{{}, std::ssize(touched), 0};
   if (comm.size() == 1) {
-    result.plan.num_owned = result.touched;
+    result.plan.num_owned = result.plan.num_interior = result.touched;
     result.plan.rows = std::move(touched);
     result.plan.folds = false;
     return result;

@@ -13,6 +13,7 @@ RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows 
       partial_(&rows.partial),
       factor_(&rows.factor),
       num_components_(rows.num_components),
+      first_partial_(rows.first_partial),
       lent_(plan.lent.size() * std::size_t(num_components_)) {
   const Index num_travelling = plan.is_replicated ? plan.num_local() : plan.num_borrowed();
   if (is_padded()) staged_.resize(std::size_t(num_travelling * num_components_));
@@ -21,9 +22,11 @@ RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows 
     return Post{std::move(channel), std::ssize(words)};
   };
   for (const auto& peer : plan.lenders) {
-    const auto in = borrowed_rows(rows.factor, peer), out = borrowed_rows(rows.partial, peer);
+    const auto in = borrowed_rows(rows.factor, 0, peer);
     from_owners_.push_back(post(comm.receive_channel<Real>(in, peer.rank, expand_tag), in));
-    if (plan.folds) to_owners_.push_back(post(comm.send_channel<Real>(out, peer.rank, fold_tag), out));
+    if (!plan.folds) continue;
+    const auto out = borrowed_rows(rows.partial, first_partial_, peer);
+    to_owners_.push_back(post(comm.send_channel<Real>(out, peer.rank, fold_tag), out));
   }
   for (const auto& peer : plan.borrowers) {
     const auto lent = lent_rows(peer);
@@ -34,10 +37,12 @@ RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows 
 }
 
 template <class Real>
-std::span<Real> RowExchange<Real>::borrowed_rows(Matrix<Real>& matrix, const ExchangePlan::Peer& peer) {
+std::span<Real> RowExchange<Real>::borrowed_rows(Matrix<Real>& matrix, Index first,
+                                                 const ExchangePlan::Peer& peer) {
   const auto words = is_padded() ? std::span<Real>(staged_) : matrix.flat();
-  const Index first = is_padded() && !plan_->is_replicated ? peer.begin - plan_->num_owned : peer.begin;
-  return words.subspan(std::size_t(first * num_components_), std::size_t(peer.num_rows() * num_components_));
+  if (is_padded()) first = plan_->is_replicated ? 0 : plan_->num_owned;
+  return words.subspan(std::size_t((peer.begin - first) * num_components_),
+                       std::size_t(peer.num_rows() * num_components_));
 }
 
 template <class Real>
@@ -54,17 +59,17 @@ void RowExchange<Real>::send(Post& post) {
 
 template <class Real>
 void RowExchange<Real>::stage(const ExchangePlan::Peer& peer) {
-  Real* const to = borrowed_rows(*partial_, peer).data();
+  Real* const to = borrowed_rows(*partial_, first_partial_, peer).data();
   parallel_for(peer.num_rows(), [&](Index i) {
-    std::copy_n(partial_->row(peer.begin + i).data(), num_components_, to + i * num_components_);
+    std::copy_n(partial_row(peer.begin + i).data(), num_components_, to + i * num_components_);
   });
 }
 
 template <class Real>
-void RowExchange<Real>::unstage(const ExchangePlan::Peer& peer, Matrix<Real>& matrix) {
-  const Real* const from = borrowed_rows(matrix, peer).data();
+void RowExchange<Real>::unstage(const ExchangePlan::Peer& peer, Matrix<Real>& matrix, Index first) {
+  const Real* const from = borrowed_rows(matrix, first, peer).data();
   parallel_for(peer.num_rows(), [&](Index i) {
-    std::copy_n(from + i * num_components_, num_components_, matrix.row(peer.begin + i).data());
+    std::copy_n(from + i * num_components_, num_components_, matrix.row(peer.begin + i - first).data());
   });
 }
 
@@ -73,14 +78,14 @@ template <class Real>
 void RowExchange<Real>::reduce() {
   const ExchangePlan::Peer all{comm_.rank(), 0, plan_->num_local()};
   if (is_padded()) stage(all);
-  const auto words = borrowed_rows(*partial_, all);
+  const auto words = borrowed_rows(*partial_, first_partial_, all);
   comm_.all_reduce(words);
-  if (is_padded()) unstage(all, *partial_);
+  if (is_padded()) unstage(all, *partial_, first_partial_);
   sent_.reduced_words += std::ssize(words);
 }
 
 template <class Real>
-void RowExchange<Real>::fold() {
+void RowExchange<Real>::start_folding() {
   if (plan_->is_replicated) return reduce();
   if (!plan_->folds) return;
   for (auto& post : from_borrowers_) post.channel.start();
@@ -88,12 +93,17 @@ void RowExchange<Real>::fold() {
     if (is_padded()) stage(plan_->lenders[p]);
     send(to_owners_[p]);
   }
+}
+
+template <class Real>
+void RowExchange<Real>::finish_folding() {
+  if (plan_->is_replicated || !plan_->folds) return;
   for (std::size_t p = 0; p < from_borrowers_.size(); ++p) {
     from_borrowers_[p].channel.wait();
     const auto& peer = plan_->borrowers[p];
     const Real* const from = lent_rows(peer).data();
     parallel_for(peer.num_rows(), [&](Index i) {
-      Real* const row = partial_->row(Index(plan_->lent[peer.begin + i])).data();
+      Real* const row = partial_row(Index(plan_->lent[peer.begin + i])).data();
       for (Index c = 0; c < num_components_; ++c) row[c] += from[i * num_components_ + c];
     });
   }
@@ -118,7 +128,7 @@ template <class Real>
 void RowExchange<Real>::finish_expanding() {
   for (std::size_t p = 0; p < from_owners_.size(); ++p) {
     from_owners_[p].channel.wait();
-    if (is_padded()) unstage(plan_->lenders[p], *factor_);
+    if (is_padded()) unstage(plan_->lenders[p], *factor_, 0);
   }
   for (auto& post : to_borrowers_) post.channel.wait();
 }

@@ -25,15 +25,16 @@ struct Traffic {
 };
 
 // Moves the rows of one mode along its plan: partial rows of an MTTKRP to their owners, and rows of the
-// factor to those who borrow them. Only columns that hold a component travel. Both matrices have a row per
-// local row and must stay where they are; their messages are prepared once. All processes must fold and
-// expand in the same order.
+// factor to those who borrow them. Only columns that hold a component travel. The factor has a row per local
+// row, the partial rows may be those only that are not complete; both must stay where they are, for their
+// messages are prepared once. All processes must fold and expand in the same order.
 template <class Real>
 class RowExchange {
  public:
   struct Rows {
     Matrix<Real>&partial, &factor;
-    Index num_components;  // the first columns; those behind are padding
+    Index num_components;     // the first columns; those behind are padding
+    Index first_partial = 0;  // the local row of the first partial row
   };
   // `tag` tells the exchanges of several modes apart.
   RowExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag);
@@ -41,9 +42,11 @@ class RowExchange {
   RowExchange& operator=(const RowExchange&) = delete;
   RowExchange(RowExchange&&) noexcept = default;
 
-  // Adds the borrowers' partial rows to the owners', by ascending rank: the same bits on every run.
-  // Collective.
-  void fold();
+  // Adds the borrowers' partial rows to the owners', by ascending rank: the same bits on every run. Until it
+  // has finished, the partial rows of borrowed rows must not be changed. Collective.
+  void start_folding();
+  void finish_folding();
+  void fold() { start_folding(), finish_folding(); }
   // Overwrites borrowed rows of the factor, which until it has finished must not be touched. Collective.
   void start_expanding();
   void finish_expanding();
@@ -56,18 +59,20 @@ class RowExchange {
     Index num_words;
   };
   bool is_padded() const { return num_components_ != factor_->num_cols(); }
-  std::span<Real> borrowed_rows(Matrix<Real>& matrix, const ExchangePlan::Peer& peer);
+  std::span<Real> partial_row(Index row) { return partial_->row(row - first_partial_); }
+  // Those of the matrix that begins with this local row.
+  std::span<Real> borrowed_rows(Matrix<Real>& matrix, Index first, const ExchangePlan::Peer& peer);
   std::span<Real> lent_rows(const ExchangePlan::Peer& peer);
   void send(Post& post);
   void reduce();
-  void stage(const ExchangePlan::Peer& peer);                          // partial rows, to be sent
-  void unstage(const ExchangePlan::Peer& peer, Matrix<Real>& matrix);  // rows that came
+  void stage(const ExchangePlan::Peer& peer);  // partial rows, to be sent
+  void unstage(const ExchangePlan::Peer& peer, Matrix<Real>& matrix, Index first);  // rows that came
 
   Comm comm_;
   const ExchangePlan* plan_;
   Matrix<Real>* partial_;
   Matrix<Real>* factor_;
-  Index num_components_;
+  Index num_components_, first_partial_;
   Array<Real> lent_;    // rows that are lent, or came back; as in plan.lent
   Array<Real> staged_;  // rows that travel without their padding, if there is any
   std::vector<Post> to_owners_, from_borrowers_, to_borrowers_, from_owners_;  // by rank

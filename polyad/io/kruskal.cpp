@@ -42,30 +42,50 @@ std::optional<KruskalFormat> recognised(const fs::path& path) {
   throw Error(Errc::bad_input, "cannot be written: " + why, {path.string(), 0});
 }
 
-void check_finite(const fs::path& path, const std::string& name, const Matrix<double>& factor) {
+// Of rows that begin with the first-named.
+void check_finite(const fs::path& path, const std::string& name, Index first, const Matrix<double>& factor) {
   const auto bad = std::ranges::find_if_not(factor.flat(), [](double value) { return std::isfinite(value); });
   if (bad == factor.flat().end()) return;
   const Index place = bad - factor.flat().begin();
   refuse(path, fmt::format("value '{}' in row {} and column {} of {} is not finite", *bad,
-                           place / factor.num_cols() + 1, place % factor.num_cols() + 1, name));
+                           first + place / factor.num_cols() + 1, place % factor.num_cols() + 1, name));
 }
 
-void check_writable(const fs::path& path, const Kruskal<double>& k) {
-  if (k.order() < min_order || k.order() > max_order)
-    refuse(path, fmt::format("a tensor of order {}: Polyad takes orders {} to {}", k.order(), min_order,
-                             max_order));
-  if (k.num_components() == 0) refuse(path, "the tensor has no components");
-  for (Index r = 0; r < k.num_components(); ++r)
-    if (!std::isfinite(k.weights[r]))
-      refuse(path, fmt::format("weight {} is '{}', not finite", r + 1, k.weights[r]));
+std::string factor_name(int mode) {
+  return fmt::format("factor {}", mode + 1);
+}
+
+void check_shape(const fs::path& path, std::span<const double> weights, std::span<const Index> extents) {
+  const auto order = std::ssize(extents);
+  if (order < min_order || order > max_order)
+    refuse(path,
+           fmt::format("a tensor of order {}: Polyad takes orders {} to {}", order, min_order, max_order));
+  if (weights.empty()) refuse(path, "the tensor has no components");
+  for (std::size_t r = 0; r < weights.size(); ++r)
+    if (!std::isfinite(weights[r]))
+      refuse(path, fmt::format("weight {} is '{}', not finite", r + 1, weights[r]));
+  for (int m = 0; m < int(order); ++m)
+    if (extents[m] == 0) refuse(path, factor_name(m) + " has no rows");
+}
+
+void check_factors(const fs::path& path, const Kruskal<double>& k) {
   for (int m = 0; m < k.order(); ++m) {
     const auto& factor = k.factors[m];
-    const std::string name = fmt::format("factor {}", m + 1);
-    if (factor.num_rows() == 0) refuse(path, name + " has no rows");
     if (factor.num_cols() != k.num_components())
-      refuse(path, fmt::format("{} has {}, but there are {}", name, counted(factor.num_cols(), "column"),
-                               counted(k.num_components(), "weight")));
-    check_finite(path, name, factor);
+      refuse(path, fmt::format("{} has {}, but there are {}", factor_name(m),
+                               counted(factor.num_cols(), "column"), counted(k.num_components(), "weight")));
+    check_finite(path, factor_name(m), 0, factor);
+  }
+}
+
+void write_as(const fs::path& path, const WritableKruskal& k, KruskalFormat format) {
+  switch (format) {
+    case KruskalFormat::splatt:
+      return write_splatt_factors(path, k);
+    case KruskalFormat::ktensor:
+      return write_ktensor(path, k);
+    case KruskalFormat::npz:
+      return write_npz(path, k);
   }
 }
 
@@ -91,16 +111,26 @@ Kruskal<double> read_kruskal(const fs::path& path) {
 }
 
 void write_kruskal(const fs::path& path, const Kruskal<double>& k, KruskalFormat format) {
-  check_writable(path, k);
-  switch (format) {
-    case KruskalFormat::splatt:
-      return write_splatt_factors(path, k);
-    case KruskalFormat::ktensor:
-      return write_ktensor(path, k);
-    case KruskalFormat::npz:
-      return write_npz(path, k);
-  }
+  std::vector<Index> extents;
+  for (const auto& factor : k.factors) extents.push_back(factor.num_rows());
+  check_shape(path, k.weights, extents);
+  check_factors(path, k);
+  write_as(path, {k.weights, extents, [&](int mode, const auto& take) { take(k.factors[mode]); }}, format);
 }
+
+template <class Real>
+void write_kruskal(const fs::path& path, const KruskalRows<Real>& k, KruskalFormat format) {
+  check_shape(path, k.weights, k.extents);
+  const auto blocks = [&](int mode, const auto& take) {
+    for_each_full_block<Real>(k, mode, [&](Index first, const Matrix<double>& block) {
+      check_finite(path, factor_name(mode), first, block);
+      take(block);
+    });
+  };
+  write_as(path, {k.weights, k.extents, blocks}, format);
+}
+template void write_kruskal(const fs::path&, const KruskalRows<float>&, KruskalFormat);
+template void write_kruskal(const fs::path&, const KruskalRows<double>&, KruskalFormat);
 
 std::optional<KruskalFormat> kruskal_format_by_extension(const fs::path& path) {
   if (path.filename().empty() || is_existing_directory(path)) return KruskalFormat::splatt;

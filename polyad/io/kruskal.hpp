@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "polyad/tensor/kruskal.hpp"
+#include "polyad/tensor/kruskal_rows.hpp"
 
 namespace polyad::io {
 
@@ -22,6 +22,10 @@ Kruskal<double> read_kruskal(const std::filesystem::path& path);
 // in .gz. Throws Error{bad_input} when it holds nan or infinity or its factors do not fit together, so
 // that nothing is written that cannot be read.
 void write_kruskal(const std::filesystem::path& path, const Kruskal<double>& k, KruskalFormat format);
+// The same bytes, with a row for every index, from rows that are read some at a time (into npz twice, for a
+// sum of all bytes stands before them).
+template <class Real>
+void write_kruskal(const std::filesystem::path& path, const KruskalRows<Real>& k, KruskalFormat format);
 
 // What the name of an output asks for: .ktensor and .ktensor.gz, .npz, or, for SPLATT, a directory: one
 // that exists, a trailing slash, or no extension. Nothing for any other extension.

@@ -3,18 +3,29 @@
 #include <filesystem>
 
 #include "polyad/io/input_file.hpp"
-#include "polyad/tensor/kruskal.hpp"
+#include "polyad/tensor/kruskal_rows.hpp"
 
-// One reader and one writer per format of Kruskal tensors, for kruskal.cpp alone. The writers are given
+// Readers and writers of Kruskal tensors, for kruskal.cpp alone. The writers are given
 // tensors that have been checked.
 namespace polyad::io {
 
+// What writers see of a tensor.
+struct WritableKruskal {
+  std::vector<double> weights;
+  std::vector<Index> extents;
+  // All rows of a mode, in order, some at a time, whole rows with nothing between them.
+  std::function<void(int mode, const std::function<void(const Matrix<double>&)>& take)> for_each_block;
+
+  int order() const { return int(extents.size()); }
+  Index num_components() const { return Index(weights.size()); }
+};
+
 Kruskal<double> read_splatt_factors(const std::filesystem::path& directory);
-void write_splatt_factors(const std::filesystem::path& directory, const Kruskal<double>& k);
+void write_splatt_factors(const std::filesystem::path& directory, const WritableKruskal& k);
 // Whether the directory holds any file of SPLATT's, and so is meant as a Kruskal tensor.
 bool holds_splatt_factors(const std::filesystem::path& directory);
 
 Kruskal<double> read_ktensor(const InputFile& file);
-void write_ktensor(const std::filesystem::path& path, const Kruskal<double>& k);
+void write_ktensor(const std::filesystem::path& path, const WritableKruskal& k);
 
 }  // namespace polyad::io

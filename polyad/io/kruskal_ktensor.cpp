@@ -94,20 +94,18 @@ Kruskal<double> read_ktensor(const InputFile& file) {
   return k;
 }
 
-void write_ktensor(const std::filesystem::path& path, const Kruskal<double>& k) {
+void write_ktensor(const std::filesystem::path& path, const WritableKruskal& k) {
   OutputFile out(path,
                  has_gzip_extension(path) ? OutputFile::Compression::gzip : OutputFile::Compression::none);
-  std::vector<Index> dims(k.factors.size());
-  std::ranges::transform(k.factors, dims.begin(), &Matrix<double>::num_rows);
   out.write("ktensor\n");
   write_list(out, {Index(k.order())});
-  write_list(out, dims);
+  write_list(out, k.extents);
   write_list(out, {k.num_components()});
   write_row(out, k.weights);
-  for (const auto& factor : k.factors) {
+  for (int m = 0; m < k.order(); ++m) {
     out.write("matrix\n2\n");
-    write_list(out, {factor.num_rows(), factor.num_cols()});
-    for (Index i = 0; i < factor.num_rows(); ++i) write_row(out, factor.row(i));
+    write_list(out, {k.extents[m], k.num_components()});
+    k.for_each_block(m, [&](const Matrix<double>& block) { write_rows(out, block); });
   }
   out.commit();
 }

@@ -121,14 +121,14 @@ Kruskal<double> read_splatt_factors(const fs::path& directory) {
 // Yet no mixture of old and new is ever read: first everything is written beside the old files; then
 // lambda.mat, without which nothing is read, goes; the modes take their places; those that the new tensor
 // does not have are removed, as its others are replaced; and the new lambda.mat comes last.
-void write_splatt_factors(const fs::path& directory, const Kruskal<double>& k) {
+void write_splatt_factors(const fs::path& directory, const WritableKruskal& k) {
   std::error_code error;
   fs::create_directory(directory, error);
   check(directory, "cannot be made a directory", error);
   std::vector<std::unique_ptr<OutputFile>> modes;
-  for (const auto& factor : k.factors) {
-    modes.push_back(std::make_unique<OutputFile>(directory / mode_name(Index(modes.size()) + 1)));
-    for (Index i = 0; i < factor.num_rows(); ++i) write_row(*modes.back(), factor.row(i));
+  for (int m = 0; m < k.order(); ++m) {
+    modes.push_back(std::make_unique<OutputFile>(directory / mode_name(m + 1)));
+    k.for_each_block(m, [&](const Matrix<double>& block) { write_rows(*modes.back(), block); });
   }
   OutputFile weights(directory / weights_name);
   for (const double weight : k.weights) write_row(weights, std::span(&weight, 1));

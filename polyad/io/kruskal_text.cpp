@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/line_writer.hpp"
 #include "polyad/io/number_text.hpp"
 #include "polyad/io/recognise.hpp"
 
@@ -13,6 +14,14 @@ namespace polyad::io {
 namespace {
 
 constexpr std::size_t block_numbers = std::size_t(1) << 20;
+
+void append_row(std::string& line, std::span<const double> row) {
+  for (const double value : row) {
+    append_number(line, value);
+    line += ' ';
+  }
+  line.back() = '\n';
+}
 
 }  // namespace
 
@@ -96,12 +105,13 @@ Matrix<double> GrowingMatrix::matrix() && {
 
 void write_row(OutputFile& out, std::span<const double> row) {
   std::string line;
-  for (const double value : row) {
-    append_number(line, value);
-    line += ' ';
-  }
-  line.back() = '\n';
+  append_row(line, row);
   out.write(line);
+}
+
+void write_rows(OutputFile& out, const Matrix<double>& rows) {
+  write_lines([&](std::string_view text) { out.write(text); }, rows.num_rows(),
+              [&](std::string& line, Index row) { append_row(line, rows.row(row)); });
 }
 
 std::string counted(Index count, std::string_view noun) {

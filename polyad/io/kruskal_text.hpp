@@ -55,6 +55,8 @@ class GrowingMatrix {
 
 // Numbers in shortest form, with a separator between them and a line's end behind.
 void write_row(OutputFile& out, std::span<const double> row);
+// A line for each row; by all threads.
+void write_rows(OutputFile& out, const Matrix<double>& rows);
 
 // "1 number", "4 numbers".
 std::string counted(Index count, std::string_view noun);

@@ -74,14 +74,16 @@ Kruskal<double> read_npz(const InputFile& file) {
   return k;
 }
 
-void write_npz(const std::filesystem::path& path, const Kruskal<double>& k) {
+void write_npz(const std::filesystem::path& path, const WritableKruskal& k) {
   OutputFile out(path);
   ZipWriter archive(out);
   archive.add("weights.npy", npy_header(std::array{k.num_components()}), bytes_of(k.weights));
   for (int m = 0; m < k.order(); ++m) {
-    const auto& factor = k.factors[m];
-    archive.add(factor_name(m) + ".npy", npy_header(std::array{factor.num_rows(), factor.num_cols()}),
-                bytes_of(factor.flat()));
+    const Index num_rows = k.extents[m], num_cols = k.num_components();
+    archive.add(factor_name(m) + ".npy", npy_header(std::array{num_rows, num_cols}),
+                {num_rows * num_cols * Index(sizeof(double)), [&](const WriteText& write) {
+                   k.for_each_block(m, [&](const Matrix<double>& block) { write(bytes_of(block.flat())); });
+                 }});
   }
   archive.finish();
   out.commit();

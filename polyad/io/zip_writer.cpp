@@ -49,12 +49,20 @@ void ZipWriter::write(std::string_view bytes) {
 }
 
 void ZipWriter::add(const std::string& name, std::string_view head, std::string_view body) {
+  add(name, head, Parts{Index(body.size()), [&](const WriteText& take) { take(body); }});
+}
+
+void ZipWriter::add(const std::string& name, std::string_view head, const Parts& body) {
   ZipMember member;
   member.name = name;
   member.header_begin = position_;
-  member.bytes = member.stored_bytes = Index(head.size() + body.size());
-  const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(head.data()), head.size());
-  member.crc = std::uint32_t(crc32_z(crc, reinterpret_cast<const Bytef*>(body.data()), body.size()));
+  member.bytes = member.stored_bytes = Index(head.size()) + body.bytes;
+  const auto add_to_crc = [&](std::string_view bytes) {
+    member.crc =
+        std::uint32_t(crc32_z(member.crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+  };
+  add_to_crc(head);
+  body.hand_out(add_to_crc);
   const bool zip64 = needs_zip64(member.bytes);
   const std::string extra =
       zip64_extra(zip64 ? std::vector{member.bytes, member.stored_bytes} : std::vector<Index>());
@@ -62,7 +70,7 @@ void ZipWriter::add(const std::string& name, std::string_view head, std::string_
   append_description(header, member, zip64, extra.size());
   write(header + name + extra);
   write(head);
-  write(body);
+  body.hand_out([&](std::string_view bytes) { write(bytes); });
   members_.push_back(member);
 }
 

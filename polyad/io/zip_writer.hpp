@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "polyad/io/line_writer.hpp"
 #include "polyad/io/output_file.hpp"
 #include "polyad/io/zip_archive.hpp"
 
@@ -18,6 +20,13 @@ class ZipWriter {
 
   // The member's bytes are those of `head` and `body`, in two parts so that large arrays are not copied.
   void add(const std::string& name, std::string_view head, std::string_view body);
+  // A body that is not in memory: so many bytes, handed out part by part. This happens twice, and both times
+  // they must be the same.
+  struct Parts {
+    Index bytes;
+    std::function<void(const WriteText& take)> hand_out;
+  };
+  void add(const std::string& name, std::string_view head, const Parts& body);
   // Writes the directory; the file is still to be committed.
   void finish();
 

@@ -64,6 +64,17 @@ double AlsCost::scatter(std::span<const int> tree, int mode) const {
   return nanoseconds + update(mode);
 }
 
+// Of slices that are not complete in the pass, the next mode takes a pass of its own.
+double AlsCost::root_and_next(std::span<const int> tree) const {
+  const double complete = complete_share(tree[0]);
+  const double nodes = shape_.num_nodes(set_of(tree.first(2)));
+  const double added = nodes * (gather(tree[1]) * update_share + row_lines() * 2 * line_nanoseconds(0));
+  const double summed =
+      double(shape_.rows[tree[1]]) * options_.threads * row_lines() * 2 * line_nanoseconds(0);
+  return root(tree) + update(tree[0]) + complete * (added + summed + update(tree[1])) +
+         (1 - complete) * scatter(tree, tree[1]);
+}
+
 double AlsCost::step_seconds(const AlsPlan& plan, const AlsStep& step) const {
   const double to_seconds = 1e-9 / options_.threads;
   if (plan.trees.empty()) return 0;  // other formats have costs of their own
@@ -71,13 +82,8 @@ double AlsCost::step_seconds(const AlsPlan& plan, const AlsStep& step) const {
   switch (step.kind) {
     case AlsStep::Kind::root:
       return to_seconds * (root(tree) + update(step.mode));
-    case AlsStep::Kind::root_and_next: {
-      const double nodes = shape_.num_nodes(set_of(std::span(tree).first(2)));
-      const double added = nodes * (gather(tree[1]) * update_share + row_lines() * 2 * line_nanoseconds(0));
-      const double summed =
-          double(shape_.rows[tree[1]]) * options_.threads * row_lines() * 2 * line_nanoseconds(0);
-      return to_seconds * (root(tree) + update(step.mode) + added + summed + update(tree[1]));
-    }
+    case AlsStep::Kind::root_and_next:
+      return to_seconds * root_and_next(tree);
     case AlsStep::Kind::scatter:
       return to_seconds * scatter(tree, step.mode);
     default:  // from the plain list: by the tree that has the mode highest

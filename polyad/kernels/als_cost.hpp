@@ -25,6 +25,9 @@ struct CostOptions {
   Index num_components = 16;
   Index value_bytes = 8;
   int threads = 1;
+  // [mode]: the share of the nonzeros that lie in rows to which no other process adds; empty: all. The other
+  // rows are not complete in the pass that sums them.
+  std::vector<double> complete_share = {};
 };
 
 // Predicts seconds and bytes on one machine: from the cost of fetching a row out of a table, by the
@@ -51,6 +54,9 @@ class AlsCost {
   Index build_bytes(Index format_bytes, Index num_trees) const;
 
   const TensorShape& shape() const { return shape_; }
+  double complete_share(int mode) const {
+    return options_.complete_share.empty() ? 1 : options_.complete_share[mode];
+  }
 
  private:
   double row_lines() const;
@@ -58,6 +64,7 @@ class AlsCost {
   double update(int mode) const;  // for solving all rows
   double root(std::span<const int> tree) const;
   double scatter(std::span<const int> tree, int mode) const;
+  double root_and_next(std::span<const int> tree) const;
   Index tree_bytes(std::span<const int> tree) const;
 
   TensorShape shape_;

@@ -283,9 +283,10 @@ class RootUpdate {
 };
 
 template <class Real, int Width, int Depth>
-void root_mttkrp_of_shape(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, Matrix<Real>& m) {
+void root_mttkrp_of_shape(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, Matrix<Real>& m,
+                          Index first) {
   RootPass<Real, Width, Depth> pass(x, factors);
-  const auto row = [&](Index root) { return m.row(pass.walk_.id(0, root)).data(); };
+  const auto row = [&](Index root) { return m.row(Index(pass.walk_.id(0, root)) - first).data(); };
   in_two_phases(
       pass.num_parts(),
       [&](int p) {
@@ -304,10 +305,11 @@ void root_mttkrp_of_shape(const CutTree<Real>& x, std::span<const Matrix<Real>> 
 }  // namespace
 
 template <class Real>
-void root_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, Matrix<Real>& m) {
-  if (x.tree.num_nodes(0) < m.num_rows()) std::ranges::fill(m.flat(), Real{});
+void root_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, Matrix<Real>& m,
+                 Index first) {
+  if (x.num_slices() < m.num_rows()) std::ranges::fill(m.flat(), Real{});
   with_shape(m.num_cols(), x.tree.order(),
-             [&](auto width, auto depth) { root_mttkrp_of_shape<Real, width, depth>(x, factors, m); });
+             [&](auto width, auto depth) { root_mttkrp_of_shape<Real, width, depth>(x, factors, m, first); });
 }
 
 template <class Real>
@@ -322,11 +324,11 @@ RowSums update_root(const CutTree<Real>& x, std::span<Matrix<Real>> factors, con
   return sums;
 }
 
-template void root_mttkrp(const CutTree<float>&, std::span<const Matrix<float>>, Matrix<float>&);
+template void root_mttkrp(const CutTree<float>&, std::span<const Matrix<float>>, Matrix<float>&, Index);
 template RowSums update_root(const CutTree<float>&, std::span<Matrix<float>>, const RowSystem&,
                              PartialRows<float>*);
 
-template void root_mttkrp(const CutTree<double>&, std::span<const Matrix<double>>, Matrix<double>&);
+template void root_mttkrp(const CutTree<double>&, std::span<const Matrix<double>>, Matrix<double>&, Index);
 template RowSums update_root(const CutTree<double>&, std::span<Matrix<double>>, const RowSystem&,
                              PartialRows<double>*);
 

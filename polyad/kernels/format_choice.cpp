@@ -47,14 +47,13 @@ const std::vector<std::string>& format_names() {
   return names;
 }
 
-std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order,
-                                       const std::vector<bool>& is_folded) {
+std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order) {
   const auto& rows = cost.shape().rows;
   std::vector<FormatOption> options;
-  options.push_back(csf_option(cost, "csf", {mode_order, {}, is_folded}));
-  options.push_back(csf_option(cost, "csf-one", {mode_order, one_tree(rows), is_folded}));
-  options.push_back(csf_option(cost, "csf-two", {mode_order, two_trees(rows), is_folded}));
-  options.push_back(csf_option(cost, "csf-all", {mode_order, a_tree_per_mode(rows), is_folded}));
+  options.push_back(csf_option(cost, "csf", {mode_order, {}}));
+  options.push_back(csf_option(cost, "csf-one", {mode_order, one_tree(rows)}));
+  options.push_back(csf_option(cost, "csf-two", {mode_order, two_trees(rows)}));
+  options.push_back(csf_option(cost, "csf-all", {mode_order, a_tree_per_mode(rows)}));
   const auto plain = plain_plan(mode_order);
   const double build = cost.tree_build_seconds();  // they sort, too
   options.push_back({"coo", Format::coo, plain, cost.coo_seconds(), build, cost.coo_format_bytes()});

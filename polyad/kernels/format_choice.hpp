@@ -44,9 +44,7 @@ std::vector<int> choose_mode_order(const TensorShape& shape, Index num_component
 // All that can be chosen, by name: csf (the trees that the planner wants), csf-one, csf-two, csf-all, coo,
 // hicoo.
 const std::vector<std::string>& format_names();
-// is_folded: see PlanOptions.
-std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order,
-                                       const std::vector<bool>& is_folded = {});
+std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order);
 
 // The same for a tensor per mode, each for the rows of that mode only: a tree rooted there, or a list.
 // costs: [mode].

@@ -83,9 +83,7 @@ class Search {
   };
 
   // Whether a pass that solves the rows of the mode can make the MTTKRP of the next.
-  bool can_pair(int mode) const {
-    return cost_.shape().order() > 2 && (options_.is_folded.empty() || !options_.is_folded[mode]);
-  }
+  bool can_pair(int mode) const { return cost_.shape().order() > 2 && cost_.complete_share(mode) > 0; }
 
   bool applies(AlsStep::Kind kind, int mode, int next, const Modes& tree) const {
     if (kind == AlsStep::Kind::scatter) return tree.front() != mode;

@@ -16,9 +16,6 @@ inline constexpr int usual_iterations = 20;
 struct PlanOptions {
   std::vector<int> mode_order = {};          // empty: any
   std::vector<std::vector<int>> trees = {};  // these; empty: any
-  // [mode]: other processes have parts of its rows, so that a pass does not know what the next mode needs;
-  // empty: none has.
-  std::vector<bool> is_folded = {};
 };
 
 // The fastest iteration over trees, by predicted time. A pure function of its arguments; equal costs are

@@ -6,21 +6,21 @@
 namespace polyad {
 namespace {
 
-// Runs fetch(row, to), which puts a row of M into place, over the first rows and updates them.
+// Runs fetch(row, to), which puts a row of M into place, over rows and updates them.
 template <class Real, class Fetch>
-RowSums update_fetched(const RowSystem& system, Matrix<Real>& factor, Index num_rows, Fetch fetch) {
+RowSums update_fetched(const RowSystem& system, Matrix<Real>& factor, const RowRange& range, Fetch fetch) {
   RowSums sums{Matrix<double>(factor.num_cols(), factor.num_cols()), 0};
   with_width(factor.num_cols(), [&](auto width) {
     const PaddedSystem<Real, width> padded(system);
     std::vector<RowUpdater<Real, width>> updaters(num_threads(), {padded, factor});
-    parallel_parts(num_rows, [&](Index begin, Index end, int thread) {
+    parallel_parts(range.end - range.begin, [&](Index begin, Index end, int thread) {
       auto& updater = updaters[thread];
       constexpr int batch = RowUpdater<Real, width>::batch;
       for (Index row = begin; row < end; row += batch) {
         Index rows[batch];
         int count = 0;
         for (; count < batch && row + count < end; ++count) {
-          rows[count] = row + count;
+          rows[count] = range.begin + row + count;
           fetch(rows[count], updater.m(count));
           updater.start_from(count, factor.row(rows[count]).data());
         }
@@ -47,6 +47,11 @@ void take_row(PartialRows<Real>& parts, Index row, Real* to) {
 
 }  // namespace
 
+void RowSums::operator+=(const RowSums& other) {
+  for (std::size_t k = 0; k < gram.flat().size(); ++k) gram.flat()[k] += other.gram.flat()[k];
+  inner += other.inner;
+}
+
 template <class Real>
 PartialRows<Real>::PartialRows(int num_parts, Index max_rows, Index num_components)
     : num_parts_(num_parts),
@@ -57,20 +62,20 @@ PartialRows<Real>::PartialRows(int num_parts, Index max_rows, Index num_componen
 }
 
 template <class Real>
-RowSums update_rows(PartialRows<Real>& m, const RowSystem& system, Matrix<Real>& factor) {
-  return update_fetched(system, factor, factor.num_rows(),
-                        [&](Index row, Real* to) { take_row(m, row, to); });
+RowSums update_rows(PartialRows<Real>& m, const RowSystem& system, Matrix<Real>& factor, Index num_rows) {
+  return update_fetched(system, factor, {0, num_rows}, [&](Index row, Real* to) { take_row(m, row, to); });
 }
 
 template <class Real>
-RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor, Index num_rows) {
-  return update_fetched(system, factor, num_rows,
-                        [&](Index row, Real* to) { std::ranges::copy(m.row(row), to); });
+RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor,
+                    const RowRange& rows) {
+  return update_fetched(system, factor, rows,
+                        [&](Index row, Real* to) { std::ranges::copy(m.row(row - rows.first), to); });
 }
 
 template <class Real>
-void add_up(PartialRows<Real>& parts, Matrix<Real>& m) {
-  parallel_for(m.num_rows(), [&](Index row) { take_row(parts, row, m.row(row).data()); });
+void add_up(PartialRows<Real>& parts, Matrix<Real>& m, Index first) {
+  parallel_for(m.num_rows(), [&](Index row) { take_row(parts, first + row, m.row(row).data()); });
 }
 
 template <class Real>
@@ -92,15 +97,15 @@ Matrix<double> gram(const Matrix<Real>& factor, Index num_rows) {
 }
 
 template class PartialRows<float>;
-template RowSums update_rows(PartialRows<float>&, const RowSystem&, Matrix<float>&);
-template RowSums update_rows(const Matrix<float>&, const RowSystem&, Matrix<float>&, Index);
-template void add_up(PartialRows<float>&, Matrix<float>&);
+template RowSums update_rows(PartialRows<float>&, const RowSystem&, Matrix<float>&, Index);
+template RowSums update_rows(const Matrix<float>&, const RowSystem&, Matrix<float>&, const RowRange&);
+template void add_up(PartialRows<float>&, Matrix<float>&, Index);
 template Matrix<double> gram(const Matrix<float>&, Index);
 
 template class PartialRows<double>;
-template RowSums update_rows(PartialRows<double>&, const RowSystem&, Matrix<double>&);
-template RowSums update_rows(const Matrix<double>&, const RowSystem&, Matrix<double>&, Index);
-template void add_up(PartialRows<double>&, Matrix<double>&);
+template RowSums update_rows(PartialRows<double>&, const RowSystem&, Matrix<double>&, Index);
+template RowSums update_rows(const Matrix<double>&, const RowSystem&, Matrix<double>&, const RowRange&);
+template void add_up(PartialRows<double>&, Matrix<double>&, Index);
 template Matrix<double> gram(const Matrix<double>&, Index);
 
 }  // namespace polyad

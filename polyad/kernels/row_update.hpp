@@ -12,6 +12,9 @@ namespace polyad {
 struct RowSums {
   Matrix<double> gram;
   double inner = 0;
+
+  // Those of other rows.
+  void operator+=(const RowSums& other);
 };
 
 // What turns rows m of an MTTKRP into rows a of the factor: the least squares a = m V^+, or those with
@@ -43,17 +46,23 @@ class PartialRows {
   Array<Real> values_;
 };
 
-// The factor from the sum of the parts, in one pass over the rows; leaves the parts zero.
+// The first num_rows rows of the factor from the sum of the parts, in one pass over the rows; leaves these
+// rows of the parts zero.
 template <class Real>
-RowSums update_rows(PartialRows<Real>& m, const RowSystem& system, Matrix<Real>& factor);
+RowSums update_rows(PartialRows<Real>& m, const RowSystem& system, Matrix<Real>& factor, Index num_rows);
 
-// The same from a matrix, for its first num_rows rows.
+// Rows [begin, end) of a factor, and the matrix that holds their MTTKRP: of the rows from `first` on.
+struct RowRange {
+  Index begin = 0, end = 0;
+  Index first = 0;
+};
 template <class Real>
-RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor, Index num_rows);
+RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor,
+                    const RowRange& rows);
 
-// The sum of the parts as a matrix with so many rows; leaves the parts zero.
+// m = the sum of the parts, of the rows from `first` on; leaves these rows of the parts zero.
 template <class Real>
-void add_up(PartialRows<Real>& parts, Matrix<Real>& m);
+void add_up(PartialRows<Real>& parts, Matrix<Real>& m, Index first = 0);
 
 // factor^T factor over its first num_rows rows, in double.
 template <class Real>

@@ -32,8 +32,8 @@ class RecentRows {
 template <class Real>
 class ChunkCosts {
  public:
-  ChunkCosts(const CsfTree<Real>& tree, Index num_components)
-      : tree_(tree), row_bytes_(num_components * Index(sizeof(Real))) {
+  ChunkCosts(const CsfTree<Real>& tree, const NodeRange& nodes, Index num_components)
+      : tree_(tree), nodes_(nodes), row_bytes_(num_components * Index(sizeof(Real))) {
     const double lines = lines_of_row(num_components, sizeof(Real));
     LocalIndex last_row = 0;
     for (const LocalIndex id : tree.ids(tree.last_level())) last_row = std::max(last_row, id);
@@ -45,7 +45,9 @@ class ChunkCosts {
     parallel_for(num_segments, [&](Index segment) { measure(segment); });
   }
 
-  Index chunk_begin(Index chunk) const { return part_begin(tree_.num_nodes(1), chunk, std::ssize(costs_)); }
+  Index chunk_begin(Index chunk) const {
+    return nodes_.begin + part_begin(nodes_.end - nodes_.begin, chunk, std::ssize(costs_));
+  }
   const std::vector<double>& costs() const { return costs_; }
 
  private:
@@ -64,6 +66,7 @@ class ChunkCosts {
   }
 
   const CsfTree<Real>& tree_;
+  NodeRange nodes_;
   Index row_bytes_;
   double near_, far_, node_, slice_;
   std::vector<double> costs_;
@@ -72,27 +75,48 @@ class ChunkCosts {
 }  // namespace
 
 template <class Real>
+NodeRange nodes_of_rows(const CsfTree<Real>& tree, Index first, Index end) {
+  const auto roots = tree.ids(0).first(std::size_t(tree.num_nodes(0)));
+  const auto first_node = [&](Index row) {
+    const auto root = std::ranges::lower_bound(roots, row, {}, [](LocalIndex id) { return Index(id); });
+    return tree.first_child(0)[root - roots.begin()];
+  };
+  return {first_node(first), first_node(end)};
+}
+
+template <class Real>
 std::vector<Index> cut_evenly(const CsfTree<Real>& tree, int num_parts, Index num_components) {
-  const ChunkCosts<Real> chunks(tree, num_components);
+  return cut_evenly(tree, {0, tree.num_nodes(1)}, num_parts, num_components);
+}
+
+template <class Real>
+std::vector<Index> cut_evenly(const CsfTree<Real>& tree, const NodeRange& nodes, int num_parts,
+                              Index num_components) {
+  const ChunkCosts<Real> chunks(tree, nodes, num_components);
   double total = 0;
   for (const double cost : chunks.costs()) total += cost;
-  std::vector<Index> cuts{0};
+  std::vector<Index> cuts{nodes.begin};
   double before = 0;
   for (Index chunk = 0; chunk < std::ssize(chunks.costs()); ++chunk) {
     const double cost = chunks.costs()[chunk];
-    const Index begin = chunks.chunk_begin(chunk), nodes = chunks.chunk_begin(chunk + 1) - begin;
+    const Index begin = chunks.chunk_begin(chunk), in_chunk = chunks.chunk_begin(chunk + 1) - begin;
     // Inside a chunk, as if its nodes were alike.
     while (std::ssize(cuts) < num_parts && before + cost >= total * double(cuts.size()) / num_parts) {
       const double share = cost > 0 ? (total * double(cuts.size()) / num_parts - before) / cost : 0;
-      cuts.push_back(std::max(cuts.back(), begin + Index(share * double(nodes))));
+      cuts.push_back(std::max(cuts.back(), begin + Index(share * double(in_chunk))));
     }
     before += cost;
   }
-  cuts.resize(std::size_t(num_parts) + 1, tree.num_nodes(1));
+  cuts.resize(std::size_t(num_parts) + 1, nodes.end);
   return cuts;
 }
 
+template NodeRange nodes_of_rows(const CsfTree<float>&, Index, Index);
 template std::vector<Index> cut_evenly(const CsfTree<float>&, int, Index);
+template std::vector<Index> cut_evenly(const CsfTree<float>&, const NodeRange&, int, Index);
+
+template NodeRange nodes_of_rows(const CsfTree<double>&, Index, Index);
 template std::vector<Index> cut_evenly(const CsfTree<double>&, int, Index);
+template std::vector<Index> cut_evenly(const CsfTree<double>&, const NodeRange&, int, Index);
 
 }  // namespace polyad

@@ -96,28 +96,34 @@ void append(std::vector<LinePoint>& line, const Extremes& e) {
 }  // namespace
 
 template <class Real>
-ColumnFindings scan_columns(const Matrix<Real>& factor, std::span<const Index> global_rows, Index extent,
-                            Index num_strongest) {
-  const Index n = factor.num_cols();
-  const Stretches stretches{global_rows, extent, extent <= max_line_points ? extent : max_line_points / 2};
+ColumnFindings scan_columns(const KruskalRows<Real>& model, int mode, Index num_strongest) {
+  const Index n = model.num_components(), extent = model.extents[mode];
+  Stretches stretches{{}, extent, extent <= max_line_points ? extent : max_line_points / 2};
   Matrix<Extremes> extremes(stretches.count, n);
-  std::vector<Strongest> found(num_threads(), Strongest(n, num_strongest));
-  parallel_parts(stretches.count, [&](Index begin, Index end, int thread) {
-    for (Index s = begin; s < end; ++s) scan_stretch(factor, stretches, s, extremes.row(s), found[thread]);
-  });
-
   Strongest strongest(n, num_strongest);
-  ColumnFindings findings{{}, std::vector<std::vector<LinePoint>>(n)};
-  for (Index r = 0; r < n; ++r) {
+  // As many whole stretches at a time as there are rows worth asking for.
+  const Index longest = extent / std::max<Index>(1, stretches.count) + 1;
+  const Index at_once = std::max<Index>(1, rows_at_once(n) / longest);
+  for (Index first = 0; first < stretches.count; first += at_once) {
+    const Index last = std::min(stretches.count, first + at_once);
+    const auto block = model.read(mode, stretches.begin(first), stretches.begin(last));
+    stretches.rows = block.rows;
+    std::vector<Strongest> found(num_threads(), Strongest(n, num_strongest));
+    parallel_parts(last - first, [&](Index begin, Index end, int thread) {
+      for (Index s = first + begin; s < first + end; ++s)
+        scan_stretch(block.values, stretches, s, extremes.row(s), found[thread]);
+    });
     for (const auto& part : found)
-      for (const auto& point : part.lists()[r]) strongest.offer(r, point);
-    for (Index s = 0; s < stretches.count; ++s) append(findings.lines[r], extremes(s, r));
+      for (Index r = 0; r < n; ++r)
+        for (const auto& point : part.lists()[r]) strongest.offer(r, point);
   }
-  findings.strongest = strongest.lists();
+  ColumnFindings findings{strongest.lists(), std::vector<std::vector<LinePoint>>(n)};
+  for (Index r = 0; r < n; ++r)
+    for (Index s = 0; s < stretches.count; ++s) append(findings.lines[r], extremes(s, r));
   return findings;
 }
 
-template ColumnFindings scan_columns(const Matrix<float>&, std::span<const Index>, Index, Index);
-template ColumnFindings scan_columns(const Matrix<double>&, std::span<const Index>, Index, Index);
+template ColumnFindings scan_columns(const KruskalRows<float>&, int, Index);
+template ColumnFindings scan_columns(const KruskalRows<double>&, int, Index);
 
 }  // namespace polyad

@@ -8,7 +8,7 @@
 
 namespace polyad {
 
-// What one pass over the rows of a factor finds in each of its columns.
+// What a pass over the rows of a factor finds in each of its columns.
 struct ColumnFindings {
   std::vector<std::vector<LinePoint>> strongest;  // [component], by magnitude
   std::vector<std::vector<LinePoint>> lines;      // [component], by index
@@ -16,7 +16,6 @@ struct ColumnFindings {
 
 // Rows that the factor does not have are zero. The same for any number of threads.
 template <class Real>
-ColumnFindings scan_columns(const Matrix<Real>& factor, std::span<const Index> global_rows, Index extent,
-                            Index num_strongest);
+ColumnFindings scan_columns(const KruskalRows<Real>& model, int mode, Index num_strongest);
 
 }  // namespace polyad

@@ -43,17 +43,14 @@ std::vector<SummarisedComponent> weigh(std::span<const double> weights, int orde
 }  // namespace
 
 template <class Real>
-ComponentSummary summarise_components(const Kruskal<Real>& model, const ModelRows& rows,
-                                      std::span<const ModeLabels> labels, Index num_strongest) {
-  assert(std::ssize(rows.global) == model.order() && std::ssize(rows.extents) == model.order());
+ComponentSummary summarise_components(const KruskalRows<Real>& model, std::span<const ModeLabels> labels,
+                                      Index num_strongest) {
   ComponentSummary summary{{}, weigh(model.weights, model.order()), find_congruent(model)};
   for (int m = 0; m < model.order(); ++m) {
-    const auto& factor = model.factors[m];
     const ModeLabels none, &names = m < std::ssize(labels) ? labels[m] : none;
     const auto& mode =
-        summary.modes.emplace_back(summarise_mode(m, factor.num_rows(), rows.extents[m], names));
-    assert(std::ssize(rows.global[m]) == factor.num_rows());
-    auto found = scan_columns(factor, rows.global[m], mode.extent, num_strongest);
+        summary.modes.emplace_back(summarise_mode(m, model.num_rows[m], model.extents[m], names));
+    auto found = scan_columns(model, m, num_strongest);
     for (Index r = 0; r < model.num_components(); ++r) {
       if (summary.components[r].vanished()) continue;
       auto& of_mode = summary.components[r].modes[m];
@@ -65,6 +62,17 @@ ComponentSummary summarise_components(const Kruskal<Real>& model, const ModelRow
   return summary;
 }
 
+template <class Real>
+ComponentSummary summarise_components(const Kruskal<Real>& model, const ModelRows& rows,
+                                      std::span<const ModeLabels> labels, Index num_strongest) {
+  assert(std::ssize(rows.global) == model.order() && std::ssize(rows.extents) == model.order());
+  return summarise_components(rows_in_memory(model, rows.global, {rows.extents.begin(), rows.extents.end()}),
+                              labels, num_strongest);
+}
+
+template ComponentSummary summarise_components(const KruskalRows<float>&, std::span<const ModeLabels>, Index);
+template ComponentSummary summarise_components(const KruskalRows<double>&, std::span<const ModeLabels>,
+                                               Index);
 template ComponentSummary summarise_components(const Kruskal<float>&, const ModelRows&,
                                                std::span<const ModeLabels>, Index);
 template ComponentSummary summarise_components(const Kruskal<double>&, const ModelRows&,

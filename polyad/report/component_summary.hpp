@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "polyad/tensor/kruskal.hpp"
+#include "polyad/tensor/kruskal_rows.hpp"
 #include "polyad/tensor/labels.hpp"
 
 namespace polyad {
@@ -76,11 +76,14 @@ struct ModelRows {
   std::span<const Index> extents;              // of the whole
 };
 
-// One pass over the rows of each factor; nothing is as long as an extent. A line has at most
-// max_line_points: where the mode is longer, the least and the greatest value of each stretch.
+// Two passes over the rows of each factor, some at a time; nothing is as long as an extent. A line has at
+// most max_line_points: where the mode is longer, the least and the greatest value of each stretch.
 template <class Real>
 ComponentSummary summarise_components(const Kruskal<Real>& model, const ModelRows& rows,
                                       std::span<const ModeLabels> labels, Index num_strongest = 8);
+template <class Real>
+ComponentSummary summarise_components(const KruskalRows<Real>& model, std::span<const ModeLabels> labels,
+                                      Index num_strongest = 8);
 
 // A sentence for each congruent pair, up to a handful: "components 2 and 5 nearly cancel each other ...".
 std::vector<std::string> congruence_warnings(const ComponentSummary& summary);

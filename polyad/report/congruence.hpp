@@ -8,6 +8,6 @@ namespace polyad {
 
 // Pairs of components beyond congruence_limit, the closest first.
 template <class Real>
-std::vector<CongruentPair> find_congruent(const Kruskal<Real>& model);
+std::vector<CongruentPair> find_congruent(const KruskalRows<Real>& model);
 
 }  // namespace polyad

@@ -95,6 +95,10 @@ std::string distribution_text(const CpdRun& run) {
         std::ranges::max_element(run.candidates, {}, &std::pair<std::string, double>::second);
     text += fmt::format(": the fastest of {} that were weighed ({} predicted to take {:.3g} ms)",
                         run.candidates.size(), slowest->first, 1e3 * slowest->second);
+    if (run.num_too_large > 0)
+      text += fmt::format(", of which {} {} not fit into {} per process", run.num_too_large,
+                          run.num_too_large == 1 ? "does" : "do",
+                          with_prefix(double(run.options.max_bytes), "B"));
   }
   text += fmt::format(
       "\nimbalance: nonzeros {:.2f}, volume {:.2f}, rows {:.2f}; predicted {:.3g} ms per "
@@ -155,6 +159,8 @@ void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const 
   if (distribution.grid) run.grid = distribution.grid->dims();
   for (const auto& candidate : chosen.candidates)
     run.candidates.emplace_back(candidate.name, candidate.seconds);
+  run.num_too_large =
+      std::ranges::count_if(chosen.candidates, [](const auto& candidate) { return !candidate.memory.fits; });
   for (int m = 0; m < int(run.dims.size()); ++m)
     if (distribution.replicates(m)) run.replicated_modes.push_back(m + 1);
   run.imbalance = imbalance_of(loads);

@@ -32,6 +32,7 @@ struct CpdRun {
   std::string distribution = "none", partition = "none", policy = "none";
   std::vector<int> grid, replicated_modes;                 // modes from 1
   std::vector<std::pair<std::string, double>> candidates;  // distributions that were weighed: seconds
+  Index num_too_large = 0;                                 // of them, by --memory
   Communication communication;
   Imbalance imbalance;
   PredictedTime predicted;           // by the loads of the processes as they are,

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "polyad/io/read_tensor.hpp"
+#include "polyad/tensor/sort.hpp"
 #include "tests/support/decomposed.hpp"
 #include "tests/support/distributed_cases.hpp"
 #include "tests/support/factor_problem.hpp"
@@ -65,6 +66,98 @@ TEST(DistributedCpAls, follows_the_trajectory_of_one_process_and_sends_what_was_
       EXPECT_EQ(distributed.result.communication.volume_words,
                 distributed.result.communication.predicted_volume_words);
     }
+}
+
+// Near its diagonal, so that processes share some rows and have others to themselves.
+SparseTensor<double> banded_tensor(const std::vector<Index>& extents, Index num_nonzeros,
+                                   std::uint64_t seed) {
+  auto x = test::tame_tensor(extents, num_nonzeros, seed);
+  for (int m = 1; m < x.order(); ++m)
+    for (Index z = 0; z < num_nonzeros; ++z) {
+      const Index middle = x.indices(0)[z] * x.extent(m) / x.extent(0);
+      x.indices(m)[z] = std::min(x.extent(m) - 1, middle + x.indices(m)[z] % 3);
+    }
+  return x;
+}
+
+// Every kind of step in every mode; the trees are those with one mode first and the others in order.
+std::vector<AlsPlan> all_kinds_of_plans(int order) {
+  using Kind = AlsStep::Kind;
+  AlsPlan roots{natural_mode_order(order), a_tree_per_mode(std::vector<Index>(std::size_t(order), 1)), {}};
+  auto pairs = roots, scatters = roots;
+  for (int m = 0; m < order; ++m) {
+    roots.steps.push_back({Kind::root, m, m});
+    scatters.steps.push_back({Kind::scatter, m, (m + 1) % order});
+  }
+  pairs.steps.push_back({Kind::root_and_next, 0, 0});
+  for (int m = 2; m < order; ++m) pairs.steps.push_back({Kind::scatter, m, 0});
+  return {roots, pairs, scatters, plain_plan(roots.mode_order, roots.trees)};
+}
+
+DistTensor<double> with_all_trees(const Comm& comm, const SparseTensor<double>& share,
+                                  const Distribution& distribution, const AlsPlan& plan) {
+  auto x = localise<double>(comm, move_to_owners(comm, share, distribution), distribution);
+  std::vector<LocalTensor<double>> locals;
+  locals.push_back(build_format(std::move(x.tensors.front()), Format::csf, plan.trees));
+  return {comm, share.extents(), x, std::move(locals)};
+}
+
+TEST(DistributedCpAls, solves_what_is_complete_while_the_rest_is_folded_in_every_kind_of_pass) {
+  const Comm comm = Comm::world();
+  Index num_complete = 0, num_shared = 0;
+  int n = 0;
+  for (const auto& extents : {std::vector<Index>{90, 60, 80}, {40, 50, 30, 20}}) {
+    const auto whole = banded_tensor(extents, 800, 3);
+    const auto share = test::share_of(whole, comm);
+    for (const Index num_components : {2, 3, 16})
+      for (int round = 0; round < 8; ++round, ++n) {
+        SCOPED_TRACE("case " + std::to_string(n));
+        auto options = test::options_for(num_components, 10);
+        options.mode_order = natural_mode_order(whole.order());
+        if (n % 3 == 1) options.als.nonnegative.assign(extents.size(), true);
+        const test::Threads threads(1 + n % 3);
+        const Distributor distributor(comm, share, comm.size(), 5);
+        const auto distribution = n % 2 == 0 ? distributor.fine_block()
+                                             : test::plain_distribution(distributor, comm.size(), 5 + 8 * n);
+        const auto plans = all_kinds_of_plans(whole.order());
+        // In the last rounds processes do as they like.
+        const auto& plan = plans[std::size_t(round < 4 ? round : round + comm.rank()) % plans.size()];
+        const auto x = with_all_trees(comm, share, distribution, plan);
+
+        auto result = cp_als<double>(x, plan, options.als);
+
+        const auto alone = test::decompose(whole, options);
+        for (std::size_t i = 0; i < alone.fits.size(); ++i)
+          EXPECT_NEAR(squared_residual(result.fit_trajectory[i]), squared_residual(alone.fits[i]), 1e-12);
+        EXPECT_EQ(result.fit_trajectory, cp_als<double>(x, plan, options.als).fit_trajectory) << "twice";
+        for (int m = 0; m < x.order(); ++m) {
+          num_complete += x.num_complete(m);
+          num_shared += x.num_rows(m) - x.num_complete(m);
+        }
+      }
+  }
+  EXPECT_GT(num_complete, 0) << "each process has rows to itself";
+  EXPECT_EQ(num_shared > 0, comm.size() > 1);
+}
+
+TEST(DistributedCpAls, goes_on_from_a_model_as_one_process_does) {
+  const Comm comm = Comm::world();
+  Progress silent;
+  const auto whole = test::tame_tensor({40, 30, 20}, 900, 6);
+  const auto share = test::share_of(whole, comm);
+  const auto options = test::options_for(3, 4);
+  const auto go_on = [&](const PreparedTensor<double>& x) {
+    const auto first = cp_als<double>(x.tensor, x.chosen.plan, options.als);
+    return cp_als<double>(x.tensor, x.chosen.plan, options.als, {}, &first.model).fit_trajectory;
+  };
+  const auto alone = go_on(prepare<double>(Comm::self(), whole, options, silent));
+  for (int n = 0; n < 16; ++n) {  // with some modes replicated
+    const Distributor distributor(comm, share, comm.size(), 1);
+    const auto distribution = test::some_distribution(distributor, comm.size(), n);
+    const auto fits = go_on(prepare<double>(comm, share, options, silent, distribution));
+    for (std::size_t i = 0; i < alone.size(); ++i)
+      EXPECT_NEAR(squared_residual(fits[i]), squared_residual(alone[i]), 1e-12) << n;
+  }
 }
 
 TEST(DistributedCpAls, gives_the_same_bits_twice) {

@@ -49,6 +49,41 @@ class DistributedTest(ProgramTest):
         self.assertAlmostEqual(sum(result["predicted"][part] for part in parts),
                                result["predicted"]["seconds_per_iteration"])
 
+    def test_memory_decides_the_distribution(self) -> None:
+        roomy = run("cpd", DEBIAN, *QUICK, "--memory", "1GB", processes=4)
+        self.assertIn("that were weighed", roomy.stdout)
+        self.assertNotIn("not fit", roomy.stdout)
+        # The second mode is long: coarse grain, and grids that leave it whole, take more than those that cut it.
+        tight = run("cpd", DEBIAN, *QUICK, "--memory", "34.7MB", processes=4)
+        self.assertEqual(tight.returncode, 0, tight.stderr)
+        self.assertRegex(tight.stdout, r"of which \d+ do not fit into 34.7 MB per process")
+        self.assertIn("medium 1x4x1x1", tight.stdout)
+        result = run("cpd", DEBIAN, *QUICK, "--memory", "33.6MB", processes=4)
+        self.assertEqual((result.returncode, result.stderr.count("no distribution fits into 33.6 MB per process")), (3, 1),
+                         result.stderr)
+        for line in (r"  distribution +per iteration +peak", r"  medium 1x4x1x1 nnz +[\d.]+ ms +[\d.]+ MB",
+                     r"  coarse block +[\d.]+ ms +[\d.]+ MB"):
+            self.assertRegex(result.stderr, line)
+        # What is said is kept: nothing is left to choose, and the formats are what is told.
+        said = run("cpd", DEBIAN, *QUICK, "--memory", "33.6MB", "--distribution", "coarse", processes=4)
+        self.assertEqual(said.returncode, 3)
+        self.assertIn("the decomposition does not fit into 33.6 MB", said.stderr)
+
+    def test_the_model_and_its_page_are_those_of_one_process(self) -> None:
+        for processes in (1, 3):
+            folder = self.folder / f"on-{processes}"
+            folder.mkdir()
+            for name in ("model", "k.npz", "k.ktensor.gz"):
+                result = run("cpd", DEBIAN, *QUICK, "-q", "--out", folder / name, "--report", folder / "page.html",
+                             processes=processes)
+                self.assertEqual(result.returncode, 0, result.stderr)
+        for m, dim in enumerate(DIMS):
+            one, three = ((self.folder / f"on-{p}" / "model" / f"mode{m + 1}.mat").read_text().splitlines() for p in (1, 3))
+            self.assertEqual((len(one), len(three)), (dim, dim))
+            for here, there in zip(one, three, strict=True):
+                for x, y in zip(here.split(), there.split(), strict=True):
+                    self.assertAlmostEqual(float(x), float(y), delta=1e-9)
+
     def test_every_key_is_documented(self) -> None:
         documented = (SOURCE / "docs" / "json.md").read_text()
         for key in all_keys(self.debian(2)):

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "polyad/base/error.hpp"
+#include "polyad/dist/choose_distribution.hpp"
 #include "polyad/dist/local_nonzeros.hpp"
 #include "polyad/dist/part_loads.hpp"
 #include "polyad/dist/repeated_nonzeros.hpp"
@@ -128,6 +130,68 @@ TEST(Distribution, planned_on_one_process_is_that_of_many) {
         }
       EXPECT_EQ(found.volume_rows, words);
     }
+}
+
+TEST(ChooseDistribution, takes_the_fastest_of_those_that_fit) {
+  const Comm comm = Comm::world();
+  if (comm.size() == 1) return;
+  const auto share = test::share_of(test::tame_tensor({90, 70, 50}, 2000, 4, true), comm);
+  const auto choose = [&](const MemoryLimit& limit) {
+    return choose_distribution(comm, share, {}, 4, MachineModel{}, limit);
+  };
+  const auto free = choose({});
+  MemoryLimit limit{100, [](const PartLoads&, Scheme) { return MemoryNeed{90, true}; }};
+  EXPECT_EQ(describe(choose(limit).distribution), describe(free.distribution)) << "all fit";
+
+  limit.need = [](const PartLoads&, Scheme scheme) {
+    return MemoryNeed{scheme == Scheme::coarse ? 90 : 200, scheme == Scheme::coarse};
+  };
+  EXPECT_EQ(choose(limit).distribution.scheme, Scheme::coarse);
+  limit.need = [](const PartLoads&, Scheme scheme) {
+    return MemoryNeed{scheme == Scheme::coarse ? 200 : 90, scheme != Scheme::coarse};
+  };
+  const auto medium = choose(limit);
+  EXPECT_EQ(medium.distribution.scheme, Scheme::medium);
+  const auto chosen = std::ranges::find(medium.candidates, describe(medium.distribution),
+                                        &ChosenDistribution::Candidate::name);
+  ASSERT_NE(chosen, medium.candidates.end());
+  for (const auto& candidate : medium.candidates)
+    EXPECT_TRUE(!candidate.memory.fits || candidate.seconds >= chosen->seconds) << candidate.name;
+
+  limit.need = [](const PartLoads&, Scheme scheme) {
+    return MemoryNeed{scheme == Scheme::coarse ? 150 : 200, false};
+  };
+  EXPECT_THROW(choose(limit), Error) << "none fits";
+  limit.is_certain = false;
+  EXPECT_EQ(choose(limit).distribution.scheme, Scheme::coarse) << "it needs least";
+}
+
+// A process's first rows are touched by nobody else, all others of its own by somebody.
+TEST(ExchangePlan, has_the_rows_first_that_are_complete_without_a_fold) {
+  const Comm comm = Comm::world();
+  const auto whole = test::tame_tensor({900, 70, 500}, 1500, 4);
+  const auto share = test::share_of(whole, comm);
+  const Distributor distributor(comm, share, comm.size(), 7);
+  for (int n = 0; n < 16; ++n) {
+    const auto distribution = test::some_distribution(distributor, comm.size(), n);
+    const auto found = localise<double>(comm, move_to_owners(comm, share, distribution), distribution);
+    for (int m = 0; m < 3; ++m) {
+      const auto& plan = found.exchanges[m];
+      const auto own = std::span(plan.rows).first(std::size_t(plan.num_owned));
+      const auto interior = own.first(std::size_t(plan.num_interior));
+      std::map<Index, int> holders;
+      for (const Index row : comm.all_gather_varying<Index>(plan.rows).items) ++holders[row];
+      if (plan.is_replicated && comm.size() > 1) {
+        EXPECT_EQ(plan.num_complete(), 0);
+        continue;
+      }
+      EXPECT_TRUE(std::ranges::is_sorted(interior));
+      EXPECT_TRUE(std::ranges::is_sorted(own.subspan(interior.size())));
+      for (const Index row : interior) EXPECT_EQ(holders[row], 1);
+      for (const Index row : own.subspan(interior.size())) EXPECT_GT(holders[row], 1);
+      EXPECT_EQ(plan.num_complete(), plan.folds ? plan.num_interior : plan.num_owned);
+    }
+  }
 }
 
 TEST(Distribution, gives_every_nonzero_to_one_process_and_every_row_to_one_owner) {

@@ -108,6 +108,44 @@ TEST(ScatterMttkrp, equals_the_definition_at_every_level) {
     }
 }
 
+// Rows from `first` on by one pass that only sums, those before by one that solves: as when other processes
+// add to some rows.
+TEST(UpdateRoot, of_some_slices_leaves_the_others_to_a_second_pass) {
+  std::uint64_t seed = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (const int threads : {1, 3, 8}) {
+      const test::Threads set(threads);
+      FactorProblem<double> p(shape.extents, shape.num_nonzeros, 5, ++seed, shape.heavy);
+      auto tensor = p.tensor();
+      const int order = tensor.order();
+      const CsfTree<double> tree(tensor, natural_mode_order(order));
+      const Index rows = p.tensor().extent(0);
+      const auto inverse = some_inverse(5);
+      for (const Index first : {Index(0), rows / 3, rows}) {
+        auto factors = p.factors;
+        const auto before = cut_evenly(tree, nodes_of_rows(tree, 0, first), threads, 5);
+        const auto behind = cut_evenly(tree, nodes_of_rows(tree, first, rows), threads, 5);
+        Matrix<double> m(rows - first, 5);
+        PartialRows<double> next(threads, p.tensor().extent(1), 5);
+        const bool with_next = order > 2;
+
+        root_mttkrp<double>({tree, behind}, factors, m, first);
+        auto sums =
+            update_root<double>({tree, before}, factors, {.inverse = inverse}, with_next ? &next : nullptr);
+        sums += update_rows(m, {.inverse = inverse}, factors[0], {first, rows, first});
+        if (with_next) scatter_mttkrp<double>({tree, behind}, factors, 1, next);
+
+        const auto expected = product(ref::mttkrp<double>(p.tensor(), p.factors, 0), inverse);
+        ASSERT_LT(relative_difference(factors[0], expected), 1e-12);
+        ASSERT_LT(relative_difference(sums.gram, plain_gram(factors[0])), 1e-12);
+        if (!with_next) continue;
+        Matrix<double> m_next(p.tensor().extent(1), 5);
+        add_up(next, m_next);
+        ASSERT_LT(relative_difference(m_next, ref::mttkrp<double>(p.tensor(), factors, 1)), 1e-12);
+      }
+    }
+}
+
 TEST(UpdateRows, from_parts_and_from_a_matrix_are_the_same) {
   for (const Index n : test::component_counts())
     for (const Index rows : {1, 3, 4, 67}) {
@@ -116,8 +154,8 @@ TEST(UpdateRows, from_parts_and_from_a_matrix_are_the_same) {
       for (Index k = 0; k < rows * n; ++k) parts.part(int(k % 3))[k] = m.flat()[k];
       Matrix<double> a(rows, n), b(rows, n);
 
-      const auto sums = update_rows(m, {.inverse = some_inverse(n)}, a, rows);
-      const auto from_parts = update_rows(parts, {.inverse = some_inverse(n)}, b);
+      const auto sums = update_rows(m, {.inverse = some_inverse(n)}, a, {0, rows});
+      const auto from_parts = update_rows(parts, {.inverse = some_inverse(n)}, b, rows);
 
       ASSERT_EQ(a, b);
       ASSERT_EQ(sums.gram, from_parts.gram);

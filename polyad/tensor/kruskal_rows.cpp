@@ -1,0 +1,68 @@
+#include "polyad/tensor/kruskal_rows.hpp"
+
+#include <algorithm>
+
+#include "polyad/base/parallel.hpp"
+
+namespace polyad {
+
+template <class Real>
+KruskalRows<Real> rows_in_memory(const Kruskal<Real>& model, std::vector<std::span<const Index>> global,
+                                 std::vector<Index> extents) {
+  std::vector<Index> num_rows;
+  for (const auto& factor : model.factors) num_rows.push_back(factor.num_rows());
+  const auto read = [&model, global = std::move(global)](int mode, Index begin, Index end) {
+    const auto& rows = global[mode];
+    const Index first = std::ranges::lower_bound(rows, begin) - rows.begin();
+    const Index last = std::ranges::lower_bound(rows, end) - rows.begin();
+    const Index n = model.num_components();
+    RowBlock<Real> block{{rows.begin() + first, rows.begin() + last}, Matrix<Real>(last - first, n)};
+    std::copy_n(model.factors[mode].flat().begin() + first * n, (last - first) * n,
+                block.values.flat().begin());
+    return block;
+  };
+  return {model.weights, std::move(extents), std::move(num_rows), read};
+}
+
+Index rows_at_once(Index num_components) {
+  constexpr Index numbers_at_once = Index(1) << 19;
+  return std::max<Index>(1, numbers_at_once / std::max<Index>(1, num_components));
+}
+
+template <class Real>
+void for_each_block(const KruskalRows<Real>& model, int mode,
+                    const std::function<void(const RowBlock<Real>&)>& take) {
+  const Index step = rows_at_once(model.num_components()), extent = model.extents[mode];
+  for (Index first = 0; first < extent; first += step)
+    take(model.read(mode, first, std::min(extent, first + step)));
+}
+
+template <class Real>
+void for_each_full_block(const KruskalRows<Real>& model, int mode,
+                         const std::function<void(Index, const Matrix<double>&)>& take) {
+  const Index step = rows_at_once(model.num_components()), extent = model.extents[mode];
+  for (Index first = 0; first < extent; first += step) {
+    const Index last = std::min(extent, first + step);
+    const auto block = model.read(mode, first, last);
+    Matrix<double> full(last - first, model.num_components());
+    parallel_for(std::ssize(block.rows), [&](Index i) {
+      std::ranges::copy(block.values.row(i), full.row(block.rows[i] - first).begin());
+    });
+    take(first, full);
+  }
+}
+
+template KruskalRows<float> rows_in_memory(const Kruskal<float>&, std::vector<std::span<const Index>>,
+                                           std::vector<Index>);
+template KruskalRows<double> rows_in_memory(const Kruskal<double>&, std::vector<std::span<const Index>>,
+                                            std::vector<Index>);
+template void for_each_block(const KruskalRows<float>&, int,
+                             const std::function<void(const RowBlock<float>&)>&);
+template void for_each_block(const KruskalRows<double>&, int,
+                             const std::function<void(const RowBlock<double>&)>&);
+template void for_each_full_block(const KruskalRows<float>&, int,
+                                  const std::function<void(Index, const Matrix<double>&)>&);
+template void for_each_full_block(const KruskalRows<double>&, int,
+                                  const std::function<void(Index, const Matrix<double>&)>&);
+
+}  // namespace polyad
