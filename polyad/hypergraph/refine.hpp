@@ -17,6 +17,8 @@ class Refiner {
   // Improves `parts` in place; all of these must outlive it.
   Refiner(const Hypergraph& h, std::vector<int>& parts, const PartLimits& limits, const Objective& objective);
 
+  Index num_vertices() const { return h_.num_vertices(); }
+
   // One look at every vertex; returns how many were moved. Never makes the sum of affinities worse.
   Index pass(const Affinity& affinity, std::uint64_t seed);
 
