@@ -20,18 +20,21 @@ namespace {
 constexpr std::array first_passes{.1, .1, .2, .2, .3, .3, .5, .5, .5, .7, .7, 1., 1., 1., 1.};
 constexpr std::array later_passes{.5, .5, .5, .7, .7, .7, 1., 1., 1., 1., 1., 1.};
 
-constexpr Index hardly_any = 1000;  // vertices per move
+constexpr Index hardly_any = 100;  // vertices per move
 
 // Of the given starts, those that are refined on the coarsest level.
 constexpr std::size_t most_starts = 3;
 // A start that costs so many times as much as the best that was refined does not come to be better.
 constexpr double hopeless = 1.3;
-// Nor does one that, after so many of its passes, costs so many times as much as the best did then.
+// Nor does one that, after so many of its passes, costs more than the best did then, by more than a fraction.
+// That one is for few parts; the more there are, the less do starts differ by chance.
 struct Hurdle {
   std::size_t passes;
-  double factor;
+  double fraction;
+
+  double allowance(int num_parts) const { return 1 + fraction * std::min(1.0, 16.0 / num_parts); }
 };
-constexpr std::array hurdles{Hurdle{2, 1.35}, Hurdle{6, 1.15}, Hurdle{11, 1.02}};
+constexpr std::array hurdles{Hurdle{2, 0.25}, Hurdle{6, 0.15}, Hurdle{11, 0.02}};
 // Clusters are heavy: so much above its limit, a part on the coarsest level is brought down on finer ones.
 constexpr double mended_later = 0.02;
 
@@ -159,7 +162,7 @@ class Partitioner {
     return rebalanced(std::move(parts));
   }
 
-  // What the best start cost at each hurdle.
+  // What the best start cost at each hurdle; of those that came to keep the balance.
   using HurdlePrices = std::array<double, hurdles.size()>;
 
   // False where it was given up on the way.
@@ -171,7 +174,7 @@ class Partitioner {
       make_passes(refiner, first_passes, done, hurdles[i].passes, seed);
       done = hurdles[i].passes;
       const double price = cost(h, parts);
-      if (price > hurdles[i].factor * best[i]) return false;
+      if (price > hurdles[i].allowance(options_.num_parts) * best[i]) return false;
       best[i] = std::min(best[i], price);
     }
     make_passes(refiner, first_passes, done, first_passes.size(), seed);
@@ -187,8 +190,10 @@ class Partitioner {
     HurdlePrices prices;
     prices.fill(std::numeric_limits<double>::infinity());
     const auto take = [&](std::vector<int> parts, std::uint64_t seed) {
-      if (!refine_start(h, parts, seed, prices)) return;
+      auto reached = prices;
+      if (!refine_start(h, parts, seed, reached)) return;
       const Rank rank{std::max(overload(h, parts) - mended_later, 0.0), cost(h, parts)};
+      if (rank.overload == 0) prices = reached;
       if (!best.empty() && rank >= best_rank) return;
       best = std::move(parts);
       best_rank = rank;
