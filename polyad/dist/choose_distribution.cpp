@@ -1,6 +1,7 @@
 #include "polyad/dist/choose_distribution.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "polyad/base/error.hpp"
 
@@ -28,12 +29,13 @@ class Contest {
         machine_(machine),
         distributor_(comm, share, comm.size(), options.seed) {}
 
-  ChosenDistribution run() {
+  ChosenDistribution run(std::vector<Distribution> made_already) {
     enter_medium();
     for (const auto& strategy : coarse_strategies(distributor_, options_)) enter(strategy);
     // Without a good partition fine grain has nothing to offer that the others have not.
     if (options_.scheme == Scheme::fine)
       for (const auto& strategy : fine_strategies(distributor_, options_)) enter(strategy);
+    for (auto& distribution : made_already) entries_.push_back(std::move(distribution));
     auto chosen = best();
     chosen.distribution.is_replicated = replicated_modes(chosen.distribution);
     return chosen;
@@ -93,12 +95,12 @@ class Contest {
 
 ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionOptions& options, Index num_components,
-                                       const MachineModel& machine) {
+                                       const MachineModel& machine, std::vector<Distribution> made_already) {
   if (options.grid && options.grid->size() != comm.size())
     throw Error(Errc::bad_option, "the grid " + to_string(*options.grid) + " is for " +
                                       std::to_string(options.grid->size()) + " processes; " +
                                       std::to_string(comm.size()) + " were started");
-  return Contest(comm, share, options, num_components, machine).run();
+  return Contest(comm, share, options, num_components, machine).run(std::move(made_already));
 }
 
 }  // namespace polyad

@@ -17,10 +17,11 @@ struct ChosenDistribution {
   std::vector<Candidate> candidates;  // that were weighed, if there was anything to choose
 };
 
-// The fastest by predicted time, among those that were asked for. Never by a measurement, so the same on
-// every run. Collective.
+// The fastest by predicted time, among those that were asked for and those that were made already. Never by a
+// measurement, so the same on every run. Collective.
 ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionOptions& options, Index num_components,
-                                       const MachineModel& machine);
+                                       const MachineModel& machine,
+                                       std::vector<Distribution> made_already = {});
 
 }  // namespace polyad

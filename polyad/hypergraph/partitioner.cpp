@@ -32,7 +32,7 @@ struct Hurdle {
   std::size_t passes;
   double fraction;
 
-  double allowance(int num_parts) const { return 1 + fraction * std::min(1.0, 16.0 / num_parts); }
+  double allowance(int num_parts) const { return 1 + fraction * std::min(1.0, 64.0 / num_parts); }
 };
 constexpr std::array hurdles{Hurdle{2, 0.25}, Hurdle{6, 0.15}, Hurdle{11, 0.02}};
 // Clusters are heavy: so much above its limit, a part on the coarsest level is brought down on finer ones.
