@@ -95,6 +95,9 @@ std::string distribution_text(const CpdRun& run) {
         std::ranges::max_element(run.candidates, {}, &std::pair<std::string, double>::second);
     text += fmt::format(": the fastest of {} that were weighed ({} predicted to take {:.3g} ms)",
                         run.candidates.size(), slowest->first, 1e3 * slowest->second);
+    if (std::ranges::any_of(run.candidates,
+                            [](const auto& one) { return one.first.ends_with("hypergraph"); }))
+      text += ", a hypergraph partition that lay beside the tensor among them";
   }
   text += fmt::format(
       "\nimbalance: nonzeros {:.2f}, volume {:.2f}, rows {:.2f}; predicted {:.3g} ms per "
