@@ -175,11 +175,11 @@ def table(rows: dict[tuple[str, int], dict[str, dict]], names: list[str]) -> str
     return "\n".join(lines)
 
 
-def print_ratios(rows: dict[tuple[str, int], dict[str, dict]], peer: str) -> None:
+def print_ratios(rows: dict[tuple[str, int], dict[str, dict]], level: str, peer: str) -> None:
     for what in ("connectivity", "cpu"):
-        ratios = [means["default"][what] / means[peer][what] for means in rows.values()]
+        ratios = [means[level][what] / means[peer][what] for means in rows.values()]
         mean = math.prod(ratios) ** (1 / len(ratios))
-        print(f"default over {peer}, {what}: geometric mean {mean:.3f}, worst {max(ratios):.3f}")
+        print(f"{level} over {peer}, {what}: geometric mean {mean:.3f}, worst {max(ratios):.3f}")
 
 
 def main() -> None:
@@ -217,9 +217,9 @@ def main() -> None:
             print(f"{tensor:13} {parts:4} {contestant:12} connectivity {mean['connectivity']:9.0f}  CPU {mean['cpu']:7.2f} s"
                   f"  imbalance {mean['imbalance']:.4f}  empty {mean['empty']:.1f}", flush=True)
         print("\n" + table(rows, list(contestants)) + "\n")
-        for peer in ("Zoltan", "Mt-KaHyPar"):
-            if {"default", peer} <= set(contestants):
-                print_ratios(rows, peer)
+        for level, peer in itertools.product(("fast", "default", "best"), ("Zoltan", "Mt-KaHyPar")):
+            if {level, peer} <= set(contestants):
+                print_ratios(rows, level, peer)
 
 
 if __name__ == "__main__":

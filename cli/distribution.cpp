@@ -145,18 +145,39 @@ Distribution from_file(const Comm& comm, const SparseTensor<double>& share, cons
                                : coarse_from_file(comm, share, args.partition, distributor);
 }
 
+Distribution listed(const Comm& comm, const SparseTensor<double>& share, PartitionModel model,
+                    std::vector<int> parts, std::uint64_t seed) {
+  const Distributor distributor(comm, share, comm.size(), seed);
+  auto distribution = model == PartitionModel::fine
+                          ? distributor.fine_listed(std::move(parts))
+                          : distributor.coarse_listed(by_mode(parts, share.extents()));
+  distribution.partition = "hypergraph";
+  return distribution;
+}
+
 // Fine grain unless coarse is asked for.
 Distribution by_hypergraph(const Comm& comm, const SparseTensor<double>& share, const std::string& path,
                            const DistributionArgs& args, std::uint64_t seed, const Console& console) {
   const auto model = args.scheme == "coarse" ? PartitionModel::coarse : PartitionModel::fine;
   auto kept = partition_or_reuse(comm, share, path, hypergraph_options(model, comm.size(), seed));
   if (!kept.notice.empty()) console.warn(kept.notice);
-  const Distributor distributor(comm, share, comm.size(), seed);
-  auto distribution = model == PartitionModel::fine
-                          ? distributor.fine_listed(std::move(kept.parts))
-                          : distributor.coarse_listed(by_mode(kept.parts, share.extents()));
-  distribution.partition = "hypergraph";
-  return distribution;
+  return listed(comm, share, model, std::move(kept.parts), seed);
+}
+
+// Partitions that lie beside the tensor already, so far as they are among what was asked for.
+std::vector<Distribution> kept_distributions(const Comm& comm, const SparseTensor<double>& share,
+                                             const std::string& path, const DistributionArgs& args,
+                                             const DistributionOptions& options) {
+  std::vector<Distribution> found;
+  if (args.partition != "auto" || cuts_modes(args)) return found;
+  for (const auto model : {PartitionModel::fine, PartitionModel::coarse}) {
+    if (args.scheme != "auto" && args.scheme != to_string(model)) continue;
+    auto kept = kept_partition(comm, share, path, hypergraph_options(model, comm.size(), options.seed));
+    if (!kept) continue;
+    found.push_back(listed(comm, share, model, std::move(kept->parts), options.seed));
+    found.back().row_rule = options.row_rule;
+  }
+  return found;
 }
 
 // Of a file with so many lines.
@@ -224,7 +245,8 @@ ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<doub
   if (partition_file(args).empty() && !is_hypergraph) {
     // One process has all, whatever was asked for.
     if (comm.size() == 1 && (!options.grid || options.grid->size() == 1)) return {};
-    return choose_distribution(comm, share, options, num_components, machine, limit);
+    return choose_distribution(comm, share, options, num_components, machine, limit,
+                               kept_distributions(comm, share, path, args, options));
   }
   auto distribution = is_hypergraph ? by_hypergraph(comm, share, path, args, seed, console)
                                     : from_file(comm, share, args, seed);

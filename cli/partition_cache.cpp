@@ -105,8 +105,9 @@ TensorPartitionOptions completion_partition_options(int num_parts, std::uint64_t
   return options;
 }
 
-KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& share,
-                                 const std::string& tensor_path, const TensorPartitionOptions& options) {
+std::optional<KeptPartition> kept_partition(const Comm& comm, const SparseTensor<double>& share,
+                                            const std::string& tensor_path,
+                                            const TensorPartitionOptions& options) {
   const auto path = cached_partition(tensor_path, options, partition_fingerprint(comm, share, options));
   const bool is_fine = options.model == PartitionModel::fine;
   const auto place = is_fine ? place_of(comm, share) : SharePlace{0, 0};
@@ -115,10 +116,17 @@ KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& s
                                  options.hypergraph.num_parts};
   for (const auto& kept : {path, cut_short(path)})
     if (comm.all_reduce<std::int32_t>(std::filesystem::exists(kept), Reduce::min) == 1)
-      return {
+      return KeptPartition{
           collectively(comm, [&] { return io::read_partition(kept, lines); }),
           kept == path ? "" : fmt::format("{} is used, which was cut short when it was made", kept.string())};
+  return std::nullopt;
+}
 
+KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& share,
+                                 const std::string& tensor_path, const TensorPartitionOptions& options) {
+  if (auto kept = kept_partition(comm, share, tensor_path, options)) return std::move(*kept);
+  const bool is_fine = options.model == PartitionModel::fine;
+  const auto path = cached_partition(tensor_path, options, partition_fingerprint(comm, share, options));
   const auto whole = gather_tensor(comm, share, 0);
   KeptPartition made;
   auto all = collectively(comm, [&] {

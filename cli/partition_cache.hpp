@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -34,6 +35,10 @@ struct KeptPartition {
   std::vector<int> parts;
   std::string notice;
 };
+// From beside the tensor, if it is there. Collective.
+std::optional<KeptPartition> kept_partition(const Comm& comm, const SparseTensor<double>& share,
+                                            const std::string& tensor_path,
+                                            const TensorPartitionOptions& options);
 // From beside the tensor; or made by one process that has all of the tensor for the time, and then kept
 // there. Collective.
 KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& share,

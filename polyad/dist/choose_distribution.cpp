@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/progress.hpp"
@@ -44,12 +45,13 @@ class Contest {
         limit_(limit),
         distributor_(comm, share, comm.size(), options.seed) {}
 
-  ChosenDistribution run() {
+  ChosenDistribution run(std::vector<Distribution> made_already) {
     enter_medium();
     for (const auto& strategy : coarse_strategies(distributor_, options_)) enter(strategy);
     // Without a good partition fine grain has nothing to offer that the others have not.
     if (options_.scheme == Scheme::fine)
       for (const auto& strategy : fine_strategies(distributor_, options_)) enter(strategy);
+    for (auto& distribution : made_already) entries_.push_back(std::move(distribution));
     auto chosen = best();
     const auto fits = [](const Candidate& candidate) { return candidate.memory.fits; };
     if (limit_.is_certain && !candidates_.empty() && std::ranges::none_of(candidates_, fits))
@@ -117,12 +119,13 @@ class Contest {
 
 ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionOptions& options, Index num_components,
-                                       const MachineModel& machine, const MemoryLimit& limit) {
+                                       const MachineModel& machine, const MemoryLimit& limit,
+                                       std::vector<Distribution> made_already) {
   if (options.grid && options.grid->size() != comm.size())
     throw Error(Errc::bad_option, "the grid " + to_string(*options.grid) + " is for " +
                                       std::to_string(options.grid->size()) + " processes; " +
                                       std::to_string(comm.size()) + " were started");
-  return Contest(comm, share, options, num_components, machine, limit).run();
+  return Contest(comm, share, options, num_components, machine, limit).run(std::move(made_already));
 }
 
 }  // namespace polyad

@@ -34,11 +34,12 @@ struct MemoryLimit {
   bool is_certain = true;
 };
 
-// The fastest by predicted time, among those that were asked for and fit. Never by a measurement, so the same
-// on every run. Where there is something to choose and none fits, throws Error{resource} with a table of
-// them. Collective.
+// The fastest by predicted time, among those that were asked for or made already, and fit. Never by a
+// measurement, so the same on every run. Where there is something to choose and none fits, throws
+// Error{resource} with a table of them. Collective.
 ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionOptions& options, Index num_components,
-                                       const MachineModel& machine, const MemoryLimit& limit = {});
+                                       const MachineModel& machine, const MemoryLimit& limit = {},
+                                       std::vector<Distribution> made_already = {});
 
 }  // namespace polyad

@@ -1,6 +1,7 @@
 #include "polyad/hypergraph/clustering.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "polyad/base/parallel.hpp"
@@ -28,36 +29,45 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 // through what was seen.
 class Ratings {
  public:
-  Ratings() : keys_(capacity, none), sums_(capacity) {}
+  Ratings() : slots_(std::size_t(1) << most_bits) {}
 
+  // Of a vertex with so many nets: a small table stays in the cache.
+  void expect(Index num_nets) {
+    const auto most_seen = std::uint64_t(std::min(num_nets, most_nets) * most_looks);
+    bits_ = std::bit_width(most_seen * 3 / 2);
+  }
   void add(LocalIndex cluster, double rating) {
-    std::size_t at = std::size_t(cluster * 0x9e3779b1u) >> (32 - capacity_bits);
-    while (keys_[at] != cluster && keys_[at] != none) at = (at + 1) & (capacity - 1);
-    if (keys_[at] == none) {
-      keys_[at] = cluster;
-      sums_[at] = 0;
+    const std::size_t last = (std::size_t(1) << bits_) - 1;
+    std::size_t at = std::size_t(cluster * 0x9e3779b1u) >> (32 - bits_);
+    while (slots_[at].cluster != cluster && slots_[at].cluster != none) at = (at + 1) & last;
+    auto& slot = slots_[at];
+    if (slot.cluster == none) {
+      slot = {0, cluster};
       seen_.push_back(at);
     }
-    sums_[at] += rating;
+    slot.sum += rating;
   }
   template <class Fn>
   void for_each_and_clear(Fn fn) {
     for (const auto at : seen_) {
-      fn(keys_[at], sums_[at]);
-      keys_[at] = none;
+      fn(slots_[at].cluster, slots_[at].sum);
+      slots_[at].cluster = none;
     }
     seen_.clear();
   }
 
  private:
-  static constexpr int capacity_bits = 13;
-  static constexpr std::size_t capacity = std::size_t(1) << capacity_bits;
-  static_assert(Index(capacity) > 2 * most_nets * 4 * window / 3);
   static constexpr LocalIndex none = LocalIndex(max_local_index);
+  static constexpr Index most_looks = 4 * window;  // at pins of one net
+  static constexpr int most_bits = std::bit_width(std::uint64_t(most_nets * most_looks * 3 / 2));
+  struct Slot {
+    double sum = 0;
+    LocalIndex cluster = none;
+  };
 
-  std::vector<LocalIndex> keys_;
-  std::vector<double> sums_;
+  std::vector<Slot> slots_;
   std::vector<std::size_t> seen_;
+  int bits_ = most_bits;
 };
 
 class Agglomeration {
@@ -135,6 +145,7 @@ class Agglomeration {
   LocalIndex best_cluster(Index v, Ratings& ratings) const {
     if (!is_alone(v)) return LocalIndex(v);
     const auto nets = h_.nets(v);
+    ratings.expect(std::ssize(nets));
     if (std::ssize(nets) <= most_nets) {
       for (const auto net : nets) rate(v, net, ratings);
     } else {

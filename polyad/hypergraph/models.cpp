@@ -51,6 +51,27 @@ bool is_same_cell(const SparseTensor<double, LocalIndex>& x, Index a, Index b) {
   return true;
 }
 
+struct DistinctCells {
+  SparseTensor<double, LocalIndex> cells;  // sorted
+  Array<LocalIndex> cell_of;               // [nonzero]
+};
+
+DistinctCells distinct_cells(const SparseTensor<double>& x, std::span<const RowNumbers> rows) {
+  auto cells = numbered(x, rows);
+  sort_nonzeros(cells, natural_mode_order(x.order()));
+  Array<LocalIndex> cell_of(std::size_t(x.num_nonzeros()));
+  Index count = 0;
+  for (Index z = 0; z < cells.num_nonzeros(); ++z) {
+    if (z == 0 || !is_same_cell(cells, z, count - 1)) {
+      for (int m = 0; m < cells.order(); ++m) cells.indices(m)[count] = cells.indices(m)[z];
+      ++count;
+    }
+    cell_of[Index(cells.values()[z])] = LocalIndex(count - 1);
+  }
+  cells.resize(count);
+  return {std::move(cells), std::move(cell_of)};
+}
+
 // Collects, without repeating any, the vertices that the nonzeros of a slice touch in one mode.
 class SliceNeighbours {
  public:
@@ -89,21 +110,11 @@ std::vector<Array<Index>> slices_of(std::vector<RowNumbers> rows) {
 
 FineModel fine_model(const SparseTensor<double>& x) {
   check_countable(x.num_nonzeros(), "vertices");
-  auto cells = numbered(x, number_rows(x));
-  sort_nonzeros(cells, natural_mode_order(x.order()));
+  auto [cells, cell_of] = distinct_cells(x, number_rows(x));
   FineModel model;
-  model.vertex_of.resize(std::size_t(x.num_nonzeros()));
-  Index count = 0;
-  for (Index z = 0; z < cells.num_nonzeros(); ++z) {
-    if (z == 0 || !is_same_cell(cells, z, count - 1)) {
-      for (int m = 0; m < cells.order(); ++m) cells.indices(m)[count] = cells.indices(m)[z];
-      ++count;
-    }
-    model.vertex_of[Index(cells.values()[z])] = LocalIndex(count - 1);
-  }
-  cells.resize(count);
-  model.h = Hypergraph(count, all_slices(cells));
+  model.h = Hypergraph(cells.num_nonzeros(), all_slices(cells));
   model.cells = std::move(cells);
+  model.vertex_of = std::move(cell_of);
   return model;
 }
 
@@ -128,7 +139,7 @@ Hypergraph with_row_vertices(const FineModel& model) {
 SliceModel coarse_model(const SparseTensor<double>& x, SliceWeights weights) {
   check_countable(x.num_nonzeros(), "vertices");
   auto rows = number_rows(x);
-  const auto cells = numbered(x, rows);
+  const auto cells = distinct_cells(x, rows).cells;
   const auto slices = all_slices(cells);
   std::vector<Index> first{0};  // [mode]: its first vertex
   for (int m = 0; m < cells.order(); ++m) first.push_back(first.back() + cells.extent(m));

@@ -23,7 +23,7 @@ FineModel fine_model(const SparseTensor<double>& x);
 Hypergraph with_row_vertices(const FineModel& model);
 
 // A vertex per slice index of every mode, mode after mode; a net per slice index, with all vertices of other
-// modes that share a nonzero with it, and its own.
+// modes that share a nonzero with it, and its own. Nonzeros that repeat count once, as they become one.
 struct SliceModel {
   Hypergraph h;
   std::vector<Array<Index>> slices;  // [mode]: those that have vertices, ascending

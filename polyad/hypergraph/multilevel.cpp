@@ -8,7 +8,7 @@ namespace {
 
 constexpr Index vertices_of_part = 60, least_vertices = 15000;  // on the coarsest level
 constexpr Index most_shrink = 4;                                // from one level to the next
-constexpr double least_shrink = 1.05;
+constexpr double least_shrink = 1.1;
 
 std::vector<int> parts_of_clusters(const Clustering& clustering, std::span<const int> parts) {
   std::vector<int> coarse(std::size_t(clustering.num_clusters));

@@ -20,12 +20,21 @@ namespace {
 constexpr std::array first_passes{.1, .1, .2, .2, .3, .3, .5, .5, .5, .7, .7, 1., 1., 1., 1.};
 constexpr std::array later_passes{.5, .5, .5, .7, .7, .7, 1., 1., 1., 1., 1., 1.};
 
-constexpr Index hardly_any = 1000;  // vertices per move
+constexpr Index hardly_any = 100;  // vertices per move
 
 // Of the given starts, those that are refined on the coarsest level.
 constexpr std::size_t most_starts = 3;
 // A start that costs so many times as much as the best that was refined does not come to be better.
 constexpr double hopeless = 1.3;
+// Nor does one that, after so many of its passes, costs more than the best did then, by more than a fraction.
+// That one is for few parts; the more there are, the less do starts differ by chance.
+struct Hurdle {
+  std::size_t passes;
+  double fraction;
+
+  double allowance(int num_parts) const { return 1 + fraction * std::min(1.0, 64.0 / num_parts); }
+};
+constexpr std::array hurdles{Hurdle{2, 0.25}, Hurdle{6, 0.15}, Hurdle{11, 0.02}};
 // Clusters are heavy: so much above its limit, a part on the coarsest level is brought down on finer ones.
 constexpr double mended_later = 0.02;
 
@@ -117,20 +126,26 @@ class Partitioner {
     is_start_ = !ordered_starts_.empty();
   }
 
-  void refine(const Hypergraph& h, std::vector<int>& parts, std::span<const double> passes,
-              std::uint64_t seed) {
-    if (is_late()) return;
-    Refiner refiner(h, parts, limits_, options_.objective);
-    refiner.rebalance();
-    for (std::size_t i = 0; i < passes.size(); ++i) {
+  // Those of the passes from `first` on, up to `last`.
+  void make_passes(Refiner& refiner, std::span<const double> passes, std::size_t first, std::size_t last,
+                   std::uint64_t seed) {
+    for (std::size_t i = first; i < last; ++i) {
       if (is_late()) return;
       const double chance = passes[i];
       const Index moved =
           refiner.pass(chance >= 1 ? Affinity::exact() : Affinity::smoothed(chance), seed + i + 1);
       // Where hardly anything moved, the same again would move less.
-      if (moved * hardly_any <= h.num_vertices())
-        while (i + 1 < passes.size() && passes[i + 1] == chance) ++i;
+      if (moved * hardly_any <= refiner.num_vertices())
+        while (i + 1 < last && passes[i + 1] == chance) ++i;
     }
+  }
+
+  void refine(const Hypergraph& h, std::vector<int>& parts, std::span<const double> passes,
+              std::uint64_t seed) {
+    if (is_late()) return;
+    Refiner refiner(h, parts, limits_, options_.objective);
+    refiner.rebalance();
+    make_passes(refiner, passes, 0, passes.size(), seed);
   }
 
   std::vector<int> rebalanced(std::vector<int> parts) const {
@@ -147,28 +162,51 @@ class Partitioner {
     return rebalanced(std::move(parts));
   }
 
+  // What the best start cost at each hurdle; of those that came to keep the balance.
+  using HurdlePrices = std::array<double, hurdles.size()>;
+
+  // False where it was given up on the way.
+  bool refine_start(const Hypergraph& h, std::vector<int>& parts, std::uint64_t seed, HurdlePrices& best) {
+    Refiner refiner(h, parts, limits_, options_.objective);
+    refiner.rebalance();
+    std::size_t done = 0;
+    for (std::size_t i = 0; i < hurdles.size(); ++i) {
+      make_passes(refiner, first_passes, done, hurdles[i].passes, seed);
+      done = hurdles[i].passes;
+      const double price = cost(h, parts);
+      if (price > hurdles[i].allowance(options_.num_parts) * best[i]) return false;
+      best[i] = std::min(best[i], price);
+    }
+    make_passes(refiner, first_passes, done, first_passes.size(), seed);
+    return true;
+  }
+
   // The best of what new starts and the given ones become on the coarsest level.
   std::vector<int> from_scratch(const Work& work) {
     const Hierarchy levels(h_, limits_, {}, options_.seed);
+    const Hypergraph& h = levels.coarsest();
     std::vector<int> best;
     Rank best_rank{};
-    const auto refine_start = [&](std::vector<int> parts, std::uint64_t seed) {
-      refine(levels.coarsest(), parts, first_passes, seed);
-      const Rank rank{std::max(overload(levels.coarsest(), parts) - mended_later, 0.0),
-                      cost(levels.coarsest(), parts)};
+    HurdlePrices prices;
+    prices.fill(std::numeric_limits<double>::infinity());
+    const auto take = [&](std::vector<int> parts, std::uint64_t seed) {
+      auto reached = prices;
+      if (!refine_start(h, parts, seed, reached)) return;
+      const Rank rank{std::max(overload(h, parts) - mended_later, 0.0), cost(h, parts)};
+      if (rank.overload == 0) prices = reached;
       if (!best.empty() && rank >= best_rank) return;
       best = std::move(parts);
       best_rank = rank;
     };
-    for (int s = 0; s < work.random_starts && (s == 0 || !is_late()); ++s)
-      refine_start(random_parts(levels.coarsest(), limits_, options_.seed + std::uint64_t(s)),
-                   options_.seed + 1000 * std::uint64_t(s));
-    for (int s = 0; s < work.grown_starts && !is_late(); ++s)
-      refine_start(grow_parts(levels.coarsest(), limits_, options_.seed + std::uint64_t(s)), options_.seed);
+    // Those first that are the best more often.
+    for (int s = 0; s < work.grown_starts && (s == 0 || !is_late()); ++s)
+      take(grow_parts(h, limits_, options_.seed + std::uint64_t(s)), options_.seed);
+    for (int s = 0; s < work.random_starts && !is_late(); ++s)
+      take(random_parts(h, limits_, options_.seed + std::uint64_t(s)),
+           options_.seed + 1000 * std::uint64_t(s));
     for (std::size_t s = 0; s < std::min(ordered_starts_.size(), most_starts) && !is_late(); ++s) {
       auto start = levels.coarsened(*ordered_starts_[s]);
-      if (cost(levels.coarsest(), start) <= hopeless * best_rank.price)
-        refine_start(std::move(start), options_.seed);
+      if (cost(h, start) <= hopeless * best_rank.price) take(std::move(start), options_.seed);
     }
     return uncoarsen(levels, std::move(best), options_.seed);
   }

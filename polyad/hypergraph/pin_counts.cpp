@@ -1,5 +1,6 @@
 #include "polyad/hypergraph/pin_counts.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 
@@ -48,7 +49,7 @@ PinCounts::PinCounts(const Hypergraph& h, std::span<const int> parts, int num_pa
     }
   }
   counts_.assign(std::size_t(num_rows * width_), 0);
-  drawn_.assign(std::size_t(num_rows * width_), 0);
+  affinities_.assign(std::size_t(num_rows * 2 * width_), 0);
   entries_.resize(std::size_t(num_entries));
   parallel_for(h.num_nets(), [&](Index net) {
     for (const auto v : h.pins(net)) add_pin(net, parts[v]);
@@ -58,8 +59,8 @@ PinCounts::PinCounts(const Hypergraph& h, std::span<const int> parts, int num_pa
 void PinCounts::add_pin(Index net, int part) {
   if (const Index row = row_[net]; row >= 0) {
     auto& count = counts_[row * width_ + part];
-    lambda_[net] += count == 0;
-    drawn_[row * width_ + part] = affinity_(++count);
+    lambda_[net] += count++ == 0;
+    set_affinities(row, part);
     return;
   }
   for (auto& entry : list(net))
@@ -74,8 +75,8 @@ void PinCounts::remove_pin(Index net, int part) {
   if (const Index row = row_[net]; row >= 0) {
     auto& count = counts_[row * width_ + part];
     assert(count > 0);
-    drawn_[row * width_ + part] = affinity_(--count);
-    lambda_[net] -= count == 0;
+    lambda_[net] -= --count == 0;
+    set_affinities(row, part);
     return;
   }
   const auto entries = list(net);
@@ -86,15 +87,26 @@ void PinCounts::remove_pin(Index net, int part) {
   --lambda_[net];
 }
 
-void PinCounts::move_pin(Index net, int from, int to) {
+bool PinCounts::move_pin(Index net, int from, int to) {
+  const Index left = of(net, from) - 1, before = of(net, to);
   remove_pin(net, from);
   add_pin(net, to);
+  return affinity_(before + 1) != affinity_(before) || (left > 0 && affinity_(left - 1) != affinity_(left));
+}
+
+void PinCounts::set_affinities(Index row, int part) {
+  const Index count = counts_[row * width_ + part];
+  auto* affinities = affinities_.data() + row * 2 * width_ + part;
+  affinities[0] = affinity_(count);
+  affinities[width_] = affinity_(std::max<Index>(count - 1, 0));
 }
 
 void PinCounts::set_affinity(const Affinity& affinity) {
   if (affinity == affinity_) return;
   affinity_ = affinity;
-  parallel_for(std::ssize(counts_), [&](Index i) { drawn_[i] = affinity_(counts_[i]); });
+  parallel_for(std::ssize(counts_) / width_, [&](Index row) {
+    for (int part = 0; part < width_; ++part) set_affinities(row, part);
+  });
 }
 
 }  // namespace polyad

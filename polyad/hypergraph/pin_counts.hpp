@@ -43,21 +43,37 @@ class PinCounts {
     return found;
   }
   Index lambda(Index net) const { return lambda_[net]; }  // parts that hold pins of it
-  void move_pin(Index net, int from, int to);
+  // Returns whether some vertex can have come to like another part better.
+  bool move_pin(Index net, int from, int to);
 
   const Affinity& affinity() const { return affinity_; }
   void set_affinity(const Affinity& affinity);
 
-  // sums[part] += weight * affinity of the part; there are width() sums, those beyond the parts stay.
-  template <class Sum>
-  void add_affinities(Index net, Sum weight, Sum* sums) const {
+  // The affinity of a part that has lost one of the pins that it holds.
+  std::uint8_t affinity_without_one(Index net, int part) const {
+    if (const Index row = row_[net]; row >= 0) return affinities_[row * 2 * width_ + width_ + part];
+    return affinity_(of(net, part) - 1);
+  }
+
+  // Asks for the memory that looking at the part, and at all of them, begins with.
+  void prefetch(Index net, int part) const {
     if (const Index row = row_[net]; row >= 0) {
-      const std::uint8_t* drawn = drawn_.data() + row * width_;
-      for (Index p = 0; p < width_; ++p) sums[p] = Sum(sums[p] + weight * drawn[p]);
+      __builtin_prefetch(affinities_.data() + row * 2 * width_ + width_ + part);
+      __builtin_prefetch(affinities_.data() + row * 2 * width_);
     } else {
-      for (const auto& entry : list(net))
-        sums[entry.part] = Sum(sums[entry.part] + weight * affinity_(entry.count));
+      __builtin_prefetch(entries_.data() + ~row);
     }
+  }
+
+  // Of a net with a row: its affinity to each of width() parts, those beyond the last are 0; else null.
+  const std::uint8_t* affinities(Index net) const {
+    const Index row = row_[net];
+    return row >= 0 ? affinities_.data() + row * 2 * width_ : nullptr;
+  }
+  // Of a net with a list: fn(part, affinity) for the parts that hold pins of it.
+  template <class Fn>
+  void for_each_listed(Index net, Fn fn) const {
+    for (const auto& entry : list(net)) fn(int(entry.part), affinity_(entry.count));
   }
   Index width() const { return width_; }
 
@@ -69,14 +85,15 @@ class PinCounts {
   std::span<Entry> list(Index net) { return {entries_.data() + ~row_[net], lambda_[net]}; }
   void add_pin(Index net, int part);
   void remove_pin(Index net, int part);
+  void set_affinities(Index row, int part);
 
   Index width_;
   Affinity affinity_ = Affinity::exact();
-  Array<Index> row_;           // [net]: its row; or, for a list, the complement of where that begins
-  Array<LocalIndex> lambda_;   // [net]
-  Array<LocalIndex> counts_;   // [row][part]
-  Array<std::uint8_t> drawn_;  // [row][part]: affinity of the count
-  Array<Entry> entries_;       // list after list, each with room for as many parts as the net can have
+  Array<Index> row_;                // [net]: its row; or, for a list, the complement of where that begins
+  Array<LocalIndex> lambda_;        // [net]
+  Array<LocalIndex> counts_;        // [row][part]
+  Array<std::uint8_t> affinities_;  // [row][0, 1][part]: of the count, and of one less
+  Array<Entry> entries_;            // list after list, each with room for as many parts as the net can have
 };
 
 }  // namespace polyad

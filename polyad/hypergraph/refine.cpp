@@ -1,9 +1,12 @@
 #include "polyad/hypergraph/refine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <utility>
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/hypergraph/shuffled.hpp"
@@ -21,11 +24,65 @@ Index chunks_of_batch(Index num_chunks) {
   return std::clamp<Index>(num_chunks / 64, 32, 256);
 }
 
+// Sixteen bytes are widened by shifts and masks, which all machines have for vectors; so the sums of sixteen
+// parts lie in another order: those of every second part first, or of every fourth.
+constexpr int num_bytes = 16;
+
 template <class Sum>
-Sum largest(const Sum* sums, Index count) {
-  Sum most = 0;
-  for (Index p = 0; p < count; ++p) most = std::max(most, sums[p]);
+constexpr int place(int part) {
+  constexpr int step = int(sizeof(Sum));
+  return part / num_bytes * num_bytes + part % step * (num_bytes / step) + part % num_bytes / step;
+}
+
+template <class Sum>
+struct Lanes {
+  using Vector [[gnu::vector_size(num_bytes)]] = Sum;
+
+  static Vector load(const void* from) {
+    Vector lanes;
+    std::memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+  }
+};
+
+template <class Vector>
+Vector larger(const Vector& a, const Vector& b) {
+  return a > b ? a : b;
+}
+
+template <class Sum>
+typename Lanes<Sum>::Vector largest_lanes(const Sum* sums) {
+  auto most = Lanes<Sum>::load(sums);
+  for (Index p = num_bytes / sizeof(Sum); p < block; p += num_bytes / sizeof(Sum))
+    most = larger(most, Lanes<Sum>::load(sums + p));
   return most;
+}
+
+template <class Sum>
+Sum largest(const typename Lanes<Sum>::Vector& lanes) {
+  std::array<Sum, num_bytes / sizeof(Sum)> numbers;
+  std::memcpy(numbers.data(), &lanes, sizeof lanes);
+  Sum most = 0;
+  for (const auto number : numbers) most = std::max(most, number);
+  return most;
+}
+
+// The sums of one block of parts; those of nets with lists are in them already.
+template <class Sum>
+void add_block(std::span<const std::uint8_t* const> affinities, std::span<const std::int64_t> weights,
+               Sum* sums, Index begin) {
+  constexpr int step = int(sizeof(Sum)), num_lanes = num_bytes / step, num_vectors = int(block) / num_lanes;
+  std::array<typename Lanes<Sum>::Vector, num_vectors> totals;
+  for (int j = 0; j < num_vectors; ++j) totals[j] = Lanes<Sum>::load(sums + begin + num_lanes * j);
+  for (std::size_t i = 0; i < affinities.size(); ++i) {
+    const auto weight = Sum(weights[i]);
+    for (int j = 0; j < num_vectors; ++j) {
+      const auto bytes = Lanes<Sum>::load(affinities[i] + begin + j / step * num_bytes);
+      totals[j] += (bytes >> Sum(8 * (j % step)) & Sum(0xff)) * weight;
+    }
+  }
+  for (int j = 0; j < num_vectors; ++j)
+    std::memcpy(sums + begin + num_lanes * j, &totals[j], sizeof totals[j]);
 }
 
 }  // namespace
@@ -37,7 +94,9 @@ Refiner::Refiner(const Hypergraph& h, std::vector<int>& parts, const PartLimits&
       objective_(objective),
       num_parts_(int(limits[0].size())),
       balance_(h, parts, limits),
-      counts_(h, parts, num_parts_) {
+      counts_(h, parts, num_parts_),
+      content_since_(std::size_t(h.num_vertices()), 0),
+      changed_(std::size_t(h.num_nets()), 0) {
   for (Index lambda = 0; lambda <= num_parts_; ++lambda) steps_.push_back(objective.units_of_next(lambda));
 }
 
@@ -52,33 +111,75 @@ std::int64_t Refiner::gain(Index vertex, int to) const {
   const int own = parts_[vertex];
   std::int64_t gain = 0;
   for (const auto net : h_.nets(vertex))
-    gain += weight_at(net, own) * (std::int64_t(counts_.affinity()(counts_.of(net, to))) -
-                                   counts_.affinity()(counts_.of(net, own) - 1));
+    gain += weight_at(net, own) *
+            (std::int64_t(counts_.affinity()(counts_.of(net, to))) - counts_.affinity_without_one(net, own));
   return gain;
 }
 
+// Nets with lists add to the sums; those with rows are noted.
 template <class Sum>
-Refiner::Proposal Refiner::best_part(Index vertex, Wish wish, const Drawn& drawn, Sum* sums) const {
-  const int own = parts_[vertex];
-  const auto nets = h_.nets(vertex);
-  std::fill_n(sums, counts_.width(), Sum{});
-  for (std::size_t i = 0; i < nets.size(); ++i)
-    counts_.add_affinities(nets[i], Sum(drawn.weights[i] >> drawn.shift), sums);
-  sums[own] = 0;
-  Proposal best{vertex, -1, 0};
-  const std::int64_t stay = drawn.stay >> drawn.shift;
-  std::int64_t bar = wish == Wish::gain ? stay : 0;
-  for (Index begin = 0; begin < num_parts_; begin += block) {
-    if (std::int64_t(largest(sums + begin, block)) < bar) continue;
-    for (int part = int(begin); part < std::min<Index>(begin + block, num_parts_); ++part) {
-      const auto sum = std::int64_t(sums[part]);
-      if (sum < bar || part == own || !balance_.fits(vertex, part)) continue;
-      if (best.part >= 0 && sum == bar && balance_.room(part) <= balance_.room(best.part)) continue;
-      best.part = part;
-      bar = sum;
+void Refiner::add_lists(std::span<const LocalIndex> nets, Drawn& drawn, Sum* sums) const {
+  drawn.affinities.clear();
+  drawn.row_weights.clear();
+  for (std::size_t i = 0; i < nets.size(); ++i) {
+    const auto weight = drawn.weights[i] >> drawn.shift;
+    if (const auto* affinities = counts_.affinities(nets[i])) {
+      drawn.affinities.push_back(affinities);
+      drawn.row_weights.push_back(weight);
+    } else {
+      counts_.for_each_listed(nets[i], [&](int part, std::uint8_t affinity) {
+        auto& sum = sums[place<Sum>(part)];
+        sum = Sum(sum + weight * affinity);
+      });
     }
   }
-  best.gain = bar - stay;
+}
+
+// The part takes the place of the best so far if it is better, or as good and with more room.
+void Refiner::take_better(Proposal& best, int part, std::int64_t gain) const {
+  if (gain < best.gain || part == parts_[best.vertex]) return;
+  if (!balance_.fits(best.vertex, part)) {
+    best.is_blocked = true;
+    return;
+  }
+  if (best.part >= 0 && gain == best.gain && balance_.room(part) <= balance_.room(best.part)) return;
+  best.part = part;
+  best.gain = gain;
+}
+
+template <class Sum>
+Refiner::Proposal Refiner::best_part(Index vertex, Wish wish, Drawn& drawn, Sum* sums) const {
+  const auto nets = h_.nets(vertex);
+  const std::int64_t stay = drawn.stay >> drawn.shift;
+  Proposal best{vertex, -1, wish == Wish::gain ? 0 : -stay, false};
+  add_lists(nets, drawn, sums);
+  sums[place<Sum>(parts_[vertex])] = 0;
+  if (drawn.affinities.empty() && best.gain + stay > 0) {  // no part is good enough but those in the lists
+    for (const auto net : nets)
+      counts_.for_each_listed(net, [&](int part, std::uint8_t) {
+        take_better(best, part, std::int64_t(std::exchange(sums[place<Sum>(part)], 0)) - stay);
+      });
+    return best;
+  }
+  typename Lanes<Sum>::Vector most{};
+  for (Index begin = 0; begin < num_parts_; begin += block) {
+    add_block(drawn.affinities, drawn.row_weights, sums, begin);
+    if (parts_[vertex] / block == begin / block) sums[place<Sum>(parts_[vertex])] = 0;
+    most = larger(most, largest_lanes(sums + begin));
+  }
+  const auto take_from = [&](std::int64_t bar) {
+    for (Index begin = 0; begin < num_parts_; begin += block) {
+      if (std::int64_t(largest<Sum>(largest_lanes(sums + begin))) < bar) continue;
+      for (int part = int(begin); part < std::min<Index>(begin + block, num_parts_); ++part)
+        if (const auto sum = std::int64_t(sums[place<Sum>(part)]); sum >= bar)
+          take_better(best, part, sum - stay);
+    }
+  };
+  // First the parts that are the best; the others if none of those has room.
+  const auto top = std::int64_t(largest<Sum>(most)), least = best.gain + stay;
+  if (top >= least) take_from(top);
+  if (best.part < 0 && top > least) take_from(least);
+  std::fill_n(sums, counts_.width(), Sum{});
   return best;
 }
 
@@ -92,11 +193,13 @@ Refiner::Proposal Refiner::propose(Index vertex, Wish wish, Scratch& scratch) co
   for (const auto net : h_.nets(vertex)) {
     const auto weight = weight_at(net, own);
     drawn.weights.push_back(weight);
-    drawn.stay += weight * counts_.affinity()(counts_.of(net, own) - 1);
+    drawn.stay += weight * counts_.affinity_without_one(net, own);
     total += weight * full;
   }
-  if (wish == Wish::gain && drawn.stay == total) return {vertex, -1, 0};
+  if (wish == Wish::gain && drawn.stay == total) return {vertex, -1, 0, false};
   drawn.shift = 0;
+  if (total <= std::numeric_limits<std::uint8_t>::max())
+    return best_part(vertex, wish, drawn, scratch.bytes.data());
   if (total <= std::numeric_limits<std::uint16_t>::max())
     return best_part(vertex, wish, drawn, scratch.narrow.data());
   while (total >> drawn.shift > std::numeric_limits<std::uint32_t>::max()) ++drawn.shift;
@@ -105,7 +208,8 @@ Refiner::Proposal Refiner::propose(Index vertex, Wish wish, Scratch& scratch) co
 
 // The move is made if it still gains, or costs nothing and evens the parts out.
 bool Refiner::is_wanted(const Proposal& proposal) const {
-  const auto [vertex, part, expected] = proposal;
+  const auto vertex = proposal.vertex;
+  const int part = proposal.part;
   const int own = parts_[vertex];
   if (part < 0 || balance_.num_vertices(own) == 1 || !balance_.fits(vertex, part)) return false;
   const auto now = gain(vertex, part);
@@ -114,12 +218,20 @@ bool Refiner::is_wanted(const Proposal& proposal) const {
 
 void Refiner::move(Index vertex, int to) {
   const int from = parts_[vertex];
-  for (const auto net : h_.nets(vertex)) counts_.move_pin(net, from, to);
+  for (const auto net : h_.nets(vertex))
+    if (counts_.move_pin(net, from, to)) changed_[net] = now_;
   balance_.move(vertex, from, to);
   parts_[vertex] = to;
 }
 
+bool Refiner::is_as_before(Index vertex) const {
+  const auto since = content_since_[vertex];
+  return since > 0 && std::ranges::all_of(h_.nets(vertex), [&](auto net) { return changed_[net] < since; });
+}
+
+// In batches: what the vertices of one wish for does not depend on the order in which they are looked at.
 Index Refiner::pass(const Affinity& affinity, std::uint64_t seed) {
+  if (affinity != counts_.affinity()) std::ranges::fill(content_since_, 0);
   counts_.set_affinity(affinity);
   const auto chunks = shuffled((h_.num_vertices() + chunk - 1) / chunk, Random(seed, shuffle_stream));
   const Index batch = chunks_of_batch(std::ssize(chunks));
@@ -132,8 +244,13 @@ Index Refiner::pass(const Affinity& affinity, std::uint64_t seed) {
     parallel_parts(count, [&](Index begin, Index end, int thread) {
       for (Index c = begin; c < end; ++c) {
         const Index from = Index(chunks[first + c]) * chunk, to = std::min(from + chunk, h_.num_vertices());
-        for (Index v = from; v < to; ++v)
-          proposals[c * chunk + v - from] = propose(v, Wish::gain, scratch[thread]);
+        for (Index v = from; v < to; ++v) {
+          if (v + 1 < to)
+            for (const auto net : h_.nets(v + 1)) counts_.prefetch(net, parts_[v + 1]);
+          if (is_as_before(v)) continue;
+          auto& proposal = proposals[c * chunk + v - from] = propose(v, Wish::gain, scratch[thread]);
+          content_since_[v] = proposal.part < 0 && !proposal.is_blocked ? now_ : 0;
+        }
       }
     });
     for (const auto& proposal : proposals)
@@ -141,6 +258,7 @@ Index Refiner::pass(const Affinity& affinity, std::uint64_t seed) {
         move(proposal.vertex, proposal.part);
         ++moved;
       }
+    ++now_;
   }
   return moved;
 }

@@ -17,6 +17,8 @@ class Refiner {
   // Improves `parts` in place; all of these must outlive it.
   Refiner(const Hypergraph& h, std::vector<int>& parts, const PartLimits& limits, const Objective& objective);
 
+  Index num_vertices() const { return h_.num_vertices(); }
+
   // One look at every vertex; returns how many were moved. Never makes the sum of affinities worse.
   Index pass(const Affinity& affinity, std::uint64_t seed);
 
@@ -33,19 +35,24 @@ class Refiner {
     Index vertex = 0;
     int part = -1;
     std::int64_t gain = 0;
+    bool is_blocked = false;  // a better part has no room
   };
   enum class Wish { gain, leave };
   // What the nets of a vertex weigh to it, and how much they draw it to its own part.
   struct Drawn {
-    std::vector<std::int64_t> weights;  // [net of the vertex]
+    std::vector<std::int64_t> weights;            // [net of the vertex]
+    std::vector<const std::uint8_t*> affinities;  // [net with a row]
+    std::vector<std::int64_t> row_weights;        // [net with a row]
     std::int64_t stay = 0;
     int shift = 0;  // weights lose so many bits, so that their sums fit
   };
-  // What a thread needs to look at a vertex; the sums are [part].
+  // What a thread needs to look at a vertex; the sums are [part], and 0 in between.
   struct Scratch {
-    explicit Scratch(Index width) : narrow(std::size_t(width)), wide(std::size_t(width)) {}
+    explicit Scratch(Index width)
+        : bytes(std::size_t(width)), narrow(std::size_t(width)), wide(std::size_t(width)) {}
 
     Drawn drawn;
+    std::vector<std::uint8_t> bytes;
     std::vector<std::uint16_t> narrow;
     std::vector<std::uint32_t> wide;
   };
@@ -53,7 +60,11 @@ class Refiner {
   std::int64_t weight_at(Index net, int own) const;
   Proposal propose(Index vertex, Wish wish, Scratch& scratch) const;
   template <class Sum>
-  Proposal best_part(Index vertex, Wish wish, const Drawn& drawn, Sum* sums) const;
+  Proposal best_part(Index vertex, Wish wish, Drawn& drawn, Sum* sums) const;
+  template <class Sum>
+  void add_lists(std::span<const LocalIndex> nets, Drawn& drawn, Sum* sums) const;
+  void take_better(Proposal& best, int part, std::int64_t gain) const;
+  bool is_as_before(Index vertex) const;
   bool is_wanted(const Proposal& proposal) const;
   bool is_balanced() const;
   void move(Index vertex, int to);
@@ -65,6 +76,11 @@ class Refiner {
   int num_parts_;
   Balance balance_;
   PinCounts counts_;
+  // Time goes on from batch to batch. A vertex that wished for nothing is not asked again as long as its
+  // nets stay as they are.
+  std::uint32_t now_ = 1;
+  Array<std::uint32_t> content_since_;  // [vertex]; 0: it is not
+  Array<std::uint32_t> changed_;        // [net]: when it last became such that a vertex may wish for more
 };
 
 }  // namespace polyad

@@ -99,6 +99,9 @@ std::string distribution_text(const CpdRun& run) {
       text += fmt::format(", of which {} {} not fit into {} per process", run.num_too_large,
                           run.num_too_large == 1 ? "does" : "do",
                           with_prefix(double(run.options.max_bytes), "B"));
+    if (std::ranges::any_of(run.candidates,
+                            [](const auto& one) { return one.first.ends_with("hypergraph"); }))
+      text += ", a hypergraph partition that lay beside the tensor among them";
   }
   text += fmt::format(
       "\nimbalance: nonzeros {:.2f}, volume {:.2f}, rows {:.2f}; predicted {:.3g} ms per "

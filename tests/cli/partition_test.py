@@ -217,6 +217,14 @@ class DecompositionTest(PartitionTest):
                              "hypergraph", processes=3)
         self.assertEqual(result["communication"]["volume_words_per_iteration"], 5 * cut)
 
+    def test_auto_weighs_a_partition_that_is_there(self) -> None:
+        def words() -> str:
+            return run("cpd", self.debian, "-r", 4, "-i", 2, "--distribution", "fine", processes=3).stdout
+
+        self.assertNotIn("hypergraph", words())
+        self.partition(self.debian, "-k", 3)
+        self.assertIn("a hypergraph partition that lay beside the tensor among them", words())
+
     def test_it_is_the_same_decomposition(self) -> None:
         alone = self.result("cpd", self.debian, "-q", "-r", 4, "-i", 5, "--partition", "hypergraph")
         shared = self.result("cpd", self.debian, "-q", "-r", 4, "-i", 5, "--partition", "hypergraph", processes=3)

@@ -110,8 +110,17 @@ TEST(CoarseModel, joins_slices_that_share_a_nonzero) {
         for (int other = 0; other < 3; ++other)
           expected[vertex_of[m][x.indices(m)[z]]].insert(LocalIndex(vertex_of[other][x.indices(other)[z]]));
     for (Index net = 0; net < next; ++net) EXPECT_TRUE(std::ranges::equal(model.h.pins(net), expected[net]));
-    for (int m = 0; m < 3; ++m) EXPECT_EQ(total_weight(model.h, m), x.num_nonzeros());
+    for (int m = 0; m < 3; ++m) EXPECT_EQ(total_weight(model.h, m), fine_model(x).h.num_vertices());
   }
+}
+
+TEST(CoarseModel, counts_nonzeros_that_repeat_once) {
+  const SparseTensor<double> x({2, 2}, {{0, 0, 0, 1}, {0, 0, 1, 1}}, {1, 2, 3, 4});
+  const auto model = coarse_model(x, SliceWeights::per_mode);
+  EXPECT_EQ(model.h.vertex_weight(0, 0), 2);
+  EXPECT_EQ(model.h.vertex_weight(1, 0), 1);
+  EXPECT_EQ(model.h.vertex_weight(2, 1), 1);
+  EXPECT_EQ(model.h.vertex_weight(3, 1), 2);
 }
 
 TEST(RowModel, has_rows_as_vertices_and_columns_as_nets) {
