@@ -71,7 +71,8 @@ template <class Real>
 double largest_difference(const RatingRows<Real>& a, const RatingRows<Real>& b) {
   double most = 0;
   const auto compare = [&](std::span<const Real> x, std::span<const Real> y) {
-    for (std::size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(double(x[i]) - double(y[i])));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      most = std::max(most, std::abs(double(x[i]) - double(y[i])) / (1 + std::abs(double(y[i]))));
   };
   compare(a.factors.flat(), b.factors.flat());
   compare(a.biases, b.biases);
