@@ -56,10 +56,10 @@ class Bench:
 
     def polyad(self, rank: int, threads: int, epochs: int, test: bool) -> dict:
         command = [self.args.polyad, "complete", str(self.files["train"]), "-r", str(rank), "-t", str(threads)]
-        command += ["--epochs", str(epochs), "--lr", str(self.args.lr), "--reg", str(self.args.reg), "--patience", "0"]
-        command += ["--ranking", "0", "--json", "-", "-q"]
+        command += ["--epochs", str(epochs), "--lr", str(self.args.lr), "--reg", str(self.args.reg)]
+        command += ["--json", "-", "-q"]
         if test:
-            command += ["--test", str(self.files["test"])]
+            command += ["--test", str(self.files["test"]), "--patience", "0", "--ranking", "0"]
         environment = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
         return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
 

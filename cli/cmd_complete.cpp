@@ -314,8 +314,9 @@ void add_training_options(CLI::App& command, Args& args) {
       ->check(CLI::NonNegativeNumber);
   command.add_flag("--no-bias", args.is_plain, "Factors alone: no mean, no biases of users and items");
   command
-      .add_option("--patience", complete.patience,
-                  "Stop after so many epochs without a lower test error (0: never, and keep the last)")
+      .add_option(
+          "--patience", complete.patience,
+          "With --test: stop after so many epochs without a lower error (0: never, and keep the last)")
       ->capture_default_str()
       ->check(CLI::Range(0, std::numeric_limits<int>::max()));
   command.add_option("--seed", complete.seed, "Of the start, of --test and of --partition random")
@@ -332,8 +333,9 @@ void add_complete(CLI::App& app, const Comm& comm) {
   auto args = std::make_shared<Args>();
   auto* command = app.add_subcommand("complete", "Learn a recommender from ratings of items by users");
   add_training_options(*command, *args);
-  command->add_option("--test", args->test,
-                      "Ratings to test on: a file, a share of the ratings as in 0.1, or leave-one-out");
+  auto* test = command->add_option(
+      "--test", args->test, "Ratings to test on: a file, a share of the ratings as in 0.1, or leave-one-out");
+  command->get_option("--patience")->needs(test);
   command
       ->add_option("--sync", args->sync,
                    "Sub-epochs per epoch, after which processes synchronise: auto, max (no staleness), or a "
@@ -346,6 +348,7 @@ void add_complete(CLI::App& app, const Comm& comm) {
   command
       ->add_option("--ranking", args->ranking_k,
                    "With --test: measure so many first recommendations per user (0: do not)")
+      ->needs(test)
       ->capture_default_str()
       ->check(CLI::Range(0, 10000));
   command->add_option("--out", args->out, "Write the model: a directory, for recommend and predict");

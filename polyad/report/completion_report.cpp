@@ -220,22 +220,23 @@ std::string epoch_text(const EpochRecord& record) {
 }
 
 std::string completion_text(const CompletionRun& run) {
-  auto text = fmt::format("{} users, {} items, {} ratings of mean {:.4g} and deviation {:.4g}\n",
-                          with_commas(run.num_users), with_commas(run.num_items),
-                          with_commas(run.num_ratings), run.mean, run.scale);
+  auto text =
+      fmt::format("{}, {}, {} of mean {:.4g} and deviation {:.4g}\n", counted(run.num_users, "user"),
+                  counted(run.num_items, "item"), counted(run.num_ratings, "rating"), run.mean, run.scale);
   text += communication_text(run);
-  text += fmt::format("{} factors{}, {}, {} epochs ({}), {}ratings/s\n", run.options.num_factors,
+  text += fmt::format("{}{}, {}, {} ({}), {}ratings/s\n", counted(run.options.num_factors, "factor"),
                       run.options.has_biases ? " and biases" : "", to_string(run.options.step.kind),
-                      run.epochs_run(), stop_text(run.stop), with_prefix(run.ratings_per_second(), ""));
+                      counted(run.epochs_run(), "epoch"), stop_text(run.stop),
+                      with_prefix(run.ratings_per_second(), ""));
   text += fmt::format("train RMSE {:.5g}, MAE {:.5g}", run.train.rmse, run.train.mae);
   if (run.test_errors)
-    text += fmt::format("; test RMSE {:.5g}, MAE {:.5g} (epoch {}, {} ratings)", run.test_errors->rmse,
-                        run.test_errors->mae, run.best_epoch, with_commas(run.num_test));
+    text += fmt::format("; test RMSE {:.5g}, MAE {:.5g} (epoch {}, {})", run.test_errors->rmse,
+                        run.test_errors->mae, run.best_epoch, counted(run.num_test, "rating"));
   if (run.ranking && run.ranking->num_users > 0)
-    text += fmt::format(
-        "\nof the first {} recommendations: precision {:.4f}, recall {:.4f}, NDCG {:.4f} ({} users)",
-        run.ranking->k, run.ranking->precision, run.ranking->recall, run.ranking->ndcg,
-        with_commas(run.ranking->num_users));
+    text +=
+        fmt::format("\nof the first {} recommendations: precision {:.4f}, recall {:.4f}, NDCG {:.4f} ({})",
+                    run.ranking->k, run.ranking->precision, run.ranking->recall, run.ranking->ndcg,
+                    counted(run.ranking->num_users, "user"));
   return text;
 }
 

@@ -201,6 +201,8 @@ class OddRatingsTest(CompleteTest):
 
     def test_what_makes_no_sense_is_refused(self) -> None:
         path = self.ratings(30, 20, 200)
+        for option in ("--patience", "--ranking"):
+            self.assert_refused(f"{option} requires --test", 2, "complete", path, option, 2)
         self.assert_refused("--test 1.5: expected a share between 0 and 1, as in 0.1", 2, "complete", path, "--test", 1.5)
         self.assert_refused("--decay goes with --schedule inverse", 2, "complete", path, "--decay", 0.5)
         self.assert_refused("--sync 2: expected auto, max, or a number from 1 to that of processes, 1", 2, "complete", path,
