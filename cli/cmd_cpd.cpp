@@ -70,8 +70,8 @@ io::KruskalFormat output_format(const std::string& out) {
 void check_room(const std::string& out, std::span<const Index> extents, Index num_components) {
   const auto place = std::filesystem::absolute(out).lexically_normal();
   std::error_code unknown;
-  auto folder = place.parent_path();
-  if (place.filename().empty()) folder = folder.parent_path();
+  auto folder = place.filename().empty() ? place.parent_path() : place;
+  if (!std::filesystem::is_directory(folder, unknown)) folder = folder.parent_path();
   const auto space = std::filesystem::space(folder, unknown);
   if (unknown || io::has_gzip_extension(out)) return;
   double numbers = 0;
@@ -153,12 +153,12 @@ void save_all(const Args& args, CpdRun& run, const KruskalRows<Real>& model,
 }
 
 // What distributions are weighed by, besides time. In a format that was asked for, trees may be smaller than
-// predicted.
+// predicted. All processes weigh with the most threads that one has, so that they choose alike.
 template <class Real>
-MemoryLimit memory_limit(const DecomposeOptions& options) {
-  const auto need = [&options](const PartLoads& loads, Scheme scheme) {
+MemoryLimit memory_limit(const DecomposeOptions& options, int most_threads) {
+  const auto need = [&options, most_threads](const PartLoads& loads, Scheme scheme) {
     return memory_need(loads, scheme, options.als.num_components, options.max_bytes, options.format,
-                       {.value_bytes = sizeof(Real), .threads = num_threads()});
+                       {.value_bytes = sizeof(Real), .threads = most_threads});
   };
   return {options.max_bytes, need, options.format == "auto"};
 }
@@ -177,15 +177,16 @@ void run_with(const Comm& comm, const Args& args) {
   if (!args.out.empty())
     collectively(comm, [&] {
       io::check_label_files(io::labels_anchor(args.out, output_format(args.out)), loaded.labels);
-      check_room(args.out, loaded.tensor.extents(), options.als.num_components);
+      if (comm.rank() == 0) check_room(args.out, loaded.tensor.extents(), options.als.num_components);
     });
   options.mode_order = parse_mode_order(args.mode_order, loaded.tensor.order());
   options.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());
   const auto machine = load_machine(comm);
+  const auto most_threads = int(comm.all_reduce(Index(num_threads()), Reduce::max));
   const auto chosen = console.progress().during("choosing a distribution", [&] {
     return decide_distribution(comm, loaded.tensor, args.input.path, distribution_for(args), options.als.seed,
-                               options.als.num_components, machine.model, memory_limit<Real>(options),
-                               console);
+                               options.als.num_components, machine.model,
+                               memory_limit<Real>(options, most_threads), console);
   });
   const double decide_seconds = watch.lap();
   auto x = prepare<Real>(comm, std::move(loaded.tensor), options, console.progress(), chosen.distribution);
@@ -205,9 +206,10 @@ void run_with(const Comm& comm, const Args& args) {
   run.load_seconds = load_seconds;
   const ServedRows<Real> model(x.tensor, std::move(result.model));
   run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
-  collectively(comm, [&] {  // what fails on one process while it reads rows does not hold up the others
-    model.serve(
-        [&](const KruskalRows<Real>& rows) { save_all(args, run, rows, x.options, loaded.labels, console); });
+  const auto failure = model.serve(
+      [&](const KruskalRows<Real>& rows) { save_all(args, run, rows, x.options, loaded.labels, console); });
+  collectively(comm, [&] {
+    if (failure) std::rethrow_exception(failure);
   });
   console.result(cpd_json(run));
 }

@@ -164,16 +164,31 @@ Distribution by_hypergraph(const Comm& comm, const SparseTensor<double>& share, 
   return listed(comm, share, model, std::move(kept.parts), seed);
 }
 
+// Nobody has asked for it: one that cannot be read is no reason to stop.
+std::optional<KeptPartition> readable_partition(const Comm& comm, const SparseTensor<double>& share,
+                                                const std::string& path,
+                                                const TensorPartitionOptions& options,
+                                                const Console& console) {
+  try {
+    return kept_partition(comm, share, path, options);
+  } catch (const Error& error) {
+    console.warn(fmt::format("{}; it is left out", error.what()));
+    return std::nullopt;
+  }
+}
+
 // Partitions that lie beside the tensor already, so far as they are among what was asked for.
 std::vector<Distribution> kept_distributions(const Comm& comm, const SparseTensor<double>& share,
                                              const std::string& path, const DistributionArgs& args,
-                                             const DistributionOptions& options) {
+                                             const DistributionOptions& options, const Console& console) {
   std::vector<Distribution> found;
   if (args.partition != "auto" || cuts_modes(args)) return found;
   for (const auto model : {PartitionModel::fine, PartitionModel::coarse}) {
     if (args.scheme != "auto" && args.scheme != to_string(model)) continue;
-    auto kept = kept_partition(comm, share, path, hypergraph_options(model, comm.size(), options.seed));
+    auto kept =
+        readable_partition(comm, share, path, hypergraph_options(model, comm.size(), options.seed), console);
     if (!kept) continue;
+    if (!kept->notice.empty()) console.warn(kept->notice);
     found.push_back(listed(comm, share, model, std::move(kept->parts), options.seed));
     found.back().row_rule = options.row_rule;
   }
@@ -246,7 +261,7 @@ ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<doub
     // One process has all, whatever was asked for.
     if (comm.size() == 1 && (!options.grid || options.grid->size() == 1)) return {};
     return choose_distribution(comm, share, options, num_components, machine, limit,
-                               kept_distributions(comm, share, path, args, options));
+                               kept_distributions(comm, share, path, args, options, console));
   }
   auto distribution = is_hypergraph ? by_hypergraph(comm, share, path, args, seed, console)
                                     : from_file(comm, share, args, seed);

@@ -114,11 +114,15 @@ void RedistributionSearch::try_step(Move move, const std::vector<int>& grid_mode
   open_.emplace(cost, to);
 }
 
-// Whether such a move is within the limit even if it leaves a process with nothing and is, where it can be, a
-// permutation.
+// Whether such a move is within the limit even if it leaves a process with nothing and is, where that is
+// cheaper, a permutation.
 bool RedistributionSearch::can_pay(Move move, const std::vector<int>& grid_modes) const {
-  const auto cheapest = move == Move::all_to_all ? Move::permutation : move;
-  return now_ + seconds(cost_of(cheapest, num_processes(grid_modes, grid_), size_, 0), machine_) < limit_;
+  const auto least = [&](Move kind) {
+    return seconds(cost_of(kind, num_processes(grid_modes, grid_), size_, 0), machine_);
+  };
+  const double cost =
+      move == Move::all_to_all ? std::min(least(move), least(Move::permutation)) : least(move);
+  return now_ + cost < limit_;
 }
 
 void RedistributionSearch::try_placements(Move move, const std::vector<int>& grid_modes,

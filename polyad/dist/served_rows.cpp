@@ -1,7 +1,6 @@
 #include "polyad/dist/served_rows.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <numeric>
 
 #include "polyad/base/parallel.hpp"
@@ -23,6 +22,8 @@ ServedRows<Real>::ServedRows(const DistTensor<Real>& x, Kruskal<Real> local, int
     : x_(x), local_(std::move(local)), root_(root) {
   for (int m = 0; m < x.order(); ++m) {
     ascending_.push_back(by_ascending(x.rows(m).first(std::size_t(x.num_owned(m)))));
+    own_.emplace_back();
+    for (const Index row : ascending_.back()) own_.back().push_back(x.rows(m)[row]);
     num_rows_.push_back(x.comm().all_reduce(x.num_owned(m)));
   }
 }
@@ -30,18 +31,24 @@ ServedRows<Real>::ServedRows(const DistTensor<Real>& x, Kruskal<Real> local, int
 template <class Real>
 RowBlock<Real> ServedRows<Real>::own_rows(const Request& request) const {
   const auto mode = int(request.mode);
-  const auto global = x_.rows(mode);
-  const auto row_of = [&](Index local) { return global[local]; };
-  const auto& order = ascending_[mode];
-  const auto first = std::ranges::lower_bound(order, request.begin, {}, row_of);
-  const auto last = std::ranges::lower_bound(order, request.end, {}, row_of);
-  RowBlock<Real> own{Array<Index>(std::size_t(last - first)),
+  const auto& rows = own_[mode];
+  const auto first = std::ranges::lower_bound(rows, request.begin) - rows.begin();
+  const auto last = std::ranges::lower_bound(rows, request.end) - rows.begin();
+  RowBlock<Real> own{{rows.begin() + first, rows.begin() + last},
                      Matrix<Real>(last - first, local_.num_components())};
   parallel_for(last - first, [&](Index i) {
-    own.rows[i] = row_of(first[i]);
-    std::ranges::copy(local_.factors[mode].row(first[i]), own.values.row(i).begin());
+    std::ranges::copy(local_.factors[mode].row(ascending_[mode][first + i]), own.values.row(i).begin());
   });
   return own;
+}
+
+// Every process has an equal share of them, at most.
+template <class Real>
+Index ServedRows<Real>::end_of(const Request& request) const {
+  const auto mode = int(request.mode);
+  const Index count = std::max<Index>(1, request.count / x_.comm().size());
+  return x_.comm().all_reduce(end_of_stretch(own_[mode], x_.extents()[mode], request.begin, count),
+                              Reduce::min);
 }
 
 template <class Real>
@@ -61,24 +68,36 @@ RowBlock<Real> ServedRows<Real>::gather(const Request& request) const {
 }
 
 template <class Real>
-void ServedRows<Real>::serve(const std::function<void(const KruskalRows<Real>&)>& use) const {
+std::exception_ptr ServedRows<Real>::serve(const std::function<void(const KruskalRows<Real>&)>& use) const {
   const Comm& comm = x_.comm();
   const Request no_more{-1, 0, 0};
   if (comm.rank() != root_) {
     for (Request r = comm.broadcast(no_more, root_); r.mode >= 0; r = comm.broadcast(no_more, root_))
-      gather(r);
-    return;
+      r.count > 0 ? void(end_of(r)) : void(gather(r));
+    return nullptr;
   }
   std::exception_ptr error;
+  bool is_under_way = false;
+  const auto together = [&](const Request& request, auto answer) {
+    is_under_way = true;
+    auto result = answer(comm.broadcast(request, root_));
+    is_under_way = false;
+    return result;
+  };
   try {
-    use({local_.weights, x_.extents(), num_rows_, [&](int mode, Index begin, Index end) {
-           return gather(comm.broadcast(Request{mode, begin, end}, root_));
+    use({local_.weights, x_.extents(), num_rows_,
+         [&](int mode, Index begin, Index end) {
+           return together({mode, begin, end}, [&](const Request& r) { return gather(r); });
+         },
+         [&](int mode, Index begin, Index count) {
+           return together({mode, begin, 0, count}, [&](const Request& r) { return end_of(r); });
          }});
   } catch (...) {
+    if (is_under_way) throw;
     error = std::current_exception();
   }
   (void)comm.broadcast(no_more, root_);
-  if (error) std::rethrow_exception(error);
+  return error;
 }
 
 template class ServedRows<float>;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <vector>
 
@@ -16,14 +17,17 @@ class ServedRows {
   // local: the rows that this process owns of the tensor, which must outlive this. Collective.
   ServedRows(const DistTensor<Real>& x, Kruskal<Real> local, int root = 0);
 
-  // On the root runs use(rows); the other processes hand it what it reads until it has ended. What it throws
-  // is thrown on the root only, when they have been let go. Collective.
-  void serve(const std::function<void(const KruskalRows<Real>&)>& use) const;
+  // On the root runs use(rows); the other processes hand it what it reads until it has ended. Returns, on the
+  // root, what it threw, when they have been let go. What fails while rows are on their way is thrown where
+  // it failed, and the others wait. Collective.
+  [[nodiscard]] std::exception_ptr serve(const std::function<void(const KruskalRows<Real>&)>& use) const;
 
  private:
+  // mode -1: there are no more; count > 0: not the rows, but where so many of them end
   struct Request {
-    Index mode, begin, end;  // mode -1: there are no more
+    Index mode, begin, end, count = 0;
   };
+  Index end_of(const Request& request) const;
   RowBlock<Real> gather(const Request& request) const;
   RowBlock<Real> own_rows(const Request& request) const;
 
@@ -32,6 +36,7 @@ class ServedRows {
   int root_;
   std::vector<Index> num_rows_;          // [mode]: of all processes
   std::vector<Array<Index>> ascending_;  // [mode]: own local rows, by global row
+  std::vector<Array<Index>> own_;        // [mode]: their global rows, ascending
 };
 
 }  // namespace polyad

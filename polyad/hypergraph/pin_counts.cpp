@@ -91,7 +91,8 @@ bool PinCounts::move_pin(Index net, int from, int to) {
   const Index left = of(net, from) - 1, before = of(net, to);
   remove_pin(net, from);
   add_pin(net, to);
-  return affinity_(before + 1) != affinity_(before) || (left > 0 && affinity_(left - 1) != affinity_(left));
+  // A part that is left changes what the net weighs, where that depends on how many parts it has.
+  return left == 0 || affinity_(before + 1) != affinity_(before) || affinity_(left - 1) != affinity_(left);
 }
 
 void PinCounts::set_affinities(Index row, int part) {

@@ -183,7 +183,8 @@ RatingArchive<Real> read_rating_archive(const InputFile& file) {
   training.epochs = read_epochs(arrays);
   training.step = arrays.number("step");
   training.shrinkage.per_rating = arrays.number("regularisation");
-  if (arrays.has("shrinkage")) training.shrinkage.per_row = arrays.number("shrinkage");
+  // There was none before it had a name.
+  training.shrinkage.per_row = arrays.has("shrinkage") ? arrays.number("shrinkage") : 0;
   training.user_squares = arrays.list<Real>("user_squares");
   training.item_squares = arrays.list<Real>("item_squares");
   if (const auto fault = fault_of(model, training); !fault.empty()) arrays.fail(fault);

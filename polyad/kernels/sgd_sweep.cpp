@@ -77,10 +77,12 @@ ErrorSums add_in_order(std::span<const ErrorSums> parts) {
   return all;
 }
 
-// What is left of a row that a step of this size pulls to zero.
+// What steps of these sizes leave of a row and of its bias: 1 / (1 + size pull), by one division.
 template <class Real>
-Real kept(Real size, Real pull) {
-  return std::max(1 - size * pull, Real(SgdStep::least_kept));
+RowPull<Real> kept(Real size, Real bias_size, const RowPull<Real>& pull) {
+  const Real factors = 1 + size * pull.factors, bias = 1 + bias_size * pull.bias;
+  const Real reciprocal = 1 / (factors * bias);
+  return {reciprocal * bias, reciprocal * factors};
 }
 
 template <class Real, int Width, bool IsAdaptive>
@@ -148,13 +150,13 @@ class Sweep {
       user_size = adapted(user_squares_[rating.user], e, user_pull.factors, w_square, h_square, product);
       item_size = adapted(item_squares_[rating.item], e, item_pull.factors, h_square, w_square, product);
     }
-    const Real keep_w = kept(user_size, user_pull.factors), keep_h = kept(item_size, item_pull.factors);
-    Rows::move(w, h, keep_w, user_size / keep_w * e, keep_h, item_size / keep_h * e, stride_);
-    move(user_biases_[rating.user], by_.of_biases * user_size, user_pull.bias, e);
-    move(item_biases_[rating.item], by_.of_biases * item_size, item_pull.bias, e);
-  }
-  static void move(Real& bias, Real size, Real pull, Real e) {
-    bias = std::fma(kept(size, pull), bias, size * e);
+    const Real user_bias_size = by_.of_biases * user_size, item_bias_size = by_.of_biases * item_size;
+    const auto keep_user = kept(user_size, user_bias_size, user_pull);
+    const auto keep_item = kept(item_size, item_bias_size, item_pull);
+    Rows::move(w, h, keep_user.factors, user_size * e, keep_item.factors, item_size * e, stride_);
+    Real &user_bias = user_biases_[rating.user], &item_bias = item_biases_[rating.item];
+    user_bias = keep_user.bias * std::fma(user_bias_size, e, user_bias);
+    item_bias = keep_item.bias * std::fma(item_bias_size, e, item_bias);
   }
 
   // The size of a step of a row, by what it has seen until now; then it has seen this gradient too.
@@ -240,9 +242,6 @@ namespace ref {
 template <class Real>
 ErrorSums sgd_sweep(std::span<const LocalRating<Real>> ratings, RatingRows<Real>& users,
                     RatingRows<Real>& items, const RatingPulls<Real>& pulls, const SgdStep& step) {
-  const auto pulled = [](Real x, Real pull, Real size) {
-    return std::min(size * pull, Real(1 - SgdStep::least_kept)) * x;
-  };
   ErrorSums sums;
   for (const auto& [user, item, value] : ratings) {
     const auto w = users.factors.row(user), h = items.factors.row(item);
@@ -261,12 +260,12 @@ ErrorSums sgd_sweep(std::span<const LocalRating<Real>> ratings, RatingRows<Real>
     }
     for (std::size_t c = 0; c < w.size(); ++c) {
       const Real before = w[c];
-      w[c] += sizes[0] * e * h[c] - pulled(w[c], of_user.factors, sizes[0]);
-      h[c] += sizes[1] * e * before - pulled(h[c], of_item.factors, sizes[1]);
+      w[c] = (w[c] + sizes[0] * e * h[c]) / (1 + sizes[0] * of_user.factors);
+      h[c] = (h[c] + sizes[1] * e * before) / (1 + sizes[1] * of_item.factors);
     }
     if (!step.moves_biases) continue;
-    users.biases[user] += sizes[0] * e - pulled(users.biases[user], of_user.bias, sizes[0]);
-    items.biases[item] += sizes[1] * e - pulled(items.biases[item], of_item.bias, sizes[1]);
+    users.biases[user] = (users.biases[user] + sizes[0] * e) / (1 + sizes[0] * of_user.bias);
+    items.biases[item] = (items.biases[item] + sizes[1] * e) / (1 + sizes[1] * of_item.bias);
   }
   return sums;
 }

@@ -11,17 +11,14 @@ struct SgdStep {
   // AdaGrad: a row that has seen gradients g moves by size / sqrt(1 + sum of |g|^2 per factor).
   bool is_adaptive = false;
   Index num_factors = 1;  // of the model, for AdaGrad
-
-  // What is left of a row, however strong the pull.
-  static constexpr double least_kept = 0.1;
 };
 
 // Learns from every rating once, in the order of the blocks. With e = value - biases - <w, h>, of a user's
 // row w and an item's row h, both from the values before:
-//   w += size (e h - pull w),  h += size (e w - pull h)
-// and likewise the biases, as if their partner were 1. Pulls are those of the row, and less where too little
-// of it would be kept. Returns the errors as they were met. The same bits for any number of threads. Values
-// are given without the mean.
+//   w = (w + size e h) / (1 + size pull),  h = (h + size e w) / (1 + size pull)
+// and likewise the biases, as if their partner were 1: a step along the error, and back by the pull of the
+// row where it ends, so that no pull is too strong. Returns the errors as they were met. The same bits for
+// any number of threads. Values are given without the mean.
 template <class Real>
 ErrorSums sgd_sweep(const RatingBlocks<Real>& blocks, RatingRows<Real>& users, RatingRows<Real>& items,
                     const RatingPulls<Real>& pulls, const SgdStep& step);

@@ -93,10 +93,12 @@ std::string distribution_text(const CpdRun& run) {
   if (!run.candidates.empty()) {
     const auto slowest =
         std::ranges::max_element(run.candidates, {}, &std::pair<std::string, double>::second);
-    text += fmt::format(": the fastest of {} that were weighed ({} predicted to take {:.3g} ms)",
-                        run.candidates.size(), slowest->first, 1e3 * slowest->second);
+    const auto count = Index(run.candidates.size());
+    text += run.num_too_large == count ? ": that which needs least" : ": the fastest";
+    text += fmt::format(" of {} that were weighed ({} predicted to take {:.3g} ms)", count, slowest->first,
+                        1e3 * slowest->second);
     if (run.num_too_large > 0)
-      text += fmt::format(", of which {} {} not fit into {} per process", run.num_too_large,
+      text += fmt::format(" but for {} that {} not fit into {} per process", run.num_too_large,
                           run.num_too_large == 1 ? "does" : "do",
                           with_prefix(double(run.options.max_bytes), "B"));
     if (std::ranges::any_of(run.candidates,

@@ -6,12 +6,17 @@
 
 namespace polyad {
 
+Index end_of_stretch(std::span<const Index> rows, Index extent, Index begin, Index count) {
+  const auto beyond = std::ranges::lower_bound(rows, begin) - rows.begin() + count;
+  return beyond < std::ssize(rows) ? rows[std::size_t(beyond)] : extent;
+}
+
 template <class Real>
 KruskalRows<Real> rows_in_memory(const Kruskal<Real>& model, std::vector<std::span<const Index>> global,
                                  std::vector<Index> extents) {
   std::vector<Index> num_rows;
   for (const auto& factor : model.factors) num_rows.push_back(factor.num_rows());
-  const auto read = [&model, global = std::move(global)](int mode, Index begin, Index end) {
+  const auto read = [&model, global](int mode, Index begin, Index end) {
     const auto& rows = global[mode];
     const Index first = std::ranges::lower_bound(rows, begin) - rows.begin();
     const Index last = std::ranges::lower_bound(rows, end) - rows.begin();
@@ -21,7 +26,10 @@ KruskalRows<Real> rows_in_memory(const Kruskal<Real>& model, std::vector<std::sp
                 block.values.flat().begin());
     return block;
   };
-  return {model.weights, std::move(extents), std::move(num_rows), read};
+  const auto end_of = [global, extents](int mode, Index begin, Index count) {
+    return end_of_stretch(global[mode], extents[mode], begin, count);
+  };
+  return {model.weights, std::move(extents), std::move(num_rows), read, end_of};
 }
 
 Index rows_at_once(Index num_components) {
@@ -33,8 +41,11 @@ template <class Real>
 void for_each_block(const KruskalRows<Real>& model, int mode,
                     const std::function<void(const RowBlock<Real>&)>& take) {
   const Index step = rows_at_once(model.num_components()), extent = model.extents[mode];
-  for (Index first = 0; first < extent; first += step)
-    take(model.read(mode, first, std::min(extent, first + step)));
+  for (Index first = 0; first < extent;) {
+    const Index last = model.end_of(mode, first, step);
+    take(model.read(mode, first, last));
+    first = last;
+  }
 }
 
 template <class Real>

@@ -24,6 +24,9 @@ struct KruskalRows {
   std::vector<Index> num_rows;  // [mode]: that exist
   // Those of rows [begin, end) of a mode that exist.
   std::function<RowBlock<Real>(int mode, Index begin, Index end)> read;
+  // Where a stretch that begins there may end for `count` rows of it to exist, at most: beyond `begin`, at
+  // most the extent. However far apart rows are, few such stretches have all of them.
+  std::function<Index(int mode, Index begin, Index count)> end_of;
 
   int order() const { return int(extents.size()); }
   Index num_components() const { return Index(weights.size()); }
@@ -34,6 +37,9 @@ struct KruskalRows {
 template <class Real>
 KruskalRows<Real> rows_in_memory(const Kruskal<Real>& model, std::vector<std::span<const Index>> global,
                                  std::vector<Index> extents);
+
+// The row behind `count` of these, which are ascending, from `begin` on; the extent where there are no more.
+Index end_of_stretch(std::span<const Index> rows, Index extent, Index begin, Index count);
 
 // How many rows of so many components are worth asking for at once: some megabytes.
 Index rows_at_once(Index num_components);

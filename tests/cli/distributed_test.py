@@ -56,7 +56,7 @@ class DistributedTest(ProgramTest):
         # The second mode is long: coarse grain, and grids that leave it whole, take more than those that cut it.
         tight = run("cpd", DEBIAN, *QUICK, "--memory", "34.7MB", processes=4)
         self.assertEqual(tight.returncode, 0, tight.stderr)
-        self.assertRegex(tight.stdout, r"of which \d+ do not fit into 34.7 MB per process")
+        self.assertRegex(tight.stdout, r"but for \d+ that do not fit into 34.7 MB per process")
         self.assertIn("medium 1x4x1x1", tight.stdout)
         result = run("cpd", DEBIAN, *QUICK, "--memory", "33.6MB", processes=4)
         self.assertEqual((result.returncode, result.stderr.count("no distribution fits into 33.6 MB per process")), (3, 1),
@@ -146,6 +146,11 @@ class DistributedTest(ProgramTest):
         self.assertEqual((self.folder / "one" / "mode-1-team.map").read_text(),
                          (self.folder / "many" / "mode-1-team.map").read_text())
         self.assertIn("moving nonzeros", (self.folder / "page.html").read_text())
+
+    def test_indices_may_be_as_large_as_hashes(self) -> None:
+        path = self.write("hashes.tns", "1 1 1 1.5\n2 4000000000000000000 3 2.5\n3 5 2 0.5\n2 5 1 1\n")
+        fits = [self.result("cpd", path, "-r", 2, "-i", 3, processes=processes)["fit"] for processes in (1, 3)]
+        self.assertAlmostEqual(*fits, delta=1e-9)
 
     def test_more_processes_than_there_is_work(self) -> None:
         """Sixteen on three nonzeros in empty surroundings; sixty-four on a hundred."""

@@ -50,7 +50,7 @@ RatingRows<Real> random_rows(Index num_rows, Index num_factors, std::uint64_t se
   return rows;
 }
 
-// Some so strong that they are limited.
+// Some very strong.
 template <class Real>
 RatingPulls<Real> random_pulls(const test::RatingShape& shape, std::uint64_t seed) {
   const Random random(seed, 12);
