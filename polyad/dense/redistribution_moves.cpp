@@ -96,8 +96,8 @@ void RedistributionSearch::place_everywhere(
 double RedistributionSearch::size_of(const TensorDistribution& state) const {
   double size = 1;
   for (int m = 0; m < state.order(); ++m) {
-    const Index number = parts(state.modes[m]);
-    size *= double((extents_[m] + number - 1) / number);
+    const Index number = parts(state.modes[m]), longest = (extents_[m] + number - 1) / number;
+    size *= double(longest);
   }
   return size;
 }
