@@ -26,7 +26,7 @@ KruskalRows<Real> rows_in_memory(const Kruskal<Real>& model, std::vector<std::sp
                 block.values.flat().begin());
     return block;
   };
-  const auto end_of = [global, extents](int mode, Index begin, Index count) {
+  const auto end_of = [global = std::move(global), extents](int mode, Index begin, Index count) {
     return end_of_stretch(global[mode], extents[mode], begin, count);
   };
   return {model.weights, std::move(extents), std::move(num_rows), read, end_of};
