@@ -30,6 +30,7 @@ class HypergraphReader {
       if (weighted) net_weights.push_back(weight(numbers));
       append_net(std::span(numbers).subspan(weighted ? 1 : 0), pins);
     }
+    check_vertices(std::ssize(pins.items));
     std::vector<Array<Index>> vertex_weights;
     if (format_ >= has_vertex_weights) {
       auto& weights = vertex_weights.emplace_back();
@@ -79,6 +80,13 @@ class HypergraphReader {
         fail(fmt::format("expected counts from 0 to {}, found {}", max_local_index, count));
     if (format_ != 0 && format_ != 1 && format_ != 10 && format_ != 11)
       fail(fmt::format("expected a format 0, 1, 10 or 11, found {}", format_));
+  }
+
+  // A vertex takes memory though nothing is said of it: a head with a digit too many would take all there is.
+  void check_vertices(Index num_pins) const {
+    constexpr Index few = 1000000, most_per_pin = 100;
+    if (num_vertices_ > few && num_vertices_ / most_per_pin > num_pins)
+      fail(fmt::format("the head says {} vertices, but all nets together name {}", num_vertices_, num_pins));
   }
 
   Index weight(std::span<const Index> numbers) const {

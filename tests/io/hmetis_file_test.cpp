@@ -37,6 +37,15 @@ TEST(HmetisFile, has_comments_empty_nets_and_pins_that_repeat) {
   EXPECT_TRUE(std::ranges::equal(h.pins(2), std::array{2, 3}));
 }
 
+TEST(HmetisFile, with_far_more_vertices_than_pins_is_refused) {
+  const test::TemporaryFolder folder;
+  const auto path = folder / "x.hgr";
+  std::ofstream(path) << "1 2000000000\n1 2 3\n";
+  EXPECT_THROW(io::read_hypergraph(path), Error);
+  std::ofstream(path) << "1 900000\n1 2 3\n";
+  EXPECT_EQ(io::read_hypergraph(path).num_vertices(), 900000);
+}
+
 TEST(PartitionFile, comes_back_as_it_was_written) {
   const test::TemporaryFolder folder;
   const auto path = folder / "x.part";

@@ -27,7 +27,7 @@ template <class Real>
 struct Sample {
   explicit Sample(const test::RatingShape& shape, Biases biases = Biases::with, std::uint64_t seed = 1)
       : model(test::random_rating_model<Real>(shape, biases, Entries::normal, seed)),
-        training{12, 0.02, 0.1, {}, {}},
+        training{12, 0.02, {0.1, 2}, {}, {}},
         ratings(test::random_ratings(shape, seed)),
         labels(2) {}
 
