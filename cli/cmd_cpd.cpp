@@ -11,6 +11,7 @@
 #include "cli/machine_file.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
+#include "polyad/algo/cp_opt.hpp"
 #include "polyad/algo/decompose.hpp"
 #include "polyad/algo/strategy_memory.hpp"
 #include "polyad/base/error.hpp"
@@ -152,15 +153,16 @@ void save_all(const Args& args, CpdRun& run, const KruskalRows<Real>& model,
     write_text(std::filesystem::path(args.out) / "summary.json", cpd_json(run).dump(2) + "\n");
 }
 
-// What distributions are weighed by, besides time. In a format that was asked for, trees may be smaller than
-// predicted. All processes weigh with the most threads that one has, so that they choose alike.
+// What distributions are weighed by, besides time. All processes weigh with the most threads that one has, so
+// that they choose alike.
 template <class Real>
 MemoryLimit memory_limit(const DecomposeOptions& options, int most_threads) {
   const auto need = [&options, most_threads](const PartLoads& loads, Scheme scheme) {
     return memory_need(loads, scheme, options.als.num_components, options.max_bytes, options.format,
-                       {.value_bytes = sizeof(Real), .threads = most_threads});
+                       {.value_bytes = sizeof(Real), .threads = most_threads},
+                       options.method == Method::opt ? num_cp_opt_vectors : 0);
   };
-  return {options.max_bytes, need, options.format == "auto"};
+  return {options.max_bytes, need};
 }
 
 template <class Real>

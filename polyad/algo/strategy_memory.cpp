@@ -1,6 +1,7 @@
 #include "polyad/algo/strategy_memory.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "polyad/kernels/factor.hpp"
 #include "polyad/tensor/sort.hpp"
@@ -15,7 +16,7 @@ Index most(const std::vector<PartLoad>& parts, Index PartLoad::*count) {
 }  // namespace
 
 MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_components, Index max_bytes,
-                       const std::string& format, const CostOptions& run) {
+                       const std::string& format, const CostOptions& run, Index num_vectors) {
   std::vector<Index> rows;
   for (const auto& parts : loads) rows.push_back(std::max<Index>(1, most(parts, &PartLoad::local)));
   // How many rows are complete where they are summed is not known: as if none were.
@@ -29,8 +30,11 @@ MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_componen
         shape, CostOptions{padded_components(num_components), run.value_bytes, run.threads, complete});
   }
   const auto mode_order = natural_mode_order(int(loads.size()));
-  const auto formats = scheme == Scheme::coarse ? list_coarse_formats(costs, mode_order)
-                                                : list_formats(costs.front(), mode_order);
+  auto formats = scheme == Scheme::coarse ? list_coarse_formats(costs, mode_order)
+                                          : list_formats(costs.front(), mode_order);
+  const Index numbers =
+      num_vectors * std::accumulate(rows.begin(), rows.end(), Index(0)) * padded_components(num_components);
+  for (auto& option : formats) option.work_bytes += numbers * run.value_bytes;
   if (const auto chosen = choose_format(formats, format, max_bytes)) return {chosen->peak_bytes(), true};
   return {std::ranges::min_element(formats, {}, &FormatOption::peak_bytes)->peak_bytes(), false};
 }

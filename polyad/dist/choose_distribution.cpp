@@ -24,15 +24,6 @@ DistributionOptions with_blocks(DistributionOptions options) {
 
 using Candidate = ChosenDistribution::Candidate;
 
-[[noreturn]] void refuse(const std::vector<Candidate>& candidates, Index max_bytes) {
-  auto text = fmt::format("no distribution fits into {} per process; predicted are\n  {:<28} {:>16} {:>12}",
-                          with_prefix(double(max_bytes), "B"), "distribution", "per iteration", "peak");
-  for (const auto& candidate : candidates)
-    text += fmt::format("\n  {:<28} {:>13.4g} ms {:>12}", candidate.name, 1e3 * candidate.seconds,
-                        with_prefix(double(candidate.memory.bytes), "B"));
-  throw Error(Errc::resource, text);
-}
-
 class Contest {
  public:
   Contest(const Comm& comm, const SparseTensor<double>& share, const DistributionOptions& options,
@@ -53,9 +44,6 @@ class Contest {
       for (const auto& strategy : fine_strategies(distributor_, options_)) enter(strategy);
     for (auto& distribution : made_already) entries_.push_back(std::move(distribution));
     auto chosen = best();
-    const auto fits = [](const Candidate& candidate) { return candidate.memory.fits; };
-    if (limit_.is_certain && !candidates_.empty() && std::ranges::none_of(candidates_, fits))
-      refuse(candidates_, limit_.max_bytes);
     chosen.distribution.is_replicated = replicated_modes(chosen.distribution);
     return chosen;
   }

@@ -29,14 +29,11 @@ struct ChosenDistribution {
 struct MemoryLimit {
   Index max_bytes = 0;                                                         // 0: no limit
   std::function<MemoryNeed(const PartLoads& loads, Scheme scheme)> need = {};  // unless there is none
-  // Whether what is predicted not to fit certainly does not: else, where nothing fits, that which needs least
-  // is chosen.
-  bool is_certain = true;
 };
 
 // The fastest by predicted time, among those that were asked for or made already, and fit. Never by a
-// measurement, so the same on every run. Where there is something to choose and none fits, throws
-// Error{resource} with a table of them. Collective.
+// measurement, so the same on every run. Where none is predicted to fit, that which needs least: when
+// nonzeros have moved, more is known, and it may fit. Collective.
 ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionOptions& options, Index num_components,
                                        const MachineModel& machine, const MemoryLimit& limit = {},

@@ -69,19 +69,4 @@ class DistTensor {
   double squared_norm_, value_scale_;
 };
 
-// The rows of a model that exist: those of slices that hold nonzeros.
-template <class Real>
-struct SparseModel {
-  Kruskal<Real> model;
-  std::vector<Array<Index>> rows;  // [mode][row of the factor]: row of the whole, ascending
-};
-
-// From the rows that each process owns; on the root, and without rows elsewhere. Collective.
-template <class Real>
-SparseModel<Real> gather_rows(const DistTensor<Real>& x, Kruskal<Real> local, int root = 0);
-
-// With a row for every index of every mode, those of empty slices zero.
-template <class Real>
-Kruskal<double> with_all_rows(const SparseModel<Real>& model, std::span<const Index> extents);
-
 }  // namespace polyad

@@ -153,14 +153,17 @@ Index AlsCost::hicoo_format_bytes() const {
 }
 
 Index AlsCost::work_bytes(const AlsPlan& plan) const {
-  Index factor_rows = 0, parts = 0, whole = 0;
-  for (const Index rows : shape_.rows) factor_rows += rows;
+  Index factor_rows = 0, parts = 0, whole = 0, partial = 0;
+  for (int m = 0; m < shape_.order(); ++m) {
+    factor_rows += shape_.rows[m];
+    if (complete_share(m) < 1) partial += shape_.rows[m];  // sums on their way to other processes
+  }
   for (const auto& step : plan.steps) {
     if (step.kind == AlsStep::Kind::scatter) parts = std::max(parts, shape_.rows[step.mode]);
     if (step.kind == AlsStep::Kind::root_and_next)
       parts = std::max(parts, shape_.rows[plan.trees[step.tree][1]]);
     if (step.kind == AlsStep::Kind::mttkrp) {
-      whole = std::max(whole, shape_.rows[step.mode]);
+      if (complete_share(step.mode) == 1) whole = std::max(whole, shape_.rows[step.mode]);
       const auto has_root = [&](const auto& tree) { return tree.front() == step.mode; };
       if (!plan.trees.empty() && std::ranges::none_of(plan.trees, has_root))  // then it is scattered
         parts = std::max(parts, shape_.rows[step.mode]);
@@ -170,7 +173,7 @@ Index AlsCost::work_bytes(const AlsPlan& plan) const {
   // Gram matrices, those of each thread, and what inverting needs.
   const Index squares = shape_.order() + 2 * Index(options_.threads) + 6;
   const Index square_bytes = options_.num_components * options_.num_components * Index(sizeof(double));
-  return squares * square_bytes + (factor_rows + parts * options_.threads + whole) * row_bytes +
+  return squares * square_bytes + (factor_rows + parts * options_.threads + whole + partial) * row_bytes +
          factor_rows * Index(sizeof(Index));
 }
 

@@ -9,6 +9,7 @@
 #include "tests/support/decomposed.hpp"
 #include "tests/support/distributed_cases.hpp"
 #include "tests/support/factor_problem.hpp"
+#include "tests/support/gathered_rows.hpp"
 #include "tests/support/generated.hpp"
 #include "tests/support/shares.hpp"
 
@@ -33,8 +34,9 @@ Run run(const Comm& comm, const SparseTensor<double>& share, const DecomposeOpti
   Progress silent;
   const auto x = prepare<double>(comm, share, options, silent, distribution);
   auto result = cp_als<double>(x.tensor, x.chosen.plan, options.als);
-  const auto model = gather_rows(x.tensor, result.model);
-  return {std::move(result), comm.rank() == 0 ? with_all_rows(model, share.extents()) : Kruskal<double>{}};
+  const auto model = test::gather_rows(x.tensor, result.model);
+  return {std::move(result),
+          comm.rank() == 0 ? test::with_all_rows(model, share.extents()) : Kruskal<double>{}};
 }
 
 void expect_same(const Run& distributed, const test::Decomposed& alone, bool is_root) {

@@ -6,6 +6,7 @@
 #include "tests/support/decomposed.hpp"
 #include "tests/support/distributed_cases.hpp"
 #include "tests/support/factor_problem.hpp"
+#include "tests/support/gathered_rows.hpp"
 #include "tests/support/shares.hpp"
 
 namespace polyad {
@@ -61,8 +62,8 @@ TEST(DistributedCpOpt, follows_the_trajectory_of_one_process_and_sends_what_was_
       expect_same(result.fit_trajectory, test::decompose(whole, options).fits);
       EXPECT_EQ(result.communication.volume_words, x.tensor.volume_rows() * c.num_components);
       EXPECT_GE(result.evaluations, result.iterations() + 1) << "the start, and each step";
-      const auto model = gather_rows(x.tensor, result.model);
-      if (comm.rank() == 0) test::expect_finite(with_all_rows(model, whole.extents()));
+      const auto model = test::gather_rows(x.tensor, result.model);
+      if (comm.rank() == 0) test::expect_finite(test::with_all_rows(model, whole.extents()));
     }
 }
 

@@ -7,6 +7,7 @@
 #include "polyad/base/random.hpp"
 #include "polyad/io/kruskal.hpp"
 #include "tests/support/factor_problem.hpp"
+#include "tests/support/gathered_rows.hpp"
 #include "tests/support/shares.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -63,11 +64,11 @@ void expect_files_of_the_whole_model() {
   for (const int n : {1, 3, 5, 6}) {  // coarse, fine and medium, some modes replicated
     const auto x = distributed<Real>(comm, n);
     const auto own = own_rows(x);
-    const auto gathered = gather_rows(x, own);
+    const auto gathered = test::gather_rows(x, own);
     int num_runs = 0;
     const auto failure = ServedRows<Real>(x, own).serve([&](const KruskalRows<Real>& rows) {
       ++num_runs;
-      const auto whole = with_all_rows(gathered, extents);
+      const auto whole = test::with_all_rows(gathered, extents);
       for (const auto& [name, format] : {Output{"k", KruskalFormat::splatt},
                                          {"k.npz", KruskalFormat::npz},
                                          {"k.ktensor", KruskalFormat::ktensor},
@@ -98,19 +99,33 @@ TEST(ServedRows, are_written_as_the_whole_model_is_in_single_precision) {
 TEST(ServedRows, come_some_at_a_time_and_each_once) {
   const Comm comm = Comm::world();
   const auto x = distributed<double>(comm, 5);
-  const auto gathered = gather_rows(x, own_rows(x));
+  const auto gathered = test::gather_rows(x, own_rows(x));
   const auto failure = ServedRows<double>(x, own_rows(x)).serve([&](const KruskalRows<double>& rows) {
     for (int m = 0; m < x.order(); ++m) {
       Array<Index> seen;
-      int num_blocks = 0;
       for_each_block<double>(rows, m, [&](const RowBlock<double>& block) {
-        ++num_blocks;
         seen.insert(seen.end(), block.rows.begin(), block.rows.end());
-        EXPECT_LE(std::ssize(block.rows), rows_at_once(num_components));
       });
       EXPECT_EQ(seen, gathered.rows[m]);
-      EXPECT_GE(num_blocks * rows_at_once(num_components), std::ssize(seen));
-      EXPECT_LE(num_blocks, 1 + comm.size() * (1 + std::ssize(seen) / rows_at_once(num_components)));
+
+      constexpr Index at_once = 16;
+      const Index expected = (std::ssize(seen) + at_once - 1) / at_once;
+      seen.clear();
+      Index num_stretches = 0;
+      for (Index first = 0, last = 0; first < rows.extents[m]; first = last, ++num_stretches) {
+        last = rows.end_of(m, first, at_once);
+        ASSERT_GT(last, first);
+        const auto block = rows.read(m, first, last);
+        EXPECT_LE(std::ssize(block.rows), at_once);
+        seen.insert(seen.end(), block.rows.begin(), block.rows.end());
+      }
+      EXPECT_EQ(seen, gathered.rows[m]);
+      EXPECT_GE(num_stretches, expected);
+      const Index of_each = at_once / comm.size();  // of the one that ends a stretch
+      EXPECT_LE(num_stretches, std::ssize(seen) / of_each + 1);
+      if (comm.size() == 1) {
+        EXPECT_EQ(num_stretches, expected);
+      }
     }
   });
   EXPECT_EQ(failure, nullptr);

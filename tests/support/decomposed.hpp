@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "polyad/algo/decompose.hpp"
+#include "tests/support/gathered_rows.hpp"
 #include "tests/support/generated.hpp"
 
 namespace polyad::test {

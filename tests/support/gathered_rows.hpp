@@ -1,14 +1,23 @@
-#include "polyad/dist/dist_tensor.hpp"
+#pragma once
 
 #include <algorithm>
 #include <numeric>
 
 #include "polyad/base/parallel.hpp"
+#include "polyad/dist/dist_tensor.hpp"
 
-namespace polyad {
+namespace polyad::test {
 
+// The rows of a model that exist: those of slices that hold nonzeros.
 template <class Real>
-SparseModel<Real> gather_rows(const DistTensor<Real>& x, Kruskal<Real> local, int root) {
+struct SparseModel {
+  Kruskal<Real> model;
+  std::vector<Array<Index>> rows;  // [mode][row of the factor]: row of the whole, ascending
+};
+
+// From the rows that each process owns; on the root, and without rows elsewhere. Collective.
+template <class Real>
+SparseModel<Real> gather_rows(const DistTensor<Real>& x, Kruskal<Real> local, int root = 0) {
   const Comm& comm = x.comm();
   SparseModel<Real> result{{local.weights, {}}, {}};
   const Index n = local.num_components();
@@ -19,8 +28,8 @@ SparseModel<Real> gather_rows(const DistTensor<Real>& x, Kruskal<Real> local, in
       result.model.factors.push_back(std::move(local.factors[m]));
       continue;
     }
-    const auto rows = comm.gather_varying<Index>(own, root);
-    const auto values = comm.gather_varying<Real>(local.factors[m].flat(), root);
+    const auto rows = comm.template gather_varying<Index>(own, root);
+    const auto values = comm.template gather_varying<Real>(local.factors[m].flat(), root);
     local.factors[m] = {};
     std::vector<Index> order(rows.items.size());
     std::iota(order.begin(), order.end(), Index(0));
@@ -35,6 +44,7 @@ SparseModel<Real> gather_rows(const DistTensor<Real>& x, Kruskal<Real> local, in
   return result;
 }
 
+// With a row for every index of every mode, those of empty slices zero.
 template <class Real>
 Kruskal<double> with_all_rows(const SparseModel<Real>& sparse, std::span<const Index> extents) {
   Kruskal<double> whole{sparse.model.weights, {}};
@@ -47,9 +57,4 @@ Kruskal<double> with_all_rows(const SparseModel<Real>& sparse, std::span<const I
   return whole;
 }
 
-template SparseModel<float> gather_rows(const DistTensor<float>&, Kruskal<float>, int);
-template SparseModel<double> gather_rows(const DistTensor<double>&, Kruskal<double>, int);
-template Kruskal<double> with_all_rows(const SparseModel<float>&, std::span<const Index>);
-template Kruskal<double> with_all_rows(const SparseModel<double>&, std::span<const Index>);
-
-}  // namespace polyad
+}  // namespace polyad::test
