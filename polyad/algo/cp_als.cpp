@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "polyad/algo/finish_model.hpp"
@@ -77,6 +78,8 @@ class CpAls {
       }
     sent_before_ = sent_by(exchanges_);
   }
+  CpAls(const CpAls&) = delete;  // the exchanges know where rows are
+  CpAls& operator=(const CpAls&) = delete;
 
   // Updates every factor once and returns the fit.
   double iterate() {
@@ -96,19 +99,29 @@ class CpAls {
     if (x_.exchange(mode).is_replicated) x_.comm().broadcast(factors_[mode].flat(), 0);
   }
 
-  // Prepares the exchange of rows, and a place for the partial rows that others want: without those that are
-  // complete, where these are solved in the pass that sums them.
+  // Prepares the exchange of rows, and a place for the partial rows of one mode at a time that others want:
+  // without those that are complete, where these are solved in the pass that sums them.
   void connect() {
     for (int m = 0; m < x_.order(); ++m) first_partial_.push_back(x_.num_complete(m));
     for (const auto& step : plan_.steps)
       if (step.kind == AlsStep::Kind::mttkrp) first_partial_[step.mode] = 0;
-    for (int m = 0; m < x_.order(); ++m)
-      partial_.emplace_back(x_.folds(m) ? x_.num_rows(m) - first_partial_[m] : 0, num_components_);
-    for (int m = 0; m < x_.order(); ++m)
+    Index most_partial = 0, most_words = 0;
+    for (int m = 0; m < x_.order(); ++m) {
+      most_partial = std::max(most_partial, num_partial(m));
+      most_words = std::max(
+          most_words, RowExchange<Real>::num_words_under_way(x_.exchange(m), num_wanted_, num_components_));
+    }
+    partial_ = Matrix<Real>(most_partial, num_components_);
+    under_way_.resize(std::size_t(most_words));
+    for (int m = 0; m < x_.order(); ++m) {
+      partial_.set_num_rows(num_partial(m));
       exchanges_.emplace_back(
           x_.comm(), x_.exchange(m),
-          typename RowExchange<Real>::Rows{partial_[m], factors_[m], num_wanted_, first_partial_[m]}, m);
+          typename RowExchange<Real>::Rows{partial_, factors_[m], num_wanted_, first_partial_[m], under_way_},
+          m);
+    }
   }
+  Index num_partial(int mode) const { return x_.folds(mode) ? x_.num_rows(mode) - first_partial_[mode] : 0; }
 
   // How threads share a tree: all of it where rows are scattered; where its root's rows are solved, the
   // slices of those that are complete, and the others.
@@ -154,6 +167,7 @@ class CpAls {
   void update(int mode, SumShared sum_shared, UpdateComplete update_complete) {
     const auto system = timings_.measure("solve", [&] { return row_system(mode); });
     if (x_.folds(mode)) {
+      partial_.set_num_rows(num_partial(mode));
       timings_.measure("mttkrp", sum_shared);
       timings_.measure("communicate", [&] { exchanges_[mode].start_folding(); });
     }
@@ -161,8 +175,8 @@ class CpAls {
     if (x_.folds(mode)) {
       timings_.measure("communicate", [&] { exchanges_[mode].finish_folding(); });
       const RowRange shared{x_.num_complete(mode), x_.num_solved(mode), first_partial_[mode]};
-      sums += timings_.measure("solve",
-                               [&] { return update_rows(partial_[mode], system, factors_[mode], shared); });
+      sums +=
+          timings_.measure("solve", [&] { return update_rows(partial_, system, factors_[mode], shared); });
     }
     settle(mode, std::move(sums));
   }
@@ -170,7 +184,7 @@ class CpAls {
   // All rows are there at once: only the solution of complete ones is left to be done meanwhile.
   void update_by_mttkrp(int mode) {
     Matrix<Real> whole(x_.folds(mode) ? 0 : x_.num_rows(mode), num_components_);
-    auto& m = x_.folds(mode) ? partial_[mode] : whole;
+    auto& m = x_.folds(mode) ? partial_ : whole;
     const auto multiply = [&] { mttkrp<Real>(x_.local(mode), factors_, mode, m); };
     if (!x_.folds(mode)) timings_.measure("mttkrp", multiply);
     update(mode, multiply, [&](const RowSystem& system) {
@@ -182,7 +196,7 @@ class CpAls {
 
   void update_from_parts(int mode) {
     update(
-        mode, [&] { add_up(parts_, partial_[mode], first_partial_[mode]); },
+        mode, [&] { add_up(parts_, partial_, first_partial_[mode]); },
         [&](const RowSystem& system) {
           return timings_.measure(
               "solve", [&] { return update_rows(parts_, system, factors_[mode], x_.num_complete(mode)); });
@@ -202,8 +216,7 @@ class CpAls {
     const CutTree<Real> complete{tree(step), cuts.complete}, shared{tree(step), cuts.shared};
     assert(complete.num_slices() == x_.num_complete(step.mode));  // else a row would keep its old values
     update(
-        step.mode,
-        [&] { root_mttkrp<Real>(shared, factors_, partial_[step.mode], first_partial_[step.mode]); },
+        step.mode, [&] { root_mttkrp<Real>(shared, factors_, partial_, first_partial_[step.mode]); },
         [&](const RowSystem& system) {
           return timings_.measure("mttkrp",
                                   [&] { return update_root<Real>(complete, factors_, system, next); });
@@ -305,7 +318,8 @@ class CpAls {
   std::map<const CsfTree<Real>*, TreeCuts> cuts_;
   PartialRows<Real> parts_;
   std::vector<Index> first_partial_;          // [mode]: the row that partial_ begins with
-  std::vector<Matrix<Real>> partial_;         // [mode]: MTTKRPs of which others have parts
+  Matrix<Real> partial_;                      // the MTTKRP of the mode under way, of which others have parts
+  Array<Real> under_way_;                     // room of the exchange under way
   std::vector<RowExchange<Real>> exchanges_;  // [mode]
   Traffic sent_before_;                       // before the first iteration
   double inner_ = 0;                          // of tensor and model
@@ -324,12 +338,13 @@ template <class Real>
 CpResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options,
                       const CpObserver& observe, const Kruskal<Real>* start) {
   CpResult<Real> result;
-  CpAls<Real> als = result.timings.measure("start", [&] { return CpAls<Real>(x, plan, options, start); });
-  iterate(result, options, observe, [&] { return Iteration{als.iterate()}; });
-  for (const auto& [phase, seconds] : als.timings().phases()) result.timings.add(phase, seconds);
+  std::optional<CpAls<Real>> als;
+  result.timings.measure("start", [&] { als.emplace(x, plan, options, start); });
+  iterate(result, options, observe, [&] { return Iteration{als->iterate()}; });
+  for (const auto& [phase, seconds] : als->timings().phases()) result.timings.add(phase, seconds);
   result.communication =
-      check_traffic(x.comm(), als.sent(), result.iterations(), x.volume_rows() * options.num_components);
-  result.model = std::move(als).take_model();
+      check_traffic(x.comm(), als->sent(), result.iterations(), x.volume_rows() * options.num_components);
+  result.model = std::move(*als).take_model();
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "polyad/algo/cp_opt.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/dist/move_nonzeros.hpp"
 #include "polyad/dist/sketches_of_all.hpp"
 #include "polyad/kernels/factor.hpp"
 #include "polyad/tensor/sort.hpp"
@@ -46,6 +47,7 @@ NonzeroShapes measure_shapes(const Comm& comm, const LocalNonzeros<Real>& x) {
     rows.emplace_back(exchange.rows);
     all_rows.push_back(comm.all_reduce(exchange.num_owned));
     result.num_rows.push_back(std::ssize(exchange.rows));
+    result.num_lent = std::max(result.num_lent, std::ssize(exchange.lent));
   }
   result.complete = complete_shares(x);
   FiberSketches whole;
@@ -79,7 +81,10 @@ class FormatLister {
     for (std::size_t t = 0; t < shapes_.locals.size(); ++t) costs.push_back(cost(t));
     auto formats = is_coarse() ? list_coarse_formats(costs, mode_order) : list_formats(costs[0], mode_order);
     if (is_opt()) plan_evaluations(formats);
-    for (auto& format : formats) format.work_bytes += options_.extra_bytes;
+    for (auto& format : formats) {
+      format.work_bytes += options_.extra_bytes + shapes_.num_lent * n_ * Index(sizeof(Real));
+      format.build_bytes = std::max(format.build_bytes, shapes_.moved_bytes);
+    }
     return formats;
   }
 
@@ -165,7 +170,12 @@ LocalNonzeros<Real> TensorPreparer<Real>::sort(Progress& progress) {
     return progress.during("moving nonzeros", [&] {
       auto share = make_share_();
       extents_ = share.extents();
-      return move_to_owners(comm_, std::move(share), distribution);
+      const Index num_sent = share.num_nonzeros();
+      auto arrived = move_to_owners(comm_, std::move(share), distribution);
+      Index num_received = 0;
+      for (const auto& tensor : arrived) num_received += tensor.num_nonzeros();
+      if (comm_.size() > 1) moved_bytes_ = bytes_while_moving(num_sent, num_received, std::ssize(extents_));
+      return arrived;
     });
   });
   return timings_.measure("compress", [&] {
@@ -190,7 +200,10 @@ PreparedTensor<Real>& TensorPreparer<Real>::prepare(const DecomposeOptions& opti
   if (!shapes_) x = sort(progress);
   auto choice = timings_.measure("choose", [&] {
     return progress.during("counting fibers", [&] {
-      if (!shapes_) shapes_ = measure_shapes(comm_, *x);
+      if (!shapes_) {
+        shapes_ = measure_shapes(comm_, *x);
+        shapes_->moved_bytes = moved_bytes_;
+      }
       return choose_for<Real>(comm_, *shapes_, options);
     });
   });

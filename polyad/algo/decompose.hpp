@@ -60,6 +60,8 @@ struct NonzeroShapes {
   std::vector<TensorShape> locals;  // of this process: one for all modes, or one per mode
   std::vector<Index> num_rows;      // [mode], of this process
   std::vector<double> complete;     // [mode]: see CostOptions
+  Index num_lent = 0;               // rows of one mode that are on their way, at most
+  Index moved_bytes = 0;            // that this process held while nonzeros were moved to their owners
 };
 
 // Prepares a tensor again and again, as for one number of components after the other. It is sorted and built
@@ -90,6 +92,7 @@ class TensorPreparer {
   std::optional<NonzeroShapes> shapes_;
   std::optional<PreparedTensor<Real>> prepared_;
   Timings timings_;
+  Index moved_bytes_ = 0;  // see NonzeroShapes
   int num_builds_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "polyad/dist/move_nonzeros.hpp"
 #include "polyad/kernels/factor.hpp"
 #include "polyad/tensor/sort.hpp"
 
@@ -11,6 +12,32 @@ namespace {
 
 Index most(const std::vector<PartLoad>& parts, Index PartLoad::*count) {
   return (*std::ranges::max_element(parts, {}, count)).*count;
+}
+
+// Copies of rows of one mode that lie ready for those who borrow them, at most.
+Index most_lent(const PartLoads& loads, Scheme scheme) {
+  Index result = 0;
+  for (const auto& parts : loads)
+    for (const auto& part : parts) {
+      const Index folded = scheme == Scheme::coarse ? 0 : part.local - part.owned;
+      result = std::max(result, part.sent - folded);
+    }
+  return result;
+}
+
+// Of the process that gets most, which had an equal share before.
+Index most_while_moving(const PartLoads& loads, Scheme scheme) {
+  const auto& parts = loads.front();
+  if (parts.size() == 1) return 0;
+  Index total = 0, received = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    Index of_part = parts[p].nonzeros;
+    if (scheme == Scheme::coarse)
+      for (std::size_t m = 1; m < loads.size(); ++m) of_part += loads[m][p].nonzeros;
+    received = std::max(received, of_part);
+    total += parts[p].nonzeros;
+  }
+  return bytes_while_moving(total / std::ssize(parts) + 1, received, int(loads.size()));
 }
 
 }  // namespace
@@ -34,7 +61,11 @@ MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_componen
                                           : list_formats(costs.front(), mode_order);
   const Index numbers =
       num_vectors * std::accumulate(rows.begin(), rows.end(), Index(0)) * padded_components(num_components);
-  for (auto& option : formats) option.work_bytes += numbers * run.value_bytes;
+  const Index lent = most_lent(loads, scheme) * padded_components(num_components);
+  for (auto& option : formats) {
+    option.work_bytes += (numbers + lent) * run.value_bytes;
+    option.build_bytes = std::max(option.build_bytes, most_while_moving(loads, scheme));
+  }
   if (const auto chosen = choose_format(formats, format, max_bytes)) return {chosen->peak_bytes(), true};
   return {std::ranges::min_element(formats, {}, &FormatOption::peak_bytes)->peak_bytes(), false};
 }

@@ -31,6 +31,13 @@ class Matrix {
   std::span<Real> flat() { return values_; }
   std::span<const Real> flat() const { return values_; }
 
+  // At most as many as it was made with, so that rows stay where they are. They hold anything.
+  void set_num_rows(Index num_rows) {
+    assert(num_rows * num_cols_ <= Index(values_.capacity()));
+    num_rows_ = num_rows;
+    values_.resize(std::size_t(num_rows * num_cols_));
+  }
+
   friend bool operator==(const Matrix&, const Matrix&) = default;
 
  private:

@@ -1,6 +1,7 @@
 #include "polyad/dist/greedy_owners.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -42,6 +43,61 @@ class Loads {
   std::set<Key> order_;
 };
 
+// Rows drawn by lot into groups, each with some ten thousand touches, or as many groups as parts.
+class RowGroups {
+ public:
+  RowGroups() = default;  // one for all
+  RowGroups(Index num_touches, int num_parts)
+      : count_(int(std::clamp<Index>(num_touches / touches_per_group, 1, num_parts))) {}
+
+  int count() const { return count_; }
+  int operator()(Index row) const {
+    return int((std::uint64_t(row) * 0x9e3779b97f4a7c15 >> 32) % std::uint64_t(count_));
+  }
+
+ private:
+  static constexpr Index touches_per_group = Index(1) << 16;
+  int count_ = 1;
+};
+
+// Finds owners for the rows of a group, which are ascending.
+void own_group(const RowParts& rows, std::vector<Index> group, int num_parts, double tolerance,
+               std::vector<int>& owners) {
+  Index total = 0;
+  for (const Index i : group) total += std::ssize(rows.of(i)) - 1;
+  std::ranges::stable_sort(group, std::ranges::greater{}, [&](Index i) { return rows.of(i).size(); });
+  Loads loads(num_parts, (1 + tolerance) * double(total) / num_parts);
+  for (const Index i : group) {
+    const auto parts = rows.of(i);
+    owners[i] = loads.choose(parts);
+    loads.give(owners[i], std::ssize(parts) - 1);
+  }
+}
+
+// [row of `rows`]
+std::vector<int> own_in_groups(const RowParts& rows, const RowGroups& groups, int num_parts,
+                               double tolerance) {
+  std::vector<std::vector<Index>> members(std::size_t(groups.count()));
+  // A row that one part touches stays there. Such rows come last and so decide nothing about the others.
+  std::vector<int> owners(std::size_t(rows.num_rows()));
+  for (Index i = 0; i < rows.num_rows(); ++i) {
+    owners[i] = rows.of(i).front();
+    if (rows.of(i).size() > 1) members[groups(rows.rows[i])].push_back(i);
+  }
+  for (auto& group : members) own_group(rows, std::move(group), num_parts, tolerance, owners);
+  return owners;
+}
+
+// The owners of rows that parts ask for, as many as counts says each: all parts that touch a row do.
+std::vector<int> answer(std::span<const Index> asked, std::span<const Index> counts, int num_parts) {
+  const auto rows = invert_touched(asked, counts);
+  const ListedRows listed{rows.rows, own_in_groups(rows, RowGroups(), num_parts, greedy_tolerance)};
+  std::vector<int> answers;
+  answers.reserve(asked.size());
+  for (const Index row : asked) answers.push_back(listed(row));
+  return answers;
+}
+
 }  // namespace
 
 RowParts invert_touched(std::span<const Index> touched, std::span<const Index> counts) {
@@ -67,37 +123,27 @@ RowParts invert_touched(std::span<const Index> touched, std::span<const Index> c
 }
 
 std::vector<int> own_greedily(const RowParts& rows, int num_parts, double tolerance) {
-  // A row that one part touches stays there. Such rows come last and so decide nothing about the others.
-  std::vector<int> owners(std::size_t(rows.num_rows()));
-  std::vector<Index> order;
-  for (Index i = 0; i < rows.num_rows(); ++i) {
-    owners[i] = rows.of(i).front();
-    if (rows.of(i).size() > 1) order.push_back(i);
-  }
-  std::ranges::stable_sort(order, std::ranges::greater{}, [&](Index i) { return rows.of(i).size(); });
-  const double total = double(rows.parts.size()) - double(rows.num_rows());
-  Loads loads(num_parts, (1 + tolerance) * total / num_parts);
-  for (const Index i : order) {
-    const auto parts = rows.of(i);
-    owners[i] = loads.choose(parts);
-    loads.give(owners[i], std::ssize(parts) - 1);
-  }
-  return owners;
+  return own_in_groups(rows, RowGroups(std::ssize(rows.parts), num_parts), num_parts, tolerance);
 }
 
-RowOwners own_greedily(const Comm& comm, std::span<const Index> touched, int worker) {
-  const auto all = comm.gather_varying<Index>(touched, worker);
-  std::vector<int> answers;  // to all, in the order in which they were asked
-  std::vector<Index> answer_counts(std::size_t(comm.size()), 0), my_counts(answer_counts);
-  if (comm.rank() == worker) {
-    const auto rows = invert_touched(all.items, all.counts);
-    const ListedRows owners{rows.rows, own_greedily(rows, comm.size())};
-    for (const Index row : all.items) answers.push_back(owners(row));
-    answer_counts = all.counts;
-  }
-  my_counts[worker] = std::ssize(touched);
-  std::vector<int> mine(touched.size());
-  comm.all_to_all<int>(answers, answer_counts, mine, my_counts);
+RowOwners own_greedily(const Comm& comm, std::span<const Index> touched, int first_worker) {
+  const RowGroups groups(comm.all_reduce(std::ssize(touched)), comm.size());
+  const auto worker = [&](Index row) { return (first_worker + groups(row)) % comm.size(); };
+  std::vector<Index> counts(std::size_t(comm.size()), 0);
+  for (const Index row : touched) ++counts[worker(row)];
+  std::vector<Index> next(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), next.begin(), Index(0));
+  Array<Index> places(touched.size()), questions(touched.size());  // by worker, and then ascending
+  for (std::size_t i = 0; i < touched.size(); ++i) places[i] = next[worker(touched[i])]++;
+  for (std::size_t i = 0; i < touched.size(); ++i) questions[places[i]] = touched[i];
+
+  const auto asked_counts = comm.exchange_counts(counts);
+  Array<Index> asked(std::size_t(std::reduce(asked_counts.begin(), asked_counts.end())));
+  comm.all_to_all<Index>(questions, counts, asked, asked_counts);
+  const auto answers = answer(asked, asked_counts, comm.size());
+  std::vector<int> answered(touched.size()), mine(touched.size());
+  comm.all_to_all<int>(answers, asked_counts, answered, counts);
+  for (std::size_t i = 0; i < touched.size(); ++i) mine[i] = answered[places[i]];
   return ListedRows{{touched.begin(), touched.end()}, std::move(mine)};
 }
 

@@ -90,4 +90,9 @@ SparseTensor<double> move_nonzeros(const Comm& comm, const SparseTensor<double>&
   return arrived;
 }
 
+Index bytes_while_moving(Index num_sent, Index num_received, int order) {
+  const Index nonzero_bytes = order * Index(sizeof(Index)) + Index(sizeof(double));
+  return num_sent * (nonzero_bytes + Index(sizeof(int))) + num_received * nonzero_bytes;
+}
+
 }  // namespace polyad

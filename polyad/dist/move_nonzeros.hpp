@@ -13,4 +13,7 @@ namespace polyad {
 SparseTensor<double> move_nonzeros(const Comm& comm, const SparseTensor<double>& share,
                                    std::span<const int> owners);
 
+// What a process holds meanwhile: what it sends, where to, and what arrives.
+Index bytes_while_moving(Index num_sent, Index num_received, int order);
+
 }  // namespace polyad

@@ -6,6 +6,20 @@
 
 namespace polyad {
 
+namespace {
+
+Index num_staged(const ExchangePlan& plan, bool is_padded) {
+  if (!is_padded) return 0;
+  return plan.is_replicated ? plan.num_local() : plan.num_borrowed();
+}
+
+}  // namespace
+
+template <class Real>
+Index RowExchange<Real>::num_words_under_way(const ExchangePlan& plan, Index num_components, Index num_cols) {
+  return (std::ssize(plan.lent) + num_staged(plan, num_components != num_cols)) * num_components;
+}
+
 template <class Real>
 RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag)
     : comm_(comm),
@@ -13,10 +27,12 @@ RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows 
       partial_(&rows.partial),
       factor_(&rows.factor),
       num_components_(rows.num_components),
-      first_partial_(rows.first_partial),
-      lent_(plan.lent.size() * std::size_t(num_components_)) {
-  const Index num_travelling = plan.is_replicated ? plan.num_local() : plan.num_borrowed();
-  if (is_padded()) staged_.resize(std::size_t(num_travelling * num_components_));
+      first_partial_(rows.first_partial) {
+  if (rows.room.empty())
+    own_room_.resize(std::size_t(num_words_under_way(plan, num_components_, rows.factor.num_cols())));
+  const auto room = rows.room.empty() ? std::span<Real>(own_room_) : rows.room;
+  lent_ = room.first(plan.lent.size() * std::size_t(num_components_));
+  staged_ = room.subspan(lent_.size(), std::size_t(num_staged(plan, is_padded()) * num_components_));
   const int fold_tag = 2 * tag, expand_tag = 2 * tag + 1;
   const auto post = [](Channel channel, std::span<const Real> words) {
     return Post{std::move(channel), std::ssize(words)};
@@ -39,7 +55,7 @@ RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows 
 template <class Real>
 std::span<Real> RowExchange<Real>::borrowed_rows(Matrix<Real>& matrix, Index first,
                                                  const ExchangePlan::Peer& peer) {
-  const auto words = is_padded() ? std::span<Real>(staged_) : matrix.flat();
+  const auto words = is_padded() ? staged_ : matrix.flat();
   if (is_padded()) first = plan_->is_replicated ? 0 : plan_->num_owned;
   return words.subspan(std::size_t((peer.begin - first) * num_components_),
                        std::size_t(peer.num_rows() * num_components_));
@@ -47,8 +63,8 @@ std::span<Real> RowExchange<Real>::borrowed_rows(Matrix<Real>& matrix, Index fir
 
 template <class Real>
 std::span<Real> RowExchange<Real>::lent_rows(const ExchangePlan::Peer& peer) {
-  return std::span<Real>(lent_).subspan(std::size_t(peer.begin * num_components_),
-                                        std::size_t(peer.num_rows() * num_components_));
+  return lent_.subspan(std::size_t(peer.begin * num_components_),
+                       std::size_t(peer.num_rows() * num_components_));
 }
 
 template <class Real>

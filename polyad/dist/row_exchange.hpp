@@ -33,9 +33,12 @@ class RowExchange {
  public:
   struct Rows {
     Matrix<Real>&partial, &factor;
-    Index num_components;     // the first columns; those behind are padding
-    Index first_partial = 0;  // the local row of the first partial row
+    Index num_components;       // the first columns; those behind are padding
+    Index first_partial = 0;    // the local row of the first partial row
+    std::span<Real> room = {};  // for num_words_under_way() at least; if there is none, it has its own
   };
+  // That lie neither in the factor nor among the partial rows. Exchanges that take turns may share the room.
+  static Index num_words_under_way(const ExchangePlan& plan, Index num_components, Index num_cols);
   // `tag` tells the exchanges of several modes apart.
   RowExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag);
   RowExchange(const RowExchange&) = delete;
@@ -73,8 +76,9 @@ class RowExchange {
   Matrix<Real>* partial_;
   Matrix<Real>* factor_;
   Index num_components_, first_partial_;
-  Array<Real> lent_;    // rows that are lent, or came back; as in plan.lent
-  Array<Real> staged_;  // rows that travel without their padding, if there is any
+  Array<Real> own_room_;
+  std::span<Real> lent_;    // rows that are lent, or came back; as in plan.lent
+  std::span<Real> staged_;  // rows that travel without their padding, if there is any
   std::vector<Post> to_owners_, from_borrowers_, to_borrowers_, from_owners_;  // by rank
   Traffic sent_;
 };

@@ -156,7 +156,7 @@ Index AlsCost::work_bytes(const AlsPlan& plan) const {
   Index factor_rows = 0, parts = 0, whole = 0, partial = 0;
   for (int m = 0; m < shape_.order(); ++m) {
     factor_rows += shape_.rows[m];
-    if (complete_share(m) < 1) partial += shape_.rows[m];  // sums on their way to other processes
+    if (complete_share(m) < 1) partial = std::max(partial, shape_.rows[m]);  // on their way to others
   }
   for (const auto& step : plan.steps) {
     if (step.kind == AlsStep::Kind::scatter) parts = std::max(parts, shape_.rows[step.mode]);

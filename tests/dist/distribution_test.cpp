@@ -6,7 +6,9 @@
 #include <set>
 
 #include "polyad/base/error.hpp"
+#include "polyad/base/random.hpp"
 #include "polyad/dist/choose_distribution.hpp"
+#include "polyad/dist/greedy_owners.hpp"
 #include "polyad/dist/local_nonzeros.hpp"
 #include "polyad/dist/part_loads.hpp"
 #include "polyad/dist/repeated_nonzeros.hpp"
@@ -35,6 +37,29 @@ TEST(ShuffledParts, depends_on_the_seed) {
     different += one(i) != other(i) ? 1 : 0;
   }
   EXPECT_GT(different, 800);
+}
+
+// Few rows are one group, of many there are several, each with another process at work.
+TEST(OwnGreedily, is_the_same_where_each_process_knows_what_it_touches) {
+  const Comm comm = Comm::world();
+  for (const Index num_rows : {0, 1, 50, 90000}) {
+    std::vector<std::vector<Index>> touched(std::size_t(comm.size()));
+    std::vector<Index> all, counts;
+    for (int p = 0; p < comm.size(); ++p) {
+      for (Index row = 0; row < num_rows; ++row)
+        if (Random(1, std::uint64_t(p)).uniform(std::uint64_t(row)) < 0.6) touched[p].push_back(5 * row);
+      all.insert(all.end(), touched[p].begin(), touched[p].end());
+      counts.push_back(std::ssize(touched[p]));
+    }
+    const auto rows = invert_touched(all, counts);
+    const ListedRows expected{rows.rows, own_greedily(rows, comm.size())};
+    const auto& mine = touched[comm.rank()];
+
+    const auto owners = own_greedily(comm, mine, 1 % comm.size());
+
+    const bool is_same = std::ranges::all_of(mine, [&](Index row) { return expected(row) == owners(row); });
+    EXPECT_TRUE(is_same) << num_rows;
+  }
 }
 
 // By the definitions of ALGORITHMS, section 2, with sets.

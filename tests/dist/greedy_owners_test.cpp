@@ -56,6 +56,23 @@ TEST(OwnGreedily, follows_the_rule) {
   }
 }
 
+TEST(OwnGreedily, balances_many_rows_as_few) {
+  const int num_parts = 7;
+  const auto rows = random_rows(num_parts, 120000, 3);  // enough for several groups
+  const auto owners = own_greedily(rows, num_parts);
+  std::vector<Index> load(num_parts, 0);
+  Index total = 0, strangers = 0;
+  for (Index i = 0; i < rows.num_rows(); ++i) {
+    load[owners[i]] += std::ssize(rows.of(i)) - 1;
+    total += std::ssize(rows.of(i)) - 1;
+    strangers += std::ranges::count(rows.of(i), owners[i]) == 0 ? 1 : 0;
+  }
+  EXPECT_NE(owners, plain_owners(rows, num_parts, greedy_tolerance));  // there are several
+  EXPECT_LE(std::ranges::max(load),
+            Index((1 + greedy_tolerance) * double(total) / num_parts) + 5 * num_parts);
+  EXPECT_EQ(strangers, 0);
+}
+
 TEST(OwnGreedily, leaves_rows_of_one_part_at_home) {
   const auto rows = random_rows(6, 200, 1);
   const auto owners = own_greedily(rows, 6);
