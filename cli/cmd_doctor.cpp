@@ -16,7 +16,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
-#include "polyad/hypergraph/zoltan_partition.hpp"
+#include "polyad/hypergraph/outside_partitioner.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -98,6 +98,7 @@ void run(const Comm& comm, const Args& args) {
       {"threads", num_threads()},       {"threads_work", threads_ok},
       {"memory_bytes", memory.total},   {"available_memory_bytes", memory.available},
       {"huge_pages", huge_pages()},     {"zoltan", has_zoltan()},
+      {"mt_kahypar", has_mt_kahypar()},
   };
   for (const auto* program : {"mpirun", "splatt", "mf-train", "chromium"})
     json["programs"][program] = on_path(program);
@@ -112,7 +113,9 @@ void run(const Comm& comm, const Args& args) {
   console.say(
       fmt::format("huge pages {}{}", huge_pages(),
                   huge_pages() == "never" ? " (random access will be slower: 'madvise' would help)" : ""));
-  console.say(fmt::format("Zoltan     {}", has_zoltan() ? "built in" : "not built in (optional)"));
+  const auto built_in = [](bool is_there) { return is_there ? "built in" : "not built in (optional)"; };
+  console.say(fmt::format("Zoltan     {}", built_in(has_zoltan())));
+  console.say(fmt::format("Mt-KaHyPar {}", built_in(has_mt_kahypar())));
   for (const auto& [program, found] : json["programs"].items())
     console.say(
         fmt::format("{:<10} {}", program, found.get<bool>() ? "found" : "not on the PATH (optional)"));

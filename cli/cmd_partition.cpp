@@ -13,7 +13,7 @@
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
-#include "polyad/hypergraph/zoltan_partition.hpp"
+#include "polyad/hypergraph/outside_partitioner.hpp"
 #include "polyad/io/hmetis_file.hpp"
 #include "polyad/io/partition_file.hpp"
 #include "polyad/report/partition_report.hpp"
@@ -40,7 +40,7 @@ bool is_hypergraph_file(const std::string& path) {
 
 PartitionMethod parse_method(const std::string& text) {
   for (const auto method : {PartitionMethod::hypergraph, PartitionMethod::bisection, PartitionMethod::block,
-                            PartitionMethod::zoltan})
+                            PartitionMethod::zoltan, PartitionMethod::mt_kahypar})
     if (text == to_string(method)) return method;
   return PartitionMethod::random;
 }
@@ -76,12 +76,15 @@ bool searches(const Args& args) {
   return args.method != "block" && args.method != "random";
 }
 
-void check_zoltan(const Args& args) {
-  if (!has_zoltan()) throw Error(Errc::bad_option, no_zoltan);
+void check_outside_method(const Args& args) {
+  const bool is_zoltan = args.method == "zoltan";
+  if (is_zoltan && !has_zoltan()) throw Error(Errc::bad_option, no_zoltan);
+  if (!is_zoltan && !has_mt_kahypar()) throw Error(Errc::bad_option, no_mt_kahypar);
   if (args.model == "coarse" && args.weights == "per-mode")
     throw Error(Errc::bad_option,
-                "Zoltan balances one weight, and slices have one for each mode: --model coarse goes with "
-                "--weights together");
+                fmt::format("{} balances one weight, and slices have one for each mode: --model coarse goes "
+                            "with --weights together",
+                            is_zoltan ? "Zoltan" : "Mt-KaHyPar"));
 }
 
 // No option is ignored.
@@ -95,7 +98,7 @@ void check_method(const Args& args) {
   if (!searches(args) && args.imbalance != defaults.imbalance)
     throw Error(Errc::bad_option,
                 fmt::format("--imbalance goes with methods that search, not with {}", args.method));
-  if (args.method == "zoltan") check_zoltan(args);
+  if (args.method == "zoltan" || args.method == "mt-kahypar") check_outside_method(args);
   if (args.method == "block" && args.seed != defaults.seed)
     throw Error(Errc::bad_option, "--seed is for what is random, --method block is not");
   if (!args.older.path.empty() && args.method != "hypergraph")
@@ -162,7 +165,8 @@ void partition_hypergraph_file(const Args& args, PartitionRun& run, Console& con
 
 // Only partitions that another run would make again are kept.
 bool is_kept(const Args& args, const PartitionRun& run) {
-  return !args.no_cache && args.older.path.empty() && !run.partition.was_cut_short && searches(args);
+  const bool is_same_again = !run.partition.was_cut_short && args.method != "mt-kahypar";
+  return !args.no_cache && args.older.path.empty() && is_same_again && searches(args);
 }
 
 void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run, Console& console) {
@@ -212,7 +216,7 @@ void run(const Comm& comm, const Args& args) {
 void add_method_options(CLI::App& command, Args& args) {
   command.add_option("--method", args.method, "hypergraph is the one that looks for little communication")
       ->capture_default_str()
-      ->check(CLI::IsMember({"hypergraph", "bisection", "block", "random", "zoltan"}));
+      ->check(CLI::IsMember({"hypergraph", "bisection", "block", "random", "zoltan", "mt-kahypar"}));
   command
       .add_option("--metric", args.metric, "What is made small: connectivity - 1, or the sum of lambda^rho")
       ->capture_default_str()

@@ -6,9 +6,9 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/hypergraph/balance.hpp"
 #include "polyad/hypergraph/older_partition.hpp"
+#include "polyad/hypergraph/outside_partitioner.hpp"
 #include "polyad/hypergraph/recursive_bisection.hpp"
 #include "polyad/hypergraph/tilings.hpp"
-#include "polyad/hypergraph/zoltan_partition.hpp"
 
 namespace polyad {
 
@@ -131,6 +131,8 @@ std::string to_string(PartitionMethod method) {
       return "block";
     case PartitionMethod::zoltan:
       return "zoltan";
+    case PartitionMethod::mt_kahypar:
+      return "mt-kahypar";
     case PartitionMethod::random:
       break;
   }
@@ -179,6 +181,8 @@ PartitionResult partition_by(const Hypergraph& h, PartitionMethod method, Partit
       return bisect_recursively(h, options);
     case PartitionMethod::zoltan:
       return partition_by_zoltan(h, options);
+    case PartitionMethod::mt_kahypar:
+      return partition_by_mt_kahypar(h, options);
     case PartitionMethod::block:
     case PartitionMethod::random:
       break;

@@ -17,7 +17,8 @@ enum class PartitionMethod {
   bisection,   // bisect_recursively
   block,       // consecutive slices or rows
   random,
-  zoltan  // partition_by_zoltan
+  zoltan,     // partition_by_zoltan
+  mt_kahypar  // partition_by_mt_kahypar
 };
 std::string to_string(PartitionMethod method);
 

@@ -1,5 +1,5 @@
 #include "polyad/base/error.hpp"
-#include "polyad/hypergraph/zoltan_partition.hpp"
+#include "polyad/hypergraph/outside_partitioner.hpp"
 
 // For builds that have no Zoltan.
 namespace polyad {

@@ -1,15 +1,13 @@
-#include "polyad/hypergraph/zoltan_partition.hpp"
-
 #include <zoltan.h>  // with it comes mpi.h: Zoltan wants a communicator, and gets this process alone
 
 #include <array>
-#include <cassert>
 #include <cstdlib>
 #include <limits>
 #include <memory>
 #include <string>
 
 #include "polyad/base/error.hpp"
+#include "polyad/hypergraph/outside_partitioner.hpp"
 
 namespace polyad {
 
@@ -134,19 +132,6 @@ class Zoltan {
   Zoltan_Struct* zoltan_ = nullptr;
 };
 
-void check(const Hypergraph& h, const PartitionOptions& options) {
-  if (options.objective.kind != Objective::Kind::connectivity)
-    throw Error(Errc::bad_option, "Zoltan makes connectivity - 1 small, not the sum of lambda^rho");
-  if (h.num_constraints() > 1)
-    throw Error(Errc::bad_option,
-                "Zoltan balances one weight per vertex, these have " + std::to_string(h.num_constraints()));
-  constexpr Index most = std::numeric_limits<int>::max();
-  if (h.num_pins() > most || h.num_vertices() > most || h.num_nets() > most)
-    throw Error(Errc::resource,
-                "Zoltan counts pins with 31 bits, there are " + std::to_string(h.num_pins()) + " of them");
-  assert(options.starts.empty() && options.older.empty() && options.shares.empty());
-}
-
 }  // namespace
 
 bool has_zoltan() {
@@ -154,7 +139,7 @@ bool has_zoltan() {
 }
 
 PartitionResult partition_by_zoltan(const Hypergraph& h, const PartitionOptions& options) {
-  check(h, options);
+  check_outside("Zoltan", h, options);
   std::vector<int> parts(std::size_t(h.num_vertices()), 0);
   if (options.num_parts > 1 && h.num_vertices() > 0) {
     Zoltan zoltan;

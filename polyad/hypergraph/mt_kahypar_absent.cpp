@@ -1,0 +1,15 @@
+#include "polyad/base/error.hpp"
+#include "polyad/hypergraph/outside_partitioner.hpp"
+
+// For builds that have no Mt-KaHyPar.
+namespace polyad {
+
+bool has_mt_kahypar() {
+  return false;
+}
+
+PartitionResult partition_by_mt_kahypar(const Hypergraph& /*h*/, const PartitionOptions& /*options*/) {
+  throw Error(Errc::bad_option, no_mt_kahypar);
+}
+
+}  // namespace polyad
