@@ -46,7 +46,7 @@ PartitionMethod parse_method(const std::string& text) {
 }
 
 PartitionModel parse_model(const std::string& text) {
-  for (const auto model : {PartitionModel::fine, PartitionModel::coarse})
+  for (const auto model : {PartitionModel::fine, PartitionModel::coarse, PartitionModel::column})
     if (text == to_string(model)) return model;
   return PartitionModel::row;
 }
@@ -249,9 +249,11 @@ void add_partition(CLI::App& app, const Comm& comm) {
   command->add_option("-k,--parts", args->num_parts, "Number of parts")
       ->required()
       ->check(CLI::Range(1, most_parts));
-  command->add_option("--model", args->model, "Of nonzeros, of whole slices, or of the rows of a matrix")
+  command
+      ->add_option("--model", args->model,
+                   "Of nonzeros, of whole slices, or of the rows or columns of a matrix")
       ->capture_default_str()
-      ->check(CLI::IsMember({"fine", "coarse", "row"}));
+      ->check(CLI::IsMember({"fine", "coarse", "row", "column"}));
   command->add_option("--weights", args->weights, "Of slices: balanced in each mode, or all together")
       ->capture_default_str()
       ->check(CLI::IsMember({"per-mode", "together"}));
@@ -260,7 +262,7 @@ void add_partition(CLI::App& app, const Comm& comm) {
                       "An older partition to improve; what is not in it is new");
   command->add_option("--refine-dims", args->older.dims,
                       "Of slices: the dimensions of the tensor that it is of, if that has grown since");
-  command->add_option("--out", args->out, "Write a part per nonzero, slice or row, a line each");
+  command->add_option("--out", args->out, "Write a part per nonzero, slice, row or column, a line each");
   command->add_option("--write-hypergraph", args->hypergraph_out, "Write what is partitioned as x.hgr");
   command->add_flag("--no-cache", args->no_cache,
                     "Neither look for nor keep the partition beside the tensor");

@@ -159,7 +159,7 @@ SliceModel coarse_model(const SparseTensor<double>& x, SliceWeights weights) {
           slices_of(std::move(rows))};
 }
 
-SliceModel row_model(const SparseTensor<double>& x) {
+SliceModel row_model(const SparseTensor<double>& x, int mode) {
   if (x.order() != 2)
     throw Error(Errc::bad_input, "the row-wise model is one of matrices, the tensor has " +
                                      std::to_string(x.order()) + " modes");
@@ -167,16 +167,18 @@ SliceModel row_model(const SparseTensor<double>& x) {
   auto rows = number_rows(x);
   const auto cells = numbered(x, rows);
   NumberLists columns, pins;
-  append_slices(cells, 1, columns);
-  Array<Index> weights(std::size_t(cells.extent(0)), 0);
-  for (const auto i : cells.indices(0)) ++weights[i];
-  SliceNeighbours neighbours(cells.extent(0));
+  append_slices(cells, 1 - mode, columns);
+  Array<Index> weights(std::size_t(cells.extent(mode)), 0);
+  for (const auto i : cells.indices(mode)) ++weights[i];
+  SliceNeighbours neighbours(cells.extent(mode));
   for (Index net = 0; net < columns.num_lists(); ++net) {
-    neighbours.append(columns[net], cells.indices(0), 0, net, pins.items);
+    neighbours.append(columns[net], cells.indices(mode), 0, net, pins.items);
     std::sort(pins.items.begin() + pins.begin.back(), pins.items.end());
     pins.begin.push_back(std::ssize(pins.items));
   }
-  return {Hypergraph(cells.extent(0), std::move(pins), {}, {std::move(weights)}), slices_of(std::move(rows))};
+  auto slices = slices_of(std::move(rows));
+  if (mode == 1) std::swap(slices[0], slices[1]);
+  return {Hypergraph(cells.extent(mode), std::move(pins), {}, {std::move(weights)}), std::move(slices)};
 }
 
 }  // namespace polyad

@@ -31,7 +31,8 @@ struct SliceModel {
 enum class SliceWeights { per_mode, together };  // a constraint per mode (CP-ALS), or one (CP-OPT)
 SliceModel coarse_model(const SparseTensor<double>& x, SliceWeights weights);
 
-// Of a matrix: a vertex per row, as heavy as it has nonzeros; a net per column.
-SliceModel row_model(const SparseTensor<double>& x);
+// Of a matrix: a vertex per row, as heavy as it has nonzeros; a net per column. With mode 1 the columns are
+// the rows. `slices` are those of the vertices, then those of the nets.
+SliceModel row_model(const SparseTensor<double>& x, int mode = 0);
 
 }  // namespace polyad

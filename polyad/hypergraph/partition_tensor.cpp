@@ -27,6 +27,11 @@ int mode_with_most_slices(const SparseTensor<double, LocalIndex>& cells) {
   return int(std::ranges::max_element(cells.extents()) - cells.extents().begin());
 }
 
+// The mode whose slices are the rows of the row-wise model.
+int row_mode(PartitionModel model) {
+  return model == PartitionModel::column ? 1 : 0;
+}
+
 // The few tilings that cost least, made by several threads at once.
 std::vector<std::vector<int>> best_tilings(const FineModel& model, const PartitionOptions& options) {
   constexpr Index at_once = 4;
@@ -116,9 +121,11 @@ std::string to_string(PartitionModel model) {
     case PartitionModel::coarse:
       return "coarse";
     case PartitionModel::row:
+      return "row";
+    case PartitionModel::column:
       break;
   }
-  return "row";
+  return "column";
 }
 
 std::string to_string(PartitionMethod method) {
@@ -146,9 +153,10 @@ Index num_partitioned(const SparseTensor<double>& x, PartitionModel model) {
     case PartitionModel::coarse:
       return std::accumulate(x.extents().begin(), x.extents().end(), Index(0));
     case PartitionModel::row:
+    case PartitionModel::column:
       break;
   }
-  return x.extent(0);
+  return x.extent(row_mode(model));
 }
 
 TensorPartition measured_partition(const SparseTensor<double>& x, const TensorPartitionOptions& options,
@@ -161,10 +169,12 @@ TensorPartition measured_partition(const SparseTensor<double>& x, const TensorPa
     return partition;
   }
   const bool is_coarse = options.model == PartitionModel::coarse;
-  const auto model = is_coarse ? coarse_model(x, options.slice_weights) : row_model(x);
+  const int mode = row_mode(options.model);
+  const auto model = is_coarse ? coarse_model(x, options.slice_weights) : row_model(x, mode);
   const std::span<const Index> extents(x.extents());
   std::vector<int> of_vertices;
-  for (const Index place : places_of_slices(model, is_coarse ? extents : extents.first(1)))
+  for (const Index place :
+       places_of_slices(model, is_coarse ? extents : extents.subspan(std::size_t(mode), 1)))
     of_vertices.push_back(parts[place]);
   auto partition = describe(model.h, measured(model.h, std::move(of_vertices), options.hypergraph));
   partition.parts = std::move(parts);
@@ -200,9 +210,10 @@ Hypergraph model_of(const SparseTensor<double>& x, const TensorPartitionOptions&
     case PartitionModel::coarse:
       return coarse_model(x, options.slice_weights).h;
     case PartitionModel::row:
+    case PartitionModel::column:
       break;
   }
-  return row_model(x).h;
+  return row_model(x, row_mode(options.model)).h;
 }
 
 TensorPartition partition_tensor(const SparseTensor<double>& x, const TensorPartitionOptions& options) {
@@ -213,9 +224,11 @@ TensorPartition partition_tensor(const SparseTensor<double>& x, const TensorPart
     case PartitionModel::coarse:
       return partition_slices(coarse_model(x, options.slice_weights), extents, options);
     case PartitionModel::row:
+    case PartitionModel::column:
       break;
   }
-  return partition_slices(row_model(x), extents.first(1), options);
+  const int mode = row_mode(options.model);
+  return partition_slices(row_model(x, mode), extents.subspan(std::size_t(mode), 1), options);
 }
 
 }  // namespace polyad

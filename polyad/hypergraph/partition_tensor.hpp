@@ -8,8 +8,8 @@
 
 namespace polyad {
 
-// What is partitioned: nonzeros; slices of all modes; rows of a matrix.
-enum class PartitionModel { fine, coarse, row };
+// What is partitioned: nonzeros; slices of all modes; rows of a matrix, or its columns.
+enum class PartitionModel { fine, coarse, row, column };
 std::string to_string(PartitionModel model);
 
 enum class PartitionMethod {
@@ -23,7 +23,8 @@ enum class PartitionMethod {
 std::string to_string(PartitionMethod method);
 
 // A partition of a tensor, as cpd takes it: [nonzero] for the fine model; for the coarse one [slice], mode
-// after mode, and for the row-wise one [row], all indices among them, also those without nonzeros.
+// after mode, and for the row-wise one [row] (or [column]), all indices among them, also those without
+// nonzeros.
 struct TensorPartition {
   std::vector<int> parts;
   PartitionMetrics metrics;
@@ -38,7 +39,7 @@ struct TensorPartitionOptions {
   PartitionModel model = PartitionModel::fine;
   SliceWeights slice_weights = SliceWeights::per_mode;  // of the coarse model
   PartitionMethod method = PartitionMethod::hypergraph;
-  // Starts are added. `older` is [nonzero], [slice] or [row], as the result.
+  // Starts are added. `older` is [nonzero], [slice], [row] or [column], as the result.
   PartitionOptions hypergraph;
 };
 

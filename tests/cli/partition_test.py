@@ -102,6 +102,10 @@ class ResultTest(PartitionTest):
         rows = self.partition(ratings, "-k", 6, "--model", "row", "--metric", "lambda2", "--out", self.out)
         self.assertEqual(len(self.parts()), 300)
         self.assertEqual(rows["model"], "row")
+        columns = self.partition(ratings, "-k", 6, "--model", "column", "--metric", "lambda2", "--out", self.out)
+        self.assertEqual((len(self.parts()), columns["model"], columns["nets"]), (80, "column", rows["vertices"]))
+        again = self.partition(ratings, "-k", 6, "--model", "column", "--metric", "lambda2")
+        self.assertEqual((again["cached"], again["lambda2"]), (True, columns["lambda2"]))
 
     def test_a_tensor_that_has_grown(self) -> None:
         lines = gzip.open(self.debian, "rt").read().splitlines(keepends=True)

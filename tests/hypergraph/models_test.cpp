@@ -123,21 +123,23 @@ TEST(CoarseModel, counts_nonzeros_that_repeat_once) {
   EXPECT_EQ(model.h.vertex_weight(3, 1), 2);
 }
 
-TEST(RowModel, has_rows_as_vertices_and_columns_as_nets) {
+TEST(RowModel, has_rows_as_vertices_and_columns_as_nets_or_the_other_way_round) {
   const auto x = test::random_tensor({9, 6}, 25, 3);
-  const auto model = row_model(x);
-  EXPECT_EQ(model.h.num_vertices(), std::ssize(model.slices[0]));
-  EXPECT_EQ(model.h.num_nets(), std::ssize(model.slices[1]));
-  EXPECT_EQ(total_weight(model.h, 0), x.num_nonzeros());
-  for (Index net = 0; net < model.h.num_nets(); ++net) {
-    std::set<Index> rows;
-    for (Index z = 0; z < x.num_nonzeros(); ++z)
-      if (x.indices(1)[z] == model.slices[1][net]) rows.insert(x.indices(0)[z]);
-    std::set<Index> pins;
-    for (const auto v : model.h.pins(net)) pins.insert(model.slices[0][v]);
-    EXPECT_EQ(pins, rows);
+  for (const int mode : {0, 1}) {
+    const auto model = row_model(x, mode);
+    EXPECT_EQ(model.h.num_vertices(), std::ssize(model.slices[0]));
+    EXPECT_EQ(model.h.num_nets(), std::ssize(model.slices[1]));
+    EXPECT_EQ(total_weight(model.h, 0), x.num_nonzeros());
+    for (Index net = 0; net < model.h.num_nets(); ++net) {
+      std::set<Index> rows;
+      for (Index z = 0; z < x.num_nonzeros(); ++z)
+        if (x.indices(1 - mode)[z] == model.slices[1][net]) rows.insert(x.indices(mode)[z]);
+      std::set<Index> pins;
+      for (const auto v : model.h.pins(net)) pins.insert(model.slices[0][v]);
+      EXPECT_EQ(pins, rows);
+    }
+    EXPECT_THROW(row_model(test::random_tensor({3, 3, 3}, 5, 1), mode), Error);
   }
-  EXPECT_THROW(row_model(test::random_tensor({3, 3, 3}, 5, 1)), Error);
 }
 
 TEST(Tilings, are_even_and_follow_the_indices) {
