@@ -29,7 +29,7 @@ struct Args {
   std::uint64_t seed = 1;
   bool with_hypergraph = false;
   double seconds = 60;
-  std::string purpose = "cpd", sync;
+  std::string purpose = "cpd", sync, by = "auto";
 };
 
 constexpr Index max_processes = 1 << 20, max_counts = 100;
@@ -97,12 +97,13 @@ CompletionPlanArgs completion_args(const Args& args) {
       given.policy_c != none.policy_c || given.row_owners != none.row_owners ||
       given.replicate != none.replicate || given.num_free_primes != none.num_free_primes)
     throw Error(Errc::bad_option,
-                "--for complete deals out users: of the options of distributions it has --partition only");
+                "--for complete deals out users or items: of the options of distributions it has --partition "
+                "only");
   if (!args.memory.empty() || !args.page.empty())
     throw Error(Errc::bad_option, "--memory and --report go with --for cpd");
   if (given.partition == "hypergraph")
     throw Error(Errc::bad_option, "plan has --with-hypergraph in place of --partition hypergraph");
-  return {args.processes,       args.sync,   given.partition, args.num_components, args.seed,
+  return {args.processes,       args.sync,   args.by, given.partition, args.num_components, args.seed,
           args.with_hypergraph, args.seconds};
 }
 
@@ -112,7 +113,8 @@ void run(const Comm& comm, const Args& args) {
   check_places(args);
   if (args.purpose == "complete")
     return plan_for_completion(comm, args.input, completion_args(args), console);
-  if (!args.sync.empty()) throw Error(Errc::bad_option, "--sync goes with --for complete");
+  if (!args.sync.empty() || args.by != "auto")
+    throw Error(Errc::bad_option, "--sync and --by go with --for complete");
   if (args.distribution.partition == "hypergraph")
     throw Error(Errc::bad_option, "plan has --with-hypergraph in place of --partition hypergraph");
   const auto machine = load_machine(comm);
@@ -157,6 +159,10 @@ void add_plan(CLI::App& app, const Comm& comm) {
       ->capture_default_str()
       ->check(CLI::IsMember({"cpd", "complete"}));
   command->add_option("--sync", args->sync, "With --for complete: numbers of sub-epochs, as in 1,4,32");
+  command
+      ->add_option("--by", args->by, "With --for complete: who is dealt out to processes; auto looks at both")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "users", "items"}));
   command->add_option("--seed", args->seed, "Seed of random partitions")
       ->capture_default_str()
       ->check(fault_of_seed);

@@ -64,6 +64,26 @@ void check_kind(const std::string& directory, Index num_factors, bool has_biases
                                               has_biases ? "" : "no ", has_biases ? "leave out" : "add"));
 }
 
+RowOwners own_side(const Comm& comm, const SparseTensor<double>& share, RatingSide side,
+                   const DealOptions& options, const Console& console) {
+  const auto& partition = options.partition;
+  const Index count = share.extent(mode_of(side));
+  if (!partition_file_of(partition).empty())
+    return ListedRows{{}, collectively(comm, [&] {
+                        return io::read_partition(partition, {0, count, count, comm.size()});
+                      })};
+  if (comm.size() == 1) return RowBlocks{{0}, {0}};
+  if (partition == "hypergraph") {
+    auto kept = partition_or_reuse(comm, share, options.path,
+                                   completion_partition_options(side, comm.size(), options.seed));
+    if (!kept.notice.empty()) console.warn(kept.notice);
+    return ListedRows{{}, std::move(kept.parts)};
+  }
+  const Distributor distributor(comm, share, comm.size(), options.seed);
+  const auto dealt = partition == "block" ? distributor.coarse_block() : distributor.coarse_random();
+  return dealt.rows[std::size_t(mode_of(side))];
+}
+
 }  // namespace
 
 TestSource parse_test(const std::string& text, std::uint64_t seed) {
@@ -110,26 +130,18 @@ TestRatings load_test(const Comm& comm, const std::string& path, InputOptions op
   return test;
 }
 
-std::string user_partition_file(const std::string& partition) {
+std::string partition_file_of(const std::string& partition) {
   return partition == "random" || partition == "block" || partition == "hypergraph" ? "" : partition;
 }
 
-RowOwners own_users(const Comm& comm, const SparseTensor<double>& share, const std::string& partition,
-                    const std::string& path, std::uint64_t seed, const Console& console) {
-  if (!user_partition_file(partition).empty()) {
-    const Index users = share.extent(0);
-    return ListedRows{{}, collectively(comm, [&] {
-                        return io::read_partition(partition, {0, users, users, comm.size()});
-                      })};
-  }
-  if (comm.size() == 1) return {};
-  if (partition == "hypergraph") {
-    auto kept = partition_or_reuse(comm, share, path, completion_partition_options(comm.size(), seed));
-    if (!kept.notice.empty()) console.warn(kept.notice);
-    return ListedRows{{}, std::move(kept.parts)};
-  }
-  const Distributor distributor(comm, share, comm.size(), seed);
-  return (partition == "block" ? distributor.coarse_block() : distributor.coarse_random()).rows[0];
+SideOwners own_sides(const Comm& comm, const SparseTensor<double>& share, const DealOptions& options,
+                     const Console& console) {
+  const bool are_weighed = comm.size() > 1 && partition_file_of(options.partition).empty();
+  SideOwners owners;
+  if (options.by != "items") owners.users = own_side(comm, share, RatingSide::user, options, console);
+  if (options.by == "items" || (options.by == "auto" && are_weighed))
+    owners.items = own_side(comm, share, RatingSide::item, options, console);
+  return owners;
 }
 
 template <class Real>

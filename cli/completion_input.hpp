@@ -6,6 +6,7 @@
 #include "cli/console.hpp"
 #include "cli/input.hpp"
 #include "polyad/algo/sgd_completion.hpp"
+#include "polyad/dist/deal_ratings.hpp"
 
 namespace polyad::cli {
 
@@ -26,11 +27,17 @@ TestRatings load_test(const Comm& comm, const std::string& path, InputOptions op
                       const io::LoadedTensor& training, const Console& console);
 
 // The file that --partition names; empty: it names a method.
-std::string user_partition_file(const std::string& partition);
+std::string partition_file_of(const std::string& partition);
 
-// Which process has each user of ratings that lie at `path`. Collective.
-RowOwners own_users(const Comm& comm, const SparseTensor<double>& share, const std::string& partition,
-                    const std::string& path, std::uint64_t seed, const Console& console);
+// --by and --partition, for ratings that lie at `path`.
+struct DealOptions {
+  std::string by = "auto", partition = "random", path;
+  std::uint64_t seed = 1;
+};
+// Which process has each user and item, of the sides that may be dealt out: `auto` weighs both, but on one
+// process, or by a file, which has a part per user, it is users. Collective.
+SideOwners own_sides(const Comm& comm, const SparseTensor<double>& share, const DealOptions& options,
+                     const Console& console);
 
 // A model to go on from; users and items that have names are found by them. Throws Error{bad_option} when it
 // is of another kind than what is asked for, Error{bad_input} when it is not of these users and items.

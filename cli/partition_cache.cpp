@@ -99,8 +99,9 @@ TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, s
   return options;
 }
 
-TensorPartitionOptions completion_partition_options(int num_parts, std::uint64_t seed) {
-  auto options = hypergraph_options(PartitionModel::row, num_parts, seed);
+TensorPartitionOptions completion_partition_options(RatingSide side, int num_parts, std::uint64_t seed) {
+  const auto model = side == RatingSide::user ? PartitionModel::row : PartitionModel::column;
+  auto options = hypergraph_options(model, num_parts, seed);
   options.hypergraph.objective.kind = Objective::Kind::lambda_power;
   return options;
 }

@@ -7,6 +7,7 @@
 
 #include "polyad/comm/comm.hpp"
 #include "polyad/hypergraph/partition_tensor.hpp"
+#include "polyad/tensor/rating_side.hpp"
 
 namespace polyad::cli {
 
@@ -26,8 +27,9 @@ std::string keep_partition(const std::filesystem::path& path, std::span<const in
 // What cpd and plan ask of the partitioner where they are told no more.
 TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, std::uint64_t seed);
 
-// The same for the users of ratings, as complete deals them out: the sum of squared connectivities.
-TensorPartitionOptions completion_partition_options(int num_parts, std::uint64_t seed);
+// The same for the users of ratings, or the items, as complete deals them out: the sum of squared
+// connectivities.
+TensorPartitionOptions completion_partition_options(RatingSide side, int num_parts, std::uint64_t seed);
 
 // [nonzero of the share], or [slice], mode after mode; and what is worth telling, such as why it could not be
 // kept.

@@ -22,41 +22,62 @@ namespace {
 
 constexpr Index max_processes = 65535, max_counts = 100;
 
-std::vector<int> parts_of(const RowOwners& owners, Index num_users) {
-  std::vector<int> parts(static_cast<std::size_t>(num_users));
-  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = owners(Index(i));
-  return parts;
-}
+// As `complete` deals users or items out, which knows the ratings as they stand in the file.
+class Partitions {
+ public:
+  Partitions(const SparseTensor<double>& x, std::string path, const CompletionPlanArgs& args,
+             const Console& console)
+      : x_(x), path_(std::move(path)), args_(args), console_(console) {}
 
-// As `complete` deals users out, which knows the ratings as they stand in the file.
-std::vector<UserPartition> partitions(const SparseTensor<double>& x, const std::string& path,
-                                      const CompletionPlanArgs& args, const Console& console) {
-  std::vector<UserPartition> all;
-  const bool is_auto = args.partition == "auto";
-  const auto add = [&](const std::string& name, Distribution (Distributor::*make)() const) {
-    if (!is_auto && args.partition != name) return;
-    all.push_back({name, [&x, make, seed = args.seed](int num_parts) {
-                     const Distributor distributor(Comm::self(), x, num_parts, seed);
-                     return parts_of((distributor.*make)().rows[0], x.extent(0));
-                   }});
-  };
-  add("random", &Distributor::coarse_random);
-  add("block", &Distributor::coarse_block);
-  if (all.empty())
-    all.push_back({"file", [&x, file = args.partition](int num_parts) {
-                     const Index users = x.extent(0);
-                     return io::read_partition(file, {0, users, users, num_parts});
-                   }});
-  if (args.with_hypergraph)
-    all.push_back(
-        {"hypergraph", [&x, &console, path, seed = args.seed, seconds = args.seconds](int num_parts) {
-           auto how = completion_partition_options(num_parts, seed);
-           how.hypergraph.most_seconds = seconds;
-           auto kept = partition_and_keep(x, path, how);
-           if (!kept.notice.empty()) console.warn(kept.notice);
-           return std::move(kept.parts);
-         }});
-  return all;
+  std::vector<SidePartition> of(RatingSide side) const {
+    std::vector<SidePartition> all;
+    const bool is_any = args_.partition == "auto";
+    if (is_any || args_.partition == "random")
+      all.push_back(dealt(side, "random", &Distributor::coarse_random));
+    if (is_any || args_.partition == "block") all.push_back(dealt(side, "block", &Distributor::coarse_block));
+    if (all.empty()) all.push_back(from_file(side));
+    if (args_.with_hypergraph) all.push_back(of_hypergraph(side));
+    return all;
+  }
+
+ private:
+  SidePartition dealt(RatingSide side, const std::string& name,
+                      Distribution (Distributor::*make)() const) const {
+    return {side, name, [this, side, make](int num_parts) {
+              const Distributor distributor(Comm::self(), x_, num_parts, args_.seed);
+              return (distributor.*make)().rows[std::size_t(mode_of(side))];
+            }};
+  }
+
+  SidePartition from_file(RatingSide side) const {
+    return {side, "file", [this, side](int num_parts) {
+              const Index count = x_.extent(mode_of(side));
+              return ListedRows{{}, io::read_partition(args_.partition, {0, count, count, num_parts})};
+            }};
+  }
+
+  SidePartition of_hypergraph(RatingSide side) const {
+    return {side, "hypergraph", [this, side](int num_parts) {
+              auto how = completion_partition_options(side, num_parts, args_.seed);
+              how.hypergraph.most_seconds = args_.seconds;
+              auto kept = partition_and_keep(x_, path_, how);
+              if (!kept.notice.empty()) console_.warn(kept.notice);
+              return ListedRows{{}, std::move(kept.parts)};
+            }};
+  }
+
+  const SparseTensor<double>& x_;
+  std::string path_;
+  const CompletionPlanArgs& args_;
+  const Console& console_;
+};
+
+// A file has a part per user, unless items are asked for.
+std::vector<RatingSide> sides_of(const CompletionPlanArgs& args) {
+  if (args.by == "items") return {RatingSide::item};
+  const bool is_file = args.partition != "auto" && args.partition != "random" && args.partition != "block";
+  if (args.by == "users" || is_file) return {RatingSide::user};
+  return {RatingSide::user, RatingSide::item};
 }
 
 }  // namespace
@@ -82,13 +103,17 @@ void plan_for_completion(const Comm& comm, const InputOptions& input, const Comp
   CompletionOptions defaults;
   defaults.num_factors = args.num_factors;
   run.input = input.path;
+  run.input_options = given_options(input);
   run.partition_file = args.partition;
-  run.options.partitions = partitions(loaded.tensor, input.path, args, console);
+  run.seed = args.seed;
+  const Partitions partitions(loaded.tensor, input.path, args, console);
+  for (const auto side : sides_of(args))
+    for (auto& partition : partitions.of(side)) run.options.partitions.push_back(std::move(partition));
   run.options.row = {args.num_factors, travelling_words(defaults).per_row(), sizeof(float)};
   run.options.machine = machine.model;
   run.machine = machine.source;
   run.threads = num_threads();
-  run.plan = plan_completion(ratings, run.options, console.progress());
+  run.plan = plan_completion(std::move(ratings), run.options, console.progress());
   run.plan_seconds = watch.lap();
   run.peak_memory_bytes = peak_memory_bytes();
   console.say(completion_plan_text(run));

@@ -11,7 +11,8 @@ namespace polyad::cli {
 struct CompletionPlanArgs {
   std::string processes;
   std::string sync;                // "1,2,4"; empty: some are looked at
-  std::string partition = "auto";  // random and block; or one of them; or a file with a part per user
+  std::string by = "auto";         // users and items; or one of them
+  std::string partition = "auto";  // random and block; or one of them; or a file with a part for each of `by`
   Index num_factors = 16;
   std::uint64_t seed = 1;
   bool with_hypergraph = false;

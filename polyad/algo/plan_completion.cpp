@@ -45,7 +45,7 @@ bool leaves_little(const ColumnShares& columns, const PlannedCompletion& way) {
 
 }  // namespace
 
-CompletionPlan plan_completion(const SparseTensor<double>& ratings, const CompletionPlanOptions& options,
+CompletionPlan plan_completion(SparseTensor<double> ratings, const CompletionPlanOptions& options,
                                Progress& progress) {
   CompletionPlan plan{ratings.extent(0), ratings.extent(1), ratings.num_nonzeros(), {}, {}};
   progress.begin("planning", std::ssize(options.process_counts) * std::ssize(options.partitions),
@@ -53,12 +53,15 @@ CompletionPlan plan_completion(const SparseTensor<double>& ratings, const Comple
   for (const int processes : options.process_counts)
     for (const auto& partition : options.partitions) {
       const Stopwatch watch;
-      const auto parts = partition.make(processes);
+      const auto owners = partition.make(processes);
       const double seconds = watch.seconds();
-      const auto columns = share_columns(ratings, parts, processes);
+      ratings = turned(std::move(ratings), partition.by);
+      const auto columns = share_columns(ratings, owners, processes);
+      ratings = turned(std::move(ratings), partition.by);
       const int automatic = choose_sub_epochs(columns, options.row, options.machine).num_sub_epochs;
       for (const int n : sub_epochs_to_look_at(columns, options, automatic)) {
-        PlannedCompletion way{processes, partition.name, n, n == automatic, {}, 0, 0, 0, seconds};
+        PlannedCompletion way{processes, partition.by, partition.name, n, n == automatic, {}, 0, 0,
+                              0,         seconds};
         way.costs = costs_of(plan_rotation(columns, n), options.row, options.machine);
         way.connectivity = rotation_staleness(columns, 1);
         way.lambda2 = sum_of_squares(columns);

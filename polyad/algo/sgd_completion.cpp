@@ -222,6 +222,14 @@ TravellingWords travelling_words(const CompletionOptions& options) {
 }
 
 template <class Real>
+EarlierTraining<Real> turned(EarlierTraining<Real> earlier, RatingSide first) {
+  earlier.model = turned(std::move(earlier.model), first);
+  earlier.training = turned(std::move(earlier.training), first);
+  if (first == RatingSide::item) std::swap(earlier.user_rows, earlier.item_rows);
+  return earlier;
+}
+
+template <class Real>
 void carry_over(const EarlierTraining<Real>& earlier, TrainedRows<Real>& trained) {
   auto& now = trained.model;
   const auto& then = earlier.model;
@@ -238,6 +246,8 @@ CompletionResult<Real> sgd_completion(DistRatings<Real>& x, const CompletionOpti
   return Trainer<Real>(x, options, earlier).run(observe);
 }
 
+template EarlierTraining<float> turned(EarlierTraining<float>, RatingSide);
+template EarlierTraining<double> turned(EarlierTraining<double>, RatingSide);
 template void carry_over(const EarlierTraining<float>&, TrainedRows<float>&);
 template void carry_over(const EarlierTraining<double>&, TrainedRows<double>&);
 template CompletionResult<float> sgd_completion(DistRatings<float>&, const CompletionOptions&,

@@ -6,7 +6,7 @@
 
 #include "polyad/algo/step_schedule.hpp"
 #include "polyad/dist/dist_ratings.hpp"
-#include "polyad/tensor/rating_model.hpp"
+#include "polyad/tensor/rating_side.hpp"
 
 namespace polyad {
 
@@ -66,6 +66,9 @@ struct EarlierTraining {
   // [user or item of the ratings]: its row in the model; -1: none. Empty: the same.
   std::vector<Index> user_rows = {}, item_rows = {};
 };
+// As the ratings that it is to be trained on are turned.
+template <class Real>
+EarlierTraining<Real> turned(EarlierTraining<Real> earlier, RatingSide first);
 
 // Gives users and items that nothing was learned about now the rows that they had.
 template <class Real>

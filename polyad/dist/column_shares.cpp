@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 namespace polyad {
 namespace {
@@ -9,6 +10,39 @@ namespace {
 // Turns counts, kept one place behind, into where lists begin.
 void accumulate(Array<Index>& begin) {
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
+}
+
+// Where things begin when they are put in the order of their columns.
+template <class Columns>
+Array<Index> begins_of(Index num_columns, const Columns& columns) {
+  Array<Index> begin(std::size_t(num_columns + 1), 0);
+  for (const Index j : columns) ++begin[j + 1];
+  accumulate(begin);
+  return begin;
+}
+
+struct Share {
+  Index part, ratings;
+};
+
+// All shares of a column that are of the same part become one.
+ColumnShares added_up(int num_parts, const Array<Index>& begin, Array<Share> shares) {
+  ColumnShares result;
+  result.num_parts = num_parts;
+  result.begin.reserve(begin.size());
+  for (std::size_t j = 0; j + 1 < begin.size(); ++j) {
+    const std::span<Share> of_column(shares.data() + begin[j], shares.data() + begin[j + 1]);
+    std::ranges::sort(of_column, {}, &Share::part);
+    for (const auto& share : of_column) {
+      if (std::ssize(result.parts) == result.begin.back() || result.parts.back() != share.part) {
+        result.parts.push_back(int(share.part));
+        result.ratings.push_back(0);
+      }
+      result.ratings.back() += share.ratings;
+    }
+    result.begin.push_back(std::ssize(result.parts));
+  }
+  return result;
 }
 
 }  // namespace
@@ -29,21 +63,17 @@ std::vector<Index> ColumnShares::connectivities() const {
   return counts;
 }
 
-ColumnShares share_columns(const SparseTensor<double>& ratings, std::span<const int> row_parts,
-                           int num_parts) {
+ColumnShares share_columns(const SparseTensor<double>& ratings, const RowOwners& row_owners, int num_parts) {
   const auto rows = ratings.indices(0), columns = ratings.indices(1);
-  const auto num_columns = std::size_t(ratings.extent(1));
-  Array<Index> begin(num_columns + 1, 0);
-  for (const Index j : columns) ++begin[j + 1];
-  accumulate(begin);
+  const auto begin = begins_of(ratings.extent(1), columns);
   Array<int> parts(columns.size());  // of the ratings, by column
   Array<Index> next(begin.begin(), begin.end() - 1);
-  for (std::size_t z = 0; z < columns.size(); ++z) parts[next[columns[z]]++] = row_parts[rows[z]];
+  for (std::size_t z = 0; z < columns.size(); ++z) parts[next[columns[z]]++] = row_owners(rows[z]);
 
   ColumnShares result;
   result.num_parts = num_parts;
-  result.begin.reserve(num_columns + 1);
-  for (std::size_t j = 0; j < num_columns; ++j) {
+  result.begin.reserve(begin.size());
+  for (std::size_t j = 0; j + 1 < begin.size(); ++j) {
     const std::span<int> of_column(parts.data() + begin[j], parts.data() + begin[j + 1]);
     std::ranges::sort(of_column);
     for (auto at = of_column.begin(); at != of_column.end();) {
@@ -57,24 +87,22 @@ ColumnShares share_columns(const SparseTensor<double>& ratings, std::span<const 
   return result;
 }
 
-ColumnShares gather_shares(const Comm& comm, Index num_columns, std::span<const ColumnCount> mine) {
-  const auto all = comm.all_gather_varying(mine);
-  ColumnShares result;
-  result.num_parts = comm.size();
-  result.begin.assign(std::size_t(num_columns + 1), 0);
-  for (const auto& [column, ratings] : all.items) ++result.begin[column + 1];
-  accumulate(result.begin);
-  result.parts.resize(all.items.size());
-  result.ratings.resize(all.items.size());
-  Array<Index> next(result.begin.begin(), result.begin.end() - 1);
-  std::size_t at = 0;
-  for (int part = 0; part < comm.size(); ++part)
-    for (Index i = 0; i < all.counts[std::size_t(part)]; ++i, ++at) {
-      const Index share = next[all.items[at].column]++;
-      result.parts[share] = part;
-      result.ratings[share] = all.items[at].ratings;
+ColumnShares gather_shares(const Comm& comm, const SparseTensor<double>& own, const RowOwners& row_owners) {
+  const auto here = share_columns(own, row_owners, comm.size());
+  Array<Index> columns;
+  Array<Share> shares;
+  for (Index j = 0; j < here.num_columns(); ++j)
+    for (Index s = here.begin[j]; s < here.begin[j + 1]; ++s) {
+      columns.push_back(j);
+      shares.push_back({here.parts[s], here.ratings[s]});
     }
-  return result;
+  columns = comm.all_gather_varying(std::span<const Index>(columns)).items;
+  shares = comm.all_gather_varying(std::span<const Share>(shares)).items;
+  const auto begin = begins_of(own.extent(1), columns);
+  Array<Index> next(begin.begin(), begin.end() - 1);
+  Array<Share> by_column(shares.size());
+  for (std::size_t s = 0; s < shares.size(); ++s) by_column[next[columns[s]]++] = shares[s];
+  return added_up(comm.size(), begin, std::move(by_column));
 }
 
 }  // namespace polyad

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "polyad/base/array.hpp"
 #include "polyad/comm/comm.hpp"
+#include "polyad/dist/row_owners.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
 namespace polyad {
@@ -27,14 +27,10 @@ struct ColumnShares {
   friend bool operator==(const ColumnShares&, const ColumnShares&) = default;
 };
 
-// For any number of parts, on one process. row_parts: [row].
-ColumnShares share_columns(const SparseTensor<double>& ratings, std::span<const int> row_parts,
-                           int num_parts);
+// For any number of parts, on one process.
+ColumnShares share_columns(const SparseTensor<double>& ratings, const RowOwners& row_owners, int num_parts);
 
-// From what every process holds itself: a part is a process. Collective.
-struct ColumnCount {
-  Index column, ratings;
-};
-ColumnShares gather_shares(const Comm& comm, Index num_columns, std::span<const ColumnCount> mine);
+// The same where every process has some of the ratings, no matter which; a part is a process. Collective.
+ColumnShares gather_shares(const Comm& comm, const SparseTensor<double>& own, const RowOwners& row_owners);
 
 }  // namespace polyad

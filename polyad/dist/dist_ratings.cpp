@@ -6,12 +6,9 @@
 #include <numeric>
 
 #include "polyad/base/random.hpp"
-#include "polyad/dist/move_nonzeros.hpp"
 
 namespace polyad {
 namespace {
-
-enum class Side { user, item };
 
 // Ascending.
 Array<Index> distinct(std::span<const Index> indices, Index extent) {
@@ -24,8 +21,8 @@ Array<Index> distinct(std::span<const Index> indices, Index extent) {
 }
 
 // In an order that the seed decides.
-Array<Index> shuffled(Array<Index> indices, std::uint64_t seed, Side side) {
-  const Random random(seed, side == Side::user ? 0x05e5 : 0x17e5);
+Array<Index> shuffled(Array<Index> indices, std::uint64_t seed, RatingSide side) {
+  const Random random(seed, side == RatingSide::user ? 0x05e5 : 0x17e5);
   std::vector<std::pair<std::uint64_t, Index>> keys;
   for (const Index i : indices) keys.emplace_back(random.bits(std::uint64_t(i))[0], i);
   std::ranges::sort(keys);
@@ -42,8 +39,8 @@ struct LocalRows {
   Array<LocalIndex> local;  // [global]; no_row: it has none
 };
 
-LocalRows number_locally(const SplitRatings& own, Side side, std::uint64_t seed) {
-  const int mode = side == Side::user ? 0 : 1;
+LocalRows number_locally(const SplitRatings& own, RatingSide side, std::uint64_t seed) {
+  const int mode = mode_of(side);
   LocalRows result;
   result.local.assign(std::size_t(own.train.extent(mode)), no_row);
   const auto add = [&](const SparseTensor<double>& ratings) {
@@ -79,21 +76,6 @@ Spread spread_of(const Comm& comm, std::span<const double> values, Index count, 
   return spread;
 }
 
-std::vector<ColumnCount> count_items(const SparseTensor<double>& train) {
-  std::vector<Index> ratings(std::size_t(train.extent(1)), 0);
-  for (const Index item : train.indices(1)) ++ratings[std::size_t(item)];
-  std::vector<ColumnCount> counts;
-  for (std::size_t item = 0; item < ratings.size(); ++item)
-    if (ratings[item] > 0) counts.push_back({Index(item), ratings[item]});
-  return counts;
-}
-
-int decide_sub_epochs(const ColumnShares& columns, const RatingLayout& layout) {
-  if (layout.is_stale_free) return int(std::max(columns.max_connectivity(), Index(1)));
-  if (layout.num_sub_epochs) return *layout.num_sub_epochs;
-  return choose_sub_epochs(columns, layout.row, layout.machine).num_sub_epochs;
-}
-
 // [global item]: when this process learns from its ratings.
 Array<int> sub_epochs_of(const Rotation& rotation, int rank) {
   Array<int> result(std::size_t(rotation.columns.num_columns()), 0);
@@ -126,23 +108,11 @@ class GatheredRows {
 
 }  // namespace
 
-OwnRatings move_to_users(const Comm& comm, SparseTensor<double> share, const RowOwners& user_owners,
-                         const RatingSplit& split) {
-  if (comm.size() > 1) {
-    std::vector<int> owners;
-    owners.reserve(std::size_t(share.num_nonzeros()));
-    for (const Index user : share.indices(0)) owners.push_back(user_owners(user));
-    share = move_nonzeros(comm, share, owners);
-  }
-  OwnRatings own;
-  own.num_duplicates = comm.all_reduce(keep_last_ratings(share));
-  own.split = split_ratings(std::move(share), split);
-  return own;
-}
-
 template <class Real>
-DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, const RatingLayout& layout) {
+DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, Rotation rotation,
+                                  const RatingLayout& layout) {
   DistRatings<Real> x(comm);
+  x.rotation = std::move(rotation);
   x.num_users = own.train.extent(0);
   x.num_items = own.train.extent(1);
   x.num_ratings = comm.all_reduce(own.train.num_nonzeros());
@@ -151,12 +121,8 @@ DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, con
   x.mean = spread.mean;
   x.scale = spread.scale;
 
-  auto columns = gather_shares(comm, x.num_items, count_items(own.train));
-  const int num_sub_epochs = decide_sub_epochs(columns, layout);
-  x.rotation = plan_rotation(std::move(columns), num_sub_epochs);
-
-  auto users = number_locally(own, Side::user, layout.seed);
-  auto items = number_locally(own, Side::item, layout.seed);
+  auto users = number_locally(own, RatingSide::user, layout.seed);
+  auto items = number_locally(own, RatingSide::item, layout.seed);
   x.num_trained_users = users.num_trained;
   x.num_trained_items = items.num_trained;
   const auto local_rating = [&](const SparseTensor<double>& ratings, Index z) {
@@ -164,7 +130,7 @@ DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, con
                              Real((ratings.values()[z] - x.mean) / x.scale)};
   };
   const auto when = sub_epochs_of(x.rotation, comm.rank());
-  x.sub_epochs.resize(std::size_t(num_sub_epochs));
+  x.sub_epochs.resize(std::size_t(x.rotation.num_sub_epochs));
   for (Index z = 0; z < own.train.num_nonzeros(); ++z)
     x.sub_epochs[std::size_t(when[own.train.indices(1)[z]])].push_back(local_rating(own.train, z));
   for (Index z = 0; z < own.test.num_nonzeros(); ++z) x.test.push_back(local_rating(own.test, z));
@@ -179,6 +145,13 @@ DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, con
   x.users = std::move(users.rows);
   x.items = std::move(items.rows);
   return x;
+}
+
+template <class Real>
+TrainedRows<Real> turned(TrainedRows<Real> rows, RatingSide first) {
+  rows.model = turned(std::move(rows.model), first);
+  if (first == RatingSide::item) std::swap(rows.user_squares, rows.item_squares);
+  return rows;
 }
 
 template <class Real>
@@ -222,8 +195,10 @@ TrainedRows<Real> gather_model(const DistRatings<Real>& x, const RatingRows<Real
   return result;
 }
 
-template DistRatings<float> lay_out_ratings(const Comm&, const SplitRatings&, const RatingLayout&);
-template DistRatings<double> lay_out_ratings(const Comm&, const SplitRatings&, const RatingLayout&);
+template DistRatings<float> lay_out_ratings(const Comm&, const SplitRatings&, Rotation, const RatingLayout&);
+template DistRatings<double> lay_out_ratings(const Comm&, const SplitRatings&, Rotation, const RatingLayout&);
+template TrainedRows<float> turned(TrainedRows<float>, RatingSide);
+template TrainedRows<double> turned(TrainedRows<double>, RatingSide);
 template TrainedRows<float> gather_model(const DistRatings<float>&, const RatingRows<float>&,
                                          const RatingRows<float>&, const TravellingWords&, int);
 template TrainedRows<double> gather_model(const DistRatings<double>&, const RatingRows<double>&,

@@ -6,22 +6,13 @@
 
 #include "polyad/dist/rotation_costs.hpp"
 #include "polyad/dist/row_messages.hpp"
-#include "polyad/dist/row_owners.hpp"
-#include "polyad/tensor/rating_model.hpp"
-#include "polyad/tensor/split_ratings.hpp"
+#include "polyad/tensor/rating_side.hpp"
 
 namespace polyad {
 
-// The ratings of a process: those of its users. Consumes the share. Collective.
-struct OwnRatings {
-  SplitRatings split;        // under global numbers; sorted by user, then by item
-  Index num_duplicates = 0;  // of all processes: earlier ratings of the same pair, which were dropped
-};
-OwnRatings move_to_users(const Comm& comm, SparseTensor<double> share, const RowOwners& user_owners,
-                         const RatingSplit& split);
-
 // Ratings as training sees them. Users belong to one process; items to all that rate them, which take turns
-// as the rotation says. Values are (rating - mean) / scale.
+// as the rotation says. Values are (rating - mean) / scale. Where items were dealt out, ratings were turned
+// before: then items are what is called users here, and users what is called items.
 template <class Real>
 struct DistRatings {
   explicit DistRatings(Comm all) : comm(std::move(all)) {}
@@ -54,9 +45,10 @@ struct RatingLayout {
   MachineModel machine;
 };
 
-// Collective.
+// `own` are ratings of users that this process has and no other, of which the rotation is. Collective.
 template <class Real>
-DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, const RatingLayout& layout);
+DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, Rotation rotation,
+                                  const RatingLayout& layout);
 
 // The rows of all users and items, on the root; others get an empty model. `rows` are local. Collective.
 template <class Real>
@@ -64,6 +56,8 @@ struct TrainedRows {
   RatingModel<Real> model;
   Array<Real> user_squares, item_squares;
 };
+template <class Real>
+TrainedRows<Real> turned(TrainedRows<Real> rows, RatingSide first);
 template <class Real>
 TrainedRows<Real> gather_model(const DistRatings<Real>& x, const RatingRows<Real>& users,
                                const RatingRows<Real>& items, const TravellingWords& words, int root = 0);

@@ -5,10 +5,9 @@
 
 #include "polyad/tensor/rating_model.hpp"
 #include "polyad/tensor/rating_rows.hpp"
+#include "polyad/tensor/rating_side.hpp"
 
 namespace polyad {
-
-enum class RatingSide { user, item };
 
 struct RatingStart {
   Index num_factors = 1;

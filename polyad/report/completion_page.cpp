@@ -59,18 +59,17 @@ std::string opening(const CompletionPageContents& c, const std::string& title) {
   return html + "</dl>\n</header>\n";
 }
 
-Index num_undone(const CompletionRun& run) {
-  return std::ranges::count_if(run.epochs, &EpochRecord::was_undone);
-}
-
 std::vector<std::string> warnings(const CompletionRun& run) {
   std::vector<std::string> all;
   if (run.num_duplicates > 0)
     all.push_back(counted_were(run.num_duplicates, "rating") + " repeated by a later line, and dropped");
+  if (run.num_test_duplicates > 0)
+    all.push_back(counted_were(run.num_test_duplicates, "test rating") +
+                  " repeated by a later line, and dropped");
   if (run.num_unknown > 0)
     all.push_back(counted_were(run.num_unknown, "test rating") +
                   " left out, of users or items that the training ratings do not have");
-  if (const auto undone = num_undone(run); undone > 0)
+  if (const auto undone = run.epochs_undone(); undone > 0)
     all.push_back("errors grew beyond bounds: " + counted_were(undone, "epoch") +
                   " undone, and the step halved");
   return all;
@@ -104,7 +103,7 @@ std::string errors(const CompletionRun& run) {
   const auto plot = error_plot(run.epochs, run.best_epoch);
   if (plot.empty()) return "<p>There was no epoch that could be kept.</p>\n";
   auto html = fmt::format("<p>Training ended after {}: {}.",
-                          plural(run.epochs_run() - num_undone(run), "epoch"), stop_sentence(run));
+                          plural(run.epochs_run() - run.epochs_undone(), "epoch"), stop_sentence(run));
   if (run.test_errors) html += fmt::format(" The model is that of epoch {}.", run.best_epoch);
   return html + "</p>\n<figure>" + plot + "</figure>\n";
 }
@@ -184,14 +183,17 @@ std::string staleness_sentence(const CompletionRun& run) {
 
 std::string synchronisation(const CompletionRun& run) {
   const auto words = words_over_sub_epochs(run);
+  const auto shared = to_string(run.travelling()) + "s";
+  const auto why =
+      run.weighed ? fmt::format("<p class=\"note\">Predicted: {}.</p>\n", weighed_text(run)) : "";
   return fmt::format(
-             "<p>Users are dealt out {}. After each of {} an epoch, processes send each other the rows of "
-             "items "
-             "that they share. {}</p>\n<div class=\"plots\">\n<div><h3>Volume and "
-             "staleness</h3>\n<figure>{}</figure></div>\n"
-             "<div><h3>Items that are shared</h3>\n<figure>{}</figure></div>\n</div>\n",
-             partition_text(run.partition), plural(run.num_sub_epochs, "sub-epoch"), staleness_sentence(run),
-             sync_plot(words, run.num_sub_epochs), connectivity_plot(run.items_by_connectivity)) +
+             "<p>Every process has {}s of its own, dealt out {}. After each of {} an epoch, processes send "
+             "each other the rows of {} that they share. {}</p>\n{}<div class=\"plots\">\n<div><h3>Volume "
+             "and staleness</h3>\n<figure>{}</figure></div>\n"
+             "<div><h3>How widely {} are shared</h3>\n<figure>{}</figure></div>\n</div>\n",
+             to_string(run.by), partition_text(run.partition), plural(run.num_sub_epochs, "sub-epoch"),
+             shared, staleness_sentence(run), why, sync_plot(words, run.num_sub_epochs), shared,
+             connectivity_plot(run.rows_by_connectivity, run.travelling())) +
          balance_table(run);
 }
 

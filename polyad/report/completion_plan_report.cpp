@@ -10,9 +10,23 @@
 namespace polyad {
 namespace {
 
-nlohmann::ordered_json way_json(const PlannedCompletion& way, Index words) {
+// What `complete` is to be told, besides the ratings.
+std::vector<std::string> complete_options(const CompletionPlanRun& run, const PlannedCompletion& way) {
+  std::vector<std::string> options{"-r", std::to_string(run.options.row.num_factors)};
+  if (run.seed != CompletionPlanRun{}.seed)
+    options.insert(options.end(), {"--seed", std::to_string(run.seed)});
+  if (way.processes > 1)
+    options.insert(options.end(), {"--by", to_string(way.by) + "s", "--partition",
+                                   way.partition == "file" ? run.partition_file : way.partition, "--sync",
+                                   std::to_string(way.num_sub_epochs)});
+  return options;
+}
+
+nlohmann::ordered_json way_json(const CompletionPlanRun& run, const PlannedCompletion& way) {
+  const Index words = run.options.row.num_words;
   nlohmann::ordered_json json;
   json["processes"] = way.processes;
+  json["by"] = to_string(way.by) + "s";
   json["partition"] = way.partition;
   json["sync"] = way.num_sub_epochs;
   json["auto"] = way.is_automatic;
@@ -28,28 +42,34 @@ nlohmann::ordered_json way_json(const PlannedCompletion& way, Index words) {
   json["schedule_ratio"] = way.costs.schedule_ratio();
   json["predicted_seconds_per_epoch"] = way.costs.predicted_seconds;
   json["partition_seconds"] = way.partition_seconds;
+  json["complete_options"] = complete_options(run, way);
   return json;
 }
 
 std::string way_text(const PlannedCompletion& way, Index words) {
-  return fmt::format("{:12} {:6}{} {:12} {:>14} {:>14} {:>10} {:9.2f} {:9.2f} {:11.4g} s\n", way.partition,
-                     way.num_sub_epochs, way.is_automatic ? "*" : " ", way.costs.max_connectivity,
-                     with_commas(way.costs.staleness_rows * words),
+  return fmt::format("{:9} {:12} {:6}{} {:12} {:>14} {:>14} {:>10} {:9.2f} {:9.2f} {:11.4g} s\n",
+                     to_string(way.by) + "s", way.partition, way.num_sub_epochs, way.is_automatic ? "*" : " ",
+                     way.costs.max_connectivity, with_commas(way.costs.staleness_rows * words),
                      with_commas(way.costs.volume_rows * words), with_commas(way.costs.messages),
                      way.costs.schedule_ratio(), 1 + way.imbalance, way.costs.predicted_seconds);
+}
+
+std::string command_text(const CompletionPlanRun& run, const PlannedCompletion& way) {
+  const auto start = way.processes == 1 ? "" : fmt::format("mpirun -n {} ", way.processes);
+  auto command = fmt::format("{}polyad complete {}", start, for_shell(run.input));
+  for (const auto& option : run.input_options) command += " " + for_shell(option);
+  for (const auto& option : complete_options(run, way)) command += " " + for_shell(option);
+  return command;
 }
 
 std::string recommended_text(const CompletionPlanRun& run) {
   if (!run.plan.recommended)
     return "nothing is recommended: none of these numbers of sub-epochs leaves little staleness\n";
   const auto& way = run.plan.ways[*run.plan.recommended];
-  if (way.processes == 1)
-    return fmt::format("recommended: polyad complete {} -r {}\n", run.input, run.options.row.num_factors);
-  return fmt::format(
-      "recommended: mpirun -n {} polyad complete {} -r {} --partition {} --sync {}\n"
-      "  the quickest of those that leave at most a twentieth of the staleness of one sub-epoch\n",
-      way.processes, run.input, run.options.row.num_factors,
-      way.partition == "file" ? run.partition_file : way.partition, way.num_sub_epochs);
+  const auto command = "recommended: " + command_text(run, way) + "\n";
+  if (way.processes == 1) return command;
+  return command +
+         "  the quickest of those that leave at most a twentieth of the staleness of one sub-epoch\n";
 }
 
 }  // namespace
@@ -62,8 +82,7 @@ nlohmann::ordered_json completion_plan_json(const CompletionPlanRun& run) {
   json["rank"] = run.options.row.num_factors;
   json["words_per_row"] = run.options.row.num_words;
   json["strategies"] = nlohmann::ordered_json::array();
-  for (const auto& way : run.plan.ways)
-    json["strategies"].push_back(way_json(way, run.options.row.num_words));
+  for (const auto& way : run.plan.ways) json["strategies"].push_back(way_json(run, way));
   json["recommended"] =
       run.plan.recommended ? nlohmann::ordered_json(*run.plan.recommended) : nlohmann::ordered_json();
   json["machine"] = run.machine;
@@ -75,14 +94,14 @@ nlohmann::ordered_json completion_plan_json(const CompletionPlanRun& run) {
 }
 
 std::string completion_plan_text(const CompletionPlanRun& run) {
-  auto text = fmt::format("{} users, {} items, {} ratings; {} words of an item travel\n",
+  auto text = fmt::format("{} users, {} items, {} ratings; {} words of a row travel\n",
                           with_commas(run.plan.num_users), with_commas(run.plan.num_items),
                           with_commas(run.plan.num_ratings), run.options.row.num_words);
   int processes = 0;
   for (const auto& way : run.plan.ways) {
     if (way.processes != processes)
-      text += fmt::format("\n{}\n{:12} {:>7} {:>12} {:>14} {:>14} {:>10} {:>9} {:>9} {:>13}\n",
-                          processes_text(way.processes), "users by", "sync", "lambda max", "staleness",
+      text += fmt::format("\n{}\n{:9} {:12} {:>7} {:>12} {:>14} {:>14} {:>10} {:>9} {:>9} {:>13}\n",
+                          processes_text(way.processes), "dealt out", "by", "sync", "lambda max", "staleness",
                           "words", "messages", "schedule", "load", "epoch");
     processes = way.processes;
     text += way_text(way, run.options.row.num_words);

@@ -10,6 +10,8 @@ namespace polyad {
 // What a run of `polyad plan --for complete` was and what it found.
 struct CompletionPlanRun {
   std::string input, partition_file;
+  std::vector<std::string> input_options;  // how it was read
+  std::uint64_t seed = 1;
   CompletionPlanOptions options;
   CompletionPlan plan;
   std::string machine = "built in";  // where the constants of the machine are from

@@ -129,26 +129,27 @@ std::string sync_plot(std::span<const SyncWords> words, int chosen) {
   return svg + "</svg>" + legend(std::vector<std::string>{"volume", "staleness"});
 }
 
-std::string connectivity_plot(std::span<const Index> items_by_connectivity) {
-  const Index count = std::ssize(items_by_connectivity);
-  const Index most = std::ranges::max(items_by_connectivity);
+std::string connectivity_plot(std::span<const Index> rows_by_connectivity, RatingSide side) {
+  const auto name = to_string(side);
+  const Index count = std::ssize(rows_by_connectivity);
+  const Index most = std::ranges::max(rows_by_connectivity);
   const auto axis = round_axis(0, double(std::max<Index>(most, 1)), 4, 1);
   const double slot = 1 / double(count), bar = std::min(0.72 * slot, 0.05);
   auto svg = fmt::format(
-      "<svg class=\"chart sub-epochs\" role=\"img\"><title>Items by processes that rate them</title><desc>{} "
-      "bars; the highest is of {} items.</desc>",
-      count, most);
-  svg += horizontal_grid(axis, "items", count_mark);
+      "<svg class=\"chart sub-epochs\" role=\"img\"><title>How widely {}s are shared</title><desc>{} "
+      "bars; the highest is of {} {}s.</desc>",
+      name, count, most, name);
+  svg += horizontal_grid(axis, name + "s", count_mark);
   const auto middle = [&](Index k) { return (double(k) + 0.5) * slot; };
   for (Index k = 0; k < count; ++k) {
-    const double height = axis.position(double(items_by_connectivity[k]));
+    const double height = axis.position(double(rows_by_connectivity[k]));
     svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>", percent(middle(k) - bar / 2),
                        percent(1 - height), percent(bar), percent(height));
   }
   svg += mark_below(middle(0), "0");
   for (const Index n : round_numbers(count - 1, count <= 12 ? 12 : 5))
     if (n < count) svg += mark_below(middle(n), std::to_string(n));
-  return svg + name_below("λ: processes with ratings of the item") + "</svg>";
+  return svg + name_below("λ: processes with ratings of the " + name) + "</svg>";
 }
 
 }  // namespace polyad

@@ -16,7 +16,7 @@ std::string error_plot(std::span<const EpochRecord> epochs, int best_epoch);
 // Words per epoch with 1, 2, ... sub-epochs; the number that was chosen is marked.
 std::string sync_plot(std::span<const SyncWords> words, int chosen);
 
-// How many items have ratings on 0, 1, 2, ... processes.
-std::string connectivity_plot(std::span<const Index> items_by_connectivity);
+// How many items, or users, have ratings on 0, 1, 2, ... processes.
+std::string connectivity_plot(std::span<const Index> rows_by_connectivity, RatingSide side);
 
 }  // namespace polyad

@@ -7,6 +7,7 @@
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/progress.hpp"
+#include "polyad/report/page_parts.hpp"
 #include "polyad/report/statistics_report.hpp"
 
 namespace polyad {
@@ -82,6 +83,11 @@ nlohmann::ordered_json seconds_json(const CompletionRun& run) {
   return json;
 }
 
+nlohmann::ordered_json weighed_json(const std::optional<SideSeconds>& weighed) {
+  if (!weighed) return nullptr;
+  return {{"users", weighed->users}, {"items", weighed->items}};
+}
+
 nlohmann::ordered_json communication_json(const CompletionRun& run) {
   nlohmann::ordered_json json;
   json["words_per_row"] = run.words_per_row;
@@ -96,16 +102,28 @@ nlohmann::ordered_json communication_json(const CompletionRun& run) {
 std::string communication_text(const CompletionRun& run) {
   if (run.processes == 1) return "";
   return fmt::format(
-      "{} processes, users by {}; {} sub-epochs, {} to be free of staleness\n"
+      "{} processes, {}s by {}; {} sub-epochs, {} to be free of staleness\n"
       "per epoch: {} words (predicted {}), {} messages (predicted {}), staleness {} words; "
       "the busiest process has {:.2f} of the mean to do\n",
-      run.processes, run.partition, run.num_sub_epochs, run.predicted.max_connectivity,
+      run.processes, to_string(run.by), run.partition, run.num_sub_epochs, run.predicted.max_connectivity,
       with_commas(run.volume_words), with_commas(run.predicted_volume_words), with_commas(run.messages),
       with_commas(run.predicted.messages), with_commas(run.staleness_words()),
       run.predicted.schedule_ratio());
 }
 
 }  // namespace
+
+std::string weighed_text(const CompletionRun& run) {
+  const auto& [users, items] = *run.weighed;
+  const bool by_users = run.by == RatingSide::user;
+  return fmt::format("{} per epoch by {}s, which are dealt out, and {} by {}s",
+                     seconds_text(by_users ? users : items), to_string(run.by),
+                     seconds_text(by_users ? items : users), to_string(run.travelling()));
+}
+
+int CompletionRun::epochs_undone() const {
+  return int(std::ranges::count_if(epochs, &EpochRecord::was_undone));
+}
 
 double CompletionRun::ratings_per_second() const {
   double slowest = 0;
@@ -115,11 +133,12 @@ double CompletionRun::ratings_per_second() const {
 }
 
 template <class Real>
-CompletionRun describe_completion(const DistRatings<Real>& x, const CompletionOptions& options,
+CompletionRun describe_completion(const DistRatings<Real>& x, RatingSide by, const CompletionOptions& options,
                                   const CompletionResult<Real>& result, const MachineModel& machine) {
   CompletionRun run;
-  run.num_users = x.num_users;
-  run.num_items = x.num_items;
+  run.by = by;
+  run.num_users = by == RatingSide::user ? x.num_users : x.num_items;
+  run.num_items = by == RatingSide::user ? x.num_items : x.num_users;
   run.num_ratings = x.num_ratings;
   run.num_test = x.num_test;
   run.mean = x.mean;
@@ -138,7 +157,7 @@ CompletionRun describe_completion(const DistRatings<Real>& x, const CompletionOp
   run.predicted = costs_of(x.rotation, {options.num_factors, run.words_per_row, sizeof(Real)}, machine);
   run.predicted_volume_words =
       rotation_volume(x.rotation.columns, x.rotation.num_sub_epochs) * run.words_per_row;
-  run.items_by_connectivity = x.rotation.columns.connectivities();
+  run.rows_by_connectivity = x.rotation.columns.connectivities();
   const auto epochs = std::max(Index(1), std::ssize(result.epochs));
   run.volume_words = x.comm.all_reduce(result.training.words) / epochs;
   run.messages = x.comm.all_reduce(result.training.messages) / epochs;
@@ -148,7 +167,7 @@ CompletionRun describe_completion(const DistRatings<Real>& x, const CompletionOp
 }
 
 std::vector<SyncWords> words_over_sub_epochs(const CompletionRun& run) {
-  const auto& items = run.items_by_connectivity;
+  const auto& items = run.rows_by_connectivity;
   const Index last = std::max({Index(1), Index(run.num_sub_epochs), std::ssize(items) - 1});
   std::vector<SyncWords> all(std::size_t(last), SyncWords{});
   for (Index eta = 1; eta <= last; ++eta)
@@ -168,7 +187,8 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["train_rmse"] = run.train.rmse;
   json["train_mae"] = run.train.mae;
   json["rmse_per_epoch"] = rmse_per_epoch(run.epochs);
-  json["epochs"] = run.epochs_run();
+  json["epochs"] = run.epochs_run() - run.epochs_undone();
+  json["undone"] = run.epochs_undone();
   json["best_epoch"] = run.best_epoch;
   json["stop"] = stop_text(run.stop);
   json["per_epoch"] = epochs_json(run.epochs);
@@ -178,6 +198,7 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["test_ratings"] = run.num_test;
   json["test"] = run.test;
   json["duplicates"] = run.num_duplicates;
+  json["test_duplicates"] = run.num_test_duplicates;
   json["unknown"] = run.num_unknown;
   json["mean"] = run.mean;
   json["deviation"] = run.scale;
@@ -191,10 +212,12 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["precision"] = run.precision;
   json["processes"] = run.processes;
   json["threads"] = run.threads;
+  json["by"] = to_string(run.by) + "s";
+  json["weighed"] = weighed_json(run.weighed);
   json["partition"] = run.partition;
   json["sync"] = run.num_sub_epochs;
   json["lambda_max"] = run.predicted.max_connectivity;
-  json["items_by_lambda"] = run.items_by_connectivity;
+  json["rows_by_lambda"] = run.rows_by_connectivity;
   json["staleness_words_per_epoch"] = run.staleness_words();
   json["volume_words_per_epoch"] = run.volume_words;
   json["predicted_volume_words_per_epoch"] = run.predicted_volume_words;
@@ -224,9 +247,10 @@ std::string completion_text(const CompletionRun& run) {
       fmt::format("{}, {}, {} of mean {:.4g} and deviation {:.4g}\n", counted(run.num_users, "user"),
                   counted(run.num_items, "item"), counted(run.num_ratings, "rating"), run.mean, run.scale);
   text += communication_text(run);
+  if (run.weighed) text += "predicted: " + weighed_text(run) + "\n";
   text += fmt::format("{}{}, {}, {} ({}), {}ratings/s\n", counted(run.options.num_factors, "factor"),
                       run.options.has_biases ? " and biases" : "", to_string(run.options.step.kind),
-                      counted(run.epochs_run(), "epoch"), stop_text(run.stop),
+                      counted(run.epochs_run() - run.epochs_undone(), "epoch"), stop_text(run.stop),
                       with_prefix(run.ratings_per_second(), ""));
   text += fmt::format("train RMSE {:.5g}, MAE {:.5g}", run.train.rmse, run.train.mae);
   if (run.test_errors)
@@ -240,9 +264,9 @@ std::string completion_text(const CompletionRun& run) {
   return text;
 }
 
-template CompletionRun describe_completion(const DistRatings<float>&, const CompletionOptions&,
+template CompletionRun describe_completion(const DistRatings<float>&, RatingSide, const CompletionOptions&,
                                            const CompletionResult<float>&, const MachineModel&);
-template CompletionRun describe_completion(const DistRatings<double>&, const CompletionOptions&,
+template CompletionRun describe_completion(const DistRatings<double>&, RatingSide, const CompletionOptions&,
                                            const CompletionResult<double>&, const MachineModel&);
 
 }  // namespace polyad

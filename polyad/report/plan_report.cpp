@@ -64,16 +64,6 @@ nlohmann::ordered_json strategy_json(const PlanRun& run, const PlannedStrategy& 
   return json;
 }
 
-// As a word of a command line.
-std::string for_shell(const std::string& word) {
-  constexpr std::string_view harmless =
-      "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_./,:=+@%";
-  if (!word.empty() && word.find_first_not_of(harmless) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string table_head(int processes) {
   return fmt::format("\n{:<28} {:>9} {:>14} {:>10} {:>11} {:>5} {:>5} {:>5} {:>9} {:>9} {:>10}\n",
                      processes_text(processes), "iteration", "words sent", "messages", "all-reduced", "r_nnz",
@@ -168,6 +158,15 @@ std::vector<const PlannedStrategy*> worth_showing(const StrategyPlan& plan, int 
     if (is_first || is_fast) shown.push_back(&planned);
   }
   return shown;
+}
+
+std::string for_shell(const std::string& word) {
+  constexpr std::string_view harmless =
+      "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_./,:=+@%";
+  if (!word.empty() && word.find_first_not_of(harmless) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 std::string processes_text(int processes) {

@@ -30,6 +30,8 @@ std::string cpd_command(const PlanRun& run, const PlannedStrategy& planned);
 // Of one number of processes: the fastest few, and the fastest of each scheme and partition; in their order.
 std::vector<const PlannedStrategy*> worth_showing(const StrategyPlan& plan, int processes);
 
+// As a word of a command line.
+std::string for_shell(const std::string& word);
 // "1 process", "1,024 processes".
 std::string processes_text(int processes);
 // What the predictions rest on: "built in: 3 us a message, ...".

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "polyad/base/error.hpp"
+#include "polyad/dist/deal_ratings.hpp"
 #include "polyad/kernels/rating_start.hpp"
 #include "polyad/kernels/sgd_sweep.hpp"
 #include "polyad/tensor/generate.hpp"
@@ -36,6 +37,7 @@ struct Case {
   CompletionOptions options;
   RatingLayout layout;
   RatingSplit split;
+  RatingSide by = RatingSide::user;
 };
 
 Case some_case(std::uint64_t n) {
@@ -54,11 +56,21 @@ Case some_case(std::uint64_t n) {
   return c;
 }
 
+// With users at random, or items, of which the case says that they are dealt out.
+template <class Real>
+DistRatings<Real> lay_out(const Comm& comm, SplitRatings of_users, const Case& c) {
+  const RowOwners any = ShuffledParts(of_users.train.extent(mode_of(c.by)), comm.size(), c.options.seed);
+  SideOwners owners;
+  (c.by == RatingSide::user ? owners.users : owners.items) = any;
+  auto dealt = deal_out(comm, std::move(of_users), owners, c.layout);
+  return lay_out_ratings<Real>(comm, dealt.split, std::move(dealt.rotation), c.layout);
+}
+
 template <class Real>
 DistRatings<Real> lay_out(const Comm& comm, const SparseTensor<double>& whole, const Case& c) {
-  const auto own =
+  auto own =
       move_to_users(comm, test::share_of(whole, comm), random_users(comm, whole, c.options.seed), c.split);
-  return lay_out_ratings<Real>(comm, own.split, c.layout);
+  return lay_out<Real>(comm, std::move(own.split), c);
 }
 
 // All ratings in the order in which an epoch learns from them, under global numbers: sub-epoch, process,
@@ -122,16 +134,18 @@ void expect_same_rows(const Matrix<Real>& found, const Matrix<Real>& replayed, d
 }
 
 template <class Real>
-void expect_serial_replay(const Comm& comm, std::uint64_t n) {
+void expect_serial_replay(const Comm& comm, std::uint64_t n, RatingSide by) {
   const auto whole = some_ratings(40, 25, 500, n);
   auto c = some_case(n);
+  c.by = by;
   c.layout.is_stale_free = true;
   auto x = lay_out<Real>(comm, whole, c);
   ASSERT_EQ(x.rotation.num_sub_epochs, x.rotation.columns.max_connectivity());
   const auto blocks = in_order(serial_order(x));
-  auto users = global_start<Real>(c, RatingSide::user, 40, blocks.ratings),
-       items = global_start<Real>(c, RatingSide::item, 25, blocks.ratings);
-  const auto pulls = global_pulls<Real>(c, {40, 25}, blocks.ratings);
+  ASSERT_EQ(x.num_users, by == RatingSide::user ? 40 : 25);
+  auto users = global_start<Real>(c, RatingSide::user, x.num_users, blocks.ratings),
+       items = global_start<Real>(c, RatingSide::item, x.num_items, blocks.ratings);
+  const auto pulls = global_pulls<Real>(c, {x.num_users, x.num_items}, blocks.ratings);
   StepSizes sizes(c.options.step);
   for (int epoch = 0; epoch < c.options.max_epochs; ++epoch) {
     const auto errors =
@@ -160,26 +174,57 @@ void expect_serial_replay(const Comm& comm, std::uint64_t n) {
 TEST(SgdCompletion, without_staleness_equals_a_serial_replay_bit_for_bit) {
   for (std::uint64_t n = 1; n <= 12; ++n) {
     SCOPED_TRACE("case " + std::to_string(n));
-    expect_serial_replay<float>(Comm::world(), n);
-    expect_serial_replay<double>(Comm::world(), n);
+    for (const auto by : {RatingSide::user, RatingSide::item}) {
+      expect_serial_replay<float>(Comm::world(), n, by);
+      expect_serial_replay<double>(Comm::world(), n, by);
+    }
+  }
+}
+
+void expect_identities(const Comm& comm, int sub_epochs, RatingSide by) {
+  auto c = some_case(std::uint64_t(sub_epochs));
+  c.by = by;
+  c.layout.num_sub_epochs = sub_epochs;
+  auto x = lay_out<float>(comm, some_ratings(30, 20, 240, std::uint64_t(sub_epochs)), c);
+  const auto predicted = costs_of(x.rotation, c.layout.row, {});
+  EXPECT_EQ(predicted.staleness_rows, rotation_staleness(x.rotation.columns, sub_epochs));
+  const auto result = sgd_completion(x, c.options);
+  const Index epochs = std::ssize(result.epochs);
+  EXPECT_EQ(comm.all_reduce(result.training.words),
+            epochs * rotation_volume(x.rotation.columns, sub_epochs) * c.layout.row.num_words);
+  EXPECT_EQ(comm.all_reduce(result.training.messages), epochs * predicted.messages);
+  if (comm.size() == 1) {
+    EXPECT_EQ(result.evaluation.words, 0);
   }
 }
 
 TEST(SgdCompletion, sends_what_the_identities_say_for_every_number_of_sub_epochs) {
   const Comm comm = Comm::world();
-  for (int sub_epochs = 1; sub_epochs <= comm.size(); ++sub_epochs) {
-    SCOPED_TRACE(sub_epochs);
-    auto c = some_case(std::uint64_t(sub_epochs));
-    c.layout.num_sub_epochs = sub_epochs;
-    auto x = lay_out<float>(comm, some_ratings(30, 20, 240, std::uint64_t(sub_epochs)), c);
-    const auto predicted = costs_of(x.rotation, c.layout.row, {});
-    const auto result = sgd_completion(x, c.options);
-    const Index epochs = std::ssize(result.epochs);
-    EXPECT_EQ(comm.all_reduce(result.training.words),
-              epochs * rotation_volume(x.rotation.columns, sub_epochs) * c.layout.row.num_words);
-    EXPECT_EQ(comm.all_reduce(result.training.messages), epochs * predicted.messages);
-    if (comm.size() == 1) {
-      EXPECT_EQ(result.evaluation.words, 0);
+  for (int sub_epochs = 1; sub_epochs <= comm.size(); ++sub_epochs)
+    for (const auto by : {RatingSide::user, RatingSide::item}) {
+      SCOPED_TRACE(std::to_string(sub_epochs) + " by " + to_string(by));
+      expect_identities(comm, sub_epochs, by);
+    }
+}
+
+TEST(SgdCompletion, by_items_is_by_users_of_the_transpose) {
+  const Comm comm = Comm::world();
+  for (std::uint64_t n = 1; n <= 6; ++n) {
+    auto c = some_case(n);
+    c.split = {};
+    const auto whole = some_ratings(30, 45, 600, n);
+    const auto train = [&](const SparseTensor<double>& ratings, RatingSide by) {
+      c.by = by;
+      auto x = lay_out<float>(comm, ratings, c);
+      const auto result = sgd_completion(x, c.options);
+      return turned(gather_model(x, result.users, result.items, travelling_words(c.options)), by);
+    };
+    const auto by_items = train(whole, RatingSide::item);
+    const auto of_transpose = train(turned(whole, RatingSide::item), RatingSide::user);
+    EXPECT_EQ(turned(by_items, RatingSide::item).model, of_transpose.model);
+    EXPECT_EQ(by_items.item_squares, of_transpose.user_squares);
+    if (comm.rank() == 0) {
+      EXPECT_EQ(by_items.model.num_users(), 30);
     }
   }
 }
@@ -213,10 +258,11 @@ TEST(SgdCompletion, comes_near_the_noise) {
   c.options.num_factors = 4;
   c.layout.centres = true;
   c.layout.is_stale_free = true;
+  c.by = comm.size() % 2 == 0 ? RatingSide::item : RatingSide::user;
   const auto owners = random_users(comm, ratings.train, 1);
   auto own = move_to_users(comm, test::share_of(ratings.train, comm), owners, {});
   own.split.test = move_to_users(comm, test::share_of(ratings.test, comm), owners, {}).split.train;
-  auto x = lay_out_ratings<float>(comm, own.split, c.layout);
+  auto x = lay_out<float>(comm, own.split, c);
   const auto result = sgd_completion(x, c.options);
   ASSERT_TRUE(result.test);
   EXPECT_LT(result.test->rmse, 1.12 * ratings.noise_floor);
@@ -302,14 +348,15 @@ TEST(SgdCompletion, lives_with_users_and_items_that_nothing_is_known_of) {
   const auto owners = random_users(comm, train, 1);
   auto own = move_to_users(comm, test::share_of(train, comm), owners, {});
   own.split.test = move_to_users(comm, test::share_of(tested, comm), owners, {}).split.train;
-  for (const bool is_stale_free : {true, false}) {
+  for (const int n : {0, 1, 2, 3}) {
     auto c = some_case(1);
-    c.layout.is_stale_free = is_stale_free;
-    auto x = lay_out_ratings<float>(comm, own.split, c.layout);
+    c.layout.is_stale_free = n % 2 == 0;
+    c.by = n < 2 ? RatingSide::user : RatingSide::item;
+    auto x = lay_out<float>(comm, own.split, c);
     const auto result = sgd_completion(x, c.options);
     ASSERT_TRUE(result.test);
     EXPECT_LT(result.test->rmse, 1);
-    const auto found = gather_model(x, result.users, result.items, travelling_words(c.options));
+    const auto found = turned(gather_model(x, result.users, result.items, travelling_words(c.options)), c.by);
     if (comm.rank() != 0) continue;
     for (const float factor : found.model.items.row(8)) EXPECT_EQ(factor, 0);
     for (const float factor : found.model.users.row(5)) EXPECT_EQ(factor, 0);

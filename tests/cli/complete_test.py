@@ -1,5 +1,6 @@
 """What `polyad complete` and `polyad plan --for complete` promise."""
 
+import itertools
 import json
 import pathlib
 import unittest
@@ -7,17 +8,17 @@ import unittest
 from program import SHARED_DATA, SOURCE, WITH_MPI, ProgramTest, run
 
 # The keys are an interface; docs/json.md says what they mean.
-KEYS = {"train_rmse", "train_mae", "rmse_per_epoch", "epochs", "best_epoch", "stop", "per_epoch", "users", "items", "ratings",
-        "test_ratings", "test", "duplicates", "unknown", "mean", "deviation", "rank", "biases", "schedule", "learning_rate",
-        "regularisation", "shrinkage", "seed", "precision", "processes", "threads", "partition", "sync", "lambda_max", "items_by_lambda",
+KEYS = {"train_rmse", "train_mae", "rmse_per_epoch", "epochs", "undone", "best_epoch", "stop", "per_epoch", "users", "items", "ratings",
+        "test_ratings", "test", "duplicates", "test_duplicates", "unknown", "mean", "deviation", "rank", "biases", "schedule", "learning_rate",
+        "regularisation", "shrinkage", "seed", "precision", "processes", "threads", "by", "weighed", "partition", "sync", "lambda_max", "rows_by_lambda",
         "staleness_words_per_epoch", "volume_words_per_epoch", "predicted_volume_words_per_epoch", "communication",
         "schedule_ratio", "predicted_seconds_per_epoch", "machine", "ratings_per_second", "seconds", "peak_memory_bytes"}
 TEST_KEYS = {"test_rmse", "test_mae", "ranking"}
 PLAN_KEYS = {"users", "items", "ratings", "rank", "words_per_row", "strategies", "recommended", "machine", "threads", "seconds",
              "peak_memory_bytes"}
-WAY_KEYS = {"processes", "partition", "sync", "auto", "lambda_max", "connectivity", "lambda2", "imbalance", "staleness_words",
+WAY_KEYS = {"processes", "by", "partition", "sync", "auto", "lambda_max", "connectivity", "lambda2", "imbalance", "staleness_words",
             "volume_words", "max_volume_words", "messages", "max_messages", "schedule_ratio", "predicted_seconds_per_epoch",
-            "partition_seconds"}
+            "partition_seconds", "complete_options"}
 MOVIES = SHARED_DATA / "ratings" / "movietweetings-100K.ratings.dat.gz" if SHARED_DATA else None
 
 
@@ -164,6 +165,13 @@ class OddRatingsTest(CompleteTest):
         self.assertEqual((result["ratings"], result["duplicates"], result["mean"]), (2, 1, 3.5))
         self.assertIn("1 rating was repeated by a later line, and dropped", process.stderr)
 
+    def test_duplicates_in_a_test_are_told(self) -> None:
+        path, test = self.write("x.tns", "1 1 1\n1 2 2\n2 2 5\n"), self.write("t.tns", "2 1 1\n2 1 3\n1 1 2\n2 1 4\n")
+        process = run("complete", path, "--test", test, "-e", 0, "--json", "-", "-q")
+        result = json.loads(process.stdout)
+        self.assertEqual((result["test_ratings"], result["test_duplicates"], result["duplicates"]), (2, 2, 0))
+        self.assertIn("t.tns: 2 ratings were repeated by a later line, and dropped", process.stderr)
+
     def test_a_zero_is_a_rating(self) -> None:
         self.assertEqual(self.complete(self.write("x.tns", "1 1 0\n2 1 4\n"))["mean"], 2)
 
@@ -173,6 +181,8 @@ class OddRatingsTest(CompleteTest):
         self.assertIn("undone, and the step halved", process.stderr)
         result = json.loads(process.stdout)
         self.assertTrue(result["per_epoch"][0]["undone"])
+        self.assertEqual(result["undone"], sum(epoch["undone"] for epoch in result["per_epoch"]))
+        self.assertEqual((result["epochs"], len(result["per_epoch"])), (2, 2 + result["undone"]))
         self.assertLess(result["train_rmse"], 2 * result["deviation"])
 
     def test_nothing_to_learn_from_or_to_test_on_is_told(self) -> None:
@@ -231,12 +241,13 @@ class ManyProcessesTest(CompleteTest):
         path = self.ratings()
         plan = self.result("plan", path, "--for", "complete", "-k", "2,3", "-r", 8, "--sync", "1,2", "--with-hypergraph", "-q")
         self.assertEqual(set(plan), PLAN_KEYS)
-        self.assertEqual(len(plan["strategies"]), 2 * 3 * 2)
+        self.assertEqual(len(plan["strategies"]), 2 * 2 * 3 * 2)
         for way in plan["strategies"]:
             self.assertEqual(set(way), WAY_KEYS)
             if way["processes"] != 3:
                 continue
-            result = self.complete(path, "-r", 8, "-e", 1, "--sync", way["sync"], "--partition", way["partition"], processes=3)
+            result = self.complete(path, "-e", 1, *way["complete_options"], processes=3)
+            self.assertEqual((result["by"], result["partition"], result["sync"]), (way["by"], way["partition"], way["sync"]))
             self.assertEqual(result["volume_words_per_epoch"], way["volume_words"])
             self.assertEqual(result["communication"]["messages_per_epoch"], way["messages"])
             self.assertEqual(result["staleness_words_per_epoch"], way["staleness_words"])
@@ -274,19 +285,21 @@ class MovieTweetingsTest(CompleteTest):
 class PlanTest(CompleteTest):
     def test_neither_staleness_nor_words_grow_with_sub_epochs(self) -> None:
         plan = self.result("plan", self.ratings(), "--for", "complete", "-k", "16", "--sync", "1-16", "-q")
-        for partition in ("random", "block"):
-            ways = [way for way in plan["strategies"] if way["partition"] == partition]
+        for by, partition in itertools.product(("users", "items"), ("random", "block")):
+            ways = [way for way in plan["strategies"] if (way["by"], way["partition"]) == (by, partition)]
             self.assertEqual([way["sync"] for way in ways], list(range(1, 17)))
             for before, after in zip(ways, ways[1:]):
                 self.assertLessEqual(after["staleness_words"], before["staleness_words"])
                 self.assertLessEqual(after["volume_words"], before["volume_words"])
             self.assertEqual(ways[-1]["staleness_words"], 0)
-        best = plan["strategies"][plan["recommended"]]
-        self.assertLessEqual(20 * best["staleness_words"], plan["strategies"][0]["staleness_words"])
+            best = plan["strategies"][plan["recommended"]]
+            if (by, partition) == (best["by"], best["partition"]):
+                self.assertLessEqual(20 * best["staleness_words"], ways[0]["staleness_words"])
 
     def test_what_makes_no_sense_is_refused(self) -> None:
         path = self.ratings(30, 20, 200)
-        self.assert_refused("--sync goes with --for complete", 2, "plan", path, "-k", 4, "--sync", 2)
+        for option, value in (("--sync", 2), ("--by", "items")):
+            self.assert_refused("--sync and --by go with --for complete", 2, "plan", path, "-k", 4, option, value)
         self.assert_refused("--for complete deals out users", 2, "plan", path, "-k", 4, "--for", "complete", "--grid", "2x2")
         self.assert_refused("--memory and --report go with --for cpd", 2, "plan", path, "-k", 4, "--for", "complete", "--memory", "1GB")
 

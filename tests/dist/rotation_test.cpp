@@ -202,7 +202,7 @@ TEST(ColumnShares, count_as_a_plain_count_does) {
   const std::vector<int> parts{1, 0, 1, 2, 0};
   const std::vector<std::pair<Index, Index>> places{{0, 0}, {1, 0}, {2, 0}, {4, 3}, {3, 3}, {2, 2}, {0, 2}};
   for (const auto& [i, j] : places) ratings.append(std::vector{i, j}, 1);
-  const auto shares = share_columns(ratings, parts, 3);
+  const auto shares = share_columns(ratings, ListedRows{{}, parts}, 3);
   EXPECT_EQ(shares.begin, (Array<Index>{0, 2, 2, 3, 5}));
   EXPECT_EQ(shares.parts, (Array<int>{0, 1, 1, 0, 2}));
   EXPECT_EQ(shares.ratings, (Array<Index>{1, 2, 2, 1, 1}));

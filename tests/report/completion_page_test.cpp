@@ -63,7 +63,7 @@ CompletionPageContents distributed() {
   run.processes = 4;
   run.partition = "hypergraph";
   run.num_sub_epochs = 2;
-  run.items_by_connectivity = {8, 500, 100, 50, 20};
+  run.rows_by_connectivity = {8, 500, 100, 50, 20};
   run.predicted.max_connectivity = 4;
   run.predicted.messages = 24;
   run.predicted.staleness_rows = 90;
@@ -127,6 +127,22 @@ TEST(CompletionPage, tells_what_processes_exchange) {
   EXPECT_EQ(count_of(page, "<svg class=\"bar stacked\""), 4);
 }
 
+TEST(CompletionPage, tells_who_was_dealt_out_and_why) {
+  auto c = distributed();
+  for (const char* part : {"Every process has users of its own", "the rows of items that they share",
+                           "How widely items are shared", "processes with ratings of the item"})
+    EXPECT_NE(completion_page(c).find(part), std::string::npos) << part;
+  EXPECT_EQ(completion_page(c).find("Predicted:"), std::string::npos) << "nothing was weighed";
+  c.run.by = RatingSide::item;
+  c.run.weighed = SideSeconds{0.75, 0.25};
+  const auto page = completion_page(c);
+  expect_sound(page);
+  for (const char* part : {"Every process has items of its own", "the rows of users that they share",
+                           "Predicted: 0.25 s per epoch by items, which are dealt out, and 0.75 s by users.",
+                           "How widely users are shared", "processes with ratings of the user"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+}
+
 TEST(CompletionPage, needs_no_test_no_epoch_and_no_example) {
   auto c = distributed();
   c.examples.clear();
@@ -148,7 +164,7 @@ TEST(CompletionPage, needs_no_test_no_epoch_and_no_example) {
   EXPECT_NE(completion_page(c).find("no epoch that could be kept"), std::string::npos);
   c.run = {};
   c.run.processes = 2;
-  c.run.items_by_connectivity = {3};
+  c.run.rows_by_connectivity = {3};
   c.run.ranking = RankingMetrics{};
   expect_sound(completion_page(c));
 }
@@ -169,7 +185,7 @@ TEST(CompletionPage, stays_small_and_sound_for_long_runs_on_many_processes) {
   auto c = distributed();
   c.run.epochs.clear();
   for (int e = 1; e <= 20000; ++e) c.run.epochs.push_back(epoch(e, 1e9 / e, 1e9 / (e + 1)));
-  c.run.items_by_connectivity.assign(1001, 7);
+  c.run.rows_by_connectivity.assign(1001, 7);
   c.run.process_seconds.assign(1000, {1, 1, 1, 1});
   const auto page = completion_page(c);
   expect_sound(page);
@@ -184,7 +200,7 @@ TEST(CompletionPage, stays_small_and_sound_for_long_runs_on_many_processes) {
 
 TEST(SyncWords, are_those_of_the_seed) {
   CompletionRun run;
-  run.items_by_connectivity = {5, 3, 0, 0, 0, 0, 0, 1};
+  run.rows_by_connectivity = {5, 3, 0, 0, 0, 0, 0, 1};
   run.words_per_row = 16;
   const auto words = words_over_sub_epochs(run);
   ASSERT_EQ(words.size(), 7u);
@@ -210,9 +226,9 @@ TEST(SyncWords, are_those_of_the_columns) {
     const auto ratings = random_ratings(30, 12, seed);
     std::vector<int> parts;
     for (Index u = 0; u < 30; ++u) parts.push_back(int((u * 7 + Index(seed)) % num_parts));
-    const auto columns = share_columns(ratings, parts, num_parts);
+    const auto columns = share_columns(ratings, ListedRows{{}, parts}, num_parts);
     CompletionRun run;
-    run.items_by_connectivity = columns.connectivities();
+    run.rows_by_connectivity = columns.connectivities();
     run.words_per_row = 3;
     run.num_sub_epochs = num_parts;
     const auto words = words_over_sub_epochs(run);
