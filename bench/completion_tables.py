@@ -35,7 +35,7 @@ def planned(args: argparse.Namespace, ratings: pathlib.Path) -> None:
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for processes in numbers(args.processes):
         command = [args.polyad, "plan", str(ratings), "--for", "complete", "-k", str(processes), "-r", str(args.rank)]
-        command += ["--sync", args.sync, "--partition", "random", "--with-hypergraph", "--time", str(args.time)]
+        command += ["--by", "users", "--sync", args.sync, "--partition", "random", "--with-hypergraph", "--time", str(args.time)]
         ways = result([*command, "--json", "-", "-q"])["strategies"]
         for sync in sorted({way["sync"] for way in ways}):
             random, made = ([w for w in ways if w["sync"] == sync and w["partition"] == p][0] for p in PARTITIONS)
@@ -54,7 +54,7 @@ def trained(args: argparse.Namespace, ratings: pathlib.Path) -> None:
         for partition in PARTITIONS:
             command = [str(ROOT / "tools" / "mpirun"), str(args.run), args.polyad, "complete", str(ratings), "-r", str(args.rank)]
             command += ["-t", "1", "--schedule", "constant", "--epochs", str(args.epochs), "--patience", "0", "--test", "0.1"]
-            command += ["--sync", str(sync), "--partition", partition, "--ranking", "0", "--json", "-", "-q"]
+            command += ["--by", "users", "--sync", str(sync), "--partition", partition, "--ranking", "0", "--json", "-", "-q"]
             seeds = [result([*command, "--seed", str(seed)])["rmse_per_epoch"][-1] for seed in range(1, args.seeds + 1)]
             errors.append(statistics.mean(seeds))
         print(f"| {sync} | {errors[0]:.4f} | {errors[1]:.4f} |", flush=True)

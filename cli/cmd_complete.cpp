@@ -157,7 +157,7 @@ ReadyRatings<Real> make_ready(const Comm& comm, const Args& args, const Completi
     return deal_out(comm, std::move(split), owners, layout);
   });
   if (ready.earlier) ready.earlier = turned(std::move(*ready.earlier), ready.dealt.by);
-  check_memory<Real>(comm, args, ready.dealt.split, ready.earlier ? &ready.earlier->model : nullptr);
+  check_memory<Real>(comm, args, ready.dealt, ready.earlier ? &ready.earlier->model : nullptr);
   ready.x = lay_out_ratings<Real>(comm, ready.dealt.split, std::move(ready.dealt.rotation), layout);
   check_ratings(ready.x, args);
   ready.labels = std::move(loaded.labels);

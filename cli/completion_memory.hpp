@@ -13,9 +13,9 @@ struct AfterTraining {
 AfterTraining what_follows(const CompletionArgs& args, Index num_test);
 
 // Throws Error{resource} when a process is predicted to need more than --memory: for training, or for what
-// follows. `own` are its ratings, dealt out. Collective.
+// follows. Collective.
 template <class Real>
-void check_memory(const Comm& comm, const CompletionArgs& args, const SplitRatings& own,
+void check_memory(const Comm& comm, const CompletionArgs& args, const DealtRatings& own,
                   const RatingModel<Real>* earlier);
 
 }  // namespace polyad::cli

@@ -7,6 +7,9 @@ namespace polyad {
 // The most memory that this process has had resident, in bytes.
 Index peak_memory_bytes();
 
+// What a process has resident before there are any values, MPI included: for predictions.
+constexpr Index program_bytes = 32 << 20;
+
 // The machine's memory and what of it could still be taken, in bytes; 0 where the system does not say.
 struct MachineMemory {
   Index total = 0, available = 0;

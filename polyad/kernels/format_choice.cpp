@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "polyad/base/memory.hpp"
+
 namespace polyad {
 namespace {
 
@@ -16,7 +18,6 @@ FormatOption csf_option(const AlsCost& cost, const std::string& name, const Plan
 }  // namespace
 
 Index FormatOption::peak_bytes() const {
-  constexpr Index program_bytes = 32 << 20;
   return program_bytes + std::max(build_bytes, format_bytes + work_bytes);
 }
 

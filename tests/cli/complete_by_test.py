@@ -1,6 +1,7 @@
 """What `polyad complete --by` promises: users or items are dealt out, and nothing else is different."""
 
 import pathlib
+import re
 import unittest
 
 from complete_test import CompleteTest
@@ -150,6 +151,24 @@ class ManyProcessesTest(CompleteTest):
             self.assertEqual(result["volume_words_per_epoch"], result["predicted_volume_words_per_epoch"])
             communication = result["communication"]
             self.assertEqual(communication["messages_per_epoch"], communication["predicted_messages_per_epoch"])
+
+    def test_memory_is_that_of_training_and_of_what_follows(self) -> None:
+        path, model = self.ratings(3000, 900, 200000), self.folder / "model"
+        options = (path, "-r", 32, "-e", 1, "-t", 1, "-q")
+        self.succeed("complete", *options, "--out", model)
+
+        def needed(*further: object) -> float:
+            process = run("complete", *options, *further, "--memory", "1kB", processes=4)
+            self.assertEqual(process.returncode, 3)
+            size, unit = re.search(r"would need about ([0-9.]+) ([MG]B), more than --memory 1kB", process.stderr).groups()
+            return float(size) * {"MB": 1e6, "GB": 1e9}[unit]
+
+        train, keep, show = needed(), needed("--out", self.folder / "other"), needed("--report", self.folder / "page.html")
+        self.assertTrue(train < keep < show, (train, keep, show))
+        self.assertLess(keep, needed("--resume", model, "--out", self.folder / "other"))
+        self.assertLess(train, needed("--resume", model))
+        result = self.result("complete", *options, "--report", self.folder / "page.html", "--memory", f"{show * 1.01:.0f}", processes=4)
+        self.assertLess(result["peak_memory_bytes"], 1.1 * show)
 
     def test_what_is_no_side_is_refused(self) -> None:
         self.assertIn("--by", run("complete", self.ratings(30, 20, 200), "--by", "films").stderr)
