@@ -99,12 +99,11 @@ CompletionPlanArgs completion_args(const Args& args) {
     throw Error(Errc::bad_option,
                 "--for complete deals out users or items: of the options of distributions it has --partition "
                 "only");
-  if (!args.memory.empty() || !args.page.empty())
-    throw Error(Errc::bad_option, "--memory and --report go with --for cpd");
+  if (!args.memory.empty()) throw Error(Errc::bad_option, "--memory goes with --for cpd");
   if (given.partition == "hypergraph")
     throw Error(Errc::bad_option, "plan has --with-hypergraph in place of --partition hypergraph");
-  return {args.processes,       args.sync,   args.by, given.partition, args.num_components, args.seed,
-          args.with_hypergraph, args.seconds};
+  return {args.processes,       args.sync,    args.by,  given.partition, args.num_components, args.seed,
+          args.with_hypergraph, args.seconds, args.page};
 }
 
 void run(const Comm& comm, const Args& args) {

@@ -6,6 +6,7 @@
 
 #include "cli/machine_file.hpp"
 #include "cli/option_text.hpp"
+#include "cli/output.hpp"
 #include "cli/partition_cache.hpp"
 #include "polyad/algo/sgd_completion.hpp"
 #include "polyad/base/error.hpp"
@@ -14,7 +15,7 @@
 #include "polyad/base/timings.hpp"
 #include "polyad/dist/distribution.hpp"
 #include "polyad/io/partition_file.hpp"
-#include "polyad/report/completion_plan_report.hpp"
+#include "polyad/report/completion_plan_page.hpp"
 #include "polyad/report/statistics_report.hpp"
 
 namespace polyad::cli {
@@ -117,6 +118,10 @@ void plan_for_completion(const Comm& comm, const InputOptions& input, const Comp
   run.plan_seconds = watch.lap();
   run.peak_memory_bytes = peak_memory_bytes();
   console.say(completion_plan_text(run));
+  if (!args.page.empty()) {
+    write_text(args.page, completion_plan_page(run, "polyad " POLYAD_VERSION));
+    console.say(args.page + ": a page to look at");
+  }
   console.result(completion_plan_json(run));
 }
 

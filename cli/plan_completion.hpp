@@ -17,6 +17,7 @@ struct CompletionPlanArgs {
   std::uint64_t seed = 1;
   bool with_hypergraph = false;
   double seconds = 60;  // for each partition of a hypergraph
+  std::string page = {};
 };
 
 // Staleness, words, messages and predicted time of completing ratings, for any numbers of processes and

@@ -66,7 +66,7 @@ std::vector<Index> ColumnShares::connectivities() const {
 ColumnShares share_columns(const SparseTensor<double>& ratings, const RowOwners& row_owners, int num_parts) {
   const auto rows = ratings.indices(0), columns = ratings.indices(1);
   const auto begin = begins_of(ratings.extent(1), columns);
-  Array<int> parts(columns.size());  // of the ratings, by column
+  Array<int> parts(columns.size());                        // of the ratings, by column
   Array<int> part_of(std::size_t(ratings.extent(0)), -1);  // shuffles are slow to ask for every rating
   Array<Index> next(begin.begin(), begin.end() - 1);
   for (std::size_t z = 0; z < columns.size(); ++z) {

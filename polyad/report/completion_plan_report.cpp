@@ -54,25 +54,25 @@ std::string way_text(const PlannedCompletion& way, Index words) {
                      way.costs.schedule_ratio(), 1 + way.imbalance, way.costs.predicted_seconds);
 }
 
-std::string command_text(const CompletionPlanRun& run, const PlannedCompletion& way) {
-  const auto start = way.processes == 1 ? "" : fmt::format("mpirun -n {} ", way.processes);
-  auto command = fmt::format("{}polyad complete {}", start, for_shell(run.input));
-  for (const auto& option : run.input_options) command += " " + for_shell(option);
-  for (const auto& option : complete_options(run, way)) command += " " + for_shell(option);
-  return command;
-}
-
 std::string recommended_text(const CompletionPlanRun& run) {
   if (!run.plan.recommended)
     return "nothing is recommended: none of these numbers of sub-epochs leaves little staleness\n";
   const auto& way = run.plan.ways[*run.plan.recommended];
-  const auto command = "recommended: " + command_text(run, way) + "\n";
+  const auto command = "recommended: " + complete_command(run, way) + "\n";
   if (way.processes == 1) return command;
   return command +
          "  the quickest of those that leave at most a twentieth of the staleness of one sub-epoch\n";
 }
 
 }  // namespace
+
+std::string complete_command(const CompletionPlanRun& run, const PlannedCompletion& way) {
+  const auto start = way.processes == 1 ? "" : fmt::format("mpirun -n {} ", way.processes);
+  auto command = fmt::format("{}polyad complete {}", start, for_shell(run.input));
+  for (const auto& option : run.input_options) command += " " + for_shell(option);
+  for (const auto& option : complete_options(run, way)) command += " " + for_shell(option);
+  return command;
+}
 
 nlohmann::ordered_json completion_plan_json(const CompletionPlanRun& run) {
   nlohmann::ordered_json json;

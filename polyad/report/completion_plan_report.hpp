@@ -20,6 +20,9 @@ struct CompletionPlanRun {
   Index peak_memory_bytes = 0;
 };
 
+// How to start it: "mpirun -n 16 polyad complete x.tns -r 8 ...".
+std::string complete_command(const CompletionPlanRun& run, const PlannedCompletion& way);
+
 nlohmann::ordered_json completion_plan_json(const CompletionPlanRun& run);
 // A table for each number of processes, and what is recommended.
 std::string completion_plan_text(const CompletionPlanRun& run);

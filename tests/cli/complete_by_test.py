@@ -22,8 +22,10 @@ class OneProcessTest(CompleteTest):
     def test_the_command_of_a_plan_keeps_how_the_ratings_are_read(self) -> None:
         path = self.write("some ratings.csv", "when,who,what,stars\n" + "".join(
             f"{i},u{i % 40},f{i * 7 % 300},{i % 5}\n" for i in range(3000)))
-        text = self.succeed("plan", path, "--for", "complete", "-k", 4, "-r", 3, "--columns", "who,what,stars", "--seed", 5)
+        text = self.succeed("plan", path, "--for", "complete", "-k", 4, "-r", 3, "--columns", "who,what,stars", "--seed", 5,
+                            "--report", self.folder / "plan.html")
         command = next(line for line in text.splitlines() if line.startswith("recommended: "))
+        self.assertIn(command.removeprefix("recommended: ").replace("'", "&#39;"), (self.folder / "plan.html").read_text())
         self.assertIn(f"mpirun -n 4 polyad complete '{path}' --columns who,what,stars -r 3 --seed 5 --by ", command)
 
 

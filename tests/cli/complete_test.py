@@ -301,7 +301,7 @@ class PlanTest(CompleteTest):
         for option, value in (("--sync", 2), ("--by", "items")):
             self.assert_refused("--sync and --by go with --for complete", 2, "plan", path, "-k", 4, option, value)
         self.assert_refused("--for complete deals out users", 2, "plan", path, "-k", 4, "--for", "complete", "--grid", "2x2")
-        self.assert_refused("--memory and --report go with --for cpd", 2, "plan", path, "-k", 4, "--for", "complete", "--memory", "1GB")
+        self.assert_refused("--memory goes with --for cpd", 2, "plan", path, "-k", 4, "--for", "complete", "--memory", "1GB")
 
 
 if __name__ == "__main__":

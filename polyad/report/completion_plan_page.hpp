@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "polyad/report/completion_plan_report.hpp"
+
+namespace polyad {
+
+// One HTML file about the plan of a completion that needs nothing else: no network, no script. It is
+// well-formed XML too.
+std::string completion_plan_page(const CompletionPlanRun& run, const std::string& version);
+
+}  // namespace polyad
