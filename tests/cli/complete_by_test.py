@@ -114,8 +114,8 @@ class ManyProcessesTest(CompleteTest):
         path = self.ratings(30, 200, 800)
         for _ in range(2):
             self.complete(path, "-e", 1, "--partition", "hypergraph", processes=3)
-            self.assertEqual(sorted(file.name.split(".")[2][:8] for file in self.folder.glob("*.part")), ["column-3", "row-3-" + next(
-                file.name.split("-")[2][:2] for file in self.folder.glob("*.row-*.part"))])
+            self.assertEqual(sorted(file.name.rsplit("-", 1)[0] for file in self.folder.glob("*.part")),
+                             ["ratings.tns.column-3", "ratings.tns.row-3"])
 
     def test_a_file_has_parts_of_users_unless_items_are_said(self) -> None:
         path = self.ratings(30, 200, 800)
@@ -145,14 +145,12 @@ class ManyProcessesTest(CompleteTest):
 
     def test_far_more_processes_than_there_is_work(self) -> None:
         """Sixty-four on a hundred ratings."""
-        path = self.ratings(50, 40, 110)
-        for by in ("users", "items"):
-            result = self.complete(path, "-r", 2, "-e", 2, "--by", by, "--test", 0.1, processes=64)
-            self.assertEqual((result["processes"], result["by"]), (64, by))
-            self.assertGreater(result["volume_words_per_epoch"], 0)
-            self.assertEqual(result["volume_words_per_epoch"], result["predicted_volume_words_per_epoch"])
-            communication = result["communication"]
-            self.assertEqual(communication["messages_per_epoch"], communication["predicted_messages_per_epoch"])
+        result = self.complete(self.ratings(50, 40, 110), "-r", 2, "-e", 2, "--test", 0.1, processes=64)
+        self.assertEqual((result["processes"], set(result["weighed"])), (64, {"users", "items"}))
+        self.assertGreater(result["volume_words_per_epoch"], 0)
+        self.assertEqual(result["volume_words_per_epoch"], result["predicted_volume_words_per_epoch"])
+        communication = result["communication"]
+        self.assertEqual(communication["messages_per_epoch"], communication["predicted_messages_per_epoch"])
 
     def test_memory_is_that_of_training_and_of_what_follows(self) -> None:
         path, model = self.ratings(3000, 900, 200000), self.folder / "model"
