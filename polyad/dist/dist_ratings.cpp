@@ -109,7 +109,7 @@ class GatheredRows {
 }  // namespace
 
 template <class Real>
-DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, Rotation rotation,
+DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, Rotation&& rotation,
                                   const RatingLayout& layout) {
   DistRatings<Real> x(comm);
   x.rotation = std::move(rotation);
@@ -195,8 +195,10 @@ TrainedRows<Real> gather_model(const DistRatings<Real>& x, const RatingRows<Real
   return result;
 }
 
-template DistRatings<float> lay_out_ratings(const Comm&, const SplitRatings&, Rotation, const RatingLayout&);
-template DistRatings<double> lay_out_ratings(const Comm&, const SplitRatings&, Rotation, const RatingLayout&);
+template DistRatings<float> lay_out_ratings(const Comm&, const SplitRatings&, Rotation&&,
+                                            const RatingLayout&);
+template DistRatings<double> lay_out_ratings(const Comm&, const SplitRatings&, Rotation&&,
+                                             const RatingLayout&);
 template TrainedRows<float> turned(TrainedRows<float>, RatingSide);
 template TrainedRows<double> turned(TrainedRows<double>, RatingSide);
 template TrainedRows<float> gather_model(const DistRatings<float>&, const RatingRows<float>&,

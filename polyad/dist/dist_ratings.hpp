@@ -47,7 +47,7 @@ struct RatingLayout {
 
 // `own` are ratings of users that this process has and no other, of which the rotation is. Collective.
 template <class Real>
-DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, Rotation rotation,
+DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, Rotation&& rotation,
                                   const RatingLayout& layout);
 
 // The rows of all users and items, on the root; others get an empty model. `rows` are local. Collective.

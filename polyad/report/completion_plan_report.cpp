@@ -58,7 +58,7 @@ std::string recommended_text(const CompletionPlanRun& run) {
   if (!run.plan.recommended)
     return "nothing is recommended: none of these numbers of sub-epochs leaves little staleness\n";
   const auto& way = run.plan.ways[*run.plan.recommended];
-  const auto command = "recommended: " + complete_command(run, way) + "\n";
+  auto command = "recommended: " + complete_command(run, way) + "\n";
   if (way.processes == 1) return command;
   return command +
          "  the quickest of those that leave at most a twentieth of the staleness of one sub-epoch\n";
