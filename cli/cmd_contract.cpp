@@ -145,8 +145,9 @@ void run(const Comm& comm, const Args& args) {
   Console console(comm, args.common);
   collectively(comm, [&] { check_places(args); });
   const auto expression = collectively(comm, [&] { return parse_contraction(args.expression); });
-  const auto files = collectively(
-      comm, [&] { return Inputs{NpyInput(args.a, expression.a), NpyInput(args.b, expression.b)}; });
+  const auto files = collectively(comm, [&] {
+    return Inputs{NpyInput(args.a, expression.a), NpyInput(args.b, expression.b)};
+  });
   const Index width = std::max(files.first.width(), files.second.width());
   const auto known = load_machine(comm);
   const auto machine = dense_machine(known.model, width);
