@@ -136,7 +136,10 @@ class ResultTest(CpdTest):
                 for method in ("als", "opt")}
         needs = {method: run["predicted"]["peak_memory_bytes"] for method, run in runs.items()}
         self.assertGreater(needs["opt"] - needs["als"], 17 * 14000 * 64 * 8)
-        self.assertLess(runs["opt"]["peak_memory_bytes"], 1.2 * needs["opt"])
+        # The libraries of MPI take more on some machines than is predicted for the whole program.
+        program = self.result("cpd", self.small(), "-r", 2)
+        more = max(0, program["peak_memory_bytes"] - program["predicted"]["peak_memory_bytes"])
+        self.assertLess(runs["opt"]["peak_memory_bytes"], 1.2 * needs["opt"] + more)
         self.assertGreater(runs["opt"]["peak_memory_bytes"], 0.5 * needs["opt"])
         self.assert_fails("--nonneg goes with --method als", 2, "cpd", DEBIAN, "-r", 2, "--method", "opt", "--nonneg")
         self.assert_fails("--mode-order goes with --method als: opt moves all modes at once", 2, "cpd", DEBIAN, "-r", 2,
