@@ -9,6 +9,7 @@
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/kernels/block.hpp"
+#include "polyad/kernels/square_turns.hpp"
 
 namespace polyad {
 namespace {
@@ -188,16 +189,16 @@ ErrorSums sweep_blocks(const RatingBlocks<Real>& blocks, RatingRows<Real>& users
   const Index num_blocks = blocks.num_bands * blocks.num_bands, n = num_square_bands(blocks.num_bands);
   const Index in_square = num_blocks / (n * n);
   std::vector<ErrorSums> sums(static_cast<std::size_t>(num_blocks));
+  SquareTurns turns(n);
 #pragma omp parallel
   {
     Sweep<Real, Width, IsAdaptive> sweep(users, items, pulls, step);
-    for (Index round = 0; round < n; ++round)
-#pragma omp for schedule(dynamic, 1)
-      for (Index band = 0; band < n; ++band) {
-        const Index first = block_place(round, band) * in_square;
-        for (Index place = first; place < first + in_square; ++place)
-          sums[std::size_t(place)] = sweep.block(blocks.block(place));
-      }
+    while (const auto square = turns.take()) {
+      const Index first = block_place(square->round, square->user_band) * in_square;
+      for (Index place = first; place < first + in_square; ++place)
+        sums[std::size_t(place)] = sweep.block(blocks.block(place));
+      turns.finish(*square);
+    }
   }
   return add_in_order(sums);
 }

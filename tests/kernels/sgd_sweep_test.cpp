@@ -1,4 +1,5 @@
 #include "polyad/kernels/sgd_sweep.hpp"
+#include "polyad/kernels/square_turns.hpp"
 
 #include <gtest/gtest.h>
 
@@ -138,6 +139,27 @@ TEST(SgdSweep, leaves_padding_at_zero) {
   sgd_sweep(blocks, users, items, random_pulls<float>(shape, 3), {0.02, true, true, shape.factors});
   for (Index i = 0; i < shape.users; ++i)
     for (Index c = shape.factors; c < users.factors.num_cols(); ++c) EXPECT_EQ(users.factors(i, c), 0);
+}
+
+TEST(SquareTurns, come_to_each_band_in_the_order_of_the_rounds_and_one_at_a_time) {
+  for (const int threads : {1, 2, 3, 8})
+    for (const Index n : {1, 2, 8, 32})
+      for (int again = 0; again < 20; ++again) {
+        const test::Threads use(threads);
+        SquareTurns turns(n);
+        std::vector<Index> of_user(std::size_t(n), 0),
+            of_item(of_user);  // not atomic: that is what turns are for
+        Index num_late = 0;
+#pragma omp parallel reduction(+ : num_late)
+        while (const auto square = turns.take()) {
+          const auto user = std::size_t(square->user_band), item = std::size_t(square->round) ^ user;
+          if (of_user[user]++ != square->round || of_item[item]++ != square->round) ++num_late;
+          turns.finish(*square);
+        }
+        EXPECT_EQ(num_late, 0) << threads << " threads, " << n << " bands";
+        EXPECT_EQ(of_user, std::vector<Index>(std::size_t(n), n));
+        EXPECT_EQ(of_item, of_user);
+      }
 }
 
 TEST(RatingErrors, are_those_of_the_definition_for_any_number_of_threads) {
