@@ -158,7 +158,7 @@ KeptPartition partition_and_keep(const SparseTensor<double>& x, const std::strin
     return {io::read_partition(path, {0, count, count, options.hypergraph.num_parts}),
             fmt::format("cut short; {}, which was not, is taken instead", path.string())};
   auto notice = keep_partition(cut_short(path), partition.parts);
-  if (notice.empty()) notice = fmt::format("cut short; kept for cpd as {}", cut_short(path).string());
+  if (notice.empty()) notice = fmt::format("cut short; kept as {}", cut_short(path).string());
   return {std::move(partition.parts), std::move(notice)};
 }
 

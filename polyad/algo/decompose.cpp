@@ -47,7 +47,8 @@ NonzeroShapes measure_shapes(const Comm& comm, const LocalNonzeros<Real>& x) {
     rows.emplace_back(exchange.rows);
     all_rows.push_back(comm.all_reduce(exchange.num_owned));
     result.num_rows.push_back(std::ssize(exchange.rows));
-    result.num_lent = std::max(result.num_lent, std::ssize(exchange.lent));
+    result.num_lent.push_back(std::ssize(exchange.lent));
+    result.num_travelling.push_back(exchange.num_travelling());
   }
   result.complete = complete_shares(x);
   FiberSketches whole;
@@ -82,7 +83,7 @@ class FormatLister {
     auto formats = is_coarse() ? list_coarse_formats(costs, mode_order) : list_formats(costs[0], mode_order);
     if (is_opt()) plan_evaluations(formats);
     for (auto& format : formats) {
-      format.work_bytes += options_.extra_bytes + shapes_.num_lent * n_ * Index(sizeof(Real));
+      format.work_bytes += options_.extra_bytes + words_under_way() * Index(sizeof(Real));
       format.build_bytes = std::max(format.build_bytes, shapes_.moved_bytes);
     }
     return formats;
@@ -96,6 +97,18 @@ class FormatLister {
   AlsCost cost(std::size_t t) const {
     const auto complete = is_opt() ? std::vector<double>(shapes_.complete.size(), 0) : shapes_.complete;
     return {shapes_.locals[t], {n_, sizeof(Real), num_threads(), complete}};
+  }
+
+  // Rows that are lent, and those that travel without padding: of one mode at a time, or with CP-OPT of all.
+  Index words_under_way() const {
+    const Index num_wanted = options_.als.num_components;
+    Index most = 0, all = 0;
+    for (std::size_t m = 0; m < shapes_.num_lent.size(); ++m) {
+      const Index rows = shapes_.num_lent[m] + (num_wanted == n_ ? 0 : shapes_.num_travelling[m]);
+      most = std::max(most, rows);
+      all += rows;
+    }
+    return (is_opt() ? all : most) * num_wanted;
   }
 
   // For all factors at once: an MTTKRP per mode and no more, and vectors as long as all factors.

@@ -56,12 +56,12 @@ PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const
 
 // What the nonzeros that a process holds are like: all that a choice of format depends on.
 struct NonzeroShapes {
-  TensorShape whole;                // of the nonzeros of all processes
-  std::vector<TensorShape> locals;  // of this process: one for all modes, or one per mode
-  std::vector<Index> num_rows;      // [mode], of this process
-  std::vector<double> complete;     // [mode]: see CostOptions
-  Index num_lent = 0;               // rows of one mode that are on their way, at most
-  Index moved_bytes = 0;            // that this process held while nonzeros were moved to their owners
+  TensorShape whole;                            // of the nonzeros of all processes
+  std::vector<TensorShape> locals;              // of this process: one for all modes, or one per mode
+  std::vector<Index> num_rows;                  // [mode], of this process
+  std::vector<double> complete;                 // [mode]: see CostOptions
+  std::vector<Index> num_lent, num_travelling;  // [mode]: see ExchangePlan
+  Index moved_bytes = 0;  // that this process held while nonzeros were moved to their owners
 };
 
 // Prepares a tensor again and again, as for one number of components after the other. It is sorted and built

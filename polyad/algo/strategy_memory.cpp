@@ -14,14 +14,19 @@ Index most(const std::vector<PartLoad>& parts, Index PartLoad::*count) {
   return (*std::ranges::max_element(parts, {}, count)).*count;
 }
 
-// Copies of rows of one mode that lie ready for those who borrow them, at most.
-Index most_lent(const PartLoads& loads, Scheme scheme) {
-  Index result = 0;
-  for (const auto& parts : loads)
+// Of each mode, copies of rows that lie ready for those who borrow them, and if they are padded those that
+// travel without.
+std::vector<Index> rows_under_way(const PartLoads& loads, Scheme scheme, bool are_padded) {
+  std::vector<Index> result;
+  for (const auto& parts : loads) {
+    Index most = 0;
     for (const auto& part : parts) {
-      const Index folded = scheme == Scheme::coarse ? 0 : part.local - part.owned;
-      result = std::max(result, part.sent - folded);
+      const Index borrowed = part.local - part.owned;
+      const Index lent = part.sent - (scheme == Scheme::coarse ? 0 : borrowed);
+      most = std::max(most, lent + (are_padded ? std::max(borrowed, part.reduced) : 0));
     }
+    result.push_back(most);
+  }
   return result;
 }
 
@@ -61,9 +66,12 @@ MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_componen
                                           : list_formats(costs.front(), mode_order);
   const Index numbers =
       num_vectors * std::accumulate(rows.begin(), rows.end(), Index(0)) * padded_components(num_components);
-  const Index lent = most_lent(loads, scheme) * padded_components(num_components);
+  // With vectors, as of CP-OPT, all modes are under way at once.
+  const auto under_way = rows_under_way(loads, scheme, num_components != padded_components(num_components));
+  const Index most_under_way = num_vectors > 0 ? std::accumulate(under_way.begin(), under_way.end(), Index(0))
+                                               : std::ranges::max(under_way);
   for (auto& option : formats) {
-    option.work_bytes += (numbers + lent) * run.value_bytes;
+    option.work_bytes += (numbers + most_under_way * num_components) * run.value_bytes;
     option.build_bytes = std::max(option.build_bytes, most_while_moving(loads, scheme));
   }
   if (const auto chosen = choose_format(formats, format, max_bytes)) return {chosen->peak_bytes(), true};

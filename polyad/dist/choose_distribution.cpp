@@ -1,13 +1,10 @@
 #include "polyad/dist/choose_distribution.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
 #include "polyad/base/error.hpp"
-#include "polyad/base/progress.hpp"
 
 namespace polyad {
 namespace {

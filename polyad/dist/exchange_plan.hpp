@@ -37,6 +37,8 @@ struct ExchangePlan {
 
   Index num_local() const { return std::ssize(rows); }
   Index num_borrowed() const { return is_replicated ? 0 : num_local() - num_owned; }
+  // That leave this process with their sums: to their owners, or everywhere.
+  Index num_travelling() const { return is_replicated ? num_local() : num_borrowed(); }
   Index num_solved() const { return is_replicated ? num_local() : num_owned; }
   // The first rows, whose sums are complete without a fold.
   Index num_complete() const { return folds ? num_interior : num_owned; }

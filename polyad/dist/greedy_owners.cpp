@@ -43,7 +43,7 @@ class Loads {
   std::set<Key> order_;
 };
 
-// Rows drawn by lot into groups, each with some ten thousand touches, or as many groups as parts.
+// Rows drawn by lot into groups, each with at least so many touches, but no more groups than parts.
 class RowGroups {
  public:
   RowGroups() = default;  // one for all

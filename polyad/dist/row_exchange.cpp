@@ -1,6 +1,7 @@
 #include "polyad/dist/row_exchange.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "polyad/base/parallel.hpp"
 
@@ -9,8 +10,7 @@ namespace polyad {
 namespace {
 
 Index num_staged(const ExchangePlan& plan, bool is_padded) {
-  if (!is_padded) return 0;
-  return plan.is_replicated ? plan.num_local() : plan.num_borrowed();
+  return is_padded ? plan.num_travelling() : 0;
 }
 
 }  // namespace
@@ -31,6 +31,7 @@ RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows 
   if (rows.room.empty())
     own_room_.resize(std::size_t(num_words_under_way(plan, num_components_, rows.factor.num_cols())));
   const auto room = rows.room.empty() ? std::span<Real>(own_room_) : rows.room;
+  assert(std::ssize(room) >= num_words_under_way(plan, num_components_, rows.factor.num_cols()));
   lent_ = room.first(plan.lent.size() * std::size_t(num_components_));
   staged_ = room.subspan(lent_.size(), std::size_t(num_staged(plan, is_padded()) * num_components_));
   const int fold_tag = 2 * tag, expand_tag = 2 * tag + 1;

@@ -1,5 +1,7 @@
+#include <fmt/format.h>
 #include <mtkahypar.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -48,6 +50,16 @@ Context make_context(const PartitionOptions& options) {
   return context;
 }
 
+// It adds weights up in 31 bits.
+void check_weights(const Hypergraph& h) {
+  double cut = 0;
+  for (Index net = 0; net < h.num_nets(); ++net) cut += double(h.net_weight(net)) * double(h.net_size(net));
+  const double most = std::max(cut, double(total_weight(h, 0)));
+  if (most > std::numeric_limits<int>::max())
+    throw Error(Errc::resource,
+                fmt::format("Mt-KaHyPar weighs with 31 bits, and these weights add up to {:.0f}", most));
+}
+
 // The hypergraph as it wants it: without nets that cannot be cut.
 class TheirHypergraph {
  public:
@@ -61,9 +73,9 @@ class TheirHypergraph {
       if (h.net_size(net) < 2) continue;
       pins.insert(pins.end(), h.pins(net).begin(), h.pins(net).end());
       begin.push_back(pins.size());
-      net_weights.push_back(weight(h.net_weight(net)));
+      net_weights.push_back(int(h.net_weight(net)));
     }
-    for (Index v = 0; v < h.num_vertices(); ++v) vertex_weights.push_back(weight(h.vertex_weight(v)));
+    for (Index v = 0; v < h.num_vertices(); ++v) vertex_weights.push_back(int(h.vertex_weight(v)));
     Fault fault;
     theirs_ = mt_kahypar_create_hypergraph(&context, mt_kahypar_hypernode_id_t(h.num_vertices()),
                                            net_weights.size(), begin.data(), pins.data(), net_weights.data(),
@@ -85,13 +97,6 @@ class TheirHypergraph {
   }
 
  private:
-  static int weight(Index weight) {
-    if (weight > std::numeric_limits<int>::max())
-      throw Error(Errc::resource,
-                  "Mt-KaHyPar weighs with 31 bits, and there is a weight of " + std::to_string(weight));
-    return int(weight);
-  }
-
   mt_kahypar_hypergraph_t theirs_{};
 };
 
@@ -103,6 +108,7 @@ bool has_mt_kahypar() {
 
 PartitionResult partition_by_mt_kahypar(const Hypergraph& h, const PartitionOptions& options) {
   check_outside("Mt-KaHyPar", h, options);
+  check_weights(h);
   std::vector<int> parts(std::size_t(h.num_vertices()), 0);
   if (options.num_parts > 1 && h.num_vertices() > 0) {
     mt_kahypar_initialize(std::size_t(num_threads()), false);

@@ -15,6 +15,7 @@ class SquareTurns {
   struct Square {
     Index round, user_band;
   };
+  // A power of two.
   explicit SquareTurns(Index num_bands) : n_(num_bands), users_(std::size_t(n_)), items_(std::size_t(n_)) {}
 
   // The next, once it may be learned from. Those that it waits for were taken before it, so somebody is at

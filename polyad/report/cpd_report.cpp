@@ -97,10 +97,12 @@ std::string distribution_text(const CpdRun& run) {
     text += run.num_too_large == count ? ": that which needs least" : ": the fastest";
     text += fmt::format(" of {} that were weighed ({} predicted to take {:.3g} ms)", count, slowest->first,
                         1e3 * slowest->second);
-    if (run.num_too_large > 0)
+    const auto limit = with_prefix(double(run.options.max_bytes), "B");
+    if (run.num_too_large == count)
+      text += fmt::format(", none of them predicted to fit into {} per process", limit);
+    else if (run.num_too_large > 0)
       text += fmt::format(" but for {} that {} not fit into {} per process", run.num_too_large,
-                          run.num_too_large == 1 ? "does" : "do",
-                          with_prefix(double(run.options.max_bytes), "B"));
+                          run.num_too_large == 1 ? "does" : "do", limit);
     if (std::ranges::any_of(run.candidates,
                             [](const auto& one) { return one.first.ends_with("hypergraph"); }))
       text += ", a hypergraph partition that lay beside the tensor among them";

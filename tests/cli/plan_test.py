@@ -189,7 +189,7 @@ class AsPlannedTest(PlanTest):
         result = run("plan", path, "-q", "--json", "-", *narrow, "--time", 1e-6)
         kept = list(self.folder.glob("generated.tns.fine-3-*.cut-short.part"))
         self.assertEqual(len(kept), 1)
-        self.assertIn(f"fine hypergraph for 3 processes: cut short; kept for cpd as {kept[0]}\n", result.stderr)
+        self.assertIn(f"fine hypergraph for 3 processes: cut short; kept as {kept[0]}\n", result.stderr)
         made = [s for s in json.loads(result.stdout)["strategies"] if s["partition"] == "hypergraph"]
         self.assertEqual(len(made), 1)
         self.assert_as_planned(path, made[0])
