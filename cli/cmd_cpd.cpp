@@ -232,7 +232,7 @@ void add_cpd(CLI::App& app, const Comm& comm) {
   auto& als = args->decompose.als;
   command->add_option("-r,--rank", als.num_components, "Number of components")
       ->required()
-      ->check(CLI::Range(1, 100000));
+      ->check(in_range(1, 100000));
   command
       ->add_option("--method", args->method,
                    "als: one factor after the other; opt: all at once, for fits that als is slow to reach")
@@ -240,11 +240,11 @@ void add_cpd(CLI::App& app, const Comm& comm) {
       ->check(CLI::IsMember({"als", "opt"}));
   command->add_option("-i,--iters", als.max_iterations, "Iteration limit")
       ->capture_default_str()
-      ->check(CLI::Range(0, std::numeric_limits<int>::max()));
+      ->check(in_range(0, std::numeric_limits<int>::max()));
   command->add_option("--tol", als.tolerance, "Stop when the fit moves by less (0: never)")
       ->capture_default_str()
       ->check(fault_of_real)
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(in_range(0.0, 1.0));
   command->add_option("--seed", als.seed, "Seed of the start")->capture_default_str()->check(fault_of_seed);
   auto formats = format_names();
   formats.insert(formats.begin(), "auto");
@@ -268,7 +268,7 @@ void add_cpd(CLI::App& app, const Comm& comm) {
   command->add_option("--report", args->page, "Write a page to look at: one HTML file, no network needed");
   command->add_option("--top", args->num_strongest, "How many of the strongest labels to show per mode")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
+      ->check(in_range(1, 1000));
   add_distribution_options(*command, args->distribution);
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);

@@ -224,12 +224,12 @@ void add_method_options(CLI::App& command, Args& args) {
   command.add_option("--rho", args.rho, "The exponent of that sum")
       ->capture_default_str()
       ->check(fault_of_real)
-      ->check(CLI::Range(1.0, 8.0));
+      ->check(in_range(1.0, 8.0));
   command
       .add_option("--imbalance", args.imbalance, "How much heavier than the mean a part may be, a fraction")
       ->capture_default_str()
       ->check(fault_of_real)
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(in_range(0.0, 100.0));
   command.add_option("--level", args.level, "How hard to try")
       ->capture_default_str()
       ->check(CLI::IsMember({"fast", "default", "best"}));
@@ -248,7 +248,7 @@ void add_partition(CLI::App& app, const Comm& comm) {
   auto* command = app.add_subcommand("partition", "Who gets what: a partition of a tensor or hypergraph");
   command->add_option("-k,--parts", args->num_parts, "Number of parts")
       ->required()
-      ->check(CLI::Range(1, most_parts));
+      ->check(in_range(1, most_parts));
   command
       ->add_option("--model", args->model,
                    "Of nonzeros, of whole slices, or of the rows or columns of a matrix")

@@ -153,7 +153,7 @@ void add_plan(CLI::App& app, const Comm& comm) {
       ->required();
   command->add_option("-r,--rank", args->num_components, "Number of components")
       ->capture_default_str()
-      ->check(CLI::Range(1, 100000));
+      ->check(in_range(1, 100000));
   command->add_option("--for", args->purpose, "What is planned: cpd of a tensor, or complete of ratings")
       ->capture_default_str()
       ->check(CLI::IsMember({"cpd", "complete"}));

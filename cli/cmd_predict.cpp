@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "cli/table_output.hpp"
 #include "polyad/algo/predict.hpp"
@@ -184,7 +185,7 @@ void add_predict(CLI::App& app, const Comm& comm) {
                     "Leave out coordinates that the model does not have, and count them");
   command->add_option("--top", args->num_largest, "How many of the largest residuals to tell")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1000));
+      ->check(in_range(0, 1000));
   add_common_options(*command, args->common);
   command->footer("Example: polyad predict model data/debian.tns.gz --out predictions.tsv");
   command->callback([args, comm] { run(comm, *args); });

@@ -72,19 +72,19 @@ void add_rank(CLI::App& app, const Comm& comm) {
   command->add_option("--components", args->components, "Numbers to try, as in 1-8 or 1,2,4,8 (else 1-8)");
   command->add_option("--starts", args->sweep.num_starts, "Random starts for each number")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
+      ->check(in_range(1, 1000));
   command
       ->add_option("--holdout", args->sweep.held_out, "Fraction of the nonzeros to predict unseen (0: none)")
       ->capture_default_str()
       ->check(fault_of_real)
-      ->check(CLI::Range(0.0, 0.5));
+      ->check(in_range(0.0, 0.5));
   command->add_option("-i,--iters", als.max_iterations, "Iteration limit of each decomposition")
       ->capture_default_str()
-      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
+      ->check(in_range(1, std::numeric_limits<int>::max()));
   command->add_option("--tol", als.tolerance, "Stop when the fit moves by less (0: never)")
       ->capture_default_str()
       ->check(fault_of_real)
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(in_range(0.0, 1.0));
   command->add_option("--seed", als.seed, "Seed of the first start; the next have the next")
       ->capture_default_str()
       ->check(fault_of_seed);

@@ -7,6 +7,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "cli/table_output.hpp"
 #include "polyad/algo/recommend.hpp"
@@ -259,7 +260,7 @@ void add_recommend(CLI::App& app, const Comm& comm) {
       ->allow_extra_args(false);
   command->add_option("--top", args->top, "How many items")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
+      ->check(in_range(1, 1000000));
   command->add_flag("--with-rated", args->with_rated, "Also recommend what the user has rated");
   command->add_option("--out", args->out,
                       "Write the recommendations to this table, .tsv or .csv, or .gz behind");

@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/option_text.hpp"
 #include "polyad/algo/decompose.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
@@ -68,7 +69,7 @@ void add_stats(CLI::App& app, const Comm& comm) {
                                     "Also what cpd would take, in memory and time, in each of its formats");
   command->add_option("-r,--rank", args->decompose.als.num_components, "Number of components for that")
       ->capture_default_str()
-      ->check(CLI::Range(1, 100000))
+      ->check(in_range(1, 100000))
       ->needs(formats);
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);

@@ -27,10 +27,10 @@ void add_training_options(CLI::App& command, CompletionArgs& args) {
   auto& complete = args.complete;
   command.add_option("-r,--rank", complete.num_factors, "Number of factors")
       ->capture_default_str()
-      ->check(CLI::Range(1, 100000));
+      ->check(in_range(1, 100000));
   command.add_option("-e,--epochs", complete.max_epochs, "Most epochs")
       ->capture_default_str()
-      ->check(CLI::Range(0, std::numeric_limits<int>::max()));
+      ->check(in_range(0, std::numeric_limits<int>::max()));
   std::vector<std::string> schedules;
   for (const auto kind : all_step_schedules()) schedules.push_back(to_string(kind));
   command.add_option("--schedule", args.schedule, "How the step changes")
@@ -62,7 +62,7 @@ void add_training_options(CLI::App& command, CompletionArgs& args) {
           "--patience", complete.patience,
           "With --test: stop after so many epochs without a lower error (0: never, and keep the last)")
       ->capture_default_str()
-      ->check(CLI::Range(0, std::numeric_limits<int>::max()));
+      ->check(in_range(0, std::numeric_limits<int>::max()));
   command.add_option("--seed", complete.seed, "Of the start, of --test and of --partition random")
       ->capture_default_str()
       ->check(fault_of_seed);
@@ -142,7 +142,7 @@ void add_completion_options(CLI::App& command, CompletionArgs& args) {
                   "With --test: measure so many first recommendations per user (0: do not)")
       ->needs(test)
       ->capture_default_str()
-      ->check(CLI::Range(0, 10000));
+      ->check(in_range(0, 10000));
   add_process_options(command, args);
   command.add_option("--out", args.out, "Write the model: a directory, for recommend and predict");
   command.add_option("--report", args.page, "Write a page to look at: one HTML file, no network needed");

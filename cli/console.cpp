@@ -1,4 +1,5 @@
 #include "cli/console.hpp"
+#include "cli/option_text.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -34,7 +35,7 @@ void set_threads(const Comm& comm, const CommonOptions& options) {
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--json", options.json, "Write the result as JSON to a file ('-': standard output)");
   command.add_flag("-q,--quiet", options.quiet, "No words and no progress; warnings and errors remain");
-  command.add_option("-t,--threads", options.threads, "Threads per process")->check(CLI::Range(1, 4096));
+  command.add_option("-t,--threads", options.threads, "Threads per process")->check(in_range(1, 4096));
 }
 
 Console::Console(const Comm& comm, const CommonOptions& options, Words words)

@@ -234,12 +234,12 @@ void add_distribution_options(CLI::App& command, DistributionArgs& args) {
   command
       .add_option("--grid-primes", args.num_free_primes, "How many prime factors auto and predicted try out")
       ->capture_default_str()
-      ->check(CLI::Range(1, 6));
+      ->check(in_range(1, 6));
   command.add_option("--policy", args.policy, "Of medium grain: how modes are cut into layers")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "nnz", "set", "ordered-1", "ordered-2", "max-min"}));
   command.add_option("--policy-c", args.policy_c, "The policy 'ordered' with any constant")
-      ->check(CLI::Range(1, 1000));
+      ->check(in_range(1, 1000));
   command
       .add_option("--replicate", args.replicate,
                   "Modes of which every process has all rows, all-reduced: auto, none, or as in 2,3")

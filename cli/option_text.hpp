@@ -1,11 +1,25 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "polyad/base/types.hpp"
 
 namespace polyad::cli {
+
+// Numbers from `least` to `most`, for CLI::Option::check. CLI::Range in the words of every version of CLI11.
+template <class Number>
+CLI::Validator in_range(Number least, Number most) {
+  const auto check = [least, most](const std::string& text) {
+    Number number{};
+    const bool is_in = CLI::detail::lexical_cast(text, number) && !(number < least) && !(number > most);
+    return is_in ? "" : fmt::format("Value {} not in range {} to {}", text, least, most);
+  };
+  return {check, fmt::format("{} in [{} - {}]", CLI::detail::type_name<Number>(), least, most)};
+}
 
 // "2,1,3", from 1 as in files; -1 for what is no mode.
 std::vector<int> parse_modes(const std::string& text);

@@ -41,18 +41,6 @@ class ManyProcessesTest(CompleteTest):
         lines = (self.folder / "predicted.csv").read_text().splitlines()
         return [float(line.split(",")[2]) for line in lines[1:]]
 
-    def test_words_and_messages_are_as_predicted(self) -> None:
-        path = self.ratings()
-        for sync in (1, 2, "max", "auto"):
-            for partition in ("random", "block", "hypergraph"):
-                result = self.complete(path, "-e", 2, "--by", "items", "--sync", sync, "--partition", partition, processes=3)
-                self.assertEqual(result["volume_words_per_epoch"], result["predicted_volume_words_per_epoch"])
-                self.assertEqual(sum(result["rows_by_lambda"]), 300)
-                communication = result["communication"]
-                self.assertEqual(communication["messages_per_epoch"], communication["predicted_messages_per_epoch"])
-                if sync == "max":
-                    self.assertEqual((result["staleness_words_per_epoch"], result["sync"]), (0, result["lambda_max"]))
-
     def test_the_same_ratings_are_held_out(self) -> None:
         path = self.ratings()
         for test in (0.2, "leave-one-out"):

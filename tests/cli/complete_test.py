@@ -227,11 +227,12 @@ class OddRatingsTest(CompleteTest):
 class ManyProcessesTest(CompleteTest):
     def test_words_and_messages_are_as_predicted(self) -> None:
         path = self.ratings()
-        for sync in (1, 2, "max", "auto"):
-            for partition in ("random", "block", "hypergraph"):
-                result = self.complete(path, "-e", 2, "--sync", sync, "--partition", partition, processes=3)
+        for by, num_travelling in (("users", 120), ("items", 300)):
+            for sync, partition in itertools.product((1, 2, "max", "auto"), ("random", "block", "hypergraph")):
+                result = self.complete(path, "-e", 2, "--by", by, "--sync", sync, "--partition", partition, processes=3)
                 self.assertEqual(result["volume_words_per_epoch"], result["predicted_volume_words_per_epoch"])
                 self.assertGreater(result["volume_words_per_epoch"], 0)
+                self.assertEqual(sum(result["rows_by_lambda"]), num_travelling)
                 communication = result["communication"]
                 self.assertEqual(communication["messages_per_epoch"], communication["predicted_messages_per_epoch"])
                 if sync == "max":
