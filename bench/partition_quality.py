@@ -5,8 +5,8 @@
 
 Makes three tensors with Zipf popularity and latent groups, of 250,000 nonzeros, takes those that are named besides, partitions
 their fine-grain hypergraphs by every contestant, one thread each, imbalance 0.05, and prints connectivity - 1 and seconds of the
-processor, means over the seeds; at the end the table of docs/partition.md. Zoltan takes part where it is built in, Mt-KaHyPar
-where the Python that runs this has its package. A medium grid is the one with the fewest rows sent of all grids and policies that
+processor, means over the seeds; at the end the table of docs/partition.md. Zoltan and Mt-KaHyPar take part where they are built
+in. With one job they take turns. A medium grid is the one with the fewest rows sent of all grids and policies that
 `polyad plan` tries and that keep the balance; where none does, the most even.
 """
 
@@ -22,7 +22,6 @@ import random
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 
 # name, dims, Zipf exponents, groups, chance to pick inside the group, mode that has runs, mean of a run
@@ -80,30 +79,6 @@ def make_tensor(path: pathlib.Path, dims, exponents, num_groups, inside, run_mod
             out.write(" ".join(str(i + 1) for i in cell) + " 1\n")
 
 
-MT_KAHYPAR = """
-import gzip, json, sys, time, mtkahypar
-path, parts, preset, seed = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
-nets, vertex = {}, {}
-with (gzip.open if path.endswith(".gz") else open)(path, "rt") as lines:
-    for line in lines:
-        cell = tuple(line.split()[:-1])
-        if not cell or line.startswith("#") or cell in vertex: continue
-        vertex[cell] = len(vertex)
-        for net in enumerate(cell):
-            nets.setdefault(net, []).append(vertex[cell])
-machine = mtkahypar.initialize(1)
-mtkahypar.set_seed(seed)
-context = machine.context_from_preset(getattr(mtkahypar.PresetType, preset))
-context.set_partitioning_parameters(parts, 0.05, mtkahypar.Objective.KM1)
-context.logging = False
-h = machine.create_hypergraph(context, len(vertex), len(nets), list(nets.values()))
-start = time.process_time()
-result = h.partition(context)
-print(json.dumps({"connectivity": result.km1(), "cpu": time.process_time() - start, "imbalance": result.imbalance(context),
-                  "empty": sum(result.block_weight(p) == 0 for p in range(parts))}))
-"""
-
-
 def result_of(command: list[str]) -> dict:
     """The JSON that a program prints, and the seconds of the processor that it took."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -122,13 +97,11 @@ class Contestants:
         self.all = {"random": self.by_polyad("--method", "random"), "block": self.by_polyad("--method", "block"),
                     "medium grid": self.by_medium_grid,
                     **{level: self.by_polyad("--level", level) for level in ("fast", "default", "best")}}
-        if result_of([polyad, "doctor", "--json", "-"])["zoltan"]:
+        built_in = result_of([polyad, "doctor", "--json", "-"])
+        if built_in["zoltan"]:
             self.all["Zoltan"] = self.by_polyad("--method", "zoltan")
-        try:
-            import mtkahypar  # noqa: F401, only whether it is there
-            self.all["Mt-KaHyPar"] = self.by_mt_kahypar
-        except ImportError:
-            pass
+        if built_in["mt_kahypar"]:
+            self.all["Mt-KaHyPar"] = self.by_polyad("--method", "mt-kahypar")
 
     def by_polyad(self, *options: str):
         def contestant(path: pathlib.Path, parts: int, seed: int) -> dict:
@@ -146,10 +119,6 @@ class Contestants:
         grids = [{"connectivity": strategy["volume_words"] / 2, "cpu": 0, "empty": 0,  # rows go to their owners and back
                   "imbalance": strategy["load"][0]["max"] / strategy["load"][0]["avg"] - 1} for strategy in result["strategies"]]
         return min(grids, key=lambda grid: (max(grid["imbalance"], IMBALANCE + 1e-3), grid["connectivity"]))
-
-    def by_mt_kahypar(self, path: pathlib.Path, parts: int, seed: int) -> dict:
-        preset = "DEFAULT" if parts <= 64 else "LARGE_K"
-        return result_of([sys.executable, "-c", MT_KAHYPAR, str(path), str(parts), preset, str(seed)])
 
 
 def mean_of(results: list[dict]) -> dict:

@@ -88,16 +88,18 @@ class Agglomeration {
   void run() {
     const auto order = shuffled(h_.num_vertices(), Random(options_.seed, shuffle_stream));
     auto ratings = std::vector<Ratings>(std::size_t(num_threads()));
-    std::vector<LocalIndex> wish;
+    std::vector<LocalIndex> wish(std::size_t(h_.num_vertices())), ascending;
     for (Index round = 0; round < num_rounds; ++round) {
       const Index first = part_begin(h_.num_vertices(), round, num_rounds);
       const Index last = part_begin(h_.num_vertices(), round + 1, num_rounds);
-      wish.resize(std::size_t(last - first));
+      // Looked at one after the other, neighbours find the nets that they share in the cache.
+      ascending.assign(order.begin() + first, order.begin() + last);
+      std::ranges::sort(ascending);
       parallel_parts(last - first, [&](Index begin, Index end, int thread) {
-        for (Index i = begin; i < end; ++i) wish[i] = best_cluster(order[first + i], ratings[thread]);
+        for (Index i = begin; i < end; ++i) wish[ascending[i]] = best_cluster(ascending[i], ratings[thread]);
       });
       for (Index i = first; i < last && num_clusters_ > options_.least_clusters; ++i)
-        join(order[i], wish[i - first]);
+        join(order[i], wish[order[i]]);
     }
   }
 

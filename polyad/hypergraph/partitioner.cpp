@@ -18,7 +18,7 @@ namespace {
 
 // How the affinity of each pass is smoothed (1: exact). From a new start over long ranges first.
 constexpr std::array first_passes{.1, .1, .2, .2, .3, .3, .5, .5, .5, .7, .7, 1., 1., 1., 1.};
-constexpr std::array later_passes{.5, .5, .5, .7, .7, .7, 1., 1., 1., 1., 1., 1.};
+constexpr std::array later_passes{.5, .5, .7, .7, 1., 1., 1., 1., 1.};
 
 constexpr Index hardly_any = 100;  // vertices per move
 
@@ -54,6 +54,16 @@ Work work_of(Effort effort) {
   return {5, 3, 5};
 }
 
+// The more parts there are, the less do starts differ by chance, and the more often a grown one is the best.
+Work work_of(Effort effort, int num_parts) {
+  auto work = work_of(effort);
+  if (num_parts > 128) {
+    work.random_starts = (work.random_starts + 2) / 3;
+    work.grown_starts = (work.grown_starts + 1) / 2;
+  }
+  return work;
+}
+
 class Partitioner {
  public:
   Partitioner(const Hypergraph& h, const PartitionOptions& options)
@@ -62,7 +72,7 @@ class Partitioner {
         limits_(part_limits(h, options.num_parts, options.imbalance, options.shares)) {}
 
   PartitionResult run() {
-    const auto work = work_of(options_.effort);
+    const auto work = work_of(options_.effort, options_.num_parts);
     if (options_.older.empty()) {
       take_best_start();
       consider(from_scratch(work));

@@ -28,7 +28,7 @@ Affinity Affinity::exact() {
 
 Affinity Affinity::smoothed(double chance) {
   assert(chance > 0 && chance < 1);
-  constexpr double most = 255;
+  constexpr double most = 63;  // those of four nets, as most vertices have, add up to a byte
   Affinity affinity;
   for (Index n = 0; n < num_steps; ++n)
     affinity.table_[std::size_t(n)] = std::uint8_t(std::lround(most * (1 - std::pow(1 - chance, double(n)))));
