@@ -2,12 +2,12 @@
 """Decomposes the same tensors with Polyad and with the peers that are on the PATH, in turn, and prints ratios.
 
     bench/cp_als_against_peers.py [nell netflix delicious fb] [--scale 1] [--folder DIR] [--rounds 3] [--threads N]
-                                  [--rank 16] [--iterations 10]
+                                  [--rank 16] [--iterations 10] [--plain-peers]
 
 Peers are SPLATT (`splatt`) and ALTO (`cpd64`, `cpd128`), built outside this repository; without them Polyad runs
 alone. All run the same number of iterations, tolerance 0, in double; the time is that of the best iteration of all
 rounds. Peers get a text without empty slices, which cost them time and memory, and huge pages from glibc, which
-Polyad asks for by itself. Peak memory is that of the whole process, loading included.
+Polyad asks for by itself; with --plain-peers none. Peak memory is that of the whole process, loading included.
 
 Files are made in a temporary folder, or kept in --folder and found there the next time: NAME.ptb and
 NAME-compact.tns, at a scale other than 1 with the scale behind the name. The machine should have nothing else to do.
@@ -187,7 +187,8 @@ class Contest:
         return peer_result(ended, [(time, fit) for fit, time in ALTO_ITERATION.findall(ended.words)])
 
     def environment(self) -> dict[str, str]:
-        return {"OMP_NUM_THREADS": str(self.options.threads), "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+        huge_pages = {} if self.options.plain_peers else {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+        return {"OMP_NUM_THREADS": str(self.options.threads), **huge_pages}
 
 
 def alto_program(tensor: Tensor) -> str:
@@ -238,6 +239,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rank", type=int, default=16, help="number of components")
     parser.add_argument("--iterations", type=int, default=10)
+    parser.add_argument("--plain-peers", action="store_true", help="peers as they come, without huge pages")
     options = parser.parse_args()
     for name in options.tensors:
         if name not in NAMES:

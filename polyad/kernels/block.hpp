@@ -137,12 +137,12 @@ class Block {
   High high_;
 };
 
-// A vector in a register, and as it lies in memory. A single component needs no vector.
+// A vector in a register, and as it lies in memory. Compilers let a vector alias its components, and nothing
+// else: with may_alias, a store would make them load every pointer again. A single component needs no vector.
 template <class Real, int Width>
 struct OneVector {
   using Register [[gnu::vector_size(Width * sizeof(Real))]] = Real;
-  using InMemory [[gnu::vector_size(Width * sizeof(Real)), gnu::aligned(alignof(Real)), gnu::may_alias]] =
-      Real;
+  using InMemory [[gnu::vector_size(Width * sizeof(Real)), gnu::aligned(alignof(Real))]] = Real;
 };
 template <class Real>
 struct OneVector<Real, 1> {

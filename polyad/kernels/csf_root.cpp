@@ -76,6 +76,8 @@ class RootPass {
   [[gnu::always_inline]] void sum_slice(Index begin, Index end, Real* to, Real* below) const {
     if constexpr (Depth == 0)
       if (walk_.last_level() == 1) return sum_fiber(begin, end, to);
+    if constexpr (Depth > 0)
+      if (walk_.has_single_nonzeros(1, begin, end)) return sum_single_nonzeros(begin, end, to, below);
     // Blocks of columns are summed one after the other: over so few nodes that these stay in the cache.
     constexpr Index chunk = 256;
     for (Index first = begin; first < end; first += chunk)
@@ -141,6 +143,23 @@ class RootPass {
   std::vector<PartState<Real>> parts_;
 
  private:
+  // The same where each of the nodes has one nonzero, as in most slices of very sparse tensors.
+  [[gnu::always_inline]] void sum_single_nonzeros(Index begin, Index end, Real* to, Real* below) const {
+    const auto single = walk_.first_single(begin);
+    for_blocks<Real, Width>(
+        n(), [&](Index c, auto width) __attribute__((always_inline)) {
+          using B = Block<Real, width>;
+          B sum;
+          for (Index i = 0; i < end - begin; ++i) {
+            walk_.look_ahead(1, begin + i, c);
+            const B part = walk_.template single_nonzero<width>(single, i, c);
+            if (below != nullptr) part.store(below + i * n() + c);
+            sum.add_product(part, walk_.row(1, begin + i) + c, walk_.row_ahead(1, begin + i) + c);
+            walk_.look_ahead_more(1, begin + i, c);
+          }
+          sum.store(to + c);
+        });
+  }
   // Of a matrix: the nodes of the second level are the nonzeros.
   void sum_fiber(Index begin, Index end, Real* to) const {
     for_blocks<Real, Width>(
