@@ -101,7 +101,9 @@ inline std::vector<ProblemShape> problem_shapes() {
           {{150, 20, 130, 300}, 3000, true},
           {{2, 3, 4, 5, 6}, 100},
           {{200, 3, 40, 2, 150}, 800, true},
-          {{3, 2, 1, 2, 3, 2}, 30}};
+          {{3, 2, 1, 2, 3, 2}, 30},
+          {{700, 600, 500}, 900},  // one nonzero in nearly every fiber
+          {{300, 200, 250, 150}, 700}};
 }
 inline std::vector<Index> component_counts() {
   return {1, 2, 8, 16, 32, 37, 64};
