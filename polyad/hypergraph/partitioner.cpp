@@ -56,8 +56,9 @@ Work work_of(Effort effort) {
 
 // The more parts there are, the less do starts differ by chance, and the more often a grown one is the best.
 Work work_of(Effort effort, int num_parts) {
+  constexpr int many = 128;
   auto work = work_of(effort);
-  if (num_parts > 128) {
+  if (num_parts > many) {
     work.random_starts = (work.random_starts + 2) / 3;
     work.grown_starts = (work.grown_starts + 1) / 2;
   }
