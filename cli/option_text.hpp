@@ -10,7 +10,8 @@
 
 namespace polyad::cli {
 
-// Numbers from `least` to `most`, for CLI::Option::check. CLI::Range in the words of every version of CLI11.
+// Numbers from `least` to `most`, for CLI::Option::check. As CLI::Range, whose words differ between versions
+// of CLI11.
 template <class Number>
 CLI::Validator in_range(Number least, Number most) {
   const auto check = [least, most](const std::string& text) {
