@@ -1,5 +1,4 @@
 #include "cli/console.hpp"
-#include "cli/option_text.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -8,6 +7,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"

@@ -76,24 +76,27 @@ class RootPass {
   [[gnu::always_inline]] void sum_slice(Index begin, Index end, Real* to, Real* below) const {
     if constexpr (Depth == 0)
       if (walk_.last_level() == 1) return sum_fiber(begin, end, to);
-    if constexpr (Depth > 0)
-      if (walk_.has_single_nonzeros(1, begin, end)) return sum_single_nonzeros(begin, end, to, below);
     // Blocks of columns are summed one after the other: over so few nodes that these stay in the cache.
     constexpr Index chunk = 256;
-    for (Index first = begin; first < end; first += chunk)
-      for_blocks<Real, Width>(
-          n(), [&](Index c, auto width) __attribute__((always_inline)) {
-            using B = Block<Real, width>;
-            B sum = first == begin ? B() : B::load(to + c);
-            for (Index node = first; node < std::min(end, first + chunk); ++node) {
-              walk_.look_ahead(1, node, c);
-              const B part = walk_.template sum_below<width>(1, node, c);
-              if (below != nullptr) part.store(below + (node - begin) * n() + c);
-              sum.add_product(part, walk_.row(1, node) + c, walk_.row_ahead(1, node) + c);
-              walk_.look_ahead_more(1, node, c);
-            }
-            sum.store(to + c);
+    for (Index first = begin; first < end; first += chunk) {
+      const Index stop = std::min(end, first + chunk);
+      Real* const below_first = below == nullptr ? nullptr : below + (first - begin) * n();
+      if constexpr (Depth == 1)
+        if (walk_.has_single_nonzeros(first, stop)) {  // as in most slices of very sparse tensors: no loop
+          const Index shift = walk_.first_child(1, first) - first;
+          sum_nodes(
+              first, stop, first > begin, to,
+              below_first, [&](Index node, Index c, auto width) __attribute__((always_inline)) {
+                return walk_.template sum_nonzeros<width>(node + shift, node + shift + 1, c);
+              });
+          continue;
+        }
+      sum_nodes(
+          first, stop, first > begin, to,
+          below_first, [&](Index node, Index c, auto width) __attribute__((always_inline)) {
+            return walk_.template sum_below<width>(1, node, c);
           });
+    }
   }
 
   // Calls whole(root, begin, end) for the whole slices of a part, and notes the pieces at its ends.
@@ -143,19 +146,20 @@ class RootPass {
   std::vector<PartState<Real>> parts_;
 
  private:
-  // The same where each of the nodes has one nonzero, as in most slices of very sparse tensors.
-  [[gnu::always_inline]] void sum_single_nonzeros(Index begin, Index end, Real* to, Real* below) const {
-    const auto single = walk_.first_single(begin);
+  // The same for some of them; `goes_on`: added to what is there. sum_below(node, c, width) is their sum.
+  template <class SumBelow>
+  [[gnu::always_inline]] void sum_nodes(Index begin, Index end, bool goes_on, Real* to, Real* below,
+                                        SumBelow sum_below) const {
     for_blocks<Real, Width>(
         n(), [&](Index c, auto width) __attribute__((always_inline)) {
           using B = Block<Real, width>;
-          B sum;
-          for (Index i = 0; i < end - begin; ++i) {
-            walk_.look_ahead(1, begin + i, c);
-            const B part = walk_.template single_nonzero<width>(single, i, c);
-            if (below != nullptr) part.store(below + i * n() + c);
-            sum.add_product(part, walk_.row(1, begin + i) + c, walk_.row_ahead(1, begin + i) + c);
-            walk_.look_ahead_more(1, begin + i, c);
+          B sum = goes_on ? B::load(to + c) : B();
+          for (Index node = begin; node < end; ++node) {
+            walk_.look_ahead(1, node, c);
+            const B part = sum_below(node, c, width);
+            if (below != nullptr) part.store(below + (node - begin) * n() + c);
+            sum.add_product(part, walk_.row(1, node) + c, walk_.row_ahead(1, node) + c);
+            walk_.look_ahead_more(1, node, c);
           }
           sum.store(to + c);
         });

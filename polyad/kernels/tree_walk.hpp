@@ -57,28 +57,9 @@ class TreeWalk {
     return sum_nonzeros_of<B>(level, node, c);
   }
 
-  // Whether each of the nodes [begin, end) of a level has one nonzero below it.
-  [[gnu::always_inline]] bool has_single_nonzeros(int level, Index begin, Index end) const {
-    const Index count = end - begin;
-    for (; level < last_level(); ++level) {
-      begin = first_child_[level][begin];
-      end = first_child_[level][end];
-    }
-    return end - begin == count;
-  }
-  // Where those of the second level begin: the nonzeros, and the nodes in between, if there is a level.
-  struct Single {
-    Index child, nonzero;
-  };
-  [[gnu::always_inline]] Single first_single(Index begin) const {
-    const Index below = first_child_[1][begin];
-    return {below, Depth == 2 ? first_child_[2][below] : below};
-  }
-  // The i-th of them: what it contributes to the row above.
-  template <int B>
-  [[gnu::always_inline]] Block<Real, B> single_nonzero(const Single& first, Index i, Index c) const {
-    if constexpr (Depth < 2) return nonzero<B>(first.nonzero + i, c);
-    return sum_single_children<B>(first.child + i, first.child + i + 1, first.nonzero + i, c);
+  // Whether each of the nodes [begin, end) of the second level has one nonzero right below it.
+  bool has_single_nonzeros(Index begin, Index end) const {
+    return first_child_[1][end] - first_child_[1][begin] == end - begin;
   }
 
   // The sum of value times row over a range of nonzeros.
@@ -107,19 +88,6 @@ class TreeWalk {
   }
 
  private:
-  // Value times row.
-  template <int B>
-  [[gnu::always_inline]] Block<Real, B> nonzero(Index z, Index c) const {
-    const auto* ids = ids_[last_level()];
-    const Real* table = table_[last_level()];
-    if (c == 0) __builtin_prefetch(values_ + z + 128);
-    Block<Real, B> product;
-    product.add_scaled(values_[z], table + Index(ids[z]) * n() + c,
-                       table + Index(ids[z + distance]) * n() + c);
-    if (c == 0) __builtin_prefetch(ids + z + 256);
-    return Block<Real, B>(product);
-  }
-
   static constexpr Index distance = 16;  // of prefetching rows, in nodes
   static_assert(distance <= Index(csf_look_ahead));
 
@@ -130,26 +98,11 @@ class TreeWalk {
   template <int B>
   [[gnu::always_inline]] Block<Real, B> sum_children(int level, Index node, Index c) const {
     Block<Real, B> sum;
-    const Index begin = first_child_[level][node], end = first_child_[level][node + 1];
-    if constexpr (Depth == 2)
-      if (has_single_nonzeros(2, begin, end))
-        return sum_single_children<B>(begin, end, first_child_[2][begin], c);
-    for (Index child = begin; child < end; ++child) {
+    for (Index child = first_child_[level][node]; child < first_child_[level][node + 1]; ++child) {
       look_ahead(level + 1, child, c);
       const auto part = sum_below_child<B>(level + 1, child, c);
       sum.add_product(part, row(level + 1, child) + c, row_ahead(level + 1, child) + c);
       look_ahead_more(level + 1, child, c);
-    }
-    return Block<Real, B>(sum);
-  }
-  // Of nodes of the third level of four that have one nonzero each, from z on.
-  template <int B>
-  [[gnu::always_inline]] Block<Real, B> sum_single_children(Index begin, Index end, Index z, Index c) const {
-    Block<Real, B> sum;
-    for (Index child = begin; child < end; ++child, ++z) {
-      const auto part = nonzero<B>(z, c);
-      sum.add_product(part, row(2, child) + c, row_ahead(2, child) + c);
-      look_ahead_more(2, child, c);
     }
     return Block<Real, B>(sum);
   }
