@@ -4,6 +4,10 @@
 #include <bit>
 #include <type_traits>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "polyad/base/types.hpp"
 
 namespace polyad {
@@ -39,6 +43,11 @@ class Block {
   [[gnu::always_inline]] void store(Real* to) const {
     low_.store(to);
     high_.store(to + low_width);
+  }
+  // Likewise past the caches, to where a cache line begins: see past_caches.
+  [[gnu::always_inline]] void store_past_caches(Real* to) const {
+    low_.store_past_caches(to);
+    high_.store_past_caches(to + low_width);
   }
   // this += x * row
   [[gnu::always_inline]] void add_scaled(Real x, const Block& row) {
@@ -137,6 +146,31 @@ class Block {
   High high_;
 };
 
+// Stores of whole cache lines, which x86-64 would otherwise read before they are overwritten. Other threads
+// see them once the one that stored has called settle(). Plain stores on ARM64, where stnp gained nothing.
+namespace past_caches {
+// Of a table from this size on, rows have left the caches when they are read again, a pass later.
+inline constexpr std::size_t min_bytes = std::size_t(128) << 20;
+
+template <class Vector>
+[[gnu::always_inline]] inline void store(void* to, const Vector& v) {
+#if defined(__AVX512F__)
+  _mm512_stream_si512(static_cast<__m512i*>(to), reinterpret_cast<__m512i>(v));
+#elif defined(__AVX__)
+  _mm256_stream_si256(static_cast<__m256i*>(to), reinterpret_cast<__m256i>(v));
+#elif defined(__x86_64__)
+  _mm_stream_si128(static_cast<__m128i*>(to), reinterpret_cast<__m128i>(v));
+#else
+  *static_cast<Vector*>(to) = v;
+#endif
+}
+inline void settle() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+}  // namespace past_caches
+
 // A vector in a register, and as it lies in memory. Compilers let a vector alias its components, and nothing
 // else: with may_alias, a store would make them load every pointer again. A single component needs no vector.
 template <class Real, int Width>
@@ -161,6 +195,12 @@ class Block<Real, Width, true> {
     return Block(*reinterpret_cast<const InMemory*>(from));
   }
   [[gnu::always_inline]] void store(Real* to) const { *reinterpret_cast<InMemory*>(to) = v_; }
+  [[gnu::always_inline]] void store_past_caches(Real* to) const {
+    if constexpr (sizeof(Vector) == vector_bytes)
+      past_caches::store(to, v_);
+    else
+      store(to);
+  }
   [[gnu::always_inline]] void add_scaled(Real x, const Block& row) { v_ += x * row.v_; }
   [[gnu::always_inline]] void add_product(const Block& a, const Block& b) { v_ += a.v_ * b.v_; }
   [[gnu::always_inline]] void operator*=(const Block& b) { v_ *= b.v_; }

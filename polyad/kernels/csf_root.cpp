@@ -215,6 +215,7 @@ class RootUpdate {
     });
     finish_batch(p, count);
     sum_pieces(p);
+    updaters_[p].settle();
   }
 
   void sum_pieces(int p) {
@@ -263,6 +264,7 @@ class RootUpdate {
       updaters_[p].solve(1, &row);
       if (next_ != nullptr) scatter(p, part.tail.begin, part.tail.end, updaters_[p].a(0), below);
     }
+    updaters_[p].settle();
   }
 
   // next[id] += a * below, for the nodes [begin, end) of the second level; returns what follows in below.

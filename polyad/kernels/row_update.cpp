@@ -26,6 +26,7 @@ RowSums update_fetched(const RowSystem& system, Matrix<Real>& factor, const RowR
         }
         updater.solve(count, rows);
       }
+      updater.settle();
     });
     for (auto& updater : updaters) updater.add_to(sums.gram, sums.inner);
   });

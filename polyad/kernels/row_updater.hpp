@@ -69,6 +69,7 @@ class alignas(64) RowUpdater {
         stride_(Shape::padded(n_)),
         system_(&system),
         factor_(factor.flat().data()),
+        past_caches_(factor.flat().size_bytes() >= past_caches::min_bytes),
         m_(std::size_t(batch * stride_), Real{}),
         a_(std::size_t((gram_batch + batch) * stride_), Real{}),
         rest_(std::size_t(stride_), Real{}),
@@ -107,6 +108,11 @@ class alignas(64) RowUpdater {
     else
       multiply<1>(0);
     return new_row(0);
+  }
+
+  // To be called by the thread that solved rows, before others read them.
+  void settle() const {
+    if (past_caches_) past_caches::settle();
   }
 
   // Adds what this part has seen to the sums.
@@ -191,7 +197,12 @@ class alignas(64) RowUpdater {
         for (int b = 0; b < count; ++b) {
           const auto solved = B::load(new_row(b) + c);
           sum.add_product(solved, B::load(m(b) + c));
-          if constexpr (Width > 0) solved.store(factor_ + rows[b] * Width + c);
+          if constexpr (Width > 0) {
+            if (past_caches_)
+              solved.store_past_caches(factor_ + rows[b] * Width + c);
+            else
+              solved.store(factor_ + rows[b] * Width + c);
+          }
         }
         sum.store(inner_.data() + c);
       }
@@ -241,6 +252,7 @@ class alignas(64) RowUpdater {
   Index n_, stride_;
   const PaddedSystem<Real, Width>* system_;
   Real* factor_;
+  bool past_caches_;
   Array<Real> m_;
   Array<Real> a_;  // solved rows whose Gram matrix is not added yet, and room for a batch
   Array<Real> rest_;

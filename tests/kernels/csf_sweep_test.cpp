@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "polyad/kernels/block.hpp"
 #include "polyad/kernels/mttkrp.hpp"
 #include "polyad/kernels/normal_equations.hpp"
 #include "tests/support/factor_problem.hpp"
@@ -85,6 +86,36 @@ TEST(UpdateRoot, equals_an_mttkrp_a_solve_a_gram_and_the_next_mttkrp) {
 
 TEST(UpdateRoot, does_so_in_single_precision) {
   expect_update_equals_its_parts<float>(3e-5);
+}
+
+// Whose rows are stored past the caches.
+TEST(UpdateRoot, of_a_factor_larger_than_the_caches_gives_the_same_bits) {
+  for (const Index n : {8, 16, 24, 37})
+    for (const int threads : {1, 3}) {
+      const test::Threads set(threads);
+      FactorProblem<double> p({300, 7, 9}, 4000, n, 7);
+      auto tensor = p.tensor();
+      const CsfTree<double> tree(tensor, natural_mode_order(3));
+      const auto cuts = cut_evenly(tree, threads, n);
+      const RowSystem system{.inverse = some_inverse(n)};
+      const auto m = ref::mttkrp<double>(p.tensor(), p.factors, 0);
+      auto small = p.factors, large = p.factors;
+      const Index large_rows = Index(past_caches::min_bytes / sizeof(double)) / n + 1;
+
+      for (const bool in_pass : {true, false}) {
+        large[0] = Matrix<double>(large_rows, n);
+        const auto update = [&](std::vector<Matrix<double>>& factors) {
+          return in_pass ? update_root<double>({tree, cuts}, factors, system, nullptr)
+                         : update_rows(m, system, factors[0], {0, 300, 0});
+        };
+        const auto expected = update(small), sums = update(large);
+
+        for (Index row = 0; row < 300; ++row)
+          ASSERT_TRUE(std::ranges::equal(large[0].row(row), small[0].row(row))) << row;
+        ASSERT_EQ(sums.gram, expected.gram);
+        ASSERT_EQ(sums.inner, expected.inner);
+      }
+    }
 }
 
 TEST(ScatterMttkrp, equals_the_definition_at_every_level) {
