@@ -7,7 +7,8 @@
 namespace polyad {
 namespace {
 
-constexpr Index per_round = Index(1) << 17;
+// Of a process, in one round: the more, the fewer rounds; the less, the smaller the buffers.
+constexpr Index max_per_round = Index(1) << 17, min_per_round = Index(1) << 10;
 
 Index sum(const std::vector<Index>& counts) {
   return std::accumulate(counts.begin(), counts.end(), Index(0));
@@ -71,6 +72,15 @@ class Round {
   std::vector<Index> nonzeros_, send_counts_, recv_counts_;
 };
 
+// How many each sends in a round. Where few receive from many, as one that gathers, these would get a round's
+// worth from each of them: so all send less.
+Index size_of_round(const Comm& comm, Index num_sent, Index num_received) {
+  const Index most_sent = comm.all_reduce(num_sent, Reduce::max);
+  const Index most_received = comm.all_reduce(num_received, Reduce::max);
+  const double share = most_received > most_sent ? double(most_sent) / double(most_received) : 1;
+  return std::max(min_per_round, Index(double(max_per_round) * share));
+}
+
 }  // namespace
 
 SparseTensor<double> move_nonzeros(const Comm& comm, const SparseTensor<double>& share,
@@ -79,6 +89,7 @@ SparseTensor<double> move_nonzeros(const Comm& comm, const SparseTensor<double>&
   SparseTensor<double> arrived(share.extents());
   arrived.resize(arrival.total());
   const Index count = std::ssize(owners);
+  const Index per_round = size_of_round(comm, count, arrival.total());
   const Index rounds = comm.all_reduce((count + per_round - 1) / per_round, Reduce::max);
   for (Index r = 0; r < rounds; ++r) {
     const Index begin = std::min(r * per_round, count), end = std::min(begin + per_round, count);
