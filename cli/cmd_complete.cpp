@@ -54,20 +54,22 @@ std::vector<ExampleUser> finish(const Comm& comm, const Args& args, const ReadyR
   std::vector<ExampleUser> examples;
   const auto after = what_follows(args, ready.x.num_test);
   if (!after.gathers()) return examples;
+  trim_memory();  // of training
   auto trained = gather_model(ready.x, result.users, result.items, travelling_words(options));
   const auto by = ready.dealt.by;
-  const auto train = gather_ratings(comm, ready.dealt.split.train, by),
-             test = gather_ratings(comm, ready.dealt.split.test, by);
+  auto train = gather_ratings(comm, ready.dealt.split.train, by);
+  const auto test = gather_ratings(comm, ready.dealt.split.test, by);
   collectively(comm, [&] {
     if (comm.rank() != 0) return;
     if (ready.earlier) carry_over(*ready.earlier, trained);
     trained = turned(std::move(trained), by);
     if (after.ranks) run.ranking = measure_ranking(trained.model, train, test, args.ranking_k);
-    if (after.shows) examples = example_users(trained.model, train, ready.labels);
-    if (!after.keeps) return;
-    const RatingTraining<Real> training{run.best_epoch, result.last_step, options.shrinkage,
-                                        trained.user_squares, trained.item_squares};
-    io::write_rating_model(args.out, trained.model, training, train, ready.labels);
+    if (after.keeps) {
+      const RatingTraining<Real> training{run.best_epoch, result.last_step, options.shrinkage,
+                                          trained.user_squares, trained.item_squares};
+      io::write_rating_model(args.out, trained.model, training, train, ready.labels);
+    }
+    if (after.shows) examples = example_users(trained.model, std::move(train), ready.labels);
   });
   run.output_seconds = watch.seconds();
   if (after.keeps) console.say(args.out + ": the model");
@@ -136,6 +138,7 @@ ReadyRatings<Real> make_ready(const Comm& comm, const Args& args, const Completi
   layout.machine = machine;
   collectively(comm, [&] { check_places(args, test); });
 
+  const Index start_bytes = peak_memory_bytes();
   Stopwatch watch;
   ReadyRatings<Real> ready(comm);
   auto loaded = load(comm, args.input, console);
@@ -157,7 +160,7 @@ ReadyRatings<Real> make_ready(const Comm& comm, const Args& args, const Completi
     return deal_out(comm, std::move(split), owners, layout);
   });
   if (ready.earlier) ready.earlier = turned(std::move(*ready.earlier), ready.dealt.by);
-  check_memory<Real>(comm, args, ready.dealt, ready.earlier ? &ready.earlier->model : nullptr);
+  check_memory<Real>(comm, args, start_bytes, ready.dealt, ready.earlier ? &ready.earlier->model : nullptr);
   ready.x = lay_out_ratings<Real>(comm, ready.dealt.split, std::move(ready.dealt.rotation), layout);
   check_ratings(ready.x, args);
   ready.labels = std::move(loaded.labels);

@@ -1,5 +1,6 @@
 #include "polyad/base/memory.hpp"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <fstream>
@@ -12,6 +13,12 @@ Index peak_memory_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return Index(usage.ru_maxrss) * 1024;  // Linux counts in kibibytes
+}
+
+void trim_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 MachineMemory machine_memory() {

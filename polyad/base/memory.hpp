@@ -7,6 +7,9 @@ namespace polyad {
 // The most memory that this process has had resident, in bytes.
 Index peak_memory_bytes();
 
+// Gives back to the system what was freed, of which the C library keeps some for later.
+void trim_memory();
+
 // What a process has resident before there are any values, MPI included: for predictions.
 constexpr Index program_bytes = 32 << 20;
 
