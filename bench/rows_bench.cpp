@@ -20,8 +20,8 @@ Matrix<Real> random_matrix(Index rows, Index cols, std::uint64_t seed) {
 }
 
 // A row times the inverse, and the upper half of its Gram matrix.
-double multiply_adds_of_row(Index n) {
-  return double(n * n + n * (n + 1) / 2);
+Index multiply_adds_of_row(Index n) {
+  return n * n + n * (n + 1) / 2;
 }
 
 template <class Real>
@@ -33,7 +33,7 @@ void update(benchmark::State& state) {
   Matrix<Real> factor(num_rows, n);
   for (auto _ : state)
     benchmark::DoNotOptimize(update_rows(m, system, factor, RowRange{0, num_rows, 0}).inner);
-  state.counters["FLOP"] = benchmark::Counter(2 * num_rows * multiply_adds_of_row(n),
+  state.counters["FLOP"] = benchmark::Counter(double(2 * num_rows * multiply_adds_of_row(n)),
                                               benchmark::Counter::kIsIterationInvariantRate);
   state.SetItemsProcessed(state.iterations() * num_rows);
 }
