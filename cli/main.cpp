@@ -3,6 +3,7 @@
 #include <CLI/Formatter.hpp>
 #include <cstdio>
 #include <new>
+#include <string>
 
 #include "cli/commands.hpp"
 #include "polyad/base/error.hpp"
@@ -27,11 +28,26 @@ int exit_code(polyad::Errc code) {
   }
 }
 
-// Help and version are no errors; for the rest CLI11 has a sentence.
+// CLI11's, but for a command or an option that there is not: these come before one that is missing, which
+// they may have been meant to be.
+std::string sentence(const CLI::App& app, const CLI::ParseError& stop) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  constexpr bool also_of_commands = true;
+  const auto not_understood = app.remaining(also_of_commands);
+  if (command->get_require_subcommand_min() > 0 && !not_understood.empty() &&
+      !not_understood.front().starts_with('-'))
+    return "There is no command " + not_understood.front();
+  for (const auto& word : not_understood)
+    if (word.starts_with('-')) return "The following argument was not expected: " + word;
+  return stop.what();
+}
+
+// Help and version are no errors.
 int end_of_parsing(const CLI::App& app, const CLI::ParseError& stop, const polyad::Comm& comm) {
   if (comm.rank() != 0) return stop.get_exit_code() == 0 ? 0 : 2;
   if (stop.get_exit_code() == 0) return app.exit(stop);
-  std::fprintf(stderr, "polyad: %s; see polyad --help\n", stop.what());
+  std::fprintf(stderr, "polyad: %s; see polyad --help\n", sentence(app, stop).c_str());
   return 2;
 }
 
