@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/agreement.hpp"
 #include "cli/commands.hpp"
 #include "cli/contract_report.hpp"
 #include "cli/input.hpp"
@@ -29,14 +30,17 @@ struct Args {
 
 using Inputs = std::pair<NpyInput, NpyInput>;
 
-// The constants of the machine, with all threads of a process multiplying; words may be of 4 bytes.
-DenseMachine dense_machine(const MachineModel& model, Index width) {
+// The constants of the machine, with all threads of a process multiplying; words may be of 4 bytes. Processes
+// may have different numbers of threads; they all reckon with the largest, so that they make the same plan.
+// Collective.
+DenseMachine dense_machine(const Comm& comm, const MachineModel& model, Index width) {
   DenseMachine machine;
   const double of_a_double = double(width) / sizeof(double);
   machine.per_message = model.per_message;
   machine.per_word = model.per_word * of_a_double;
   machine.per_copied_word = model.per_packed_word * of_a_double;
-  machine.per_flop = model.per_flop * of_a_double / num_threads();
+  machine.per_flop =
+      model.per_flop * of_a_double / double(comm.all_reduce(Index(num_threads()), Reduce::max));
   return machine;
 }
 
@@ -53,9 +57,7 @@ ContractionChoice choice_of(const Args& args, const DenseMachine& machine, Index
 }
 
 GridShape parse_grid(const std::string& text, const Comm& comm) {
-  std::vector<int> dims;
-  for (const Index dim : parse_dims(text, "--grid")) dims.push_back(int(std::min<Index>(dim, 1 << 30)));
-  GridShape grid(dims);
+  auto grid = parse_grid_shape(text);
   if (grid.size() != comm.size())
     throw Error(Errc::bad_option, fmt::format("--grid {} has {} processes, but {} {}", text, grid.size(),
                                               comm.size(), comm.size() == 1 ? "runs" : "run"));
@@ -145,12 +147,13 @@ void run(const Comm& comm, const Args& args) {
   Console console(comm, args.common);
   collectively(comm, [&] { check_places(args); });
   const auto expression = collectively(comm, [&] { return parse_contraction(args.expression); });
+  require_same_files(comm, {args.a, args.b});
   const auto files = collectively(comm, [&] {
     return Inputs{NpyInput(args.a, expression.a), NpyInput(args.b, expression.b)};
   });
   const Index width = std::max(files.first.width(), files.second.width());
   const auto known = load_machine(comm);
-  const auto machine = dense_machine(known.model, width);
+  const auto machine = dense_machine(comm, known.model, width);
   ContractRun result(expression, collectively(comm, [&] {
                        return choose(comm, args, of_diagonals(expression), files,
                                      choice_of(args, machine, width));

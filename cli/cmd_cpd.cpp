@@ -47,9 +47,11 @@ Method parse_method(const Args& args) {
   return Method::opt;
 }
 
-// CP-OPT moves rows where they are owned, so that no mode can be replicated.
+// CP-OPT moves rows where they are owned, so that no mode can be replicated. Formats with a given set of
+// trees need all nonzeros of a process in one tensor; coarse grain has one for each mode.
 DistributionArgs distribution_for(const Args& args) {
   auto distribution = args.distribution;
+  distribution.allows_coarse = !args.decompose.format.starts_with("csf-");
   if (args.method != "opt") return distribution;
   if (distribution.replicate != "auto" && distribution.replicate != "none")
     throw Error(Errc::bad_option, "--replicate goes with --method als");

@@ -68,8 +68,9 @@ bool on_path(const std::string& program) {
 
 // Measures, tells and keeps what this machine takes. Collective.
 nlohmann::ordered_json calibrate_machine(const Comm& comm, Console& console) {
+  const auto path =
+      collectively(comm, [&] { return comm.rank() == 0 ? prepare_machine_file() : std::filesystem::path(); });
   const auto machine = console.progress().during("calibrating", [&] { return calibrate(comm); });
-  const auto path = machine_file();
   collectively(comm, [&] {
     if (comm.rank() == 0) save_machine(path, machine, comm.size(), num_threads());
   });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "cli/agreement.hpp"
 #include "cli/partition_cache.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
@@ -68,6 +69,7 @@ RowOwners own_side(const Comm& comm, const SparseTensor<double>& share, RatingSi
                    const DealOptions& options, const Console& console) {
   const auto& partition = options.partition;
   const Index count = share.extent(mode_of(side));
+  require_same_files(comm, {partition_file_of(partition)});
   if (!partition_file_of(partition).empty())
     return ListedRows{{}, collectively(comm, [&] {
                         return io::read_partition(partition, {0, count, count, comm.size()});
@@ -147,6 +149,7 @@ SideOwners own_sides(const Comm& comm, const SparseTensor<double>& share, const 
 template <class Real>
 EarlierTraining<Real> load_earlier(const Comm& comm, const std::string& directory,
                                    const io::LoadedTensor& training, const CompletionOptions& options) {
+  require_same_files(comm, {directory});
   return collectively(comm, [&] {
     auto stored = io::read_rating_model<Real>(directory);
     const auto& model = stored.model;

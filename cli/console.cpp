@@ -1,15 +1,16 @@
 #include "cli/console.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
-#include <unistd.h>
 
-#include <cstdlib>
+#include <cerrno>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
+#include "cli/threads.hpp"
 #include "polyad/base/error.hpp"
+#include "polyad/base/log.hpp"
 #include "polyad/comm/collective.hpp"
 
 namespace polyad::cli {
@@ -20,22 +21,12 @@ Progress::Style progress_style(const Comm& comm, const CommonOptions& options) {
   return Progress::style_for(stderr);
 }
 
-// Processes that are bound to cores of their own use those; others share the machine's evenly.
-void set_threads(const Comm& comm, const CommonOptions& options) {
-  const int sharing = comm.ranks_on_this_machine();
-  const bool is_bound = omp_get_num_procs() < sysconf(_SC_NPROCESSORS_ONLN);
-  if (options.threads > 0)
-    omp_set_num_threads(options.threads);
-  else if (!is_bound && sharing > 1 && std::getenv("OMP_NUM_THREADS") == nullptr)
-    omp_set_num_threads(std::max(1, omp_get_num_procs() / sharing));
-}
-
 }  // namespace
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--json", options.json, "Write the result as JSON to a file ('-': standard output)");
   command.add_flag("-q,--quiet", options.quiet, "No words and no progress; warnings and errors remain");
-  command.add_option("-t,--threads", options.threads, "Threads per process")->check(in_range(1, 4096));
+  command.add_option("-t,--threads", options.threads, "Threads per process")->check(in_range(1, max_threads));
 }
 
 Console::Console(const Comm& comm, const CommonOptions& options, Words words)
@@ -43,24 +34,22 @@ Console::Console(const Comm& comm, const CommonOptions& options, Words words)
       options_(options),
       words_(options.json == "-" ? Words::to_standard_error : words),
       progress_(progress_style(comm, options)) {
-  set_threads(comm, options);
+  start_threads(comm, options.threads);
 }
 
 void Console::print(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw Error(Errc::resource, "the result cannot be written to standard output");
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  throw Error(Errc::resource,
+              "the result cannot be written to standard output: " + std::generic_category().message(errno));
 }
 
 void Console::say(const std::string& text) const {
   if (comm_.rank() != 0 || options_.quiet) return;
-  if (words_ == Words::to_standard_error)
-    fmt::print(stderr, "{}\n", text);
-  else
-    print(text + "\n");
+  write_log(words_ == Words::to_standard_error ? stderr : stdout, text + "\n");
 }
 
 void Console::warn(const std::string& text) const {
-  if (comm_.rank() == 0) fmt::print(stderr, "polyad: warning: {}\n", text);
+  if (comm_.rank() == 0) write_log(stderr, fmt::format("polyad: warning: {}\n", text));
 }
 
 void Console::result(const nlohmann::ordered_json& json) const {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "cli/agreement.hpp"
 #include "cli/input.hpp"
 #include "cli/option_text.hpp"
 #include "cli/partition_cache.hpp"
@@ -40,11 +41,11 @@ std::optional<LayerPolicy> parse_policy(const DistributionArgs& args) {
 
 std::optional<GridShape> parse_grid(const std::string& text, int order) {
   if (text == "auto" || text == "splatt" || text == "predicted") return std::nullopt;
-  const auto dims = parse_dims(text, "--grid");
-  if (std::ssize(dims) != order)
+  auto grid = parse_grid_shape(text);
+  if (grid.order() != order)
     throw Error(Errc::bad_option,
                 fmt::format("--grid {}: expected a number for each of the {} modes", text, order));
-  return GridShape({dims.begin(), dims.end()});
+  return grid;
 }
 
 // "auto", "none" or "2,3"; from 1.
@@ -67,6 +68,7 @@ DistributionOptions parse(const DistributionArgs& args, std::uint64_t seed, int 
   using Rule = DistributionOptions::GridRule;
   DistributionOptions options;
   options.scheme = cuts_modes(args) ? Scheme::medium : parse_scheme(args.scheme);
+  options.allows_coarse = args.allows_coarse;
   options.partition = args.partition == "random"  ? Partition::random
                       : args.partition == "block" ? Partition::block
                                                   : Partition::any;
@@ -140,6 +142,7 @@ Distribution coarse_from_file(const Comm& comm, const SparseTensor<double>& shar
 
 Distribution from_file(const Comm& comm, const SparseTensor<double>& share, const DistributionArgs& args,
                        std::uint64_t seed) {
+  require_same_files(comm, {args.partition});
   const Distributor distributor(comm, share, comm.size(), seed);
   return args.scheme == "fine" ? fine_from_file(comm, share, args.partition, distributor)
                                : coarse_from_file(comm, share, args.partition, distributor);
@@ -185,6 +188,7 @@ std::vector<Distribution> kept_distributions(const Comm& comm, const SparseTenso
   if (args.partition != "auto" || cuts_modes(args)) return found;
   for (const auto model : {PartitionModel::fine, PartitionModel::coarse}) {
     if (args.scheme != "auto" && args.scheme != to_string(model)) continue;
+    if (args.scheme == "auto" && model == PartitionModel::coarse && !args.allows_coarse) continue;
     auto kept =
         readable_partition(comm, share, path, hypergraph_options(model, comm.size(), options.seed), console);
     if (!kept) continue;

@@ -15,7 +15,8 @@ struct DistributionArgs {
   std::string scheme = "auto", partition = "auto", grid = "auto", policy = "auto", row_owners = "greedy",
               replicate = "auto";
   int num_free_primes = 2;
-  int policy_c = 0;  // 0: not given
+  int policy_c = 0;           // 0: not given
+  bool allows_coarse = true;  // by itself, where no scheme is said: not all formats serve it
 };
 void add_distribution_options(CLI::App& command, DistributionArgs& args);
 // The file that says the parts; empty: none does.

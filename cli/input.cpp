@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 
+#include "cli/agreement.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/io/label_files.hpp"
@@ -123,6 +126,13 @@ std::vector<Index> parse_dims(const std::string& text, const std::string& option
   return dims;
 }
 
+GridShape parse_grid_shape(const std::string& text) {
+  const auto dims = parse_dims(text, "--grid");
+  if (std::ranges::max(dims) > std::numeric_limits<int>::max())
+    throw Error(Errc::bad_option, fmt::format("grid {} has more than 2^31 - 1 processes", text));
+  return GridShape({dims.begin(), dims.end()});
+}
+
 io::ReadOptions read_options(const InputOptions& options) {
   io::ReadOptions read = format_options(options);
   if (!options.dims.empty()) read.dims = parse_dims(options.dims, "--dims");
@@ -178,10 +188,23 @@ void add_labels(io::LoadedTensor& loaded, const InputOptions& options) {
   }
 }
 
+namespace {
+
+// The tensor and its labels. Collective.
+void require_same_inputs(const Comm& comm, const InputOptions& options) {
+  std::vector<std::string> paths;
+  for (const auto& input : collectively(comm, [&] { return input_paths(options); }))
+    paths.push_back(input.path);
+  require_same_files(comm, paths);
+}
+
+}  // namespace
+
 io::LoadedTensor load(const Comm& comm, const InputOptions& options, Console& console) {
   io::ReadOptions read = read_options(options);
   read.share = {comm.rank(), comm.size()};
   read.progress = &console.progress();
+  require_same_inputs(comm, options);
   io::Slab slab = collectively(comm, [&] { return io::read_slab(options.path, read); });
   if (comm.size() > 1 && !slab.labels.empty())
     io::relabel(slab, io::unite_labels(gather_labels(comm, slab.labels)));

@@ -6,6 +6,7 @@
 
 #include "cli/console.hpp"
 #include "cli/output.hpp"
+#include "polyad/comm/process_grid.hpp"
 #include "polyad/io/read_tensor.hpp"
 
 namespace polyad::cli {
@@ -31,6 +32,8 @@ io::ReadOptions read_options(const InputOptions& options);
 // The same for coordinates of a model.
 io::ReadOptions read_options(const InputOptions& options, const io::IndexSpace& space);
 std::vector<Index> parse_dims(const std::string& text, const std::string& option);
+// The same for the grid of processes that --grid gives.
+GridShape parse_grid_shape(const std::string& text);
 
 // Reads the tensor: every process its share, under the dims of the whole; and the labels, from the file
 // itself, from --labels, or from beside it. Warns of what the reader noticed. Collective.

@@ -3,12 +3,12 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/output.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
+#include "polyad/io/input_file.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -26,9 +26,16 @@ constexpr std::array constants{Constant{"seconds_per_message", &MachineModel::pe
                                Constant{"seconds_per_row", &MachineModel::per_row},
                                Constant{"seconds_per_flop", &MachineModel::per_flop, false}};
 
+constexpr Index max_file_bytes = 1 << 20;
+
 MachineModel parse(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  const auto json = nlohmann::json::parse(in, nullptr, false);
+  const io::InputFile file(path);
+  if (file.size() > max_file_bytes)
+    throw Error(Errc::bad_input, "is too large for what polyad doctor --calibrate writes",
+                {path.string(), 0});
+  std::string text(std::size_t(file.size()), '\0');
+  file.read(0, text);
+  const auto json = nlohmann::json::parse(text, nullptr, false);
   MachineModel machine;
   for (const auto& [name, value, is_required] : constants) {
     if (!is_required && json.is_object() && !json.contains(name)) continue;
@@ -49,7 +56,22 @@ std::filesystem::path machine_file() {
   if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder != nullptr && *folder != '\0')
     return std::filesystem::path(folder) / "polyad" / "machine.json";
   const char* home = std::getenv("HOME");
-  return std::filesystem::path(home == nullptr ? "." : home) / ".config" / "polyad" / "machine.json";
+  if (home == nullptr || *home == '\0') return {};
+  return std::filesystem::path(home) / ".config" / "polyad" / "machine.json";
+}
+
+std::filesystem::path prepare_machine_file() {
+  auto path = machine_file();
+  if (path.empty())
+    throw Error(Errc::bad_option,
+                "HOME is not set; POLYAD_MACHINE names the file that the constants are written to");
+  std::error_code failed;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failed);
+  if (failed)
+    throw Error(Errc::io, "cannot be created: " + failed.message() + "; POLYAD_MACHINE names another file",
+                {path.parent_path().string(), 0});
+  check_place(path, std::filesystem::file_type::regular);
+  return path;
 }
 
 KnownMachine load_machine(const Comm& comm) {
@@ -77,7 +99,6 @@ void save_machine(const std::filesystem::path& path, const MachineModel& machine
   auto json = machine_json(machine);
   json["processes"] = processes;
   json["threads"] = threads;
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
   write_text(path, json.dump(2) + "\n");
 }
 

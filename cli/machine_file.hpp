@@ -10,8 +10,10 @@
 namespace polyad::cli {
 
 // Where the constants of this machine are kept: $POLYAD_MACHINE, or polyad/machine.json in the user's folder
-// for settings.
+// for settings; empty where there is no such folder.
 std::filesystem::path machine_file();
+// The same for writing: makes the folder. Throws Error{io} where the file could not be written.
+std::filesystem::path prepare_machine_file();
 
 struct KnownMachine {
   MachineModel model;

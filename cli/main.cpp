@@ -5,8 +5,11 @@
 #include <new>
 #include <string>
 
+#include "cli/agreement.hpp"
 #include "cli/commands.hpp"
+#include "cli/standard_streams.hpp"
 #include "polyad/base/error.hpp"
+#include "polyad/base/log.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
 
@@ -47,7 +50,7 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& stop) {
 int end_of_parsing(const CLI::App& app, const CLI::ParseError& stop, const polyad::Comm& comm) {
   if (comm.rank() != 0) return stop.get_exit_code() == 0 ? 0 : 2;
   if (stop.get_exit_code() == 0) return app.exit(stop);
-  std::fprintf(stderr, "polyad: %s; see polyad --help\n", sentence(app, stop).c_str());
+  polyad::write_log(stderr, "polyad: " + sentence(app, stop) + "; see polyad --help\n");
   return 2;
 }
 
@@ -56,17 +59,21 @@ int end_of_error(const polyad::Error& error, const polyad::Runtime& runtime, con
   const int code = exit_code(error.code());
   const bool together = comm.all_arrive_within(patience_seconds);
   if (comm.rank() == 0 || !together)
-    std::fprintf(stderr, "polyad: %s%s\n", error.code() == polyad::Errc::internal ? "internal error: " : "",
-                 error.what());
+    polyad::write_log(stderr, std::string("polyad: ") +
+                                  (error.code() == polyad::Errc::internal ? "internal error: " : "") +
+                                  error.what() + "\n");
   if (!together) runtime.abort(code);
   return code;
 }
 
-}  // namespace
+// Everything that was asked for has been done but for a text on standard output.
+int end_of_run(const polyad::Comm& comm) {
+  if (comm.rank() != 0 || !polyad::cli::has_lost_output()) return 0;
+  polyad::write_log(stderr, "polyad: the summary cannot be written to standard output\n");
+  return exit_code(polyad::Errc::resource);
+}
 
-int main(int argc, char** argv) {
-  const polyad::Runtime runtime(argc, argv);
-  const auto comm = polyad::Comm::world();
+int run(int argc, char** argv, const polyad::Runtime& runtime, const polyad::Comm& comm) {
   CLI::App app("Polyad finds structure in very large sparse and dense tensors.", "polyad");
   app.set_version_flag("--version", "polyad " POLYAD_VERSION);
   app.require_subcommand(1);
@@ -85,11 +92,21 @@ int main(int argc, char** argv) {
   polyad::cli::add_contract(app, comm);
   polyad::cli::add_doctor(app, comm);
   try {
+    polyad::cli::require_same_command(comm, argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& stop) {
-    return end_of_parsing(app, stop, comm);
+    const int code = end_of_parsing(app, stop, comm);
+    return code == 0 ? end_of_run(comm) : code;
   } catch (...) {
     return end_of_error(polyad::as_error(std::current_exception()), runtime, comm);
   }
-  return 0;
+  return end_of_run(comm);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  polyad::cli::prepare_standard_streams();
+  const polyad::Runtime runtime(argc, argv);
+  return run(argc, argv, runtime, polyad::Comm::world());
 }

@@ -8,7 +8,11 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
+#include <system_error>
+
+#include "polyad/base/log.hpp"
 
 namespace polyad {
 namespace {
@@ -66,11 +70,14 @@ void Progress::begin(const std::string& phase, Index total, const std::string& u
   total_ = total;
   done_ = 0;
   watch_.lap();
-  if (style_ != Style::silent)
-    teller_ = std::jthread([this](const std::stop_token& stop) { keep_showing(stop); });
+  if (style_ == Style::silent) return;
+  try {
+    teller_ = std::jthread([this](const std::stop_token& stop) noexcept { keep_showing(stop); });
+  } catch (const std::system_error&) {  // no thread is left for it: the phase goes on without progress
+  }
 }
 
-void Progress::keep_showing(const std::stop_token& stop) {
+void Progress::keep_showing(const std::stop_token& stop) noexcept try {
   std::mutex mutex;
   std::condition_variable_any wake;
   std::unique_lock lock(mutex);
@@ -80,17 +87,17 @@ void Progress::keep_showing(const std::stop_token& stop) {
     show();
     wait = style_ == Style::terminal ? terminal_interval : log_interval;
   }
+} catch (const std::exception&) {  // as when memory runs out: progress ends, the work does not
 }
 
 void Progress::show() {
   const std::string line = progress_line(phase_, done_, total_, unit_, watch_.seconds());
   if (style_ == Style::log) {
-    fmt::print(out_, "{}\n", line);
+    write_log(out_, line + "\n");
   } else {
     const double fraction = total_ > 0 ? double(done_) / double(total_) : 0;
-    fmt::print(out_, "\r{}{}\x1b[K", total_ > 0 ? bar(fraction) : "", line);
+    write_log(out_, fmt::format("\r{}{}\x1b[K", total_ > 0 ? bar(fraction) : "", line));
   }
-  std::fflush(out_);
   shown_ = true;
 }
 
@@ -99,10 +106,9 @@ void Progress::finish() {
   teller_.request_stop();
   teller_.join();
   if (!shown_) return;
-  if (style_ == Style::terminal) fmt::print(out_, "\r\x1b[K");
   const std::string amount = done_ > 0 ? with_prefix(double(done_), unit_) + " " : "";
-  fmt::print(out_, "{}: {}in {}\n", phase_, amount, duration(watch_.seconds()));
-  std::fflush(out_);
+  write_log(out_, fmt::format("{}{}: {}in {}\n", style_ == Style::terminal ? "\r\x1b[K" : "", phase_, amount,
+                              duration(watch_.seconds())));
   shown_ = false;
 }
 

@@ -13,7 +13,7 @@ namespace polyad {
 // Tells a person that work is going on: on a terminal a bar with rate and time left, redrawn in place;
 // in a log a plain line every few seconds. Phases under a second stay silent. A thread of its own does
 // the telling, so that phases that cannot count their steps are told of too. advance() may be called by
-// all threads; the rest by one.
+// all threads; the rest by one. What cannot be written or shown is left out: see write_log.
 class Progress {
  public:
   enum class Style { silent, terminal, log };
@@ -41,7 +41,7 @@ class Progress {
   }
 
  private:
-  void keep_showing(const std::stop_token& stop);
+  void keep_showing(const std::stop_token& stop) noexcept;
   void show();
 
   Style style_;

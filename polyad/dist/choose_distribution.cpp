@@ -37,7 +37,7 @@ class Contest {
     enter_medium();
     for (const auto& strategy : coarse_strategies(distributor_, options_)) enter(strategy);
     // Without a good partition fine grain has nothing to offer that the others have not.
-    if (options_.scheme == Scheme::fine)
+    if (options_.scheme == Scheme::fine || (entries_.empty() && made_already.empty()))
       for (const auto& strategy : fine_strategies(distributor_, options_)) enter(strategy);
     for (auto& distribution : made_already) entries_.push_back(std::move(distribution));
     auto chosen = best();

@@ -11,8 +11,9 @@ namespace {
 using Partition = DistributionOptions::Partition;
 
 bool wants(const DistributionOptions& options, Scheme scheme, Partition partition) {
-  return (!options.scheme || options.scheme == scheme) &&
-         (options.partition == Partition::any || options.partition == partition);
+  const bool is_allowed =
+      options.scheme ? *options.scheme == scheme : options.allows_coarse || scheme != Scheme::coarse;
+  return is_allowed && (options.partition == Partition::any || options.partition == partition);
 }
 
 std::vector<GridShape> grids(const Distributor& distributor, const DistributionOptions& options) {

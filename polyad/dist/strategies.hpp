@@ -20,6 +20,7 @@ struct DistributionOptions {
   };
 
   std::optional<Scheme> scheme;
+  bool allows_coarse = true;  // where no scheme is said
   Partition partition = Partition::any;
   std::optional<GridShape> grid;
   GridRule grid_rule = GridRule::fastest;

@@ -10,6 +10,7 @@
 #include "polyad/base/array.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/kernels/block_copy.hpp"
+#include "polyad/kernels/blas_memory.hpp"
 #include "polyad/kernels/matrix_product.hpp"
 #include "polyad/kernels/product_plan.hpp"
 
@@ -74,6 +75,7 @@ void multiply_batch(const MatrixPlan& plan, const Real* x, const Real* y, Real* 
                        {z + offsets[c], m, n, shape_c.leading, shape_c.is_transposed});
   };
   if (batch >= num_threads() && num_threads() > 1 && m * n * k < worth_all_threads) {
+    check_blas_memory(num_threads());
     const BlasThreads one(1);
     parallel_parts(batch,
                    [&](Index begin, Index end, int) { for_each_step(plan.batch, begin, end, multiply); });

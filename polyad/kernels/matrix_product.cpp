@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "polyad/kernels/blas_memory.hpp"
+
 // BLAS's own interface: every implementation has it. NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 void dgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
@@ -67,6 +69,7 @@ template void multiply_add(const MatrixView<const double>&, const MatrixView<con
 
 BlasThreads::BlasThreads(int count)
     : before_(openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 1) {
+  if (count > before_) check_blas_memory(count);
   if (openblas_set_num_threads != nullptr) openblas_set_num_threads(count);
 }
 

@@ -1,0 +1,72 @@
+#include "cli/threads.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <latch>
+#include <system_error>
+#include <vector>
+
+#include "polyad/base/error.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/kernels/blas_memory.hpp"
+
+namespace polyad::cli {
+namespace {
+
+void* wait_at(void* latch) {
+  static_cast<std::latch*>(latch)->wait();
+  return nullptr;
+}
+
+// Whether so many threads can live at once: 0, or the error of the first that could not be started.
+int try_threads(int count) {
+  std::latch end(1);
+  std::vector<pthread_t> threads;
+  int error = 0;
+  while (error == 0 && std::ssize(threads) < count) {
+    pthread_t thread{};
+    error = pthread_create(&thread, nullptr, wait_at, &end);
+    if (error == 0) threads.push_back(thread);
+  }
+  end.count_down();
+  for (const auto thread : threads) pthread_join(thread, nullptr);
+  return error;
+}
+
+// Threads that have been started stay, so that later regions need no new ones.
+void start_team() {
+  const int count = std::min(omp_get_max_threads(), omp_get_thread_limit());
+  if (count > max_threads)
+    throw Error(Errc::bad_option, fmt::format("OMP_NUM_THREADS asks for {} threads; at most {} are supported",
+                                              count, max_threads));
+  if (const int error = try_threads(count - 1); error != 0)
+    throw Error(
+        Errc::resource,
+        fmt::format("{} threads cannot be started: {}; --threads asks for fewer, and ulimit -v and -u "
+                    "limit their memory and number",
+                    count, std::generic_category().message(error)));
+  reserve_blas_buffer();
+  int started = 0;
+#pragma omp parallel reduction(+ : started)
+  ++started;
+}
+
+}  // namespace
+
+// Processes that are bound to cores of their own use those; others share the machine's evenly.
+void start_threads(const Comm& comm, int wanted) {
+  const int sharing = comm.ranks_on_this_machine();
+  const bool is_bound = omp_get_num_procs() < sysconf(_SC_NPROCESSORS_ONLN);
+  if (wanted > 0)
+    omp_set_num_threads(wanted);
+  else if (!is_bound && sharing > 1 && std::getenv("OMP_NUM_THREADS") == nullptr)
+    omp_set_num_threads(std::max(1, omp_get_num_procs() / sharing));
+  collectively(comm, start_team);
+}
+
+}  // namespace polyad::cli
