@@ -13,6 +13,7 @@
 #include "polyad/base/memory.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/collective.hpp"
+#include "polyad/comm/runtime.hpp"
 #include "polyad/dist/move_nonzeros.hpp"
 #include "polyad/io/rating_model_file.hpp"
 #include "polyad/kernels/ranking_metrics.hpp"
@@ -50,6 +51,7 @@ template <class Real>
 std::vector<ExampleUser> finish(const Comm& comm, const Args& args, const ReadyRatings<Real>& ready,
                                 const CompletionOptions& options, const CompletionResult<Real>& result,
                                 CompletionRun& run, Console& console) {
+  const OneProcessWorks patience;
   const Stopwatch watch;
   std::vector<ExampleUser> examples;
   const auto after = what_follows(args, ready.x.num_test);
@@ -150,7 +152,7 @@ ReadyRatings<Real> make_ready(const Comm& comm, const Args& args, const Completi
   if (!args.resume.empty()) ready.earlier = load_earlier<Real>(comm, args.resume, loaded, options);
   ready.load_seconds = watch.lap();
 
-  const DealOptions how{args.by, args.partition, args.input.path, options.seed};
+  const DealOptions how{args.by, args.partition, args.cache, options.seed};
   ready.dealt = console.progress().during("dealing out ratings", [&] {
     const auto owners = own_sides(comm, loaded.tensor, how, console);
     // To hold out one rating of a user all must be seen: first to users, also where items are dealt out.

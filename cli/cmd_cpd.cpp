@@ -188,7 +188,7 @@ void run_with(const Comm& comm, const Args& args) {
   const auto machine = load_machine(comm);
   const auto most_threads = int(comm.all_reduce(Index(num_threads()), Reduce::max));
   const auto chosen = console.progress().during("choosing a distribution", [&] {
-    return decide_distribution(comm, loaded.tensor, args.input.path, distribution_for(args), options.als.seed,
+    return decide_distribution(comm, loaded.tensor, distribution_for(args), options.als.seed,
                                options.als.num_components, machine.model,
                                memory_limit<Real>(options, most_threads), console);
   });

@@ -29,7 +29,7 @@ struct Args {
   int num_parts = 2;
   double imbalance = 0.05, rho = 2, seconds = 0;
   std::uint64_t seed = 1;
-  std::string out, hypergraph_out;
+  std::string out, hypergraph_out, cache;
   OlderPartition older;
   bool no_cache = false;
 };
@@ -99,6 +99,8 @@ void check_method(const Args& args) {
     throw Error(Errc::bad_option,
                 fmt::format("--imbalance goes with methods that search, not with {}", args.method));
   if (args.method == "zoltan" || args.method == "mt-kahypar") check_outside_method(args);
+  if (!args.cache.empty() && (args.no_cache || !searches(args)))
+    throw Error(Errc::bad_option, "--cache goes with methods that search, and not with --no-cache");
   if (args.method == "block" && args.seed != defaults.seed)
     throw Error(Errc::bad_option, "--seed is for what is random, --method block is not");
   if (!args.older.path.empty() && args.method != "hypergraph")
@@ -115,9 +117,9 @@ void check_method(const Args& args) {
 
 void check_hypergraph_input(const Args& args) {
   const auto& input = args.input;
-  if (args.model != "fine" || !args.hypergraph_out.empty() || args.no_cache)
+  if (args.model != "fine" || !args.hypergraph_out.empty() || args.no_cache || !args.cache.empty())
     throw Error(Errc::bad_option,
-                "--model, --write-hypergraph and --no-cache are for tensors; this is a hypergraph");
+                "--model, --write-hypergraph, --cache and --no-cache are for tensors; this is a hypergraph");
   if (!input.format.empty() || input.index_base >= 0 || !input.dims.empty() || !input.columns.empty() ||
       !input.value.empty() || !input.labels.empty())
     throw Error(Errc::bad_option, "how to read a tensor was said; this is a hypergraph");
@@ -182,16 +184,21 @@ void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run
   run.load_seconds = watch.lap();
   if (!args.hypergraph_out.empty()) io::write_hypergraph(args.hypergraph_out, model_of(x, options));
   watch.lap();
-  const auto kept = cached_partition(args.input.path, options, partition_fingerprint(comm, x, options));
-  run.was_cached = is_kept(args, run) && std::filesystem::exists(kept);
+  const auto folder = cache_folder(args.cache);
+  const auto key = partition_key(comm, x, options);
+  StoredPartition stored;
+  if (is_kept(args, run)) stored = read_stored_partition(folder, key);
+  if (!stored.notice.empty()) console.warn(stored.notice);
+  run.was_cached = stored.parts.has_value();
   run.partition = console.progress().during("partitioning", [&] {
     if (!run.was_cached) return partition_tensor(x, options);
-    return measured_partition(x, options, io::read_partition(kept, {0, count, count, args.num_parts}));
+    return measured_partition(x, options, std::move(*stored.parts));
   });
   run.partition_seconds = watch.lap();
   check_num_parts(args, run.partition.num_vertices);
   if (run.was_cached || !is_kept(args, run)) return;
-  if (const auto notice = keep_partition(kept, run.partition.parts); !notice.empty()) console.warn(notice);
+  if (const auto notice = store_partition(folder, key, run.partition.parts); !notice.empty())
+    console.warn(notice);
 }
 
 void run(const Comm& comm, const Args& args) {
@@ -265,7 +272,8 @@ void add_partition(CLI::App& app, const Comm& comm) {
   command->add_option("--out", args->out, "Write a part per nonzero, slice, row or column, a line each");
   command->add_option("--write-hypergraph", args->hypergraph_out, "Write what is partitioned as x.hgr");
   command->add_flag("--no-cache", args->no_cache,
-                    "Neither look for nor keep the partition beside the tensor");
+                    "Neither look for the partition in the cache nor store it there");
+  add_cache_option(*command, args->cache);
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);
   command->footer("Example: polyad partition data/debian.tns.gz -k 16 --out debian.part");

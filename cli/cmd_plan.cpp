@@ -52,7 +52,8 @@ FurtherStrategies further_strategies(const Args& args, const SparseTensor<double
     all.push_back(
         partition_from_file(args.distribution, x, options.process_counts, options.distribution.row_rule));
   if (args.with_hypergraph)
-    all.push_back(partitions_of_hypergraphs(x, args.input.path, options.distribution, args.seconds, notices));
+    all.push_back(
+        partitions_of_hypergraphs(x, args.distribution.cache, options.distribution, args.seconds, notices));
   return [all](const Distributor& distributor) {
     std::vector<Strategy> found;
     for (const auto& some : all)
@@ -103,13 +104,15 @@ CompletionPlanArgs completion_args(const Args& args) {
   if (given.partition == "hypergraph")
     throw Error(Errc::bad_option, "plan has --with-hypergraph in place of --partition hypergraph");
   return {args.processes,       args.sync,    args.by,  given.partition, args.num_components, args.seed,
-          args.with_hypergraph, args.seconds, args.page};
+          args.with_hypergraph, args.seconds, args.page, given.cache};
 }
 
 void run(const Comm& comm, const Args& args) {
   Console console(comm, args.common);
   require_one_process(comm, "plan");
   check_places(args);
+  if (!args.distribution.cache.empty() && !args.with_hypergraph)
+    throw Error(Errc::bad_option, "--cache goes with --with-hypergraph");
   if (args.purpose == "complete")
     return plan_for_completion(comm, args.input, completion_args(args), console);
   if (!args.sync.empty() || args.by != "auto")

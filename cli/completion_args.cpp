@@ -87,6 +87,7 @@ void add_process_options(CLI::App& command, CompletionArgs& args) {
                   "Which process has which of them: random, block, hypergraph, or a file with a part for "
                   "each (users, unless --by items is said)")
       ->capture_default_str();
+  add_cache_option(command, args.cache);
   command.add_option("--memory", args.memory, "Memory per process that may be used, as in 800MB")
       ->check(fault_of_memory);
 }
@@ -101,6 +102,8 @@ CompletionOptions parse_training(const CompletionArgs& args) {
 }
 
 RatingLayout parse_layout(const CompletionArgs& args, int processes) {
+  if (!args.cache.empty() && args.partition != "hypergraph")
+    throw Error(Errc::bad_option, "--cache goes with --partition hypergraph");
   RatingLayout layout;
   layout.centres = !args.is_plain;
   layout.seed = args.complete.seed;

@@ -14,7 +14,7 @@ struct CompletionArgs {
   InputOptions input;
   CompletionOptions complete;
   std::string schedule = "adagrad", sync = "auto", by = "auto", partition = "random", test,
-              precision = "single", out, page, memory, resume;
+              precision = "single", out, page, memory, resume, cache;
   double step = 0, decay = -1;  // not given: the schedule's own
   bool is_plain = false;
   Index ranking_k = 10;

@@ -76,7 +76,7 @@ RowOwners own_side(const Comm& comm, const SparseTensor<double>& share, RatingSi
                       })};
   if (comm.size() == 1) return RowBlocks{{0}, {0}};
   if (partition == "hypergraph") {
-    auto kept = partition_or_reuse(comm, share, options.path,
+    auto kept = partition_or_reuse(comm, share, options.cache,
                                    completion_partition_options(side, comm.size(), options.seed));
     if (!kept.notice.empty()) console.warn(kept.notice);
     return ListedRows{{}, std::move(kept.parts)};

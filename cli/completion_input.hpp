@@ -29,9 +29,9 @@ TestRatings load_test(const Comm& comm, const std::string& path, InputOptions op
 // The file that --partition names; empty: it names a method.
 std::string partition_file_of(const std::string& partition);
 
-// --by and --partition, for ratings that lie at `path`.
+// --by, --partition and --cache.
 struct DealOptions {
-  std::string by = "auto", partition = "random", path;
+  std::string by = "auto", partition = "random", cache;
   std::uint64_t seed = 1;
 };
 // Which process has each user and item, of the sides that may be dealt out: `auto` weighs both, but on one

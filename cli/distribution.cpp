@@ -159,40 +159,26 @@ Distribution listed(const Comm& comm, const SparseTensor<double>& share, Partiti
 }
 
 // Fine grain unless coarse is asked for.
-Distribution by_hypergraph(const Comm& comm, const SparseTensor<double>& share, const std::string& path,
-                           const DistributionArgs& args, std::uint64_t seed, const Console& console) {
+Distribution by_hypergraph(const Comm& comm, const SparseTensor<double>& share, const DistributionArgs& args,
+                           std::uint64_t seed, const Console& console) {
   const auto model = args.scheme == "coarse" ? PartitionModel::coarse : PartitionModel::fine;
-  auto kept = partition_or_reuse(comm, share, path, hypergraph_options(model, comm.size(), seed));
+  auto kept = partition_or_reuse(comm, share, args.cache, hypergraph_options(model, comm.size(), seed));
   if (!kept.notice.empty()) console.warn(kept.notice);
   return listed(comm, share, model, std::move(kept.parts), seed);
 }
 
-// Nobody has asked for it: one that cannot be read is no reason to stop.
-std::optional<KeptPartition> readable_partition(const Comm& comm, const SparseTensor<double>& share,
-                                                const std::string& path,
-                                                const TensorPartitionOptions& options,
-                                                const Console& console) {
-  try {
-    return kept_partition(comm, share, path, options);
-  } catch (const Error& error) {
-    console.warn(fmt::format("{}; it is left out", error.what()));
-    return std::nullopt;
-  }
-}
-
-// Partitions that lie beside the tensor already, so far as they are among what was asked for.
+// Partitions that are cached already, so far as they are among what was asked for.
 std::vector<Distribution> kept_distributions(const Comm& comm, const SparseTensor<double>& share,
-                                             const std::string& path, const DistributionArgs& args,
-                                             const DistributionOptions& options, const Console& console) {
+                                             const DistributionArgs& args, const DistributionOptions& options,
+                                             const Console& console) {
   std::vector<Distribution> found;
   if (args.partition != "auto" || cuts_modes(args)) return found;
   for (const auto model : {PartitionModel::fine, PartitionModel::coarse}) {
     if (args.scheme != "auto" && args.scheme != to_string(model)) continue;
     if (args.scheme == "auto" && model == PartitionModel::coarse && !args.allows_coarse) continue;
-    auto kept =
-        readable_partition(comm, share, path, hypergraph_options(model, comm.size(), options.seed), console);
-    if (!kept) continue;
-    if (!kept->notice.empty()) console.warn(kept->notice);
+    auto kept = kept_partition(comm, share, args.cache, hypergraph_options(model, comm.size(), options.seed));
+    if (kept && !kept->notice.empty()) console.warn(kept->notice);
+    if (!kept || !kept->is_found) continue;
     found.push_back(listed(comm, share, model, std::move(kept->parts), options.seed));
     found.back().row_rule = options.row_rule;
   }
@@ -251,24 +237,27 @@ void add_distribution_options(CLI::App& command, DistributionArgs& args) {
   command.add_option("--row-owners", args.row_owners, "Of fine grain: who owns a row that several need")
       ->capture_default_str()
       ->check(CLI::IsMember({"greedy", "random"}));
+  add_cache_option(command, args.cache);
 }
 
 ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<double>& share,
-                                       const std::string& path, const DistributionArgs& args,
-                                       std::uint64_t seed, Index num_components, const MachineModel& machine,
-                                       const MemoryLimit& limit, const Console& console) {
+                                       const DistributionArgs& args, std::uint64_t seed, Index num_components,
+                                       const MachineModel& machine, const MemoryLimit& limit,
+                                       const Console& console) {
   const auto options = parse_distribution(args, seed, share.order());
   if (!partition_file(args).empty() && args.scheme != "fine" && args.scheme != "coarse") ask_for_scheme(args);
+  if (!args.cache.empty() && (args.partition == "block" || args.partition == "random"))
+    throw Error(Errc::bad_option, "--cache is for partitions of hypergraphs, not for " + args.partition);
   const bool is_hypergraph = args.partition == "hypergraph";
   if (comm.size() == 1 && is_hypergraph) return {};
   if (partition_file(args).empty() && !is_hypergraph) {
     // One process has all, whatever was asked for.
     if (comm.size() == 1 && (!options.grid || options.grid->size() == 1)) return {};
     return choose_distribution(comm, share, options, num_components, machine, limit,
-                               kept_distributions(comm, share, path, args, options, console));
+                               kept_distributions(comm, share, args, options, console));
   }
-  auto distribution = is_hypergraph ? by_hypergraph(comm, share, path, args, seed, console)
-                                    : from_file(comm, share, args, seed);
+  auto distribution =
+      is_hypergraph ? by_hypergraph(comm, share, args, seed, console) : from_file(comm, share, args, seed);
   distribution.row_rule = options.row_rule;
   if (options.is_replicated) distribution.is_replicated = *options.is_replicated;
   return {std::move(distribution), {}};
@@ -303,15 +292,15 @@ FurtherStrategies partition_from_file(const DistributionArgs& args, const Sparse
   };
 }
 
-FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const std::string& path,
+FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const std::string& cache,
                                             const DistributionOptions& options, double most_seconds,
                                             std::vector<std::string>& notices) {
-  const auto make = [&x, &notices, path, options, most_seconds](const Distributor& distributor,
-                                                                Scheme scheme) {
+  const auto make = [&x, &notices, cache, options, most_seconds](const Distributor& distributor,
+                                                                 Scheme scheme) {
     const auto model = scheme == Scheme::fine ? PartitionModel::fine : PartitionModel::coarse;
     auto how = hypergraph_options(model, distributor.num_parts(), options.seed);
     how.hypergraph.most_seconds = most_seconds;
-    auto kept = partition_and_keep(x, path, how);
+    auto kept = partition_and_keep(x, cache, how);
     if (!kept.notice.empty())
       notices.push_back(fmt::format("{} hypergraph for {} processes: {}", to_string(scheme),
                                     distributor.num_parts(), kept.notice));

@@ -13,7 +13,7 @@ namespace polyad::cli {
 // How a tensor is distributed over processes, as people say it.
 struct DistributionArgs {
   std::string scheme = "auto", partition = "auto", grid = "auto", policy = "auto", row_owners = "greedy",
-              replicate = "auto";
+              replicate = "auto", cache;
   int num_free_primes = 2;
   int policy_c = 0;           // 0: not given
   bool allows_coarse = true;  // by itself, where no scheme is said: not all formats serve it
@@ -22,13 +22,13 @@ void add_distribution_options(CLI::App& command, DistributionArgs& args);
 // The file that says the parts; empty: none does.
 std::string partition_file(const DistributionArgs& args);
 
-// What they mean for a tensor of which every process has a share, and which lies at `path`: partitions of its
-// hypergraph are kept beside it. Throws Error{bad_option}, and Error{bad_input} where a partition was given
-// as a file that does not fit. Collective.
+// What they mean for a tensor of which every process has a share. Partitions of its hypergraph are cached.
+// Throws Error{bad_option}, and Error{bad_input} where a partition was given as a file that does not fit.
+// Collective.
 ChosenDistribution decide_distribution(const Comm& comm, const SparseTensor<double>& share,
-                                       const std::string& path, const DistributionArgs& args,
-                                       std::uint64_t seed, Index num_components, const MachineModel& machine,
-                                       const MemoryLimit& limit, const Console& console);
+                                       const DistributionArgs& args, std::uint64_t seed, Index num_components,
+                                       const MachineModel& machine, const MemoryLimit& limit,
+                                       const Console& console);
 
 // The same for a plan, where a partition from a file is a strategy among others. Throws Error{bad_option}.
 DistributionOptions parse_distribution(const DistributionArgs& args, std::uint64_t seed, int order);
@@ -38,9 +38,9 @@ DistributionOptions parse_distribution(const DistributionArgs& args, std::uint64
 FurtherStrategies partition_from_file(const DistributionArgs& args, const SparseTensor<double>& x,
                                       std::span<const int> process_counts, RowRule row_rule);
 // Strategies of fine and coarse grain for every number of processes: partitions that are made for the tensor,
-// each within so many seconds, and kept beside it; what is worth telling of that is added to the notices.
+// each within so many seconds, and cached; what is worth telling of that is added to the notices.
 // These and the tensor must outlive the strategies.
-FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const std::string& path,
+FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const std::string& cache,
                                             const DistributionOptions& options, double most_seconds,
                                             std::vector<std::string>& notices);
 

@@ -9,6 +9,7 @@
 #include "cli/agreement.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
+#include "polyad/comm/runtime.hpp"
 #include "polyad/io/label_files.hpp"
 #include "polyad/io/labelled_text.hpp"
 #include "polyad/io/number_text.hpp"
@@ -205,6 +206,7 @@ io::LoadedTensor load(const Comm& comm, const InputOptions& options, Console& co
   read.share = {comm.rank(), comm.size()};
   read.progress = &console.progress();
   require_same_inputs(comm, options);
+  const OneProcessWorks patience;  // a slow disk is no fault
   io::Slab slab = collectively(comm, [&] { return io::read_slab(options.path, read); });
   if (comm.size() > 1 && !slab.labels.empty())
     io::relabel(slab, io::unite_labels(gather_labels(comm, slab.labels)));

@@ -1,7 +1,9 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <string>
 
@@ -73,7 +75,19 @@ int end_of_run(const polyad::Comm& comm) {
   return exit_code(polyad::Errc::resource);
 }
 
-int run(int argc, char** argv, const polyad::Runtime& runtime, const polyad::Comm& comm) {
+// Seconds until a process that does not answer ends the run; 0: never.
+double timeout_setting() {
+  constexpr double ten_minutes = 600;
+  const char* text = std::getenv("POLYAD_TIMEOUT");
+  if (text == nullptr || *text == '\0') return ten_minutes;
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (*end == '\0' && std::isfinite(seconds) && seconds >= 0) return seconds;
+  throw polyad::Error(polyad::Errc::bad_option, std::string("POLYAD_TIMEOUT=") + text +
+                                                    ": expected a number of seconds, or 0 for no limit");
+}
+
+int run(int argc, char** argv, polyad::Runtime& runtime, const polyad::Comm& comm) {
   CLI::App app("Polyad finds structure in very large sparse and dense tensors.", "polyad");
   app.set_version_flag("--version", "polyad " POLYAD_VERSION);
   app.require_subcommand(1);
@@ -93,6 +107,7 @@ int run(int argc, char** argv, const polyad::Runtime& runtime, const polyad::Com
   polyad::cli::add_doctor(app, comm);
   try {
     polyad::cli::require_same_command(comm, argc, argv);
+    runtime.watch(polyad::collectively(comm, timeout_setting));
     app.parse(argc, argv);
   } catch (const CLI::ParseError& stop) {
     const int code = end_of_parsing(app, stop, comm);
@@ -107,6 +122,6 @@ int run(int argc, char** argv, const polyad::Runtime& runtime, const polyad::Com
 
 int main(int argc, char** argv) {
   polyad::cli::prepare_standard_streams();
-  const polyad::Runtime runtime(argc, argv);
+  polyad::Runtime runtime(argc, argv);
   return run(argc, argv, runtime, polyad::Comm::world());
 }

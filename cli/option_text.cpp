@@ -17,6 +17,12 @@
 
 namespace polyad::cli {
 
+void add_cache_option(CLI::App& command, std::string& folder) {
+  command.add_option("--cache", folder,
+                     "The folder where partitions of hypergraphs are cached (else polyad/partitions in "
+                     "$XDG_CACHE_HOME or ~/.cache)");
+}
+
 std::vector<int> parse_modes(const std::string& text) {
   std::vector<int> modes;
   for (std::size_t at = 0; at <= text.size();) {

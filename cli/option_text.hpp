@@ -22,6 +22,9 @@ CLI::Validator in_range(Number least, Number most) {
   return {check, fmt::format("{} in [{} - {}]", CLI::detail::type_name<Number>(), least, most)};
 }
 
+// --cache, of every command that caches partitions.
+void add_cache_option(CLI::App& command, std::string& folder);
+
 // "2,1,3", from 1 as in files; -1 for what is no mode.
 std::vector<int> parse_modes(const std::string& text);
 

@@ -1,14 +1,15 @@
 #include "cli/partition_cache.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <bit>
 #include <numeric>
 
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
+#include "polyad/comm/runtime.hpp"
 #include "polyad/dist/repeated_nonzeros.hpp"
-#include "polyad/io/partition_file.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -40,12 +41,6 @@ SparseTensor<double> gather_tensor(const Comm& comm, const SparseTensor<double>&
   return {share.extents(), std::move(indices), std::move(values)};
 }
 
-// Where a partition is kept that another run would not make again: only a plan does so, for the run that it
-// is a plan of.
-std::filesystem::path cut_short(std::filesystem::path path) {
-  return path.replace_extension(".cut-short.part");
-}
-
 // From one process to those that have the nonzeros.
 std::vector<int> scatter_parts(const Comm& comm, std::span<const int> all, Index mine) {
   const auto counts = comm.all_gather(mine);
@@ -55,6 +50,19 @@ std::vector<int> scatter_parts(const Comm& comm, std::span<const int> all, Index
   std::vector<int> parts(static_cast<std::size_t>(mine));
   comm.all_to_all<int>(all, comm.rank() == 0 ? counts : none, parts, receive);
   return parts;
+}
+
+// From process 0: of fine grain to those that have the nonzeros, else all parts to all.
+std::vector<int> spread_parts(const Comm& comm, std::vector<int> all, const SparseTensor<double>& share,
+                              PartitionModel model) {
+  if (model == PartitionModel::fine) return scatter_parts(comm, all, share.num_nonzeros());
+  comm.broadcast(all, 0);
+  return all;
+}
+
+void add_notice(std::string& notices, const std::string& more) {
+  if (!notices.empty() && !more.empty()) notices += '\n';
+  notices += more;
 }
 
 }  // namespace
@@ -76,21 +84,6 @@ std::uint64_t partition_fingerprint(const Comm& comm, const SparseTensor<double>
   return sum;
 }
 
-std::filesystem::path cached_partition(const std::string& tensor_path, const TensorPartitionOptions& options,
-                                       std::uint64_t fingerprint) {
-  return fmt::format("{}.{}-{}-{:016x}.part", tensor_path, to_string(options.model),
-                     options.hypergraph.num_parts, fingerprint);
-}
-
-std::string keep_partition(const std::filesystem::path& path, std::span<const int> parts) {
-  try {
-    io::write_partition(path, parts);
-  } catch (const Error& error) {
-    return fmt::format("the partition is not kept beside the tensor: {}", error.what());
-  }
-  return "";
-}
-
 TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, std::uint64_t seed) {
   TensorPartitionOptions options;
   options.model = model;
@@ -106,60 +99,74 @@ TensorPartitionOptions completion_partition_options(RatingSide side, int num_par
   return options;
 }
 
+PartitionKey partition_key(const Comm& comm, const SparseTensor<double>& share,
+                           const TensorPartitionOptions& options) {
+  const Index count = options.model == PartitionModel::fine ? comm.all_reduce(share.num_nonzeros())
+                                                            : num_partitioned(share, options.model);
+  return {to_string(options.model), options.hypergraph.num_parts, count,
+          partition_fingerprint(comm, share, options), false};
+}
+
 std::optional<KeptPartition> kept_partition(const Comm& comm, const SparseTensor<double>& share,
-                                            const std::string& tensor_path,
-                                            const TensorPartitionOptions& options) {
-  const auto path = cached_partition(tensor_path, options, partition_fingerprint(comm, share, options));
-  const bool is_fine = options.model == PartitionModel::fine;
-  const auto place = is_fine ? place_of(comm, share) : SharePlace{0, 0};
-  const Index mine = num_partitioned(share, options.model);
-  const io::PartitionLines lines{place.first, mine, is_fine ? place.total : mine,
-                                 options.hypergraph.num_parts};
-  for (const auto& kept : {path, cut_short(path)})
-    if (comm.all_reduce<std::int32_t>(std::filesystem::exists(kept), Reduce::min) == 1)
-      return KeptPartition{
-          collectively(comm, [&] { return io::read_partition(kept, lines); }),
-          kept == path ? "" : fmt::format("{} is used, which was cut short when it was made", kept.string())};
-  return std::nullopt;
+                                            const std::string& cache, const TensorPartitionOptions& options) {
+  auto key = partition_key(comm, share, options);
+  const auto folder = cache_folder(cache);
+  StoredPartition found;
+  std::vector<std::string> notices;
+  for (const bool is_cut_short : {false, true}) {
+    if (comm.rank() != 0 || found.parts) break;
+    key.is_cut_short = is_cut_short;
+    found = read_stored_partition(folder, key);
+    if (!found.notice.empty()) notices.push_back(std::move(found.notice));
+    if (found.parts && is_cut_short)
+      notices.push_back(
+          fmt::format("{} is used, which was cut short when it was made", file_of(folder, key).string()));
+  }
+  if (!comm.broadcast(found.parts.has_value(), 0)) {
+    if (notices.empty()) return std::nullopt;
+    return KeptPartition{{}, fmt::format("{}", fmt::join(notices, "\n")), false};
+  }
+  KeptPartition kept{{}, fmt::format("{}", fmt::join(notices, "\n")), true};
+  kept.parts = spread_parts(comm, std::move(found.parts).value_or(std::vector<int>{}), share, options.model);
+  return kept;
 }
 
 KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& share,
-                                 const std::string& tensor_path, const TensorPartitionOptions& options) {
-  if (auto kept = kept_partition(comm, share, tensor_path, options)) return std::move(*kept);
-  const bool is_fine = options.model == PartitionModel::fine;
-  const auto path = cached_partition(tensor_path, options, partition_fingerprint(comm, share, options));
+                                 const std::string& cache, const TensorPartitionOptions& options) {
+  auto kept = kept_partition(comm, share, cache, options);
+  if (kept && kept->is_found) return std::move(*kept);
+  const auto key = partition_key(comm, share, options);
+  const OneProcessWorks patience;
   const auto whole = gather_tensor(comm, share, 0);
-  KeptPartition made;
+  KeptPartition made{{}, kept ? kept->notice : "", true};
   auto all = collectively(comm, [&] {
     if (comm.rank() != 0) return std::vector<int>{};
     auto parts = partition_tensor(whole, options).parts;
-    made.notice = keep_partition(path, parts);
+    add_notice(made.notice, store_partition(cache_folder(cache), key, parts));
     return parts;
   });
-  if (is_fine) {
-    made.parts = scatter_parts(comm, all, share.num_nonzeros());
-  } else {
-    comm.broadcast(all, 0);
-    made.parts = std::move(all);
-  }
+  made.parts = spread_parts(comm, std::move(all), share, options.model);
   return made;
 }
 
-KeptPartition partition_and_keep(const SparseTensor<double>& x, const std::string& tensor_path,
+KeptPartition partition_and_keep(const SparseTensor<double>& x, const std::string& cache,
                                  const TensorPartitionOptions& options) {
-  const auto path = cached_partition(tensor_path, options, partition_fingerprint(Comm::self(), x, options));
+  auto key = partition_key(Comm::self(), x, options);
+  const auto folder = cache_folder(cache);
   auto partition = partition_tensor(x, options);
   if (!partition.was_cut_short) {
-    auto notice = keep_partition(path, partition.parts);
-    return {std::move(partition.parts), std::move(notice)};
+    auto notice = store_partition(folder, key, partition.parts);
+    return {std::move(partition.parts), std::move(notice), true};
   }
-  const Index count = num_partitioned(x, options.model);
-  if (std::filesystem::exists(path))
-    return {io::read_partition(path, {0, count, count, options.hypergraph.num_parts}),
-            fmt::format("cut short; {}, which was not, is taken instead", path.string())};
-  auto notice = keep_partition(cut_short(path), partition.parts);
-  if (notice.empty()) notice = fmt::format("cut short; kept as {}", cut_short(path).string());
-  return {std::move(partition.parts), std::move(notice)};
+  if (auto earlier = read_stored_partition(folder, key); earlier.parts)
+    return {std::move(*earlier.parts),
+            fmt::format("cut short; {}, which was not, is taken instead", file_of(folder, key).string()),
+            true};
+  key.is_cut_short = true;
+  auto notice = store_partition(folder, key, partition.parts);
+  if (notice.empty() && !folder.empty())
+    notice = fmt::format("cut short; kept as {}", file_of(folder, key).string());
+  return {std::move(partition.parts), std::move(notice), true};
 }
 
 }  // namespace polyad::cli

@@ -1,28 +1,25 @@
 #pragma once
 
-#include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
 
+#include "cli/stored_partition.hpp"
 #include "polyad/comm/comm.hpp"
 #include "polyad/hypergraph/partition_tensor.hpp"
 #include "polyad/tensor/rating_side.hpp"
 
 namespace polyad::cli {
 
-// Partitions are kept beside the tensor that they are of, under a name that tells what it was and how it
-// was partitioned: TENSOR.fine-64-0123456789abcdef.part.
+// Partitions of hypergraphs are cached for later runs; see stored_partition.hpp for where. `cache` is what
+// --cache names; empty: the user's folder.
 
 // A number that depends on the coordinates, in their order, and on all that decides the partition but time.
 // Collective.
 std::uint64_t partition_fingerprint(const Comm& comm, const SparseTensor<double>& share,
                                     const TensorPartitionOptions& options);
-std::filesystem::path cached_partition(const std::string& tensor_path, const TensorPartitionOptions& options,
-                                       std::uint64_t fingerprint);
-
-// Writes it there; returns why it could not be, or nothing. A run does not fail for that.
-std::string keep_partition(const std::filesystem::path& path, std::span<const int> parts);
+// Under which a partition of a tensor is stored, that was not cut short. Collective.
+PartitionKey partition_key(const Comm& comm, const SparseTensor<double>& share,
+                           const TensorPartitionOptions& options);
 
 // What cpd and plan ask of the partitioner where they are told no more.
 TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, std::uint64_t seed);
@@ -31,24 +28,24 @@ TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, s
 // connectivities.
 TensorPartitionOptions completion_partition_options(RatingSide side, int num_parts, std::uint64_t seed);
 
-// [nonzero of the share], or [slice], mode after mode; and what is worth telling, such as why it could not be
-// kept.
+// [nonzero of the share], or [slice], mode after mode; and what is worth telling, a line each, such as why a
+// cached partition was ignored or one could not be cached.
 struct KeptPartition {
   std::vector<int> parts;
   std::string notice;
+  bool is_found = false;  // else there is only something to tell
 };
-// From beside the tensor, if it is there. Collective.
+// From the cache, if it is there. Collective; process 0 reads.
 std::optional<KeptPartition> kept_partition(const Comm& comm, const SparseTensor<double>& share,
-                                            const std::string& tensor_path,
-                                            const TensorPartitionOptions& options);
-// From beside the tensor; or made by one process that has all of the tensor for the time, and then kept
-// there. Collective.
+                                            const std::string& cache, const TensorPartitionOptions& options);
+// From the cache; or made by one process that has all of the tensor for the time, and then cached.
+// Collective.
 KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& share,
-                                 const std::string& tensor_path, const TensorPartitionOptions& options);
+                                 const std::string& cache, const TensorPartitionOptions& options);
 
-// Makes it anew, on one process, and keeps it so that partition_or_reuse finds it: also if time cut it short,
-// unless there is one that was not, which is then taken.
-KeptPartition partition_and_keep(const SparseTensor<double>& x, const std::string& tensor_path,
+// Makes it anew, on one process, and caches it so that partition_or_reuse finds it: also if time cut it
+// short, unless there is one that was not, which is then taken.
+KeptPartition partition_and_keep(const SparseTensor<double>& x, const std::string& cache,
                                  const TensorPartitionOptions& options);
 
 }  // namespace polyad::cli

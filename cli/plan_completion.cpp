@@ -26,9 +26,8 @@ constexpr Index max_processes = 65535, max_counts = 100;
 // As `complete` deals users or items out, which knows the ratings as they stand in the file.
 class Partitions {
  public:
-  Partitions(const SparseTensor<double>& x, std::string path, const CompletionPlanArgs& args,
-             const Console& console)
-      : x_(x), path_(std::move(path)), args_(args), console_(console) {}
+  Partitions(const SparseTensor<double>& x, const CompletionPlanArgs& args, const Console& console)
+      : x_(x), args_(args), console_(console) {}
 
   std::vector<SidePartition> of(RatingSide side) const {
     std::vector<SidePartition> all;
@@ -61,14 +60,13 @@ class Partitions {
     return {side, "hypergraph", [this, side](int num_parts) {
               auto how = completion_partition_options(side, num_parts, args_.seed);
               how.hypergraph.most_seconds = args_.seconds;
-              auto kept = partition_and_keep(x_, path_, how);
+              auto kept = partition_and_keep(x_, args_.cache, how);
               if (!kept.notice.empty()) console_.warn(kept.notice);
               return ListedRows{{}, std::move(kept.parts)};
             }};
   }
 
   const SparseTensor<double>& x_;
-  std::string path_;
   const CompletionPlanArgs& args_;
   const Console& console_;
 };
@@ -107,7 +105,7 @@ void plan_for_completion(const Comm& comm, const InputOptions& input, const Comp
   run.input_options = given_options(input);
   run.partition_file = args.partition;
   run.seed = args.seed;
-  const Partitions partitions(loaded.tensor, input.path, args, console);
+  const Partitions partitions(loaded.tensor, args, console);
   for (const auto side : sides_of(args))
     for (auto& partition : partitions.of(side)) run.options.partitions.push_back(std::move(partition));
   run.options.row = {args.num_factors, travelling_words(defaults).per_row(), sizeof(float)};

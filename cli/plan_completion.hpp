@@ -18,6 +18,7 @@ struct CompletionPlanArgs {
   bool with_hypergraph = false;
   double seconds = 60;  // for each partition of a hypergraph
   std::string page = {};
+  std::string cache = {};
 };
 
 // Staleness, words, messages and predicted time of completing ratings, for any numbers of processes and

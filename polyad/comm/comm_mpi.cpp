@@ -15,7 +15,7 @@
 namespace polyad {
 namespace {
 
-using mpi::check, mpi::for_each_piece, mpi::Transfers;
+using mpi::Call, mpi::check, mpi::for_each_piece, mpi::Transfers, mpi::Waiting;
 
 constexpr int internal_tag = Comm::max_tag + 1;  // MPI promises tags up to 32767
 
@@ -59,6 +59,7 @@ Index piece_items(Index limit, Index item_bytes) {
 
 template <Number T>
 void reduce_pieces(std::span<T> inout, Reduce op, MPI_Comm comm, Index limit) {
+  const Waiting waiting(Call::all_reduce);
   for_each_piece(std::ssize(inout), piece_items(limit, sizeof(T)), [&](Index begin, int count) {
     check(MPI_Allreduce(MPI_IN_PLACE, inout.data() + begin, count, mpi_type<T>(), mpi_op(op), comm),
           "MPI_Allreduce");
@@ -133,12 +134,14 @@ Comm Comm::with_message_limit(Index max_items) const {
 
 Comm Comm::split(int color, int key) const {
   assert(color >= 0);
+  const Waiting waiting(Call::split);
   MPI_Comm part = MPI_COMM_NULL;
   check(MPI_Comm_split(impl_->comm, color, key, &part), "MPI_Comm_split");
   return {std::make_shared<Impl>(part, Impl::Owner::us), limit_};
 }
 
 int Comm::ranks_on_this_machine() const {
+  const Waiting waiting(Call::split);
   MPI_Comm neighbours = MPI_COMM_NULL;
   check(MPI_Comm_split_type(impl_->comm, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &neighbours),
         "MPI_Comm_split_type");
@@ -149,6 +152,7 @@ int Comm::ranks_on_this_machine() const {
 }
 
 void Comm::barrier() const {
+  const Waiting waiting(Call::barrier);
   check(MPI_Barrier(impl_->comm), "MPI_Barrier");
 }
 
@@ -177,6 +181,7 @@ template void Comm::all_reduce(std::span<float>, Reduce) const;
 template void Comm::all_reduce(std::span<double>, Reduce) const;
 
 void Comm::broadcast_raw(void* items, Index count, Index item_bytes, int root) const {
+  const Waiting waiting(Call::broadcast);
   const Index piece_bytes = piece_items(limit_, item_bytes) * item_bytes;
   for_each_piece(count * item_bytes, piece_bytes, [&](Index begin, int length) {
     check(MPI_Bcast(as_bytes(items) + begin, length, MPI_BYTE, root, impl_->comm), "MPI_Bcast");
@@ -184,6 +189,7 @@ void Comm::broadcast_raw(void* items, Index count, Index item_bytes, int root) c
 }
 
 void Comm::all_gather_raw(const void* mine, void* all, Index item_bytes) const {
+  const Waiting waiting(Call::all_gather);
   check(MPI_Allgather(mine, int(item_bytes), MPI_BYTE, all, int(item_bytes), MPI_BYTE, impl_->comm),
         "MPI_Allgather");
 }
@@ -202,6 +208,7 @@ void Comm::all_gather_varying_raw(const void* mine, void* all, std::span<const I
   const std::vector<int> offsets(begin.begin(), begin.end());
   std::vector<int> lengths(counts.size());
   for (int r = 0; r < size(); ++r) lengths[r] = offsets[r + 1] - offsets[r];
+  const Waiting waiting(Call::all_gather);
   check(MPI_Allgatherv(mine, lengths[rank()], MPI_BYTE, all, lengths.data(), offsets.data(), MPI_BYTE,
                        impl_->comm),
         "MPI_Allgatherv");
@@ -242,6 +249,7 @@ void Comm::reduce_scatter(std::span<const T> all, std::span<const Index> counts,
   assert(sum(counts) == std::ssize(all) && counts[rank()] == std::ssize(mine));
   const Index longest = piece_items(limit_, sizeof(T));
   if (all.empty()) return;
+  const Waiting waiting(Call::reduce_scatter);
   if (std::ssize(all) <= longest) {
     const std::vector<int> lengths(counts.begin(), counts.end());
     check(MPI_Reduce_scatter(all.data(), mine.data(), lengths.data(), mpi_type<T>(), MPI_SUM, impl_->comm),
@@ -284,6 +292,7 @@ void Comm::all_to_all_raw(const void* send, std::span<const Index> send_counts, 
 std::vector<Index> Comm::exchange_counts(std::span<const Index> send_counts) const {
   assert(std::ssize(send_counts) == size());
   std::vector<Index> recv_counts(send_counts.size());
+  const Waiting waiting(Call::all_to_all);
   check(MPI_Alltoall(send_counts.data(), 1, MPI_INT64_T, recv_counts.data(), 1, MPI_INT64_T, impl_->comm),
         "MPI_Alltoall");
   return recv_counts;
@@ -352,6 +361,12 @@ Channel Comm::receive_channel_raw(void* items, Index count, Index item_bytes, in
   return Channel(std::move(state));
 }
 
+struct Runtime::Watch {
+  explicit Watch(double seconds) : watchdog(seconds) {}
+
+  mpi::Watchdog watchdog;
+};
+
 Runtime::Runtime(int& argc, char**& argv) {
   int running = 0, threads = MPI_THREAD_SINGLE;
   MPI_Initialized(&running);
@@ -369,10 +384,24 @@ Runtime::Runtime(int& argc, char**& argv) {
 }
 
 Runtime::~Runtime() {
-  if (!finalizes_) return;
   // MPI_Finalize waits for all ranks, which may be waiting for this one.
-  if (std::uncaught_exceptions() > 0 && !Comm::world().all_arrive_within(mpi::patience)) mpi::stop_all(1);
+  if (finalizes_ && std::uncaught_exceptions() > 0 && !Comm::world().all_arrive_within(mpi::patience))
+    mpi::stop_all(1);
+  watch_.reset();
+  if (!finalizes_) return;
   MPI_Finalize();
+}
+
+void Runtime::watch(double seconds) {
+  if (Comm::world().size() > 1) watch_ = std::make_unique<Watch>(seconds);
+}
+
+OneProcessWorks::OneProcessWorks() noexcept {
+  mpi::own_signs().is_patient.store(true);
+}
+
+OneProcessWorks::~OneProcessWorks() {
+  mpi::own_signs().is_patient.store(false);
 }
 
 void Runtime::abort(int exit_code) const {

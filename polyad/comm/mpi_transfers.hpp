@@ -1,10 +1,6 @@
 #pragma once
 // Private to comm_mpi.cpp.
 
-#define OMPI_SKIP_MPICXX 1  // the C++ bindings, which MPI 3 removed, warn
-#define MPICH_SKIP_MPICXX 1
-#include <mpi.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -20,6 +16,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/base/types.hpp"
+#include "polyad/comm/mpi_watchdog.hpp"
 
 namespace polyad::mpi {
 
@@ -58,6 +55,7 @@ class Transfers {
   Transfers& operator=(const Transfers&) = delete;
   ~Transfers() {
     if (std::uncaught_exceptions() > 0) give_up();
+    const Waiting waiting(Call::message);
     for (MPI_Request& request : requests_) {
       MPI_Wait(&request, MPI_STATUS_IGNORE);
       if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
@@ -115,6 +113,7 @@ class Transfers {
 
   // One by one: the MPI_Waitall of Open MPI 4.1 never returns when a message has failed already.
   void wait_for_each() {
+    const Waiting waiting(Call::message);
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       MPI_Status status;
       check(MPI_Wait(&requests_[i], &status), "MPI_Wait");

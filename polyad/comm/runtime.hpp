@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 namespace polyad {
@@ -17,11 +18,28 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
+  // From now on ends the run with a sentence and exit code 3 when a rank waits in one call for so many
+  // seconds and those on its machine that it may wait for neither communicate nor use the processor, or when
+  // all wait for each other. What ranks on other machines do is not seen: they may not let others wait longer
+  // than that, but where OneProcessWorks says so. 0: never. Collective.
+  void watch(double seconds);
+
   // Stops all ranks now.
   [[noreturn]] void abort(int exit_code) const;
 
  private:
+  struct Watch;
+  std::unique_ptr<Watch> watch_;
   [[maybe_unused]] bool finalizes_ = false;  // the one-process twin has nothing to finalise
+};
+
+// While it lives, the others wait for one rank that works alone, on whatever machine, as long as that takes.
+class OneProcessWorks {
+ public:
+  OneProcessWorks() noexcept;
+  ~OneProcessWorks();
+  OneProcessWorks(const OneProcessWorks&) = delete;
+  OneProcessWorks& operator=(const OneProcessWorks&) = delete;
 };
 
 // Which MPI this is, on one line: "Open MPI v4.1.4, package: ...". Needs no Runtime.

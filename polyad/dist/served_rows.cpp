@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "polyad/base/parallel.hpp"
+#include "polyad/comm/runtime.hpp"
 
 namespace polyad {
 namespace {
@@ -69,6 +70,7 @@ RowBlock<Real> ServedRows<Real>::gather(const Request& request) const {
 
 template <class Real>
 std::exception_ptr ServedRows<Real>::serve(const std::function<void(const KruskalRows<Real>&)>& use) const {
+  const OneProcessWorks patience;
   const Comm& comm = x_.comm();
   const Request no_more{-1, 0, 0};
   if (comm.rank() != root_) {

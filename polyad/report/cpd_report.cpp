@@ -105,7 +105,7 @@ std::string distribution_text(const CpdRun& run) {
                           run.num_too_large == 1 ? "does" : "do", limit);
     if (std::ranges::any_of(run.candidates,
                             [](const auto& one) { return one.first.ends_with("hypergraph"); }))
-      text += ", a hypergraph partition that lay beside the tensor among them";
+      text += ", a cached hypergraph partition among them";
   }
   text += fmt::format(
       "\nimbalance: nonzeros {:.2f}, volume {:.2f}, rows {:.2f}; predicted {:.3g} ms per "

@@ -1,11 +1,14 @@
 """Processes, streams, limits and settings that are not as a run expects them: a sentence and an exit code, never a
 hang, and never a model that is lost because of a text."""
 
+import contextlib
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 sys.path.append(os.path.join(os.environ["POLYAD_SOURCE"], "tests", "cli"))
@@ -207,6 +210,61 @@ class AgreementTest(AttackTest):
                 with self.subTest(name, more=more):
                     result = self.result("cpd", *options, "--format", name, *more, processes=2)
                     self.assertEqual(result["format"], name)
+
+
+@unittest.skipUnless(WITH_MPI, "this build has no MPI")
+class TimeoutTest(AttackTest):
+    def start(self, seconds: float, *arguments: object) -> subprocess.Popen:
+        """Two processes of a long run; process 1 writes its number to a file."""
+        tell = f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 0 || echo $$ > {self.folder}/pid; exec "$@"'
+        return subprocess.Popen([SOURCE / "tools" / "mpirun", "2", "sh", "-c", tell, "sh", POLYAD, *map(str, arguments)],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env={**os.environ, "POLYAD_TIMEOUT": str(seconds)})
+
+    def stop_one(self, process: subprocess.Popen) -> int:
+        """Stops process 1 when it has read the tensor."""
+        time.sleep(3)
+        self.assertIsNone(process.poll(), "the run is too short for this test")
+        number = int((self.folder / "pid").read_text())
+        os.kill(number, signal.SIGSTOP)
+        return number
+
+    def test_a_process_that_does_not_answer_is_named(self) -> None:
+        process = self.start(2, "cpd", self.x, "-r", 4, "-i", 100000000, "--tol", 0, "-q", "-t", 1)
+        number = self.stop_one(process)
+        try:
+            _, told = process.communicate(timeout=PATIENCE)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+        self.assertRegex(told, r"polyad: process 1 has not answered for 2 s: process 0 waits in MPI_\w+; "
+                               r"POLYAD_TIMEOUT sets the limit\n")
+        self.assertEqual(told.count("polyad: "), 1)
+        self.assertEqual(process.returncode, 3)
+
+    def test_a_process_that_goes_on_in_time_is_waited_for(self) -> None:
+        process = self.start(6, "cpd", self.x, "-r", 4, "-i", 100000000, "--tol", 0, "-q", "-t", 1)
+        number = self.stop_one(process)
+        time.sleep(2)
+        os.kill(number, signal.SIGCONT)
+        time.sleep(5)
+        self.assertIsNone(process.poll(), "it runs on")
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+    def test_one_process_that_works_is_waited_for(self) -> None:
+        """Process 0 partitions the hypergraph for longer than the limit, while process 1 waits for it."""
+        large = self.folder / "large.tns"
+        self.succeed("generate", "zipf", large, "--dims", "3000x3000x3000", "--nnz", 100000, "-q")
+        process = self.start(1, "cpd", large, "-r", 2, "-i", 1, "--partition", "hypergraph", "-q", "-t", 1)
+        _, told = process.communicate(timeout=PATIENCE)
+        self.assertEqual((process.returncode, told), (0, ""))
+
+    def test_a_limit_that_is_none(self) -> None:
+        self.assert_fails("POLYAD_TIMEOUT=soon: expected a number of seconds, or 0 for no limit", 2, "stats", self.x,
+                          env={**os.environ, "POLYAD_TIMEOUT": "soon"})
+        result = run("stats", self.x, "-q", processes=2, env={**os.environ, "POLYAD_TIMEOUT": "0"})
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
 
 
 if __name__ == "__main__":

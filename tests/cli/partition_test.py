@@ -57,7 +57,7 @@ class ResultTest(PartitionTest):
         self.assertLessEqual(result["imbalance"][0], 0.05)
         self.assertEqual(result["empty_parts"], 0)
 
-    def test_it_is_kept_beside_the_tensor_and_found_again(self) -> None:
+    def test_it_is_cached_and_found_again(self) -> None:
         first = self.partition(self.debian, "-k", 8, "--out", self.out)
         parts = self.parts()
         again = self.partition(self.debian, "-k", 8, "--out", self.out)
@@ -65,11 +65,11 @@ class ResultTest(PartitionTest):
         self.assertEqual(self.parts(), parts)
         for key in KEYS - {"cached", "seconds", "peak_memory_bytes"}:
             self.assertEqual(first[key], again[key], key)
-        kept = list(self.folder.glob("debian.tns.gz.fine-8-*.part"))
+        kept = list(self.cache.glob("fine-8-*.part"))
         self.assertEqual(len(kept), 1)
         self.assertFalse(self.partition(self.debian, "-k", 8, "--seed", 2)["cached"])
         self.assertFalse(self.partition(self.debian, "-k", 8, "--no-cache")["cached"])
-        self.assertEqual(len(list(self.folder.glob("debian.tns.gz.fine-8-*.part"))), 2)
+        self.assertEqual(len(list(self.cache.glob("fine-8-*.part"))), 2)
 
     def test_it_is_better_than_block_and_random(self) -> None:
         cut = {method: self.partition(self.debian, "-k", 16, "--method", method)["connectivity"]
@@ -246,7 +246,7 @@ class DecompositionTest(PartitionTest):
 
         self.assertNotIn("hypergraph", words())
         self.partition(self.debian, "-k", 3)
-        self.assertIn("a hypergraph partition that lay beside the tensor among them", words())
+        self.assertIn("a cached hypergraph partition among them", words())
 
     def test_it_is_the_same_decomposition(self) -> None:
         alone = self.result("cpd", self.debian, "-q", "-r", 4, "-i", 5, "--partition", "hypergraph")
@@ -273,7 +273,7 @@ class RefusalTest(PartitionTest):
     def test_hypergraphs_have_nothing_of_a_tensor(self) -> None:
         path = self.write("x.hgr", "1 3\n1 2\n")
         for options in (("--model", "coarse"), ("--no-cache",), ("--write-hypergraph", self.folder / "y.hgr")):
-            self.assert_fails("--model, --write-hypergraph and --no-cache are for tensors; this is a hypergraph", 2,
+            self.assert_fails("--model, --write-hypergraph, --cache and --no-cache are for tensors; this is a hypergraph", 2,
                               "partition", path, "-k", 2, *options)
         for options in (("--dims", "3x4"), ("--input-format", "tns"), ("--index-base", 0), ("--columns", "a,b")):
             self.assert_fails("how to read a tensor was said; this is a hypergraph", 2, "partition", path, "-k", 2, *options)
@@ -286,7 +286,7 @@ class RefusalTest(PartitionTest):
             self.assert_fails(f"--parts {count + 1}: there are no more than {count} vertices to share out", 2, "partition",
                               path, "-k", count + 1, *options)
             self.assertEqual(self.partition(path, "-k", count, *options)["empty_parts"], 0)
-        self.assertEqual([kept.name for kept in self.folder.glob("x.tns.*-4-*")], [])
+        self.assertEqual([kept.name for kept in self.cache.glob("*-4-*")], [])
 
     def test_a_model_of_rows_is_one_of_matrices(self) -> None:
         self.assert_fails("the row-wise model is one of matrices, the tensor has 4 modes", 2, "partition",

@@ -187,7 +187,7 @@ class AsPlannedTest(PlanTest):
         path = self.generated()
         narrow = ("-k", 3, "-r", 5, "--with-hypergraph", "--distribution", "fine", "--partition", "block")
         result = run("plan", path, "-q", "--json", "-", *narrow, "--time", 1e-6)
-        kept = list(self.folder.glob("generated.tns.fine-3-*.cut-short.part"))
+        kept = list(self.cache.glob("fine-3-*.cut-short.part"))
         self.assertEqual(len(kept), 1)
         self.assertIn(f"fine hypergraph for 3 processes: cut short; kept as {kept[0]}\n", result.stderr)
         made = [s for s in json.loads(result.stdout)["strategies"] if s["partition"] == "hypergraph"]

@@ -29,6 +29,8 @@ class ProgramTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="polyad-test-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        self.cache = self.folder / "cache" / "polyad" / "partitions"
+        os.environ["XDG_CACHE_HOME"] = str(self.folder / "cache")  # never that of whoever runs the tests
 
     def write(self, name: str, text: str) -> pathlib.Path:
         path = self.folder / name

@@ -1,0 +1,233 @@
+#include "polyad/comm/mpi_watchdog.hpp"
+
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace polyad::mpi {
+namespace {
+
+constexpr int exit_of_resource = 3;
+constexpr double shortest_tick = 0.05, longest_tick = 1;
+constexpr double working_share = 0.002;  // of the time between two ticks: less is not called work
+constexpr int max_named = 10;
+
+constinit std::atomic<LifeSigns*> shown_signs{nullptr};
+
+const char* name_of(Call call) {
+  constexpr std::array names{"no call",      "MPI_Allreduce",      "MPI_Bcast",      "MPI_Allgather",
+                             "MPI_Alltoall", "MPI_Reduce_scatter", "MPI_Comm_split", "MPI_Barrier",
+                             "MPI_Wait",     "MPI_Finalize"};
+  return names.at(std::size_t(call));
+}
+
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+}
+
+std::string seconds_text(double seconds) {
+  auto text = std::to_string(seconds);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text + " s";
+}
+
+std::string list_of(std::span<const int> ranks) {
+  std::string text = ranks.size() == 1 ? "process " : "processes ";
+  for (std::size_t i = 0; i < std::min<std::size_t>(ranks.size(), max_named); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
+  return text + (ranks.size() > max_named ? ", ..." : "");
+}
+
+// How long each sign of a process has been the same.
+struct Observed {
+  std::uint64_t calls = 0, beats = 0, works = 0;
+  double same_calls = 0, same_beats = 0, same_works = 0;  // seconds
+
+  static void update(std::uint64_t& before, double& same, std::uint64_t now, double elapsed) {
+    same = now == before ? same + elapsed : 0;
+    before = now;
+  }
+  void update(const LifeSigns& signs, double elapsed) {
+    update(calls, same_calls, signs.calls.load(std::memory_order_acquire), elapsed);
+    update(beats, same_beats, signs.beats.load(std::memory_order_relaxed), elapsed);
+    update(works, same_works, signs.works.load(std::memory_order_relaxed), elapsed);
+  }
+  bool is_in_call() const { return calls % 2 == 1; }
+};
+
+}  // namespace
+
+LifeSigns& own_signs() noexcept {
+  static LifeSigns alone;
+  LifeSigns* shown = shown_signs.load(std::memory_order_relaxed);
+  return shown != nullptr ? *shown : alone;
+}
+
+struct Watchdog::State {
+  explicit State(double patience) : seconds(patience) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    int size = 1, local_size = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine);
+    MPI_Comm_size(machine, &local_size);
+    MPI_Comm_rank(machine, &self);
+    has_remote = local_size < size;
+    ranks.resize(std::size_t(local_size));
+    MPI_Allgather(&rank, 1, MPI_INT, ranks.data(), 1, MPI_INT, machine);
+    map_signs();
+    observed.resize(ranks.size());
+  }
+
+  // Processes that cannot share memory watch nobody.
+  void map_signs() {
+    LifeSigns* mine = nullptr;
+    if (MPI_Win_allocate_shared(sizeof(LifeSigns), sizeof(LifeSigns), MPI_INFO_NULL, machine, &mine,
+                                &window) != MPI_SUCCESS)
+      return;
+    new (mine) LifeSigns;
+    MPI_Barrier(machine);
+    for (int r = 0; r < int(ranks.size()); ++r) {
+      MPI_Aint bytes = 0;
+      int unit = 0;
+      LifeSigns* theirs = nullptr;
+      MPI_Win_shared_query(window, r, &bytes, &unit, &theirs);
+      signs.push_back(theirs);
+    }
+    shown_signs.store(mine);
+  }
+
+  void watch(const std::stop_token& stop) {
+    signs[self]->is_watched.store(true);
+    using Clock = std::chrono::steady_clock;
+    const double tick = seconds > 0 ? std::clamp(seconds / 20, shortest_tick, longest_tick) : longest_tick;
+    auto last = Clock::now();
+    double used = processor_seconds();
+    while (!stop.stop_requested()) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(std::min(tick, 0.1)));
+      const double elapsed = std::chrono::duration<double>(Clock::now() - last).count();
+      if (elapsed < tick) continue;
+      last = Clock::now();
+      const double now_used = processor_seconds();
+      show(now_used - used > working_share * elapsed);
+      used = now_used;
+      for (std::size_t r = 0; r < signs.size(); ++r)
+        observed[r].update(*signs[r], std::min(elapsed, 2 * tick));
+      if (seconds > 0) judge();
+    }
+  }
+
+  void show(bool works) {
+    signs[self]->beats.fetch_add(1, std::memory_order_relaxed);
+    if (works) signs[self]->works.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  // Of those that are not stopped, the one with the lowest rank speaks first.
+  void judge() {
+    const auto& own = observed[self];
+    if (!own.is_in_call() || own.same_calls < seconds) return;
+    std::vector<int> silent;
+    bool is_first = true, somebody_works = false, all_wait = true;
+    for (std::size_t r = 0; r < observed.size(); ++r) {
+      const auto& other = observed[r];
+      const bool is_stopped = signs[r]->is_watched.load() && other.same_beats >= seconds / 2;
+      const bool is_idle = signs[r]->is_watched.load() && !other.is_in_call() &&
+                           other.same_calls >= seconds / 2 && other.same_works >= seconds / 2;
+      if (is_stopped || is_idle) {
+        silent.push_back(ranks[r]);
+        continue;
+      }
+      if (int(r) < self && other.is_in_call()) is_first = false;
+      if (!other.is_in_call()) somebody_works = true;
+      if (!other.is_in_call() || other.same_calls < seconds / 2) all_wait = false;
+    }
+    if (!is_first && own.same_calls < seconds + grace) return;
+    if (!silent.empty()) end_for(silent);
+    if (somebody_works || !all_wait) return;
+    if (!has_remote) end("all processes wait for each other for " + seconds_text(seconds) + ": " + places());
+    if (!signs[self]->is_patient.load())
+      end("processes on other machines have not answered for " + seconds_text(seconds) + ": " + places());
+  }
+
+  [[noreturn]] void end_for(std::span<const int> silent) const {
+    end(list_of(silent) + (silent.size() == 1 ? " has" : " have") + " not answered for " +
+        seconds_text(seconds) + ": process " + std::to_string(rank) + " waits in " +
+        name_of(signs[self]->call.load()));
+  }
+
+  std::string places() const {
+    std::string text;
+    for (std::size_t r = 0; r < std::min<std::size_t>(signs.size(), max_named); ++r)
+      text += (r == 0 ? "process " : ", process ") + std::to_string(ranks[r]) + " waits in " +
+              name_of(signs[r]->call.load());
+    return text;
+  }
+
+  // The main thread is in MPI and does not come back: nothing may be asked of it.
+  [[noreturn]] static void end(const std::string& sentence) {
+    const std::string line = "polyad: " + sentence + "; POLYAD_TIMEOUT sets the limit\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+    constexpr unsigned patience_with_mpi = 10;
+    alarm(patience_with_mpi);
+    MPI_Abort(MPI_COMM_WORLD, exit_of_resource);
+    std::_Exit(exit_of_resource);
+  }
+
+  static constexpr double grace = 3;  // seconds, for another process to speak
+
+  double seconds;
+  int rank = 0, self = 0;  // of all processes; of those on this machine
+  bool has_remote = false;
+  MPI_Comm machine = MPI_COMM_NULL;
+  MPI_Win window = MPI_WIN_NULL;
+  std::vector<int> ranks;          // [process on this machine]
+  std::vector<LifeSigns*> signs;   // likewise; empty where memory cannot be shared
+  std::vector<Observed> observed;  // likewise
+  std::jthread thread;
+};
+
+Watchdog::Watchdog(double seconds) : state_(std::make_unique<State>(seconds)) {
+  if (state_->signs.empty()) return;
+  // Signals are for the main thread.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    state_->thread =
+        std::jthread([state = state_.get()](const std::stop_token& stop) { state->watch(stop); });
+  } catch (const std::system_error&) {  // no thread is left for it: this process is taken for stopped only if
+                                        // it waits
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Watchdog::~Watchdog() {
+  {
+    const Waiting waiting(Call::finalize);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  shown_signs.store(nullptr);
+  if (state_->thread.joinable()) {
+    state_->thread.request_stop();
+    state_->thread.join();
+  }
+  if (state_->window != MPI_WIN_NULL) MPI_Win_free(&state_->window);
+  MPI_Comm_free(&state_->machine);
+}
+
+}  // namespace polyad::mpi
