@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "polyad/base/error.hpp"
 #include "polyad/dense/distribution_text.hpp"
@@ -22,6 +23,13 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// A letter or underscore, then letters, digits and underscores.
+bool is_identifier(std::string_view name) {
+  const auto is_word = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+         std::ranges::all_of(name, is_word);
+}
+
 // "A[acik]"
 void parse_operand(std::string_view text, std::string_view operand, std::string& name, IndexNames& indices) {
   operand = trimmed(operand);
@@ -29,6 +37,10 @@ void parse_operand(std::string_view text, std::string_view operand, std::string&
   if (bracket == std::string_view::npos || bracket == 0 || operand.back() != ']')
     fail(text, fmt::format("expected a tensor with its indices, as in A[ik], found '{}'", operand));
   name = trimmed(operand.substr(0, bracket));
+  if (!is_identifier(name))
+    fail(text, fmt::format("expected the name of a tensor before its indices, found '{}' (signs and numeric "
+                           "factors are not supported: scale an array beforehand)",
+                           name));
   indices = split_indices(operand.substr(bracket + 1, operand.size() - bracket - 2));
 }
 
@@ -36,12 +48,19 @@ ContractionExpression parse_assignment(std::string_view text, std::size_t equals
   ContractionExpression result;
   const bool adds = equals > 0 && text[equals - 1] == '+';
   const auto product = text.substr(equals + 1);
+  if (product.find('=') != std::string_view::npos)
+    fail(text, "expected a single = or +=, as in C[ij] += A[ik] * B[kj]");
   const auto times = product.find('*');
   if (times == std::string_view::npos || product.find('*', times + 1) != std::string_view::npos)
     fail(text, "expected a product of two tensors, as in C[ij] += A[ik] * B[kj]");
   parse_operand(text, text.substr(0, adds ? equals - 1 : equals), result.name_c, result.c);
   parse_operand(text, product.substr(0, times), result.name_a, result.a);
   parse_operand(text, product.substr(times + 1), result.name_b, result.b);
+  for (const auto& [one, other] : {std::pair(result.name_a, result.name_b),
+                                   {result.name_a, result.name_c},
+                                   {result.name_b, result.name_c}})
+    if (one == other)
+      fail(text, fmt::format("the three tensors need different names, but two are called {}", one));
   return result;
 }
 

@@ -19,6 +19,7 @@ struct ContractionExpression {
 
 // Reads "C[abji] += A[acik] * B[bcjk]" (also with = and with commas between longer names) and NumPy's
 // "acik,bcjk->abji"; without an arrow, C has the indices that occur once, in the order of the alphabet.
+// Names of tensors are identifiers, all different. There are no signs and no numeric factors.
 // Throws Error{bad_option} that says what was expected.
 ContractionExpression parse_contraction(std::string_view text);
 

@@ -64,6 +64,36 @@ TEST(ContractionExpression, nonsense_gets_a_sentence) {
          "expression 'C[ij] += A[ij]': expected a product of two tensors, as in C[ij] += A[ik] * B[kj]");
   expect("C[ij] += A[ik] * B",
          "expression 'C[ij] += A[ik] * B': expected a tensor with its indices, as in A[ik], found 'B'");
+  for (const std::string name : {"-A", "0.5 A", "2A", "2*A", "+A", "A'", "A B", "A.x", "- A", "\u03b1"}) {
+    const auto text = "C[ij] = " + name + "[ik] * B[kj]";
+    try {
+      parse_contraction(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::bad_option) << text;
+    }
+  }
+  const std::string no_factors = " (signs and numeric factors are not supported: scale an array beforehand)";
+  expect("C[ij] = -A[ik] * B[kj]",
+         "expression 'C[ij] = -A[ik] * B[kj]': expected the name of a tensor before its indices, found '-A'" +
+             no_factors);
+  expect(
+      "C[ij] += A[ik] * -B[kj]",
+      "expression 'C[ij] += A[ik] * -B[kj]': expected the name of a tensor before its indices, found '-B'" +
+          no_factors);
+  expect(
+      "C[ij] =+ A[ik] * B[kj]",
+      "expression 'C[ij] =+ A[ik] * B[kj]': expected the name of a tensor before its indices, found '+ A'" +
+          no_factors);
+  expect("C[ij] == A[ik] * B[kj]",
+         "expression 'C[ij] == A[ik] * B[kj]': expected a single = or +=, as in C[ij] += A[ik] * B[kj]");
+  expect("C[ij] -= A[ik] * B[kj]",
+         "expression 'C[ij] -= A[ik] * B[kj]': expected a tensor with its indices, as in A[ik], found 'C[ij] "
+         "-'");
+  expect("C[ij] = A[ik] * A[kj]",
+         "expression 'C[ij] = A[ik] * A[kj]': the three tensors need different names, but two are called A");
+  expect("C[ij] = A[ik] * C[kj]",
+         "expression 'C[ij] = A[ik] * C[kj]': the three tensors need different names, but two are called C");
   expect("ij,j->ii", "expression 'ij,j->ii': index i stands twice in C, the result");
   expect("i,j->ijk", "expression 'i,j->ijk': index k of C is in neither A nor B");
 }
