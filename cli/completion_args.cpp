@@ -60,7 +60,8 @@ void add_training_options(CLI::App& command, CompletionArgs& args) {
   command
       .add_option(
           "--patience", complete.patience,
-          "With --test: stop after so many epochs without a lower error (0: never, and keep the last)")
+          "With --test: stop after N epochs in which the test error did not fall by 0.01 %, and keep the "
+          "epoch with the lowest (0: train all epochs and keep the last)")
       ->capture_default_str()
       ->check(in_range(0, std::numeric_limits<int>::max()));
   command.add_option("--seed", complete.seed, "Of the start, of --test and of --partition random")

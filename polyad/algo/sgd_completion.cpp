@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "polyad/base/error.hpp"
@@ -49,12 +50,13 @@ class Trainer {
   CompletionResult<Real> run(const CompletionObserver& observe) {
     best_.copy(rows_);
     begin();
-    for (int epoch = 0, since_best = 0; epoch < options_.max_epochs && result_.stop == CompletionStop::epochs;
-         ++epoch) {
+    for (int epoch = 0, without_gain = 0;
+         epoch < options_.max_epochs && result_.stop == CompletionStop::epochs; ++epoch) {
       const auto record = sound_epoch(first_epoch_ + epoch, observe);
-      since_best = is_best(record) ? 0 : since_best + 1;
-      if (since_best == 0) keep(record);
-      if (options_.patience > 0 && since_best >= options_.patience) result_.stop = CompletionStop::test_error;
+      without_gain = has_gained(record) ? 0 : without_gain + 1;
+      if (is_best(record)) keep(record);
+      if (options_.patience > 0 && without_gain >= options_.patience)
+        result_.stop = CompletionStop::test_error;
     }
     rows_ = std::move(best_);
     finish();
@@ -89,6 +91,7 @@ class Trainer {
       result_.last_step = earlier_->training.step;
     }
     if (earlier_ != nullptr || options_.max_epochs == 0) result_.test = test_figures();
+    if (result_.test) error_to_beat_ = result_.test->rmse;
   }
 
   // An epoch that did not go astray: else it is undone and begun anew with half the step.
@@ -172,8 +175,16 @@ class Trainer {
 
   bool is_best(const EpochRecord& record) const {
     if (record.was_undone) return false;
-    if (!record.test || !result_.test || options_.patience == 0) return true;
-    return record.test->rmse < (1 - least_gain) * result_.test->rmse;
+    return !record.test || !result_.test || options_.patience == 0 || record.test->rmse < result_.test->rmse;
+  }
+
+  // Whether the test error has fallen by enough to go on, since it last did.
+  bool has_gained(const EpochRecord& record) {
+    if (record.was_undone) return false;
+    if (!record.test) return true;
+    if (record.test->rmse >= (1 - least_gain) * error_to_beat_) return false;
+    error_to_beat_ = record.test->rmse;
+    return true;
   }
 
   void keep(const EpochRecord& record) {
@@ -212,6 +223,7 @@ class Trainer {
   std::vector<RatingBlocks<Real>> blocks_;  // [sub-epoch]
   BothRows<Real> rows_, before_, best_;
   RatingPulls<Real> pulls_;
+  double error_to_beat_ = std::numeric_limits<double>::infinity();  // on the test, to be worth going on
   CompletionResult<Real> result_;
 };
 

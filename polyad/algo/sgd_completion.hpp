@@ -16,7 +16,9 @@ struct CompletionOptions {
   StepSchedule step;
   Shrinkage shrinkage;
   bool has_biases = true;
-  int patience = 3;  // epochs without a lower test error until it stops; 0: never
+  // Training stops after so many epochs in which the test error did not fall by at least 0.01 %, and returns
+  // the epoch with the lowest test error. 0: it never stops early, and returns the last epoch.
+  int patience = 3;
   std::uint64_t seed = 1;
 };
 
@@ -47,7 +49,7 @@ struct EpochSeconds {
 
 template <class Real>
 struct CompletionResult {
-  RatingRows<Real> users, items;  // local rows, of the best epoch
+  RatingRows<Real> users, items;  // local rows, of best_epoch
   std::vector<EpochRecord> epochs;
   int best_epoch = 0;
   CompletionStop stop = CompletionStop::epochs;
