@@ -126,6 +126,7 @@ void save_page(const Args& args, const CpdRun& run, ComponentSummary summary, Co
   page.round = round_text(run.options.method);
   if (run.options.method == Method::als) page.mode_order = run.chosen.plan.mode_order;
   page.fit_trajectory = run.fit_trajectory;
+  page.model_iteration = run.model_iteration;
   page.stop_reason = stop_text(run.stop);
   page.threads = run.threads;
   page.processes = run.processes;
@@ -135,6 +136,7 @@ void save_page(const Args& args, const CpdRun& run, ComponentSummary summary, Co
   page.summary = std::move(summary);
   if (run.num_duplicates > 0)
     page.warnings.push_back(counted_were(run.num_duplicates, "duplicate coordinate") + " added up");
+  if (const auto fall = fall_text(run); !fall.empty()) page.warnings.push_back(fall);
   page.version = "polyad " POLYAD_VERSION;
   write_text(args.page, cpd_page(page));
   console.say(args.page + ": a page to look at");
@@ -207,6 +209,7 @@ void run_with(const Comm& comm, const Args& args) {
   auto run = describe_run(x, options, result);
   if (comm.size() > 1) describe_distribution(run, chosen, x.loads, machine.model);
   run.machine = machine.source;
+  if (const auto fall = fall_text(run); !fall.empty()) console.warn(fall);
   run.load_seconds = load_seconds;
   const ServedRows<Real> model(x.tensor, std::move(result.model));
   run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);

@@ -50,6 +50,7 @@ class CpAls {
         num_components_(padded_components(options.num_components)),
         nonnegative_(options.nonnegative),
         weights_(std::size_t(num_components_), std::sqrt(x.squared_norm())),
+        coefficients_(std::size_t(num_components_), 1),
         least_weight_(negligible * std::sqrt(x.squared_norm())) {
     for (int m = 0; m < x.order(); ++m) {
       factors_.emplace_back(x.num_rows(m), num_components_);
@@ -66,8 +67,10 @@ class CpAls {
       grams_[m] = gram(factors_[m], x.num_owned(m));
       x.comm().all_reduce(grams_[m].flat());
     }
-    if (start != nullptr)
+    if (start != nullptr) {
       std::ranges::transform(start->weights, weights_.begin(), [&](double w) { return w / x.value_scale(); });
+      coefficients_ = weights_;  // the columns have length one
+    }
     cut_trees();
     parts_ = PartialRows<Real>(num_threads(), scattered_rows(), num_components_);
     connect();
@@ -81,11 +84,14 @@ class CpAls {
   CpAls(const CpAls&) = delete;  // the exchanges know where rows are
   CpAls& operator=(const CpAls&) = delete;
 
-  // Updates every factor once and returns the fit.
-  double iterate() {
+  // Updates every factor once.
+  Iteration iterate() {
     for (const auto& step : plan_.steps) run(step);
-    return fit();
+    ++num_iterations_;
+    return measure();
   }
+  int num_iterations() const { return num_iterations_; }
+  double max_condition() const { return max_condition_; }
 
   Kruskal<Real> take_model() &&;
   const Timings& timings() const { return timings_; }
@@ -232,9 +238,10 @@ class CpAls {
     });
     grams_[mode] = std::move(sums.gram);
     inner_ = sums.inner;
-    for (Index r = 0; r < num_components_; ++r)
-      weights_[r] =
-          scales_[r].factor > 0 ? std::sqrt(grams_[mode](r, r)) * scales_[r].others / scales_[r].factor : 0;
+    for (Index r = 0; r < num_components_; ++r) {
+      coefficients_[r] = scales_[r].factor > 0 ? 1 / scales_[r].factor : 0;
+      weights_[r] = std::sqrt(grams_[mode](r, r)) * scales_[r].others * coefficients_[r];
+    }
   }
 
   // Scales such that the columns of the factor come out with a norm of about one: divided by the
@@ -256,29 +263,36 @@ class CpAls {
     auto v = hadamard_except(grams_, mode);
     choose_scales(v, mode);
     RowSystem system;
+    system.start = coefficients_;
+    for (const auto& scale : scales_) system.scale.push_back(scale.factor);
     if (is_nonnegative(mode)) {
-      for (Index r = 0; r < num_components_; ++r) {
-        // The old columns, with the norm that they must have beside what the other modes are now.
-        const double norm = std::sqrt(grams_[mode](r, r)) * scales_[r].others;
-        system.start.push_back(norm > 0 ? weights_[r] / norm : 0);
-        system.scale.push_back(scales_[r].factor);
-      }
+      system.kind = RowSystem::Kind::descend;
       system.v = std::move(v);
-    } else {
-      system.inverse = pseudo_inverse(v, std::numeric_limits<Real>::epsilon());
-      for (Index i = 0; i < num_components_; ++i)
-        for (Index r = 0; r < num_components_; ++r) system.inverse(i, r) *= scales_[r].factor;
+      return system;
+    }
+    auto [inverse, is_direct, condition] = invert_normal_matrix(v, std::numeric_limits<Real>::epsilon());
+    for (Index i = 0; i < num_components_; ++i)
+      for (Index r = 0; r < num_components_; ++r) inverse(i, r) *= scales_[r].factor;
+    system.inverse = std::move(inverse);
+    max_condition_ = std::max(max_condition_, condition);
+    if (!is_direct) {
+      system.kind = RowSystem::Kind::correct;
+      system.v = std::move(v);
     }
     return system;
   }
 
   bool is_nonnegative(int mode) const { return !nonnegative_.empty() && nonnegative_[mode]; }
 
-  double fit() const {
+  Iteration measure() const {
     const double norm = x_.squared_norm();
-    if (norm == 0) return 1;
-    const double model_norm = sum_of_entries(hadamard_except(grams_, -1));
-    return fit_from<Real>((norm - 2 * inner_ + model_norm) / norm);
+    if (norm == 0) return {1};
+    const auto model = hadamard_except(grams_, -1);
+    double terms = norm + 2 * std::abs(inner_);
+    for (const double entry : model.flat()) terms += std::abs(entry);
+    constexpr double rounding = 8 * std::numeric_limits<Real>::epsilon();
+    return {.fit = fit_from<Real>((norm - 2 * inner_ + sum_of_entries(model)) / norm),
+            .rounding = rounding * terms / norm};
   }
 
   // Where a mode has a tensor of its own, that has one tree.
@@ -306,7 +320,9 @@ class CpAls {
   std::vector<Matrix<Real>> factors_;
   std::vector<Matrix<double>> grams_;
   std::vector<double> weights_;  // [component]: the norm of its rank-one tensor, as of the last update
-  double least_weight_;          // a component below is rounding noise, and becomes zero
+  // [component]: what the product of the columns, as they are stored, is multiplied with to be the component.
+  std::vector<double> coefficients_;
+  double least_weight_;  // a component below is rounding noise, and becomes zero
   struct Scale {
     double others;  // the product of the norms of the other modes' columns
     double factor;  // what the new column was multiplied with
@@ -323,6 +339,8 @@ class CpAls {
   std::vector<RowExchange<Real>> exchanges_;  // [mode]
   Traffic sent_before_;                       // before the first iteration
   double inner_ = 0;                          // of tensor and model
+  int num_iterations_ = 0;
+  double max_condition_ = 1;  // of the systems so far
   Timings timings_;
 };
 
@@ -339,11 +357,13 @@ CpResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAl
                       const CpObserver& observe, const Kruskal<Real>* start) {
   CpResult<Real> result;
   std::optional<CpAls<Real>> als;
-  result.timings.measure("start", [&] { als.emplace(x, plan, options, start); });
-  iterate(result, options, observe, [&] { return Iteration{als->iterate()}; });
+  const auto begin = [&] { result.timings.measure("start", [&] { als.emplace(x, plan, options, start); }); };
+  begin();
+  iterate(result, options, observe, {begin, [&] { return als->iterate(); }});
   for (const auto& [phase, seconds] : als->timings().phases()) result.timings.add(phase, seconds);
   result.communication =
-      check_traffic(x.comm(), als->sent(), result.iterations(), x.volume_rows() * options.num_components);
+      check_traffic(x.comm(), als->sent(), als->num_iterations(), x.volume_rows() * options.num_components);
+  result.max_condition = als->max_condition();
   result.model = std::move(*als).take_model();
   return result;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "polyad/algo/cp_objective.hpp"
@@ -32,12 +33,12 @@ class CpOpt {
   Iteration iterate() {
     if (!has_begun_) settle(objective_.evaluate(objective_.gradient()));
     has_begun_ = true;
-    if (is_stationary()) return {fit(), true};
-    if (descend()) return {fit()};
+    if (is_stationary()) return ended();
+    if (descend()) return now();
     memory_.clear();  // it may have led astray: once more, straight down
-    if (descend()) return {fit()};
+    if (descend()) return now();
     go_back();
-    return {fit(), true};
+    return ended();
   }
 
   const CpObjective<Real>& objective() const { return objective_; }
@@ -49,7 +50,12 @@ class CpOpt {
     return first_rows_of<Real>(matrices, objective_.num_owned());
   }
   void copy(const FactorVector<Real>& from, const FactorVector<Real>& to) { combine<Real>({{1, from}}, to); }
-  double fit() const { return fit_from<Real>(2 * now_.value); }
+  Iteration now() const { return {.fit = fit_from<Real>(2 * now_.value), .rounding = 2 * now_.rounding}; }
+  Iteration ended() const {
+    auto last = now();
+    last.is_last = true;
+    return last;
+  }
 
   // The gradient relative to what it is the sum of: below, it is rounding.
   bool is_stationary() const {
@@ -113,16 +119,16 @@ class CpOpt {
 template <class Real>
 CpResult<Real> cp_opt(const DistTensor<Real>& x, const CpOptions& options, const CpObserver& observe) {
   CpResult<Real> result;
-  const Stopwatch watch;
-  CpOpt<Real> opt(x, options);
-  result.timings.add("start", watch.seconds());
-  iterate(result, options, observe, [&] { return opt.iterate(); });
-  for (const auto& [phase, seconds] : opt.objective().timings().phases()) result.timings.add(phase, seconds);
-  result.timings.add("solve", opt.direction_seconds());
-  result.evaluations = opt.objective().num_evaluations();
-  result.communication = check_traffic(x.comm(), opt.objective().sent(), result.evaluations,
+  std::optional<CpOpt<Real>> opt;
+  const auto begin = [&] { result.timings.measure("start", [&] { opt.emplace(x, options); }); };
+  begin();
+  iterate(result, options, observe, {begin, [&] { return opt->iterate(); }});
+  for (const auto& [phase, seconds] : opt->objective().timings().phases()) result.timings.add(phase, seconds);
+  result.timings.add("solve", opt->direction_seconds());
+  result.evaluations = opt->objective().num_evaluations();
+  result.communication = check_traffic(x.comm(), opt->objective().sent(), result.evaluations,
                                        x.volume_rows() * options.num_components);
-  result.model = std::move(opt).take_model();
+  result.model = std::move(*opt).take_model();
   return result;
 }
 

@@ -18,17 +18,37 @@ double fit_from(double squared_residual) {
   return 1 - std::sqrt(std::max(0.0, squared_residual));
 }
 
+namespace {
+
+double squared_residual(double fit) {
+  return (1 - fit) * (1 - fit);
+}
+
+// Runs the method again up to an iteration that it has been through.
+template <class Real>
+void return_to(CpResult<Real>& result, const CpMethod& method, int iteration) {
+  const Stopwatch watch;
+  method.begin();
+  for (int i = 0; i < iteration; ++i) result.fit_trajectory[i] = method.iterate().fit;
+  result.model_iteration = iteration;
+  result.timings.add("iterate", watch.seconds());
+}
+
+}  // namespace
+
 template <class Real>
 void iterate(CpResult<Real>& result, const CpOptions& options, const CpObserver& observe,
-             const std::function<Iteration()>& once) {
-  double last_fit = 0;
+             const CpMethod& method) {
+  double last_fit = 0, rounding = 0;
   while (result.iterations() < options.max_iterations) {
     const Stopwatch watch;
-    const auto [fit, is_last] = once();
+    const auto [fit, error, is_last] = method.iterate();
     result.iteration_seconds.push_back(watch.seconds());
     result.timings.add("iterate", result.iteration_seconds.back());
     const double change = fit - std::exchange(last_fit, fit);
+    rounding = std::max(rounding, error);
     result.fit_trajectory.push_back(fit);
+    result.model_iteration = result.iterations();
     if (observe && !observe({result.iterations(), fit, change})) {
       result.stop = StopReason::observer;
       break;
@@ -38,6 +58,10 @@ void iterate(CpResult<Real>& result, const CpOptions& options, const CpObserver&
       break;
     }
   }
+  if (result.fit_trajectory.empty()) return;
+  const auto best = std::ranges::max_element(result.fit_trajectory);
+  if (squared_residual(last_fit) > squared_residual(*best) + rounding)
+    return_to(result, method, int(best - result.fit_trajectory.begin()) + 1);
 }
 
 Communication check_traffic(const Comm& comm, const Traffic& sent, int rounds, Index predicted) {
@@ -57,9 +81,7 @@ Communication check_traffic(const Comm& comm, const Traffic& sent, int rounds, I
 
 template double fit_from<float>(double);
 template double fit_from<double>(double);
-template void iterate(CpResult<float>&, const CpOptions&, const CpObserver&,
-                      const std::function<Iteration()>&);
-template void iterate(CpResult<double>&, const CpOptions&, const CpObserver&,
-                      const std::function<Iteration()>&);
+template void iterate(CpResult<float>&, const CpOptions&, const CpObserver&, const CpMethod&);
+template void iterate(CpResult<double>&, const CpOptions&, const CpObserver&, const CpMethod&);
 
 }  // namespace polyad

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
 // LAPACK's own interface: every implementation has it. NOLINTBEGIN(readability-identifier-naming)
@@ -36,47 +39,92 @@ class OneBlasThread {
   int before_ = openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 1;
 };
 
-// Inverts a matrix with unit diagonal; false when it is not safely definite. The pivots of a matrix with
-// unit diagonal bound its smallest eigenvalue from above.
-bool invert_by_cholesky(Matrix<double>& a, double epsilon) {
-  const int n = int(a.num_rows());
-  int info = 0;
-  dpotrf_("L", &n, a.flat().data(), &n, &info);
-  if (info != 0) return false;
-  for (Index i = 0; i < n; ++i)
-    if (a(i, i) * a(i, i) < 100 * n * epsilon) return false;
-  dpotri_("L", &n, a.flat().data(), &n, &info);
-  if (info != 0) return false;
-  // LAPACK's lower half is the upper half of a row-major matrix.
-  for (Index i = 0; i < n; ++i)
-    for (Index j = 0; j < i; ++j) a(i, j) = a(j, i);
-  return true;
+// The largest sum of absolute values in a row, which for a symmetric matrix is its 1-norm.
+double largest_row_sum(const Matrix<double>& a) {
+  double largest = 0;
+  for (Index i = 0; i < a.num_rows(); ++i) {
+    double sum = 0;
+    for (const double entry : a.row(i)) sum += std::abs(entry);
+    largest = std::max(largest, sum);
+  }
+  return largest;
 }
 
-Matrix<double> invert_by_eigenvalues(Matrix<double> a, double epsilon) {
+struct ConditionedInverse {
+  Matrix<double> inverse;
+  double condition;
+};
+
+// The inverse by Cholesky, or nothing where the condition number exceeds 1 / sqrt(epsilon). The pivots alone
+// cannot tell: they only bound the smallest eigenvalue from above. The 1-norms of matrix and inverse can, and
+// cost little once there is an inverse: a matrix too near to a singular one has none, or a huge one.
+std::optional<ConditionedInverse> invert_by_cholesky(const Matrix<double>& a, double epsilon) {
+  auto inverse = a;
+  const int n = int(a.num_rows());
+  int info = 0;
+  dpotrf_("L", &n, inverse.flat().data(), &n, &info);
+  if (info != 0) return std::nullopt;
+  dpotri_("L", &n, inverse.flat().data(), &n, &info);
+  if (info != 0) return std::nullopt;
+  // LAPACK's lower half is the upper half of a row-major matrix.
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < i; ++j) inverse(i, j) = inverse(j, i);
+  const double condition = largest_row_sum(a) * largest_row_sum(inverse);
+  if (!(condition * std::sqrt(epsilon) <= 1)) return std::nullopt;
+  return ConditionedInverse{std::move(inverse), condition};
+}
+
+// The matrix with the same eigenvectors and the eigenvalues inverted(value, largest value).
+template <class Inverted>
+ConditionedInverse invert_by_eigenvalues(Matrix<double> a, Inverted inverted) {
   const int n = int(a.num_rows()), work_size = 34 * n;
   std::vector<double> values(a.num_rows()), work(static_cast<std::size_t>(work_size));
   int info = 0;
   dsyev_("V", "L", &n, a.flat().data(), &n, values.data(), work.data(), &work_size, &info);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   Matrix<double> inverse(n, n);
-  if (info != 0) return inverse;  // finite input always converges
-  const double negligible = 100 * n * epsilon * std::max(values.back(), 0.0);
+  if (info != 0) return {std::move(inverse), infinity};  // finite input always converges
   for (Index k = 0; k < n; ++k) {
-    if (values[k] <= negligible) continue;
+    const double value = inverted(values[k], std::max(values.back(), 0.0));
+    if (value == 0) continue;
     const auto vector = a.row(k);  // LAPACK's k-th column
     for (Index i = 0; i < n; ++i)
-      for (Index j = 0; j < n; ++j) inverse(i, j) += vector[i] * vector[j] / values[k];
+      for (Index j = 0; j < n; ++j) inverse(i, j) += vector[i] * vector[j] * value;
   }
-  return inverse;
+  return {std::move(inverse), values.front() > 0 ? values.back() / values.front() : infinity};
 }
 
-// The components whose diagonal has an inverse.
-std::vector<Index> live_components(const Matrix<double>& v) {
-  std::vector<Index> live;
-  for (Index i = 0; i < v.num_rows(); ++i)
-    if (v(i, i) > 0 && std::isfinite(1 / v(i, i))) live.push_back(i);
-  return live;
-}
+// A symmetric matrix scaled to a unit diagonal, without the rows and columns whose diagonal has no inverse.
+class UnitDiagonal {
+ public:
+  explicit UnitDiagonal(const Matrix<double>& v) : size_(v.num_rows()) {
+    for (Index i = 0; i < size_; ++i)
+      if (v(i, i) > 0 && std::isfinite(1 / v(i, i))) {
+        live_.push_back(i);
+        scale_.push_back(1 / std::sqrt(v(i, i)));
+      }
+    const auto n = Index(live_.size());
+    matrix = Matrix<double>(n, n);
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < n; ++j) matrix(i, j) = v(live_[i], live_[j]) * scale_[i] * scale_[j];
+  }
+
+  // The inverse of what was scaled, from that of `matrix`; zero in the rows and columns left out.
+  Matrix<double> scale_back(const Matrix<double>& inverse) const {
+    Matrix<double> result(size_, size_);
+    for (std::size_t i = 0; i < live_.size(); ++i)
+      for (std::size_t j = 0; j < live_.size(); ++j)
+        result(live_[i], live_[j]) = inverse(Index(i), Index(j)) * scale_[i] * scale_[j];
+    return result;
+  }
+
+  Matrix<double> matrix;
+
+ private:
+  Index size_;
+  std::vector<Index> live_;
+  std::vector<double> scale_;
+};
 
 }  // namespace
 
@@ -90,21 +138,31 @@ Matrix<double> hadamard_except(std::span<const Matrix<double>> grams, int mode) 
 }
 
 Matrix<double> pseudo_inverse(const Matrix<double>& v, double epsilon) {
-  const auto live = live_components(v);
-  const auto n = Index(live.size());
-  Matrix<double> inverse(v.num_rows(), v.num_cols());
-  if (n == 0) return inverse;
-  std::vector<double> scale;
-  for (const Index i : live) scale.push_back(1 / std::sqrt(v(i, i)));
-  Matrix<double> scaled(n, n);
-  for (Index i = 0; i < n; ++i)
-    for (Index j = 0; j < n; ++j) scaled(i, j) = v(live[i], live[j]) * scale[i] * scale[j];
   const OneBlasThread alone;
-  auto factored = scaled;
-  if (!invert_by_cholesky(factored, epsilon)) factored = invert_by_eigenvalues(std::move(scaled), epsilon);
-  for (Index i = 0; i < n; ++i)
-    for (Index j = 0; j < n; ++j) inverse(live[i], live[j]) = factored(i, j) * scale[i] * scale[j];
-  return inverse;
+  const UnitDiagonal scaled(v);
+  if (scaled.matrix.num_rows() == 0) return {v.num_rows(), v.num_cols()};
+  if (const auto direct = invert_by_cholesky(scaled.matrix, epsilon))
+    return scaled.scale_back(direct->inverse);
+  const double negligible = 100 * double(v.num_rows()) * epsilon;
+  const auto truncated = invert_by_eigenvalues(scaled.matrix, [&](double value, double largest) {
+    return value > negligible * largest ? 1 / value : 0;
+  });
+  return scaled.scale_back(truncated.inverse);
+}
+
+NormalInverse invert_normal_matrix(const Matrix<double>& v, double epsilon) {
+  const OneBlasThread alone;
+  const UnitDiagonal scaled(v);
+  if (scaled.matrix.num_rows() == 0) return {{v.num_rows(), v.num_cols()}};
+  if (const auto direct = invert_by_cholesky(scaled.matrix, epsilon))
+    return {scaled.scale_back(direct->inverse), true, direct->condition};
+  // Continuous in the eigenvalue, so that rounding decides nothing.
+  const double damped = std::pow(epsilon, 2.0 / 3);
+  const auto result = invert_by_eigenvalues(scaled.matrix, [&](double value, double largest) {
+    const double least = damped * largest;
+    return value >= least ? 1 / value : std::max(value, 0.0) / (least * least);
+  });
+  return {scaled.scale_back(result.inverse), false, result.condition};
 }
 
 double sum_of_entries(const Matrix<double>& matrix) {

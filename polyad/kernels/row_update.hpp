@@ -17,15 +17,20 @@ struct RowSums {
   void operator+=(const RowSums& other);
 };
 
-// What turns rows m of an MTTKRP into rows a of the factor: the least squares a = m V^+, or those with
-// a >= 0, which are looked for from the rows that the factor has.
+// How rows m of an MTTKRP become rows a of the factor, from the rows a_0 that the factor has.
 struct RowSystem {
-  Matrix<double> inverse;            // V^+ with its columns scaled; for least squares
-  Matrix<double> v;                  // V; for a >= 0, and empty otherwise
-  std::vector<double> start, scale;  // for a >= 0, per component: of the old rows, and of the new
+  enum class Kind {
+    solve,    // the least squares a V = m:  a = m inverse
+    correct,  // the same where V is ill-conditioned:  a = a_0 + (m - a_0 V) inverse; see NormalInverse
+    descend   // those with a >= 0, by coordinate descent from a_0
+  };
+  Kind kind = Kind::solve;
+  Matrix<double> inverse;     // with its columns multiplied by `scale`; unless it is to descend
+  Matrix<double> v;           // unless it is to solve
+  std::vector<double> start;  // [component]: what the factor's columns are multiplied with to be a_0
+  std::vector<double> scale;  // [component]: what the new columns are multiplied with
 
-  bool is_nonnegative() const { return v.num_rows() > 0; }
-  Index num_components() const { return is_nonnegative() ? v.num_rows() : inverse.num_rows(); }
+  Index num_components() const { return kind == Kind::descend ? v.num_rows() : inverse.num_rows(); }
 };
 
 // The rows of an MTTKRP as sums of several parts, each filled by one thread, so that no two threads write

@@ -29,14 +29,15 @@ struct UpdaterShape {
 template <class Real, int Width>
 struct PaddedSystem {
   explicit PaddedSystem(const RowSystem& system)
-      : is_nonnegative(system.is_nonnegative()),
-        matrix(padded(is_nonnegative ? system.v : system.inverse)),
+      : kind(system.kind),
+        inverse(padded(system.inverse)),
+        v(padded(system.v)),
         start(padded(system.start)),
         scale(padded(system.scale)) {}
 
-  bool is_nonnegative;
-  Array<Real> matrix;        // V^+, or V for a >= 0
-  Array<Real> start, scale;  // for a >= 0
+  RowSystem::Kind kind;
+  Array<Real> inverse, v;
+  Array<Real> start, scale;
 
  private:
   static Array<Real> padded(const Matrix<double>& from) {
@@ -59,6 +60,7 @@ struct PaddedSystem {
 template <class Real, int Width>
 class alignas(64) RowUpdater {
   using Shape = UpdaterShape<Real, Width>;
+  using Kind = RowSystem::Kind;
 
  public:
   static constexpr int batch = 4;        // rows that are multiplied together
@@ -83,15 +85,15 @@ class alignas(64) RowUpdater {
 
   // Where the search for the b-th row begins, if there is one: at the row that the factor had.
   void start_from(int b, const Real* old) {
-    if (!system_->is_nonnegative) return;
+    if (system_->kind == Kind::solve) return;
     Real* a = new_row(b);
-    for (Index c = 0; c < n(); ++c) a[c] = std::max(old[c] * system_->start[c], Real{});
+    for (Index c = 0; c < n(); ++c) a[c] = old[c] * system_->start[c];
   }
 
   // Solves the first `count` rows of the batch, which belong to the given rows of the factor.
   void solve(int count, const Index* rows) {
-    if (system_->is_nonnegative)
-      for (int b = 0; b < count; ++b) descend(m(b), new_row(b));
+    if (system_->kind != Kind::solve)
+      for (int b = 0; b < count; ++b) improve(m(b), new_row(b));
     else if (count == batch)
       multiply<batch>(0);
     else
@@ -103,8 +105,8 @@ class alignas(64) RowUpdater {
 
   // Solves a row without counting it: for a row that another part counts.
   const Real* solve_only() {
-    if (system_->is_nonnegative)
-      descend(m(0), new_row(0));
+    if (system_->kind != Kind::solve)
+      improve(m(0), new_row(0));
     else
       multiply<1>(0);
     return new_row(0);
@@ -141,7 +143,7 @@ class alignas(64) RowUpdater {
     for (Index c = 0; c < stride(); c += tile) {
       Block<Real, tile> sum[Rows];
       for (Index k = 0; k < n(); ++k) {
-        const auto row = Block<Real, tile>::load(system_->matrix.data() + k * stride() + c);
+        const auto row = Block<Real, tile>::load(system_->inverse.data() + k * stride() + c);
 #pragma GCC unroll 8
         for (int i = 0; i < Rows; ++i) sum[i].add_scaled(m[i * stride() + k], row);
       }
@@ -150,36 +152,58 @@ class alignas(64) RowUpdater {
     }
   }
 
+  // A better row from the one that there is, in place.
+  [[gnu::noinline]] void improve(const Real* m, Real* a) {
+    if (system_->kind == Kind::correct)
+      correct(m, a);
+    else
+      descend(m, a);
+  }
+
+  // a + (m - a V) V^+, scaled.
+  void correct(const Real* m, Real* a) {
+    Real* rest = rest_.data();
+    find_rest(m, a);
+    for (Index r = 0; r < n(); ++r) a[r] *= system_->scale[r];
+    for (Index r = 0; r < n(); ++r) add_multiple(a, rest[r], system_->inverse, r);
+  }
+
   // Coordinate descent for min 1/2 a V a^T - m a^T over a >= 0 (HALS, seen from a row): each component in
   // turn is the best one for what the others are, until little moves: little beside the largest, because
   // whether an entry moves that is zero but for rounding is different in every format.
   void descend(const Real* m, Real* a) {
     constexpr int max_sweeps = 10;
     constexpr Real little = Real(1e-3);
-    Real* rest = rest_.data();  // m - a V
-    std::copy_n(m, stride(), rest);
-    for (Index r = 0; r < n(); ++r)
-      if (a[r] != 0) add_multiple(rest, -a[r], r);
+    Real* rest = rest_.data();
+    for (Index r = 0; r < n(); ++r) a[r] = std::max(a[r], Real{});
+    find_rest(m, a);
     Real farthest = 1, largest = 0;
     for (int sweep = 0; sweep < max_sweeps && farthest > little * largest; ++sweep) {
       farthest = largest = 0;
       for (Index r = 0; r < n(); ++r) {
-        const Real diagonal = system_->matrix[r * stride() + r];
+        const Real diagonal = system_->v[r * stride() + r];
         const Real better = diagonal > 0 ? std::max(a[r] + rest[r] / diagonal, Real{}) : Real{};
         const Real step = better - a[r];
         largest = std::max(largest, better);
         if (step == 0) continue;
         farthest = std::max(farthest, std::abs(step));
-        add_multiple(rest, -step, r);
+        add_multiple(rest, -step, system_->v, r);
         a[r] = better;
       }
     }
     for (Index r = 0; r < n(); ++r) a[r] *= system_->scale[r];
   }
-  // to += x * the r-th row of V
-  void add_multiple(Real* to, Real x, Index r) const {
+
+  // rest = m - a V
+  void find_rest(const Real* m, const Real* a) {
+    std::copy_n(m, stride(), rest_.data());
+    for (Index r = 0; r < n(); ++r)
+      if (a[r] != 0) add_multiple(rest_.data(), -a[r], system_->v, r);
+  }
+  // to += x * the r-th row of the matrix
+  void add_multiple(Real* to, Real x, const Array<Real>& matrix, Index r) const {
     constexpr int tile = Shape::tile;
-    const Real* row = system_->matrix.data() + r * stride();
+    const Real* row = matrix.data() + r * stride();
     for (Index c = 0; c < stride(); c += tile) {
       auto sum = Block<Real, tile>::load(to + c);
       sum.add_scaled(x, Block<Real, tile>::load(row + c));

@@ -78,11 +78,12 @@ std::string subject(const CpdPageContents& c) {
 
 std::string convergence(const CpdPageContents& c) {
   if (c.fit_trajectory.empty()) return "<p>There was no iteration.</p>\n";
-  std::string html =
-      fmt::format("<p>The run ended after {} ({}) with a fit of {:.6f}.",
-                  plural(std::ssize(c.fit_trajectory), "iteration"), escape_html(c.stop_reason), c.fit());
+  std::string html = fmt::format("<p>The run ended after {} ({}) with a fit of {:.6f}.",
+                                 plural(std::ssize(c.fit_trajectory), "iteration"),
+                                 escape_html(c.stop_reason), c.fit_trajectory.back());
   if (c.fit_trajectory.size() > 1)
-    html += fmt::format(" The last iteration changed it by {:.2g}.", c.fit() - c.fit_trajectory.rbegin()[1]);
+    html += fmt::format(" The last iteration changed it by {:.2g}.",
+                        c.fit_trajectory.back() - c.fit_trajectory.rbegin()[1]);
   return html + "</p>\n<figure>" + convergence_plot(c.fit_trajectory) + "</figure>\n";
 }
 

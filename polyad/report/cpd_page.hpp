@@ -21,6 +21,7 @@ struct CpdPageContents {
   std::string round, plan;             // what "iteration" or "evaluation" passes over the nonzeros, and how
   std::vector<int> mode_order;         // from 0; empty: all at once
   std::vector<double> fit_trajectory;  // [iteration]
+  int model_iteration = 0;             // from 1: that the model is of; 0 where there was none
   std::string stop_reason;             // "converged"
   int threads = 1, processes = 1;
   std::vector<std::pair<std::string, double>> phase_seconds;
@@ -29,7 +30,7 @@ struct CpdPageContents {
   std::vector<std::string> warnings;
   std::string version;  // "polyad 0.1.0"
 
-  double fit() const { return fit_trajectory.empty() ? 0 : fit_trajectory.back(); }
+  double fit() const { return model_iteration == 0 ? 0 : fit_trajectory[model_iteration - 1]; }
   double residual_norm() const { return (1 - fit()) * tensor_norm; }
   // The share of the squared norm that the model explains; below 0 for a model worse than none.
   double explained() const { return 1 - (1 - fit()) * (1 - fit()); }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -146,6 +147,8 @@ CpdRun describe_run(const PreparedTensor<Real>& x, const DecomposeOptions& optio
   run.chosen = x.chosen;
   run.weights = result.model.weights;
   run.fit_trajectory = result.fit_trajectory;
+  run.model_iteration = result.model_iteration;
+  run.max_condition = result.max_condition;
   run.evaluations = result.evaluations;
   run.iteration_seconds = result.iteration_seconds;
   run.stop = result.stop;
@@ -174,6 +177,13 @@ void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const 
   run.predicted = predict_time(loads, run.options.als.num_components, machine);
 }
 
+std::string fall_text(const CpdRun& run) {
+  if (run.model_iteration == std::ssize(run.fit_trajectory)) return "";
+  return fmt::format(
+      "the fit fell from {:.6f} at iteration {} to {:.6f} at the end; the model of iteration {} is kept",
+      run.fit(), run.model_iteration, run.fit_trajectory.back(), run.model_iteration);
+}
+
 std::string stop_text(StopReason stop) {
   switch (stop) {
     case StopReason::converged:
@@ -198,8 +208,12 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   json["fit"] = run.fit();
   json["fit_trajectory"] = run.fit_trajectory;
   json["iterations"] = run.fit_trajectory.size();
+  json["model_iteration"] = run.model_iteration;
   json["method"] = is_opt(run) ? "opt" : "als";
   if (is_opt(run)) json["evaluations"] = run.evaluations;
+  if (!is_opt(run))
+    json["condition"] =
+        std::isfinite(run.max_condition) ? nlohmann::ordered_json(run.max_condition) : nullptr;
   json["stop"] = stop_text(run.stop);
   json["rank"] = run.options.als.num_components;
   json["seed"] = run.options.als.seed;

@@ -21,6 +21,8 @@ struct CpdRun {
   int processes = 1, threads = 1;
   FormatOption chosen;
   std::vector<double> weights, fit_trajectory;
+  int model_iteration = 0;  // of CpResult, as is the next
+  double max_condition = 1;
   int evaluations = 0;  // with Method::opt; what is told per iteration is then per evaluation, but for times
   StopReason stop = StopReason::iteration_limit;
   double norm = 0;  // of the tensor
@@ -38,7 +40,7 @@ struct CpdRun {
   PredictedTime predicted;           // by the loads of the processes as they are,
   std::string machine = "built in";  // and constants from here
 
-  double fit() const { return fit_trajectory.empty() ? 0 : fit_trajectory.back(); }
+  double fit() const { return model_iteration == 0 ? 0 : fit_trajectory[model_iteration - 1]; }
   double residual_norm() const { return (1 - fit()) * norm; }
 };
 
@@ -54,6 +56,9 @@ void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const 
 nlohmann::ordered_json format_choice_json(const FormatChoice& choice);
 // The same for people: a table of the formats, and which one cpd takes and why.
 std::string format_choice_text(const FormatChoice& choice, Index num_components);
+
+// A warning if the fit fell and an earlier model was kept; else empty.
+std::string fall_text(const CpdRun& run);
 
 // "converged", "iteration limit" or "stopped".
 std::string stop_text(StopReason stop);

@@ -11,6 +11,7 @@
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/gathered_rows.hpp"
 #include "tests/support/generated.hpp"
+#include "tests/support/overfactored.hpp"
 #include "tests/support/shares.hpp"
 
 namespace polyad {
@@ -159,6 +160,28 @@ TEST(DistributedCpAls, goes_on_from_a_model_as_one_process_does) {
     const auto fits = go_on(prepare<double>(comm, share, options, silent, distribution));
     for (std::size_t i = 0; i < alone.size(); ++i)
       EXPECT_NEAR(squared_residual(fits[i]), squared_residual(alone[i]), 1e-12) << n;
+  }
+}
+
+TEST(DistributedCpAls, never_loses_fit_with_more_components_than_needed) {
+  const Comm comm = Comm::world();
+  const test::Threads one(1);
+  for (int n = 0; n < 60; ++n) {
+    const test::Overfactored c(n);
+    SCOPED_TRACE(c.describe());
+    const auto share = test::share_of(c.tensor, comm);
+    auto options = c.options;
+    options.format = test::format_of(n);
+    const Distributor distributor(comm, share, comm.size(), 1);
+
+    const auto result =
+        run(comm, share, options, test::some_distribution(distributor, comm.size(), n)).result;
+
+    EXPECT_LE(test::largest_rise(result.fit_trajectory), 1e-11);  // see cp_monotone_test
+    const auto alone = test::decompose(c.tensor, options);
+    if (std::max(alone.max_condition, result.max_condition) < 1e10) {
+      EXPECT_LE(test::largest_difference(result.fit_trajectory, alone.fits), 1e-10);
+    }
   }
 }
 

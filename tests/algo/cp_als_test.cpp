@@ -19,29 +19,7 @@ namespace {
 
 using test::decompose;
 using test::options_for;
-
-// What |X - model| is when it is added up place by place.
-double plain_fit(const SparseTensor<double>& x, const Kruskal<double>& model) {
-  std::vector<Index> at(x.extents().size(), 0);
-  double norm = 0, rest = 0;
-  SparseTensor<double> sorted = x;
-  sort_nonzeros(sorted, natural_mode_order(x.order()));
-  merge_duplicates(sorted);
-  Index z = 0;
-  for (bool more = true; more;) {
-    double value = 0;
-    if (z < sorted.num_nonzeros() && test::coordinates(sorted, z) == at) value = sorted.values()[z++];
-    norm += value * value;
-    const double difference = value - ref::entry<double>(model, at);
-    rest += difference * difference;
-    more = false;
-    for (int m = x.order() - 1; m >= 0 && !more; --m) {
-      more = ++at[m] < x.extent(m);
-      if (!more) at[m] = 0;
-    }
-  }
-  return norm == 0 ? 1 : 1 - std::sqrt(rest / norm);
-}
+using test::plain_fit;
 
 double squared(double x) {
   return x * x;

@@ -12,7 +12,7 @@ QUICK = ("-r", 4, "-i", 5, "--tol", 0)
 FORMATS = ("auto", "csf", "csf-one", "csf-two", "csf-all", "coo", "hicoo")
 
 # The keys are an interface; docs/json.md says what they mean.
-KEYS = {"fit", "fit_trajectory", "iterations", "method", "rank", "dims", "nnz", "processes", "threads", "distribution", "partition",
+KEYS = {"fit", "fit_trajectory", "iterations", "model_iteration", "condition", "method", "rank", "dims", "nnz", "processes", "threads", "distribution", "partition",
         "grid", "policy", "format", "precision", "seconds", "communication", "imbalance", "peak_memory_bytes"}
 INNER_KEYS = {
     "seconds": {"load", "distribute", "compress", "iterate", "per_iteration", "mttkrp", "solve", "gram", "norm",

@@ -88,6 +88,58 @@ TEST(UpdateRoot, does_so_in_single_precision) {
   expect_update_equals_its_parts<float>(3e-5);
 }
 
+// a_0 + (m - a_0 V) inverse, by the definition.
+template <class Real>
+Matrix<double> corrected(const Matrix<double>& m, const RowSystem& system, const Matrix<Real>& old) {
+  Matrix<double> start(old.num_rows(), old.num_cols()), rest = m;
+  for (Index row = 0; row < old.num_rows(); ++row)
+    for (Index r = 0; r < old.num_cols(); ++r) start(row, r) = double(old(row, r)) * system.start[r];
+  const auto modelled = product(start, system.v);
+  for (Index k = 0; k < std::ssize(rest.flat()); ++k) rest.flat()[k] -= modelled.flat()[k];
+  auto result = product(rest, system.inverse);
+  for (Index row = 0; row < old.num_rows(); ++row)
+    for (Index r = 0; r < old.num_cols(); ++r) result(row, r) += start(row, r) * system.scale[r];
+  return result;
+}
+
+template <class Real>
+void expect_correction(double tolerance) {
+  std::uint64_t seed = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (const Index n : test::component_counts()) {
+      const int threads = 1 + int(seed % 3);
+      const test::Threads set(threads);
+      FactorProblem<Real> p(shape.extents, shape.num_nonzeros, n, ++seed, shape.heavy);
+      p.factors[0] = test::random_matrix<Real>(p.tensor().extent(0), n, seed);
+      auto tensor = p.tensor();
+      const CsfTree<Real> tree(tensor, natural_mode_order(tensor.order()));
+      const auto cuts = cut_evenly(tree, threads, n);
+      RowSystem system{.kind = RowSystem::Kind::correct, .inverse = some_inverse(n), .v = some_inverse(n)};
+      for (Index r = 0; r < n; ++r) {
+        system.start.push_back(std::exp2(r % 3));
+        system.scale.push_back(std::exp2(-(r % 2)));
+      }
+      const auto m = ref::mttkrp<Real>(p.tensor(), p.factors, 0);
+      Matrix<Real> m_here(m.num_rows(), n);
+      std::ranges::copy(m.flat(), m_here.flat().begin());
+      const auto expected = corrected(m, system, p.factors[0]);
+      auto by_rows = p.factors[0];
+
+      update_rows(m_here, system, by_rows, {0, by_rows.num_rows()});
+      const auto sums = update_root<Real>({tree, cuts}, p.factors, system, nullptr);
+
+      ASSERT_LT(relative_difference(by_rows, expected), tolerance);
+      ASSERT_LT(relative_difference(p.factors[0], expected), tolerance);
+      const double inner = inner_product(m, p.factors[0]);
+      ASSERT_NEAR(sums.inner, inner, tolerance * (1 + std::abs(inner)) * double(n));
+    }
+}
+
+TEST(UpdateRoot, corrects_the_rows_that_there_were) {
+  expect_correction<double>(1e-12);
+  expect_correction<float>(1e-4);
+}
+
 // Whose rows are stored past the caches.
 TEST(UpdateRoot, of_a_factor_larger_than_the_caches_gives_the_same_bits) {
   for (const Index n : {8, 16, 24, 37})

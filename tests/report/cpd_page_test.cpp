@@ -41,6 +41,7 @@ CpdPageContents contents(const std::vector<Index>& extents, Index num_components
   c.plan = "mode 1, then mode 2";
   c.mode_order = {1, 0};
   c.fit_trajectory = {0.1, 0.35, 0.4};
+  c.model_iteration = 3;
   c.stop_reason = "converged";
   c.phase_seconds = {{"load", 0.0123}, {"iterate", 125}};
   c.peak_memory_bytes = 44400000;
@@ -108,6 +109,7 @@ TEST(CpdPage, is_sound_for_odd_models) {
       for (const auto& fits : std::vector<std::vector<double>>{
                {}, {0}, {1}, {0.5}, {-0.1, -0.1}, {0.3, 0.3 + 1e-14}, std::vector<double>(5000, 0.25)}) {
         c.fit_trajectory = fits;
+        c.model_iteration = int(fits.size());
         const auto page = cpd_page(c);
         ASSERT_EQ(fault_of(page), "");
         ASSERT_EQ(page.find("nan"), std::string::npos);

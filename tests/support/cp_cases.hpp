@@ -14,6 +14,29 @@ namespace polyad::test {
 
 // What every method for a CP decomposition must get right.
 
+// What |X - model| is when it is added up place by place.
+inline double plain_fit(const SparseTensor<double>& x, const Kruskal<double>& model) {
+  std::vector<Index> at(x.extents().size(), 0);
+  double norm = 0, rest = 0;
+  SparseTensor<double> sorted = x;
+  sort_nonzeros(sorted, natural_mode_order(x.order()));
+  merge_duplicates(sorted);
+  Index z = 0;
+  for (bool more = true; more;) {
+    double value = 0;
+    if (z < sorted.num_nonzeros() && coordinates(sorted, z) == at) value = sorted.values()[z++];
+    norm += value * value;
+    const double difference = value - ref::entry<double>(model, at);
+    rest += difference * difference;
+    more = false;
+    for (int m = x.order() - 1; m >= 0 && !more; --m) {
+      more = ++at[m] < x.extent(m);
+      if (!more) at[m] = 0;
+    }
+  }
+  return norm == 0 ? 1 : 1 - std::sqrt(rest / norm);
+}
+
 // Plants five components and expects that the best of several starts finds them; inspect(result) sees each.
 // The seed of the options is not used.
 template <class Inspect>

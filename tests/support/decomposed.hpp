@@ -15,6 +15,7 @@ struct Decomposed {
   Kruskal<double> model;  // with a row for every index
   std::vector<double> fits;
   StopReason stop = StopReason::iteration_limit;
+  double max_condition = 1;
 
   double fit() const { return fits.back(); }
 };
@@ -25,7 +26,7 @@ Decomposed decompose(const SparseTensor<double>& x, const DecomposeOptions& opti
   const auto prepared = prepare<Real>(Comm::self(), x, options, silent);
   auto result = polyad::decompose<Real>(prepared, options);
   const auto model = gather_rows(prepared.tensor, std::move(result.model));
-  return {with_all_rows(model, x.extents()), result.fit_trajectory, result.stop};
+  return {with_all_rows(model, x.extents()), result.fit_trajectory, result.stop, result.max_condition};
 }
 
 inline DecomposeOptions options_for(Index num_components, int iterations, double tolerance = 0,
@@ -42,6 +43,11 @@ inline double best_fit(const SparseTensor<double>& x, DecomposeOptions options, 
     best = std::max(best, decompose(x, options).fit());
   }
   return best;
+}
+
+// |X - model|^2 / |X|^2.
+inline double squared_residual(double fit) {
+  return (1 - fit) * (1 - fit);
 }
 
 inline void expect_finite(const Kruskal<double>& model) {

@@ -41,9 +41,4 @@ inline DecomposeOptions ten_iterations(const DistributedCase& c, int n) {
   return options;
 }
 
-// |X - model|^2 / |X|^2.
-inline double squared_residual(double fit) {
-  return (1 - fit) * (1 - fit);
-}
-
 }  // namespace polyad::test
