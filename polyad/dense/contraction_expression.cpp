@@ -23,8 +23,9 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// A letter or underscore, then letters, digits and underscores.
+// A letter or underscore, then letters, digits and underscores; primes may follow, as for indices.
 bool is_identifier(std::string_view name) {
+  while (!name.empty() && name.back() == '\'') name.remove_suffix(1);
   const auto is_word = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
          std::ranges::all_of(name, is_word);

@@ -19,6 +19,7 @@ TEST(ContractionExpression, assignments_and_einsum_strings_mean_the_same) {
   EXPECT_EQ(round_trip("C[a,b,j,i]=A[a,c,i,k]*B[b,c,j,k]"), expected);
   EXPECT_EQ(round_trip("acik,bcjk->abji"), expected);
   EXPECT_EQ(round_trip(" acik , b c j k -> abji "), expected);
+  EXPECT_EQ(round_trip("C'[ij] = A_2[ik] * B''[kj]"), "C'[ij] += A_2[ik] * B''[kj]");
   EXPECT_EQ(round_trip("X[ab, i1] += V[ab, c'] * T[c', i1]"), "X[ab,i1] += V[ab,c'] * T[c',i1]");
 }
 
@@ -64,7 +65,7 @@ TEST(ContractionExpression, nonsense_gets_a_sentence) {
          "expression 'C[ij] += A[ij]': expected a product of two tensors, as in C[ij] += A[ik] * B[kj]");
   expect("C[ij] += A[ik] * B",
          "expression 'C[ij] += A[ik] * B': expected a tensor with its indices, as in A[ik], found 'B'");
-  for (const std::string name : {"-A", "0.5 A", "2A", "2*A", "+A", "A'", "A B", "A.x", "- A", "\u03b1"}) {
+  for (const std::string name : {"-A", "0.5 A", "2A", "2*A", "+A", "'", "A B", "A.x", "- A", "\u03b1"}) {
     const auto text = "C[ij] = " + name + "[ik] * B[kj]";
     try {
       parse_contraction(text);
