@@ -50,15 +50,20 @@ double largest_row_sum(const Matrix<double>& a) {
   return largest;
 }
 
+// Up to which a product with the inverse is exact enough to be the solution.
+double direct_condition(double epsilon) {
+  return 1 / std::sqrt(epsilon);
+}
+
 struct ConditionedInverse {
   Matrix<double> inverse;
   double condition;
 };
 
-// The inverse by Cholesky, or nothing where the condition number exceeds 1 / sqrt(epsilon). The pivots alone
+// The inverse by Cholesky, or nothing where the condition number exceeds the given one. The pivots alone
 // cannot tell: they only bound the smallest eigenvalue from above. The 1-norms of matrix and inverse can, and
 // cost little once there is an inverse: a matrix too near to a singular one has none, or a huge one.
-std::optional<ConditionedInverse> invert_by_cholesky(const Matrix<double>& a, double epsilon) {
+std::optional<ConditionedInverse> invert_by_cholesky(const Matrix<double>& a, double max_condition) {
   auto inverse = a;
   const int n = int(a.num_rows());
   int info = 0;
@@ -70,7 +75,7 @@ std::optional<ConditionedInverse> invert_by_cholesky(const Matrix<double>& a, do
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < i; ++j) inverse(i, j) = inverse(j, i);
   const double condition = largest_row_sum(a) * largest_row_sum(inverse);
-  if (!(condition * std::sqrt(epsilon) <= 1)) return std::nullopt;
+  if (!(condition <= max_condition)) return std::nullopt;
   return ConditionedInverse{std::move(inverse), condition};
 }
 
@@ -141,7 +146,7 @@ Matrix<double> pseudo_inverse(const Matrix<double>& v, double epsilon) {
   const OneBlasThread alone;
   const UnitDiagonal scaled(v);
   if (scaled.matrix.num_rows() == 0) return {v.num_rows(), v.num_cols()};
-  if (const auto direct = invert_by_cholesky(scaled.matrix, epsilon))
+  if (const auto direct = invert_by_cholesky(scaled.matrix, direct_condition(epsilon)))
     return scaled.scale_back(direct->inverse);
   const double negligible = 100 * double(v.num_rows()) * epsilon;
   const auto truncated = invert_by_eigenvalues(scaled.matrix, [&](double value, double largest) {
@@ -154,10 +159,11 @@ NormalInverse invert_normal_matrix(const Matrix<double>& v, double epsilon) {
   const OneBlasThread alone;
   const UnitDiagonal scaled(v);
   if (scaled.matrix.num_rows() == 0) return {{v.num_rows(), v.num_cols()}};
-  if (const auto direct = invert_by_cholesky(scaled.matrix, epsilon))
-    return {scaled.scale_back(direct->inverse), true, direct->condition};
-  // Continuous in the eigenvalue, so that rounding decides nothing.
   const double damped = std::pow(epsilon, 2.0 / 3);
+  if (const auto exact = invert_by_cholesky(scaled.matrix, 1 / damped))
+    return {scaled.scale_back(exact->inverse), exact->condition <= direct_condition(epsilon),
+            exact->condition};
+  // Continuous in the eigenvalue, so that rounding decides nothing.
   const auto result = invert_by_eigenvalues(scaled.matrix, [&](double value, double largest) {
     const double least = damped * largest;
     return value >= least ? 1 / value : std::max(value, 0.0) / (least * least);

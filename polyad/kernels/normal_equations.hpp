@@ -28,7 +28,9 @@ struct NormalInverse {
   // damped for eigenvalues below epsilon^(2/3) of the largest. In directions in which V tells little, a_0
   // is kept or approached slowly; dropping them, as a pseudo-inverse does, would lose what a_0 has there.
   bool is_direct = true;
-  double condition = 1;  // of V with a unit diagonal; infinite where it is singular
+  // Of V with a unit diagonal, in the 1-norm, or above epsilon^(-2/3) in the 2-norm; infinite where V is
+  // singular.
+  double condition = 1;
 };
 NormalInverse invert_normal_matrix(const Matrix<double>& v, double epsilon);
 

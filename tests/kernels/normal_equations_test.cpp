@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "tests/support/factor_problem.hpp"
 
 namespace polyad {
@@ -56,6 +59,66 @@ TEST(PseudoInverse, does_not_mind_components_of_very_different_size) {
   const auto identity = times(v, pseudo_inverse(v));
 
   for (Index i = 0; i < 3; ++i) EXPECT_NEAR(identity(i, i), 1, 1e-12);
+}
+
+// Least squares |x - a K^T|^2 whose last two columns of K differ by about `difference`.
+struct NearlySingular {
+  NearlySingular(Index n, double difference, std::uint64_t seed)
+      : k(test::random_matrix<double>(2 * n, n, seed)), x(test::random_matrix<double>(1, 2 * n, seed + 1)) {
+    const auto other = test::random_matrix<double>(2 * n, 1, seed + 2);
+    for (Index i = 0; i < 2 * n; ++i) k(i, n - 1) = k(i, 0) + difference * other(i, 0);
+    Matrix<double> transposed(n, 2 * n);
+    for (Index i = 0; i < 2 * n; ++i)
+      for (Index j = 0; j < n; ++j) transposed(j, i) = k(i, j);
+    v = times(transposed, k);
+    m = times(x, k);
+  }
+
+  // In a higher precision: a may be large, and its terms cancel.
+  long double squared_residual(const Matrix<double>& a) const {
+    long double sum = 0;
+    for (Index i = 0; i < k.num_rows(); ++i) {
+      long double rest = x(0, i);
+      for (Index j = 0; j < k.num_cols(); ++j) rest -= static_cast<long double>(a(0, j)) * k(i, j);
+      sum += rest * rest;
+    }
+    return sum;
+  }
+  Matrix<double> solve(const NormalInverse& inverse, const Matrix<double>& start) const {
+    if (inverse.is_direct) return times(m, inverse.inverse);
+    auto rest = m, a = start;
+    const auto modelled = times(start, v);
+    for (Index j = 0; j < m.num_cols(); ++j) rest(0, j) -= modelled(0, j);
+    const auto step = times(rest, inverse.inverse);
+    for (Index j = 0; j < m.num_cols(); ++j) a(0, j) += step(0, j);
+    return a;
+  }
+
+  Matrix<double> k, x, v, m;
+};
+
+TEST(NormalInverse, never_makes_a_solution_worse_however_singular_the_matrix_is) {
+  constexpr double epsilon = std::numeric_limits<double>::epsilon();
+  bool is_direct_somewhere = false, is_corrected_somewhere = false;
+  for (const Index n : {2, 3, 8, 37})
+    for (int digits = 0; digits <= 18; ++digits) {
+      const NearlySingular p(n, std::pow(10, -digits), std::uint64_t(100 * n + digits));
+      auto a = test::random_matrix<double>(1, n, 7);
+      const auto inverse = invert_normal_matrix(p.v, epsilon);
+
+      for (int round = 0; round < 4; ++round) {
+        const auto better = p.solve(inverse, a);
+        ASSERT_LE(p.squared_residual(better), p.squared_residual(a) + 1e-12) << n << ", " << digits;
+        a = better;
+      }
+
+      (inverse.is_direct ? is_direct_somewhere : is_corrected_somewhere) = true;
+      if (digits >= 1 && digits <= 6) {  // the square of the difference is the smallest eigenvalue, about
+        EXPECT_GT(inverse.condition, std::pow(10, 2 * digits - 2)) << n << ", " << digits;
+        EXPECT_LT(inverse.condition, 1e4 * double(n * n) * std::pow(10, 2 * digits)) << n << ", " << digits;
+      }
+    }
+  EXPECT_TRUE(is_direct_somewhere && is_corrected_somewhere);
 }
 
 TEST(HadamardExcept, leaves_one_mode_out) {
