@@ -19,6 +19,7 @@ struct Args {
   CommonOptions common;
   InputOptions input;
   std::string fix;
+  bool force = false;
   Index max_shown = 20;
 };
 
@@ -47,8 +48,10 @@ Index count_zeros(const SparseTensor<double>& x) {
 
 void run(const Comm& comm, const Args& args) {
   require_one_process(comm, "check");
-  Console console(comm, args.common);
   if (!args.fix.empty()) io::output_format(args.fix, {});  // a wrong name is told before the reading
+  auto plan = plan_input(args.input);
+  plan.writes_labelled("--fix", args.fix, existing(args.force));
+  Console console(comm, args.common, plan);
   std::vector<io::Problem> problems;
   io::ReadOptions read = read_options(args.input);
   read.progress = &console.progress();
@@ -100,6 +103,7 @@ void add_check(CLI::App& app, const Comm& comm) {
   auto* command = app.add_subcommand("check", "Read everything and report every fault with its line");
   add_input_options(*command, args->input);
   command->add_option("--fix", args->fix, "Write what is sound to this file, sorted, duplicates added up");
+  add_force_option(*command, args->force);
   command->add_option("--max-shown", args->max_shown, "Faults to show (all are counted)")
       ->capture_default_str();
   add_common_options(*command, args->common);

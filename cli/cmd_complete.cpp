@@ -16,6 +16,7 @@
 #include "polyad/comm/runtime.hpp"
 #include "polyad/dist/move_nonzeros.hpp"
 #include "polyad/io/rating_model_file.hpp"
+#include "polyad/io/write_tensor.hpp"
 #include "polyad/kernels/ranking_metrics.hpp"
 #include "polyad/report/completion_page.hpp"
 #include "polyad/report/completion_report.hpp"
@@ -117,6 +118,20 @@ void check_labels(const io::LoadedTensor& loaded, const Args& args) {
   }
 }
 
+// Collective.
+template <class Real>
+void check_space(const Comm& comm, const SparseTensor<double>& share, const Args& args) {
+  if (args.out.empty()) return;
+  const Index num_ratings = comm.all_reduce(share.num_nonzeros());
+  collectively(comm, [&] {
+    if (comm.rank() != 0) return;
+    const double rows = double(share.extent(0)) + double(share.extent(1));
+    const double row_bytes = double(args.complete.num_factors + 2) * sizeof(Real);  // with bias and squares
+    require_space(args.out, rows * row_bytes + io::least_bytes("training.ptb", share.extents(), num_ratings),
+                  "the model would take about");
+  });
+}
+
 // Brings ratings, and those of a test file, to the processes that have their users; counts duplicates.
 template <class Real>
 SplitRatings split_by_users(const Comm& comm, SplitRatings shares, const TestSource& test,
@@ -133,19 +148,17 @@ SplitRatings split_by_users(const Comm& comm, SplitRatings shares, const TestSou
 
 template <class Real>
 ReadyRatings<Real> make_ready(const Comm& comm, const Args& args, const CompletionOptions& options,
-                              const MachineModel& machine, Console& console) {
-  const auto test = parse_test(args.test, options.seed);
+                              const TestSource& test, const MachineModel& machine, Console& console) {
   auto layout = parse_layout(args, comm.size());
   layout.row = {options.num_factors, travelling_words(options).per_row(), sizeof(Real)};
   layout.machine = machine;
-  collectively(comm, [&] { check_places(args, test); });
-
   const Index start_bytes = peak_memory_bytes();
   Stopwatch watch;
   ReadyRatings<Real> ready(comm);
   auto loaded = load(comm, args.input, console);
   require_ratings(loaded, args.input.path);
   check_labels(loaded, args);
+  check_space<Real>(comm, loaded.tensor, args);
   TestRatings from_file{SparseTensor<double>(loaded.tensor.extents()), 0};
   if (!test.file.empty()) from_file = load_test(comm, test.file, args.input, loaded, console);
   ready.num_unknown = from_file.num_unknown;
@@ -201,10 +214,11 @@ void describe_input(const Comm& comm, const Args& args, const ReadyRatings<Real>
 
 template <class Real>
 void run_with(const Comm& comm, const Args& args) {
-  Console console(comm, args.common);
   auto options = parse_training(args);
+  const auto test = parse_test(args.test, options.seed);
+  Console console(comm, args.common, file_plan(args, test));
   const auto machine = load_machine(comm);
-  auto ready = make_ready<Real>(comm, args, options, machine.model, console);
+  auto ready = make_ready<Real>(comm, args, options, test, machine.model, console);
   // The step that was left of it, unless one is asked for; an inverse one follows from the epoch.
   const bool is_step_kept = ready.earlier && args.step == 0 && ready.earlier->training.step > 0;
   if (is_step_kept && options.step.kind != StepSchedule::Kind::inverse)

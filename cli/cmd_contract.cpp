@@ -18,6 +18,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/dense/contract_tensors.hpp"
+#include "polyad/io/npy_file.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -25,7 +26,7 @@ namespace {
 struct Args {
   CommonOptions common;
   std::string expression, a, b, out, grid = "auto", stationary = "auto", memory;
-  bool explain = false;
+  bool explain = false, force = false;
 };
 
 using Inputs = std::pair<NpyInput, NpyInput>;
@@ -134,18 +135,27 @@ void contract_files(const Comm& comm, const Args& args, const Inputs& files, Con
   progress.finish();
 }
 
-void check_places(const Args& args) {
-  using Type = std::filesystem::file_type;
-  if (!args.out.empty()) check_place(args.out, Type::regular);
-  const auto& json = args.common.json;
-  if (!json.empty() && json != "-") check_place(json, Type::regular);
-  check_distinct({{"the first input", args.a}, {"the second input", args.b}},
-                 {{"--out", args.out}, {"--json", json == "-" ? "" : json}});
+FilePlan file_plan(const Args& args) {
+  FilePlan plan;
+  plan.reads("the first input", args.a).reads("the second input", args.b);
+  plan.reads("the constants of this machine", machine_file());
+  return plan.writes("--out", args.out, existing(args.force));
+}
+
+// The size of the result is known before anything is read.
+void check_output(const Comm& comm, const Args& args, const ContractionProblem& problem, Index width) {
+  if (args.out.empty()) return;
+  collectively(comm, [&] {
+    if (comm.rank() != 0) return;
+    io::check_placed_file(args.out);
+    double bytes = double(width);
+    for (const Index extent : problem.extents_of(problem.expression.c)) bytes *= double(extent);
+    require_space(args.out, bytes, "the result takes");
+  });
 }
 
 void run(const Comm& comm, const Args& args) {
-  Console console(comm, args.common);
-  collectively(comm, [&] { check_places(args); });
+  Console console(comm, args.common, file_plan(args));
   const auto expression = collectively(comm, [&] { return parse_contraction(args.expression); });
   require_same_files(comm, {args.a, args.b});
   const auto files = collectively(comm, [&] {
@@ -158,6 +168,7 @@ void run(const Comm& comm, const Args& args) {
                        return choose(comm, args, of_diagonals(expression), files,
                                      choice_of(args, machine, width));
                      }));
+  check_output(comm, args, result.plan.problem, width);
   result.out = args.out;
   result.machine = known.source;
   result.precision = width == sizeof(double) ? "double" : "single";
@@ -188,6 +199,7 @@ void add_contract(CLI::App& app, const Comm& comm) {
   command->add_option("a", args->a, "The first tensor: an .npy file")->required();
   command->add_option("b", args->b, "The second tensor: an .npy file")->required();
   command->add_option("-o,--out", args->out, "Write the result: an .npy file");
+  add_force_option(*command, args->force);
   command->add_option("--grid", args->grid, "Of the processes: 2x3x1, or auto")->capture_default_str();
   command->add_option("--stationary", args->stationary, "Which tensor is not moved")
       ->capture_default_str()

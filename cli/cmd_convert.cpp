@@ -17,13 +17,16 @@ struct Args {
   CommonOptions common;
   InputOptions input;
   std::string output, output_format;
-  bool compress = false;
+  bool compress = false, force = false;
 };
 
-void convert_tensor(const Comm& comm, const Args& args, Console& console) {
+void convert_tensor(const Comm& comm, const Args& args) {
   io::WriteOptions write{{}, args.compress};
   if (!args.output_format.empty()) write.format = io::format_by_name(args.output_format);
   const auto format = io::output_format(args.output, write);  // a wrong name is told before the reading
+  auto plan = plan_input(args.input);
+  plan.writes_labelled("the output", args.output, existing(args.force));
+  Console console(comm, args.common, plan);
   const auto loaded = load(comm, args.input, console);
   const auto& x = loaded.tensor;
   const auto label_files = save(args.output, loaded, write, console);
@@ -43,7 +46,21 @@ bool has_tensor_options(const InputOptions& input) {
          !input.labels.empty();
 }
 
-void convert_kruskal(const Args& args, const Console& console) {
+// A directory is replaced as a model; --force is needed for that as for a file.
+FilePlan plan_kruskal(const Args& args, io::KruskalFormat format) {
+  FilePlan plan;
+  plan.reads("the input", args.input.path);
+  const std::filesystem::path output(args.output);
+  if (format != io::KruskalFormat::splatt) return plan.writes("the output", output, existing(args.force));
+  return plan.writes_model("the output", output, [=, force = args.force] {
+    io::check_kruskal_place(output, format);
+    std::error_code ignored;
+    if (!force && std::filesystem::is_directory(output, ignored) && io::looks_like_kruskal(output))
+      throw Error(Errc::bad_option, "holds a model already; --force replaces it", {output.string(), 0});
+  });
+}
+
+void convert_kruskal(const Comm& comm, const Args& args) {
   const auto format = io::kruskal_format_by_extension(args.output);
   if (!format || !args.output_format.empty() || args.compress)
     throw Error(Errc::bad_option,
@@ -52,6 +69,7 @@ void convert_kruskal(const Args& args, const Console& console) {
   if (has_tensor_options(args.input))
     throw Error(Errc::bad_option, "holds a Kruskal tensor: only its path and the output are to be given",
                 {args.input.path, 0});
+  const Console console(comm, args.common, plan_kruskal(args, *format));
   const auto model = io::read_kruskal(args.input.path);
   io::write_kruskal(args.output, model, *format);
   std::vector<Index> dims;
@@ -64,11 +82,10 @@ void convert_kruskal(const Args& args, const Console& console) {
 
 void run(const Comm& comm, const Args& args) {
   require_one_process(comm, "convert");
-  Console console(comm, args.common);
   if (args.input.format.empty() && io::looks_like_kruskal(args.input.path))
-    convert_kruskal(args, console);
+    convert_kruskal(comm, args);
   else
-    convert_tensor(comm, args, console);
+    convert_tensor(comm, args);
 }
 
 std::string format_list() {
@@ -90,6 +107,7 @@ void add_convert(CLI::App& app, const Comm& comm) {
       ->required();
   command->add_option("--output-format", args->output_format, "Write this format, whatever the extension");
   command->add_flag("--compress", args->compress, "Compress a .ptb");
+  add_force_option(*command, args->force);
   add_common_options(*command, args->common);
   command->footer("Example: polyad convert data/debian.tns.gz debian.ptb\n\n" + format_list());
   command->callback([args, comm] { run(comm, *args); });

@@ -68,46 +68,46 @@ io::KruskalFormat output_format(const std::string& out) {
   return *format;
 }
 
-// Refuses what the disk certainly has no room for: a model is written with a row for every index, and a
-// number takes 8 bytes in an .npz and 2 or more as text.
-void check_room(const std::string& out, std::span<const Index> extents, Index num_components) {
-  const auto place = std::filesystem::absolute(out).lexically_normal();
-  std::error_code unknown;
-  auto folder = place.filename().empty() ? place.parent_path() : place;
-  if (!std::filesystem::is_directory(folder, unknown)) folder = folder.parent_path();
-  const auto space = std::filesystem::space(folder, unknown);
-  if (unknown || io::has_gzip_extension(out)) return;
-  double numbers = 0;
-  for (const Index extent : extents) numbers += double(extent) * double(num_components);
-  const double bytes = numbers * (output_format(out) == io::KruskalFormat::npz ? 8 : 2);
-  if (bytes > double(space.available))
-    throw Error(
-        Errc::resource,
-        fmt::format("--out would write at least {} of factors, with a row for every index of {}; {} are "
-                    "left there",
-                    with_prefix(bytes, "B"), dims_text(extents), with_prefix(double(space.available), "B")));
+FilePlan file_plan(const Args& args) {
+  auto plan = plan_input(args.input);
+  plan.reads("the file that --partition names", partition_file(args.distribution));
+  plan.reads("the constants of this machine", machine_file());
+  if (!args.out.empty()) {
+    const auto format = output_format(args.out);
+    const auto check = [out = args.out, format] { io::check_kruskal_place(out, format); };
+    if (format == io::KruskalFormat::splatt)
+      plan.writes_model("--out", args.out, check);
+    else
+      plan.writes_labelled("--out", args.out).requires_of_last(check);
+  }
+  return plan.writes("--report", args.page);
 }
 
-void check_places(const Args& args) {
-  using Type = std::filesystem::file_type;
-  if (!args.out.empty())
-    check_place(args.out,
-                output_format(args.out) == io::KruskalFormat::splatt ? Type::directory : Type::regular);
-  if (!args.page.empty()) check_place(args.page, Type::regular);
-  const auto& json = args.common.json;
-  if (!json.empty() && json != "-") check_place(json, Type::regular);
-  auto inputs = input_paths(args.input);
-  inputs.push_back({"the file that --partition names", partition_file(args.distribution)});
-  check_distinct(inputs, {{"--out", args.out}, {"--report", args.page}, {"--json", json == "-" ? "" : json}});
+// A model has a row for every index, also for those without nonzeros.
+void check_space(const Args& args, std::span<const Index> extents, Index num_nonzeros) {
+  const Index num_components = args.decompose.als.num_components;
+  require_space(
+      args.out, io::predicted_bytes(args.out, output_format(args.out), extents, num_nonzeros, num_components),
+      fmt::format("with a row for every index of {} the model would take about", dims_text(extents)));
 }
 
 template <class Real>
-void save_model(const Args& args, const KruskalRows<Real>& model, std::span<const ModeLabels> labels,
-                Console& console) {
+void save_model(const Args& args, CpdRun& run, const KruskalRows<Real>& model,
+                std::span<const ModeLabels> labels, Console& console) {
+  const Stopwatch watch;
   const auto format = output_format(args.out);
   console.progress().begin("writing " + args.out);
-  io::write_kruskal(args.out, model, format);
-  io::write_label_files(io::labels_anchor(args.out, format), labels);
+  if (format == io::KruskalFormat::splatt) {
+    io::write_kruskal(args.out, model, format, [&](const std::filesystem::path& directory) {
+      io::write_label_files(io::labels_anchor(directory, format), labels);
+      run.output_seconds = watch.seconds();
+      write_text(directory / "summary.json", cpd_json(run).dump(2) + "\n");
+    });
+  } else {
+    io::write_kruskal(args.out, model, format);
+    io::write_label_files(io::labels_anchor(args.out, format), labels);
+    run.output_seconds = watch.seconds();
+  }
   console.progress().finish();
   console.say(args.out + ": the model");
 }
@@ -146,15 +146,11 @@ void save_page(const Args& args, const CpdRun& run, ComponentSummary summary, Co
 template <class Real>
 void save_all(const Args& args, CpdRun& run, const KruskalRows<Real>& model,
               std::span<const FormatOption> formats, std::span<const ModeLabels> labels, Console& console) {
-  const Stopwatch watch;
-  if (!args.out.empty()) save_model(args, model, labels, console);
-  run.output_seconds = watch.seconds();
+  if (!args.out.empty()) save_model(args, run, model, labels, console);
   auto summary = summarise_components(model, labels, args.num_strongest);
   console.say(cpd_text(run, formats));
   console.say("\n" + components_text(summary, 100, 10, args.num_strongest));
   if (!args.page.empty()) save_page(args, run, std::move(summary), console);
-  if (!args.out.empty() && output_format(args.out) == io::KruskalFormat::splatt)
-    write_text(std::filesystem::path(args.out) / "summary.json", cpd_json(run).dump(2) + "\n");
 }
 
 // What distributions are weighed by, besides time. All processes weigh with the most threads that one has, so
@@ -171,8 +167,7 @@ MemoryLimit memory_limit(const DecomposeOptions& options, int most_threads) {
 
 template <class Real>
 void run_with(const Comm& comm, const Args& args) {
-  Console console(comm, args.common);
-  collectively(comm, [&] { check_places(args); });
+  Console console(comm, args.common, file_plan(args));
   DecomposeOptions options = args.decompose;
   options.method = parse_method(args);
   if (!args.memory.empty()) options.max_bytes = parse_bytes(args.memory, "--memory");
@@ -180,10 +175,12 @@ void run_with(const Comm& comm, const Args& args) {
   Stopwatch watch;
   auto loaded = load(comm, args.input, console);
   const double load_seconds = watch.lap();
+  const Index num_nonzeros = comm.all_reduce(loaded.tensor.num_nonzeros());
   if (!args.out.empty())
     collectively(comm, [&] {
+      if (comm.rank() != 0) return;
       io::check_label_files(io::labels_anchor(args.out, output_format(args.out)), loaded.labels);
-      if (comm.rank() == 0) check_room(args.out, loaded.tensor.extents(), options.als.num_components);
+      check_space(args, loaded.tensor.extents(), num_nonzeros);
     });
   options.mode_order = parse_mode_order(args.mode_order, loaded.tensor.order());
   options.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());

@@ -88,7 +88,9 @@ nlohmann::ordered_json calibrate_machine(const Comm& comm, Console& console) {
 }
 
 void run(const Comm& comm, const Args& args) {
-  Console console(comm, args.common);
+  FilePlan plan;
+  if (args.calibrate) plan.reads("the file of this machine", machine_file());  // created with its folder
+  Console console(comm, args.common, plan);
   const auto memory = machine_memory();
   const bool threads_ok = comm.all_reduce(std::int32_t(threads_work()), Reduce::min) == 1;
   const bool messages_ok = messages_arrive(comm);

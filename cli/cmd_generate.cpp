@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/option_text.hpp"
+#include "cli/output.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/io/kruskal.hpp"
 #include "polyad/io/write_tensor.hpp"
@@ -35,18 +36,23 @@ std::filesystem::path beside(const std::filesystem::path& output, const std::str
 // The phases of a command, their times, and what was written.
 class Maker {
  public:
-  Maker(const Comm& comm, const Args& args, const std::string& kind)
-      : console_(comm, args.common), args_(args) {
-    require_one_process(comm, "generate");
-    io::output_format(args.output, {});  // a wrong name is told before the work
+  // `beside`: a further file that is written.
+  Maker(const Comm& comm, const Args& args, const std::string& kind, const std::filesystem::path& beside = {})
+      : console_(comm, args.common, file_plan(comm, args, beside)), args_(args) {
     json_ = {{"kind", kind}, {"seed", args.seed}, {"files", nlohmann::ordered_json::array()}};
   }
 
+  // Refuses, before they are drawn, nonzeros that the disk certainly has no space for.
+  void expect(std::span<const Index> dims, Index num_nonzeros) const {
+    require_space(args_.output, io::least_bytes(args_.output, dims, num_nonzeros),
+                  "the tensor would take at least");
+  }
   template <class Fn>
   auto draw(Fn fn) {
     return timings_.measure("generate", [&] { return console_.progress().during("drawing", fn); });
   }
   void write(const std::filesystem::path& path, const SparseTensor<double>& x) {
+    require_space(path, io::predicted_bytes(path, x, {}), "the tensor would take about");
     console_.progress().begin("writing " + path.filename().string());
     timings_.measure("write", [&] { io::write_tensor(path, x, {}); });
     console_.progress().finish();
@@ -67,6 +73,13 @@ class Maker {
   }
 
  private:
+  static FilePlan file_plan(const Comm& comm, const Args& args, const std::filesystem::path& beside) {
+    require_one_process(comm, "generate");
+    io::output_format(args.output, {});  // a wrong name is told before the work
+    FilePlan plan;
+    return plan.writes("the output", args.output).writes("what lies beside the output", beside);
+  }
+
   Console console_;
   const Args& args_;
   Timings timings_;
@@ -99,6 +112,7 @@ void run_skewed(const Comm& comm, const SkewedArgs& args, const std::string& kin
   if (args.ordered) options.labels = Labels::ordered;
   if (!args.block_dims.empty()) options.block_dims = parse_dims(args.block_dims, "--block-dims");
   if (!args.corner_dims.empty()) options.corner_dims = parse_dims(args.corner_dims, "--corner-dims");
+  maker.expect(options.dims, options.num_nonzeros);
   maker.write(args.output, maker.draw([&] { return generate_skewed(options); }));
   maker.finish();
 }
@@ -202,6 +216,7 @@ void add_like(CLI::App& generate, const Comm& comm) {
     SkewedOptions options = like(args->name, args->scale);
     options.seed = args->seed;
     if (args->num_nonzeros > 0) options.num_nonzeros = args->num_nonzeros;
+    maker.expect(options.dims, options.num_nonzeros);
     maker.write(args->output, maker.draw([&] { return generate_skewed(options); }));
     maker.finish();
   });
@@ -224,13 +239,14 @@ void add_planted(CLI::App& generate, const Comm& comm) {
       ->check(fault_of_real);
   kind->footer("Example: polyad generate planted x.tns --dims 300x200x100 --nnz 50000 -r 5 --noise 0.1");
   kind->callback([args, comm] {
-    Maker maker(comm, *args, "planted");
+    const auto truth = beside(args->output, "-truth", ".ktensor");
+    Maker maker(comm, *args, "planted", truth);
     PlantedOptions options = args->planted;
     options.seed = args->seed;
     options.dims = parse_dims(args->dims, "--dims");
+    maker.expect(options.dims, options.num_nonzeros);
     const Planted planted = maker.draw([&] { return generate_planted(options); });
     maker.write(args->output, planted.tensor);
-    const auto truth = beside(args->output, "-truth", ".ktensor");
     io::write_kruskal(truth, planted.truth, io::KruskalFormat::ktensor);
     maker.tell(truth, fmt::format("the {} components that were planted", planted.truth.num_components()));
     maker.finish();
@@ -260,12 +276,14 @@ void add_ratings(CLI::App& generate, const Comm& comm) {
       ->check(fault_of_real);
   kind->footer("Example: polyad generate ratings r.tns --users 1000 --items 500 --nnz 50000 --test 0.1");
   kind->callback([args, comm] {
-    Maker maker(comm, *args, "ratings");
     RatingsOptions ratings = args->ratings;
     ratings.seed = args->seed;
+    const auto test = beside(args->output, "-test");
+    Maker maker(comm, *args, "ratings", ratings.test_fraction > 0 ? test : "");
+    maker.expect(std::vector{ratings.num_users, ratings.num_items}, ratings.num_ratings);
     const Ratings made = maker.draw([&] { return generate_ratings(ratings); });
     maker.write(args->output, made.train);
-    if (ratings.test_fraction > 0) maker.write(beside(args->output, "-test"), made.test);
+    if (ratings.test_fraction > 0) maker.write(test, made.test);
     maker.note("noise_floor", made.noise_floor);
     maker.finish();
   });

@@ -31,7 +31,7 @@ struct Args {
   std::uint64_t seed = 1;
   std::string out, hypergraph_out, cache;
   OlderPartition older;
-  bool no_cache = false;
+  bool no_cache = false, force = false;
 };
 
 bool is_hypergraph_file(const std::string& path) {
@@ -128,16 +128,13 @@ void check_hypergraph_input(const Args& args) {
 void check(const Args& args) {
   check_method(args);
   if (is_hypergraph_file(args.input.path)) check_hypergraph_input(args);
-  using Type = std::filesystem::file_type;
-  for (const auto& path : {args.out, args.hypergraph_out})
-    if (!path.empty()) check_place(path, Type::regular);
-  const auto& json = args.common.json;
-  if (!json.empty() && json != "-") check_place(json, Type::regular);
-  auto inputs = input_paths(args.input);
-  inputs.push_back({"the file that --refine names", args.older.path});
-  check_distinct(inputs, {{"--out", args.out},
-                          {"--write-hypergraph", args.hypergraph_out},
-                          {"--json", json == "-" ? "" : json}});
+}
+
+FilePlan file_plan(const Args& args) {
+  auto plan = plan_input(args.input);
+  plan.reads("the file that --refine names", args.older.path);
+  plan.writes("--out", args.out, existing(args.force));
+  return plan.writes("--write-hypergraph", args.hypergraph_out, existing(args.force));
 }
 
 void check_num_parts(const Args& args, Index num_vertices) {
@@ -182,6 +179,8 @@ void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run
   run.options = options.hypergraph;
   run.model = args.model;
   run.load_seconds = watch.lap();
+  if (!args.out.empty())
+    require_space(args.out, 2.0 * double(count), "a part for each of them would take at least");
   if (!args.hypergraph_out.empty()) io::write_hypergraph(args.hypergraph_out, model_of(x, options));
   watch.lap();
   const auto folder = cache_folder(args.cache);
@@ -202,9 +201,9 @@ void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run
 }
 
 void run(const Comm& comm, const Args& args) {
-  Console console(comm, args.common);
   require_one_process(comm, "partition");
   check(args);
+  Console console(comm, args.common, file_plan(args));
   PartitionRun run;
   run.method = parse_method(args.method);
   run.options = parse(args).hypergraph;
@@ -271,6 +270,7 @@ void add_partition(CLI::App& app, const Comm& comm) {
                       "Of slices: the dimensions of the tensor that it is of, if that has grown since");
   command->add_option("--out", args->out, "Write a part per nonzero, slice, row or column, a line each");
   command->add_option("--write-hypergraph", args->hypergraph_out, "Write what is partitioned as x.hgr");
+  add_force_option(*command, args->force);
   command->add_flag("--no-cache", args->no_cache,
                     "Neither look for the partition in the cache nor store it there");
   add_cache_option(*command, args->cache);

@@ -34,14 +34,11 @@ struct Args {
 
 constexpr Index max_processes = 1 << 20, max_counts = 100;
 
-void check_places(const Args& args) {
-  using Type = std::filesystem::file_type;
-  if (!args.page.empty()) check_place(args.page, Type::regular);
-  const auto& json = args.common.json;
-  if (!json.empty() && json != "-") check_place(json, Type::regular);
-  auto inputs = input_paths(args.input);
-  inputs.push_back({"the file that --partition names", partition_file(args.distribution)});
-  check_distinct(inputs, {{"--report", args.page}, {"--json", json == "-" ? "" : json}});
+FilePlan file_plan(const Args& args) {
+  auto plan = plan_input(args.input);
+  plan.reads("the file that --partition names", partition_file(args.distribution));
+  plan.reads("the constants of this machine", machine_file());
+  return plan.writes("--report", args.page);
 }
 
 // Partitions that are made or read, not counted out.
@@ -108,11 +105,10 @@ CompletionPlanArgs completion_args(const Args& args) {
 }
 
 void run(const Comm& comm, const Args& args) {
-  Console console(comm, args.common);
   require_one_process(comm, "plan");
-  check_places(args);
   if (!args.distribution.cache.empty() && !args.with_hypergraph)
     throw Error(Errc::bad_option, "--cache goes with --with-hypergraph");
+  Console console(comm, args.common, file_plan(args));
   if (args.purpose == "complete")
     return plan_for_completion(comm, args.input, completion_args(args), console);
   if (!args.sync.empty() || args.by != "auto")

@@ -47,20 +47,18 @@ std::filesystem::path labels_place(const std::string& model) {
   return io::labels_anchor(model, is_directory ? KruskalFormat::splatt : KruskalFormat::ktensor);
 }
 
-void check_outputs(const Args& args) {
-  using Type = std::filesystem::file_type;
+FilePlan file_plan(const Args& args) {
   table_separator(args.out);
   if (args.contributions && !args.makes_table())
     throw Error(Errc::bad_option, "--contributions are columns of the table: with --json - say --out FILE");
-  const std::string json = args.common.json == "-" ? "" : args.common.json;
-  if (!args.out.empty()) check_place(args.out, Type::regular);
-  if (!json.empty()) check_place(json, Type::regular);
-  auto inputs = label_paths(args.input);
-  inputs.push_back({"the model", args.model});
-  inputs.push_back({"the coordinates", args.input.path});
-  for (const auto& file : io::label_files_beside(labels_place(args.model)))
-    inputs.push_back({"labels that lie beside the model", file.string()});
-  check_distinct(inputs, {{"--out", args.out}, {"--json", json}});
+  FilePlan plan;
+  plan_labels(plan, args.input);
+  if (std::filesystem::is_directory(args.model))
+    plan.reads("the model", args.model);
+  else
+    plan.reads_labelled("the model", args.model);
+  plan.reads("the coordinates", args.input.path);
+  return plan.writes("--out", args.out);
 }
 
 std::vector<ModeLabels> model_labels(const Args& args, const Kruskal<double>& model, const Console& console) {
@@ -147,9 +145,8 @@ void tell(const Args& args, const PredictionRun& run, const io::CoordinateFile& 
 void run(const Comm& comm, const Args& args) {
   using Words = Console::Words;
   require_one_process(comm, "predict");
-  Console console(comm, args.common,
+  Console console(comm, args.common, file_plan(args),
                   args.prints_table() ? Words::to_standard_error : Words::to_standard_output);
-  check_outputs(args);
   Timings timings;
   const auto model = timings.measure("load", [&] { return read_model(args.model); });
   const io::IndexSpace space(dims_of(model), model_labels(args, model, console),

@@ -24,13 +24,8 @@ constexpr Index max_components = 100000, max_counts = 1000;
 
 template <class Real>
 void run_with(const Comm& comm, const Args& args) {
-  Console console(comm, args.common);
   require_one_process(comm, "rank");
-  const auto& json = args.common.json;
-  if (!json.empty() && json != "-") {
-    check_place(json, std::filesystem::file_type::regular);
-    check_distinct(input_paths(args.input), {{"--json", json}});
-  }
+  Console console(comm, args.common, plan_input(args.input));
   RankRun run;
   run.options = args.sweep;
   auto& options = run.options;

@@ -47,7 +47,6 @@ Question question_of(const Args& args) {
 }
 
 void check_options(const Args& args, Question question) {
-  using Type = std::filesystem::file_type;
   if (question == Question::all_users && args.out.empty())
     throw Error(Errc::bad_option, "--all needs --out FILE, for the table");
   if (question == Question::similar_items && !args.out.empty())
@@ -55,11 +54,12 @@ void check_options(const Args& args, Question question) {
   if (question == Question::similar_items && args.with_rated)
     throw Error(Errc::bad_option, "--with-rated says nothing about --similar-items");
   table_separator(args.out);
-  const std::string json = args.common.json == "-" ? "" : args.common.json;
-  if (!args.out.empty()) check_place(args.out, Type::regular);
-  if (!json.empty()) check_place(json, Type::regular);
-  check_distinct({{"the model", args.model}, {"the ratings", args.ratings}},
-                 {{"--out", args.out}, {"--json", json}});
+}
+
+FilePlan file_plan(const Args& args) {
+  FilePlan plan;
+  plan.reads("the model", args.model).reads("the ratings", args.ratings);
+  return plan.writes("--out", args.out);
 }
 
 // The table of predicted ratings: user, item, prediction; of a new user without the first.
@@ -232,9 +232,9 @@ void run_with(const Args& args, Question question, Console& console) {
 
 void run(const Comm& comm, const Args& args) {
   require_one_process(comm, "recommend");
-  Console console(comm, args.common);
   const Question question = question_of(args);
   check_options(args, question);
+  Console console(comm, args.common, file_plan(args));
   if (io::is_single_rating_model(args.model))
     run_with<float>(args, question, console);
   else

@@ -32,7 +32,7 @@ FormatChoice format_choice(const Args& args, const SparseTensor<double>& x, Cons
 }
 
 void run(const Comm& comm, const Args& args) {
-  Console console(comm, args.common);
+  Console console(comm, args.common, plan_input(args.input));
   if (args.formats) require_one_process(comm, "stats --formats");
   Timings timings;
   auto loaded = timings.measure("load", [&] { return load(comm, args.input, console); });

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "cli/machine_file.hpp"
 #include "cli/option_text.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/io/number_text.hpp"
@@ -119,21 +120,14 @@ RatingLayout parse_layout(const CompletionArgs& args, int processes) {
   return layout;
 }
 
-void check_places(const CompletionArgs& args, const TestSource& test) {
-  using Type = std::filesystem::file_type;
-  const auto& json = args.common.json;
-  if (!args.out.empty()) {
-    check_place(args.out, Type::directory);
-    io::check_rating_model_place(args.out);
-  }
-  if (!args.page.empty()) check_place(args.page, Type::regular);
-  if (!json.empty() && json != "-") check_place(json, Type::regular);
-  auto inputs = input_paths(args.input);
-  inputs.push_back({"the file that --test names", test.file});
-  inputs.push_back({"the file that --partition names", partition_file_of(args.partition)});
-  check_distinct({{"the model to go on from", args.resume}},
-                 {{"--report", args.page}, {"--json", json == "-" ? "" : json}});
-  check_distinct(inputs, {{"--out", args.out}, {"--report", args.page}, {"--json", json == "-" ? "" : json}});
+FilePlan file_plan(const CompletionArgs& args, const TestSource& test) {
+  auto plan = plan_input(args.input);
+  plan.reads("the file that --test names", test.file);
+  plan.reads("the file that --partition names", partition_file_of(args.partition));
+  plan.reads("the constants of this machine", machine_file());
+  plan.goes_on_from("the model to go on from", args.resume);
+  plan.writes_model("--out", args.out, [out = args.out] { io::check_rating_model_place(out); });
+  return plan.writes("--report", args.page);
 }
 
 void add_completion_options(CLI::App& command, CompletionArgs& args) {

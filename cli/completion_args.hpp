@@ -25,7 +25,7 @@ void add_completion_options(CLI::App& command, CompletionArgs& args);
 CompletionOptions parse_training(const CompletionArgs& args);
 RatingLayout parse_layout(const CompletionArgs& args, int processes);
 
-// That nothing is overwritten that is read, and that results can be written where they are wanted.
-void check_places(const CompletionArgs& args, const TestSource& test);
+// The files that are read and written.
+FilePlan file_plan(const CompletionArgs& args, const TestSource& test);
 
 }  // namespace polyad::cli

@@ -29,12 +29,16 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("-t,--threads", options.threads, "Threads per process")->check(in_range(1, max_threads));
 }
 
-Console::Console(const Comm& comm, const CommonOptions& options, Words words)
+Console::Console(const Comm& comm, const CommonOptions& options, FilePlan plan, Words words)
     : comm_(comm),
       options_(options),
       words_(options.json == "-" ? Words::to_standard_error : words),
       progress_(progress_style(comm, options)) {
   start_threads(comm, options.threads);
+  if (options.json != "-") plan.writes("--json", options.json);
+  collectively(comm, [&] {
+    if (comm.rank() == 0) plan.check();
+  });
 }
 
 void Console::print(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/file_plan.hpp"
 #include "polyad/base/progress.hpp"
 #include "polyad/comm/comm.hpp"
 
@@ -25,8 +26,10 @@ class Console {
   // Where words go when the JSON does not decide it.
   enum class Words { to_standard_output, to_standard_error };
 
-  Console(const Comm& comm, const CommonOptions& options,
-          Words words = Words::to_standard_output);  // Collective.
+  // Checks all files of the command, and that of --json with them, before any work: see FilePlan. Process 0
+  // does so, and all throw what it finds. Collective.
+  Console(const Comm& comm, const CommonOptions& options, FilePlan plan,
+          Words words = Words::to_standard_output);
 
   void say(const std::string& text) const;
   // A result that is itself a text, on standard output, whether quiet or not. Throws Error{resource}.

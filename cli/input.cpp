@@ -159,19 +159,16 @@ void replace_labels(std::vector<ModeLabels>& labels, const InputOptions& options
   }
 }
 
-std::vector<NamedPath> label_paths(const InputOptions& options) {
-  std::vector<NamedPath> paths;
+void plan_labels(FilePlan& plan, const InputOptions& options) {
   for (const auto& text : options.labels)
-    paths.push_back({"the file that --labels names", parse_label_option(text).file});
-  return paths;
+    plan.reads("the file that --labels names", parse_label_option(text).file);
 }
 
-std::vector<NamedPath> input_paths(const InputOptions& options) {
-  auto paths = label_paths(options);
-  paths.push_back({"the input", options.path});
-  for (const auto& file : io::label_files_beside(options.path))
-    paths.push_back({"labels that lie beside the input", file.string()});
-  return paths;
+FilePlan plan_input(const InputOptions& options) {
+  FilePlan plan;
+  plan_labels(plan, options);
+  plan.reads_labelled("the input", options.path);
+  return plan;
 }
 
 void add_labels(io::LoadedTensor& loaded, const InputOptions& options) {

@@ -45,10 +45,9 @@ void add_labels(io::LoadedTensor& loaded, const InputOptions& options);
 // tensor or a model.
 void replace_labels(std::vector<ModeLabels>& labels, const InputOptions& options, const std::string& owner);
 
-// What is read and so must not be overwritten: the files that --labels names; and all files of a tensor, with
-// the labels beside it.
-std::vector<NamedPath> label_paths(const InputOptions& options);
-std::vector<NamedPath> input_paths(const InputOptions& options);
+// Plans to read the files that --labels names; and those with the tensor and the labels beside it.
+void plan_labels(FilePlan& plan, const InputOptions& options);
+FilePlan plan_input(const InputOptions& options);
 
 // Says how many duplicate coordinates were added up, if there were any.
 void warn_of_duplicates(const Console& console, const InputOptions& options, Index count);

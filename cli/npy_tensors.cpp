@@ -7,6 +7,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/dense/slab_exchange.hpp"
+#include "polyad/io/npy_file.hpp"
 #include "polyad/report/statistics_report.hpp"
 
 namespace polyad::cli {
@@ -17,6 +18,14 @@ std::vector<int> labels_of(const IndexNames& indices) {
   for (const auto& index : indices)
     labels.push_back(int(std::ranges::find(indices, index) - indices.begin()));
   return labels;
+}
+
+// Where process 0 has made the file that all write to. Collective.
+std::filesystem::path place_for_all(const Comm& comm, const io::NewPlacedFile* whole) {
+  const std::string place = whole == nullptr ? "" : whole->place().string();
+  std::vector<char> letters(place.begin(), place.end());
+  comm.broadcast(letters, 0);
+  return std::string(letters.begin(), letters.end());
 }
 
 }  // namespace
@@ -46,24 +55,23 @@ void write_npy(const DenseTensor<Real>& x, const std::string& path) {
   const Comm& comm = x.grid().comm();
   const auto header = io::npy_header(x.extents(), sizeof(Real));
   const Index bytes = std::ssize(header) + num_elements(x.extents()) * Index(sizeof(Real));
-  try {
-    collectively(comm, [&] {
-      if (comm.rank() != 0) return;
-      io::PlacedFile::create(path, bytes);
-      io::PlacedFile(path).write(0, header);
-    });
-    collect_slabs<Real>(x, FileOrder::last_mode_fastest, [&](Index first, std::span<const Real> from) {
-      if (from.empty()) return;
-      io::PlacedFile(path).write(std::ssize(header) + first * Index(sizeof(Real)),
-                                 {reinterpret_cast<const char*>(from.data()), from.size_bytes()});
-    });
-    collectively(comm, [&] {
-      if (comm.rank() == 0) io::PlacedFile::commit(path);
-    });
-  } catch (...) {
-    if (comm.rank() == 0) io::PlacedFile::discard(path);
-    throw;
-  }
+  std::unique_ptr<io::NewPlacedFile> whole;  // on process 0
+  collectively(comm, [&] {
+    if (comm.rank() == 0) whole = std::make_unique<io::NewPlacedFile>(path, bytes);
+  });
+  const auto place = place_for_all(comm, whole.get());
+  const auto file = collectively(comm, [&] { return std::make_unique<io::PlacedFile>(path, place); });
+  collectively(comm, [&] {
+    if (comm.rank() == 0) file->write(0, header);
+  });
+  collect_slabs<Real>(x, FileOrder::last_mode_fastest, [&](Index first, std::span<const Real> from) {
+    file->write(std::ssize(header) + first * Index(sizeof(Real)),
+                {reinterpret_cast<const char*>(from.data()), from.size_bytes()});
+  });
+  collectively(comm, [&] { file->sync(); });
+  collectively(comm, [&] {
+    if (whole) whole->commit();
+  });
 }
 template void write_npy(const DenseTensor<float>&, const std::string&);
 template void write_npy(const DenseTensor<double>&, const std::string&);

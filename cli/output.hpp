@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/console.hpp"
+#include "cli/file_plan.hpp"
 #include "polyad/io/read_tensor.hpp"
 #include "polyad/io/write_tensor.hpp"
 
@@ -18,17 +19,12 @@ std::vector<std::filesystem::path> save(const std::filesystem::path& path, const
 // Writes a whole text, under its name only when it is complete.
 void write_text(const std::filesystem::path& path, const std::string& text);
 
-// Throws the error that writing there would end in: to be told before the work, not after it. `wanted` is
-// a directory or a regular file.
-void check_place(const std::filesystem::path& path, std::filesystem::file_type wanted);
+// --force: files that exist may be replaced by outputs that take the place of data.
+void add_force_option(CLI::App& command, bool& force);
+FilePlan::Existing existing(bool force);
 
-// A file that a command reads or writes, and what to call it: "the input", "--out". An empty path is none.
-struct NamedPath {
-  std::string name, path;
-};
-
-// Throws Error{bad_option} when an output would take the place of an input or of another output, or of a part
-// of the model that is a directory among them.
-void check_distinct(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs);
+// Throws Error{resource} when an output of about so many bytes does not fit on its file system, as far as
+// that is known. `what` says what would be written, as in "--out would write about".
+void require_space(const std::filesystem::path& path, double bytes, const std::string& what);
 
 }  // namespace polyad::cli

@@ -10,7 +10,9 @@
 #include "polyad/io/kruskal_formats.hpp"
 #include "polyad/io/kruskal_text.hpp"
 #include "polyad/io/npz.hpp"
+#include "polyad/io/staged_directory.hpp"
 #include "polyad/io/tensor_format.hpp"
+#include "polyad/io/zip_archive.hpp"
 
 namespace polyad::io {
 namespace {
@@ -36,6 +38,19 @@ std::optional<KruskalFormat> file_format(const InputFile& file) {
 std::optional<KruskalFormat> recognised(const fs::path& path) {
   if (!is_existing_directory(path)) return file_format(InputFile(path));
   return holds_splatt_factors(path) ? std::optional(KruskalFormat::splatt) : std::nullopt;
+}
+
+// Whether a file holds a Kruskal tensor of this format, and not any other archive or text.
+bool is_model_file(const fs::path& path, KruskalFormat format) {
+  try {
+    const InputFile file(path);
+    if (file_format(file) != format) return false;
+    if (format != KruskalFormat::npz) return true;
+    return std::ranges::any_of(read_zip_directory(file),
+                               [](const ZipMember& member) { return member.name == "weights.npy"; });
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& why) {
@@ -78,10 +93,11 @@ void check_factors(const fs::path& path, const Kruskal<double>& k) {
   }
 }
 
-void write_as(const fs::path& path, const WritableKruskal& k, KruskalFormat format) {
+void write_as(const fs::path& path, const WritableKruskal& k, KruskalFormat format,
+              const AddFiles& add_files) {
   switch (format) {
     case KruskalFormat::splatt:
-      return write_splatt_factors(path, k);
+      return write_splatt_factors(path, k, add_files);
     case KruskalFormat::ktensor:
       return write_ktensor(path, k);
     case KruskalFormat::npz:
@@ -91,7 +107,8 @@ void write_as(const fs::path& path, const WritableKruskal& k, KruskalFormat form
 
 }  // namespace
 
-Kruskal<double> read_kruskal(const fs::path& path) {
+Kruskal<double> read_kruskal(const fs::path& given) {
+  const auto path = current_directory(given);
   const auto format = recognised(path);
   if (!format)
     throw Error(
@@ -110,16 +127,19 @@ Kruskal<double> read_kruskal(const fs::path& path) {
   throw Error(Errc::internal, "unknown format of Kruskal tensors");
 }
 
-void write_kruskal(const fs::path& path, const Kruskal<double>& k, KruskalFormat format) {
+void write_kruskal(const fs::path& path, const Kruskal<double>& k, KruskalFormat format,
+                   const AddFiles& add_files) {
   std::vector<Index> extents;
   for (const auto& factor : k.factors) extents.push_back(factor.num_rows());
   check_shape(path, k.weights, extents);
   check_factors(path, k);
-  write_as(path, {k.weights, extents, [&](int mode, const auto& take) { take(k.factors[mode]); }}, format);
+  write_as(path, {k.weights, extents, [&](int mode, const auto& take) { take(k.factors[mode]); }}, format,
+           add_files);
 }
 
 template <class Real>
-void write_kruskal(const fs::path& path, const KruskalRows<Real>& k, KruskalFormat format) {
+void write_kruskal(const fs::path& path, const KruskalRows<Real>& k, KruskalFormat format,
+                   const AddFiles& add_files) {
   check_shape(path, k.weights, k.extents);
   const auto blocks = [&](int mode, const auto& take) {
     for_each_full_block<Real>(k, mode, [&](Index first, const Matrix<double>& block) {
@@ -127,10 +147,36 @@ void write_kruskal(const fs::path& path, const KruskalRows<Real>& k, KruskalForm
       take(block);
     });
   };
-  write_as(path, {k.weights, k.extents, blocks}, format);
+  write_as(path, {k.weights, k.extents, blocks}, format, add_files);
 }
-template void write_kruskal(const fs::path&, const KruskalRows<float>&, KruskalFormat);
-template void write_kruskal(const fs::path&, const KruskalRows<double>&, KruskalFormat);
+template void write_kruskal(const fs::path&, const KruskalRows<float>&, KruskalFormat, const AddFiles&);
+template void write_kruskal(const fs::path&, const KruskalRows<double>&, KruskalFormat, const AddFiles&);
+
+void check_kruskal_place(const fs::path& path, KruskalFormat format) {
+  if (format == KruskalFormat::splatt) return check_splatt_place(path);
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored) || fs::file_size(path, ignored) == 0) return;
+  if (!is_model_file(path, format))
+    throw Error(Errc::bad_option,
+                "exists and holds something else than a model of this kind; remove it or give another name",
+                {path.string(), 0});
+}
+
+double predicted_bytes(const fs::path& path, KruskalFormat format, std::span<const Index> extents,
+                       Index num_nonzeros, Index num_components) {
+  // Of a number as text, and through gzip: of one with all its digits, and of a zero.
+  constexpr double text = 17, zero_text = 2, deflated = 7, zero_deflated = 2.0 / 1032;
+  const bool is_gzip = has_gzip_extension(path);
+  double bytes = 0;
+  for (const Index extent : extents) {
+    const auto used = double(std::min(extent, num_nonzeros)), empty = double(extent) - used;
+    if (format == KruskalFormat::npz)
+      bytes += double(extent) * sizeof(double);
+    else
+      bytes += used * (is_gzip ? deflated : text) + empty * (is_gzip ? zero_deflated : zero_text);
+  }
+  return bytes * double(num_components);
+}
 
 std::optional<KruskalFormat> kruskal_format_by_extension(const fs::path& path) {
   if (path.filename().empty() || is_existing_directory(path)) return KruskalFormat::splatt;
@@ -146,7 +192,7 @@ fs::path labels_anchor(const fs::path& path, KruskalFormat format) {
 }
 
 bool looks_like_kruskal(const fs::path& path) {
-  return recognised(path).has_value();
+  return recognised(current_directory(path)).has_value();
 }
 
 }  // namespace polyad::io

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <span>
 
 #include "polyad/tensor/kruskal_rows.hpp"
 
@@ -21,11 +23,26 @@ Kruskal<double> read_kruskal(const std::filesystem::path& path);
 // Writes a Kruskal tensor such that reading it gives the same bits; text is compressed when the name ends
 // in .gz. Throws Error{bad_input} when it holds nan or infinity or its factors do not fit together, so
 // that nothing is written that cannot be read.
-void write_kruskal(const std::filesystem::path& path, const Kruskal<double>& k, KruskalFormat format);
+// The model that may be there is replaced in one step, when the new one is complete and durable; in SPLATT's
+// form with the labels and the summary.json of the directory, whose other files are kept. `add_files` adds
+// the new ones, in the directory that it is given, before that step.
+using AddFiles = std::function<void(const std::filesystem::path& directory)>;
+void write_kruskal(const std::filesystem::path& path, const Kruskal<double>& k, KruskalFormat format,
+                   const AddFiles& add_files = {});
 // The same bytes, with a row for every index, from rows that are read some at a time (into npz twice, for a
 // sum of all bytes stands before them).
 template <class Real>
-void write_kruskal(const std::filesystem::path& path, const KruskalRows<Real>& k, KruskalFormat format);
+void write_kruskal(const std::filesystem::path& path, const KruskalRows<Real>& k, KruskalFormat format,
+                   const AddFiles& add_files = {});
+
+// Throws the error that writing a model of this format there would end in, as far as it can be known before:
+// Error{io}, or Error{bad_option} where something else than a model of this format would be replaced.
+void check_kruskal_place(const std::filesystem::path& path, KruskalFormat format);
+
+// About how many bytes a model with these extents will take, of a tensor with so many nonzeros: most indices
+// without any have a row of zeros.
+double predicted_bytes(const std::filesystem::path& path, KruskalFormat format,
+                       std::span<const Index> extents, Index num_nonzeros, Index num_components);
 
 // What the name of an output asks for: .ktensor and .ktensor.gz, .npz, or, for SPLATT, a directory: one
 // that exists, a trailing slash, or no extension. Nothing for any other extension.

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "polyad/io/input_file.hpp"
+#include "polyad/io/kruskal.hpp"
 #include "polyad/tensor/kruskal_rows.hpp"
 
 // Readers and writers of Kruskal tensors, for kruskal.cpp alone. The writers are given
@@ -21,7 +22,9 @@ struct WritableKruskal {
 };
 
 Kruskal<double> read_splatt_factors(const std::filesystem::path& directory);
-void write_splatt_factors(const std::filesystem::path& directory, const WritableKruskal& k);
+void write_splatt_factors(const std::filesystem::path& directory, const WritableKruskal& k,
+                          const AddFiles& add_files);
+void check_splatt_place(const std::filesystem::path& directory);
 // Whether the directory holds any file of SPLATT's, and so is meant as a Kruskal tensor.
 bool holds_splatt_factors(const std::filesystem::path& directory);
 

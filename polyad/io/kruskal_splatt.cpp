@@ -4,14 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <system_error>
 
 #include "polyad/base/error.hpp"
 #include "polyad/io/kruskal_formats.hpp"
 #include "polyad/io/kruskal_text.hpp"
+#include "polyad/io/label_files.hpp"
 #include "polyad/io/number_text.hpp"
+#include "polyad/io/staged_directory.hpp"
 
 namespace polyad::io {
 namespace {
@@ -92,10 +93,11 @@ Matrix<double> read_factor(const fs::path& path, Index num_components) {
   return std::move(rows).matrix();
 }
 
-void remove_file(const fs::path& path) {
-  std::error_code error;
-  fs::remove(path, error);
-  check(path, "cannot be removed", error);
+ModelFiles splatt_files() {
+  return {[](const fs::path& name) {
+            return is_part_of_splatt_model(name) || is_label_file(name) || name == "summary.json";
+          },
+          holds_splatt_factors, weights_name};
 }
 
 }  // namespace
@@ -109,34 +111,33 @@ bool holds_splatt_factors(const fs::path& directory) {
 }
 
 Kruskal<double> read_splatt_factors(const fs::path& directory) {
-  const int order = checked_order(directory);
   Kruskal<double> k;
-  k.weights = read_weights(directory / weights_name);
-  for (int m = 0; m < order; ++m)
-    k.factors.push_back(read_factor(directory / mode_name(m + 1), k.num_components()));
+  read_unchanged(directory, [&] {
+    const int order = checked_order(directory);
+    k = {};
+    k.weights = read_weights(directory / weights_name);
+    for (int m = 0; m < order; ++m)
+      k.factors.push_back(read_factor(directory / mode_name(m + 1), k.num_components()));
+  });
   return k;
 }
 
-// The directory may hold an earlier result, perhaps of a higher order, and writing may fail at any time.
-// Yet no mixture of old and new is ever read: first everything is written beside the old files; then
-// lambda.mat, without which nothing is read, goes; the modes take their places; those that the new tensor
-// does not have are removed, as its others are replaced; and the new lambda.mat comes last.
-void write_splatt_factors(const fs::path& directory, const WritableKruskal& k) {
-  std::error_code error;
-  fs::create_directory(directory, error);
-  check(directory, "cannot be made a directory", error);
-  std::vector<std::unique_ptr<OutputFile>> modes;
+void check_splatt_place(const fs::path& directory) {
+  StagedDirectory::check_place(directory, splatt_files());
+}
+
+void write_splatt_factors(const fs::path& directory, const WritableKruskal& k, const AddFiles& add_files) {
+  StagedDirectory staged(directory, splatt_files());
   for (int m = 0; m < k.order(); ++m) {
-    modes.push_back(std::make_unique<OutputFile>(directory / mode_name(m + 1)));
-    k.for_each_block(m, [&](const Matrix<double>& block) { write_rows(*modes.back(), block); });
+    OutputFile mode(staged.path() / mode_name(m + 1));
+    k.for_each_block(m, [&](const Matrix<double>& block) { write_rows(mode, block); });
+    mode.commit();
   }
-  OutputFile weights(directory / weights_name);
+  OutputFile weights(staged.path() / weights_name);
   for (const double weight : k.weights) write_row(weights, std::span(&weight, 1));
-  remove_file(directory / weights_name);
-  for (auto& mode : modes) mode->commit();
-  for (const Index mode : modes_present(directory))
-    if (mode > Index(k.order())) remove_file(directory / mode_name(mode));
   weights.commit();
+  if (add_files) add_files(staged.path());
+  staged.commit();
 }
 
 }  // namespace polyad::io

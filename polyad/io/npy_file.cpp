@@ -14,20 +14,11 @@
 #include <system_error>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/output_file.hpp"
 #include "polyad/io/stored_numbers.hpp"
 
 namespace polyad::io {
 namespace {
-
-std::filesystem::path partial(const std::filesystem::path& path) {
-  return path.string() + ".partial";
-}
-
-[[noreturn]] void fail_writing(const std::filesystem::path& path, int error) {
-  const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  throw Error(is_full ? Errc::resource : Errc::io,
-              "cannot be written: " + std::generic_category().message(error), {path.string(), 0});
-}
 
 // Nothing where they cannot be counted, even if one of the extents is 0: others multiply them in any order.
 std::optional<Index> bytes_of(const NpyHead& head) {
@@ -120,40 +111,38 @@ void NpyFile::read_apart(Index first, Index step, std::span<Real> into) const {
 template void NpyFile::read_apart(Index, Index, std::span<float>) const;
 template void NpyFile::read_apart(Index, Index, std::span<double>) const;
 
-void PlacedFile::create(const std::filesystem::path& path, Index bytes) {
+void check_placed_file(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+  if (std::filesystem::is_fifo(status) || std::filesystem::is_socket(status) ||
+      (is_written_directly(path) && !std::filesystem::is_character_file(status)))
     throw Error(Errc::io, "is no regular file, which is needed to write at several places",
                 {path.string(), 0});
-  const int descriptor = open(partial(path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) fail_writing(path, errno);
-  const int failed = ftruncate(descriptor, off_t(bytes)) != 0 ? errno : 0;
-  close(descriptor);
-  if (failed == 0) return;
-  discard(path);
-  fail_writing(path, failed);
 }
 
-void PlacedFile::commit(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto target = std::filesystem::weakly_canonical(path, error);
-  std::filesystem::rename(partial(path), error ? path : target, error);
-  if (error) fail_writing(path, error.value());
+NewPlacedFile::NewPlacedFile(const std::filesystem::path& path, Index bytes) : place_(path) {
+  check_placed_file(path);
+  if (is_written_directly(path)) return;
+  staged_ = std::make_unique<StagedFile>(path);
+  place_ = staged_->staged_path();
+  if (ftruncate(staged_->descriptor(), off_t(bytes)) != 0) fail_writing(path, errno);
 }
 
-void PlacedFile::discard(const std::filesystem::path& path) noexcept {
-  std::error_code ignored;
-  std::filesystem::remove(partial(path), ignored);
+void NewPlacedFile::commit() {
+  if (staged_) staged_->commit();
 }
 
-PlacedFile::PlacedFile(const std::filesystem::path& path)
-    : path_(path), descriptor_(open(partial(path).c_str(), O_WRONLY | O_CLOEXEC)) {
+PlacedFile::PlacedFile(const std::filesystem::path& path, const std::filesystem::path& place)
+    : path_(path), descriptor_(open(place.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC)) {
   if (descriptor_ < 0) fail_writing(path, errno);
 }
 
 PlacedFile::~PlacedFile() {
   close(descriptor_);
+}
+
+void PlacedFile::sync() const {
+  if (fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) fail_writing(path_, errno);
 }
 
 void PlacedFile::write(Index offset, std::string_view bytes) const {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string_view>
 
 #include "polyad/io/input_file.hpp"
 #include "polyad/io/npy_head.hpp"
+#include "polyad/io/staged_file.hpp"
 
 namespace polyad::io {
 
@@ -38,21 +40,35 @@ class NpyFile {
   NpyHead head_;
 };
 
-// A file of known length that several processes write at once, each at its own places: one of them creates
-// it, all write, and when all have written one commits it. Until then it grows beside its name, as
-// NAME.partial. A full disk is Error{resource}, all else Error{io}.
+// A file of known length that several processes write at once, each at its own places: one of them makes it
+// with NewPlacedFile, all open it as PlacedFile, and when all have written that one commits it. Until then it
+// is a temporary file at place(), beside its name; a device is written to as it is. A full disk is
+// Error{resource}, all else Error{io}.
+class NewPlacedFile {
+ public:
+  NewPlacedFile(const std::filesystem::path& path, Index bytes);
+  const std::filesystem::path& place() const { return place_; }
+  void commit();
+
+ private:
+  std::filesystem::path place_;
+  std::unique_ptr<StagedFile> staged_;  // null: a device
+};
+
+// Throws Error{io} for what cannot be written at several places, such as a pipe.
+void check_placed_file(const std::filesystem::path& path);
+
 class PlacedFile {
  public:
-  static void create(const std::filesystem::path& path, Index bytes);
-  static void commit(const std::filesystem::path& path);
-  static void discard(const std::filesystem::path& path) noexcept;
-
-  explicit PlacedFile(const std::filesystem::path& path);
+  // `path` is for messages.
+  PlacedFile(const std::filesystem::path& path, const std::filesystem::path& place);
   ~PlacedFile();
   PlacedFile(const PlacedFile&) = delete;
   PlacedFile& operator=(const PlacedFile&) = delete;
 
   void write(Index offset, std::string_view bytes) const;
+  // Makes durable what this process has written.
+  void sync() const;
 
  private:
   std::filesystem::path path_;

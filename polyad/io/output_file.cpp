@@ -16,20 +16,16 @@ namespace {
 constexpr std::size_t buffer_bytes = std::size_t(1) << 20;
 constexpr int gzip_window = 15 + 16;
 
-// Pipes and devices, and what the system shows as a file but is another process's or our own stream.
-bool must_be_written_directly(const std::filesystem::path& path) {
+}  // namespace
+
+bool is_written_directly(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(status)) return false;
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return true;
-  const auto name = std::filesystem::absolute(path, ignored).string();
-  return name.starts_with("/dev/") || name.starts_with("/proc/");
+  const auto name = std::filesystem::absolute(path, ignored).lexically_normal().string();
+  return (name.starts_with("/dev/") && !name.starts_with("/dev/shm/")) || name.starts_with("/proc/");
 }
-
-bool is_out_of_space(int error) {
-  return error == ENOSPC || error == EDQUOT || error == EFBIG;
-}
-
-}  // namespace
 
 // A gzip stream whose bytes depend on the contents alone: zlib writes no name and no time.
 struct OutputFile::Deflater {
@@ -61,31 +57,18 @@ struct OutputFile::Deflater {
 };
 
 OutputFile::OutputFile(const std::filesystem::path& path, Compression compression) : path_(path) {
-  const bool direct = must_be_written_directly(path);
-  if (!direct) {
-    std::error_code ignored;
-    // The file behind a link is replaced, not the link.
-    target_ =
-        std::filesystem::is_symlink(path, ignored) ? std::filesystem::weakly_canonical(path, ignored) : path;
-    partial_ = target_.string() + ".partial";
-  }
   if (compression == Compression::gzip) deflater_ = std::make_unique<Deflater>();
-  const int flags = O_WRONLY | O_CLOEXEC | (direct ? 0 : O_CREAT | O_TRUNC);
-  descriptor_ = open((direct ? path_ : partial_).c_str(), flags, 0666);
-  if (descriptor_ < 0) {
-    partial_.clear();
-    fail(errno);
+  if (!is_written_directly(path)) {
+    staged_ = std::make_unique<StagedFile>(path);
+    descriptor_ = staged_->descriptor();
+    return;
   }
+  descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail_writing(path_, errno);
 }
 
 OutputFile::~OutputFile() {
-  if (descriptor_ >= 0) close(descriptor_);
-  if (!partial_.empty()) unlink(partial_.c_str());
-}
-
-void OutputFile::fail(int error) const {
-  throw Error(is_out_of_space(error) ? Errc::resource : Errc::io,
-              "cannot be written: " + std::generic_category().message(error), {path_.string(), 0});
+  if (!staged_ && descriptor_ >= 0) close(descriptor_);
 }
 
 void OutputFile::write(std::string_view bytes) {
@@ -110,7 +93,7 @@ void OutputFile::write_stored(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t done = ::write(descriptor_, bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) fail(errno);
+    if (done < 0) fail_writing(path_, errno);
     bytes.remove_prefix(std::size_t(done));
   }
 }
@@ -121,11 +104,10 @@ void OutputFile::commit() {
   else
     write_stored(pending_);
   pending_.clear();
-  // Some file systems tell only here that the disk is full.
-  if (close(std::exchange(descriptor_, -1)) != 0) fail(errno);
-  if (partial_.empty()) return;
-  if (rename(partial_.c_str(), target_.c_str()) != 0) fail(errno);
-  partial_.clear();
+  if (staged_)
+    staged_->commit();
+  else if (close(std::exchange(descriptor_, -1)) != 0)
+    fail_writing(path_, errno);
 }
 
 }  // namespace polyad::io

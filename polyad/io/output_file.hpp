@@ -7,12 +7,17 @@
 #include <string_view>
 
 #include "polyad/base/types.hpp"
+#include "polyad/io/staged_file.hpp"
 
 namespace polyad::io {
 
-// A file being written. It appears under its name only when commit() is called, whole: until then it
-// grows beside it as NAME.partial and vanishes on any error. What is no regular file, such as a pipe or
-// a device, is written to directly. A full disk is Error{resource}, all else Error{io}.
+// Whether a path names a pipe, a device or an open stream of a process: these are written to as they are, and
+// hold nothing that could be overwritten.
+bool is_written_directly(const std::filesystem::path& path);
+
+// A file being written. It appears under its name only when commit() is called, whole and durable: until then
+// it is a temporary file beside it (staged_file.hpp), which is removed on any error. What is no regular file,
+// such as a pipe or a device, is written to directly. A full disk is Error{resource}, all else Error{io}.
 class OutputFile {
  public:
   enum class Compression { none, gzip };
@@ -30,10 +35,9 @@ class OutputFile {
 
   void pass_on(std::string_view bytes);
   void write_stored(std::string_view bytes);
-  [[noreturn]] void fail(int error) const;
 
-  // target_ is what path_ means, links followed; both others are empty when it is written to directly.
-  std::filesystem::path path_, target_, partial_;
+  std::filesystem::path path_;
+  std::unique_ptr<StagedFile> staged_;  // null: written to directly
   int descriptor_ = -1;
   std::unique_ptr<Deflater> deflater_;
   std::string pending_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <system_error>
 
 #include "polyad/base/error.hpp"
@@ -9,6 +10,7 @@
 #include "polyad/io/kruskal_text.hpp"
 #include "polyad/io/label_files.hpp"
 #include "polyad/io/read_tensor.hpp"
+#include "polyad/io/staged_directory.hpp"
 #include "polyad/io/write_tensor.hpp"
 
 namespace polyad::io {
@@ -24,53 +26,15 @@ constexpr const char* mode_names[] = {"user", "item"};
   throw Error(Errc::bad_input, why, {path.string(), 0});
 }
 
-void check(const fs::path& path, const std::string& what, const std::error_code& error) {
-  if (error) throw Error(Errc::io, what + ": " + error.message(), {path.string(), 0});
-}
-
 bool is_present(const fs::path& path) {
   std::error_code ignored;
   return fs::exists(path, ignored);
 }
 
-void make_directory(const fs::path& path) {
-  std::error_code error;
-  fs::create_directory(path, error);
-  check(path, "cannot be made a directory", error);
+ModelFiles rating_files() {
+  return {[](const fs::path& name) { return is_part_of_rating_model(name) || is_label_file(name); },
+          is_rating_model, archive_name};
 }
-
-void remove_file(const fs::path& path) {
-  std::error_code error;
-  fs::remove(path, error);
-  check(path, "cannot be removed", error);
-}
-
-// A directory inside the model's in which the new one is made; gone at the end, whatever happens.
-class Workplace {
- public:
-  explicit Workplace(const fs::path& directory) : target_(directory), path_(directory / "new.partial") {
-    remove();  // of a run that was killed
-    make_directory(path_);
-  }
-  ~Workplace() { remove(); }
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-
-  fs::path operator/(const fs::path& name) const { return path_ / name; }
-  void move_into_place(const fs::path& name) const {
-    std::error_code error;
-    fs::rename(path_ / name, target_ / name, error);
-    check(target_ / name, "cannot be written", error);
-  }
-
- private:
-  void remove() const {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
-  fs::path target_, path_;
-};
 
 // What is wrong with ratings and labels that are to go with a model; empty when they fit.
 std::string fault_of_ratings(const SparseTensor<double>& ratings, Index num_users, Index num_items) {
@@ -106,7 +70,8 @@ void name_rating_modes(std::vector<ModeLabels>& labels) {
     if (labels[m].name.empty()) labels[m].name = mode_names[m];
 }
 
-bool is_rating_model(const fs::path& path) {
+bool is_rating_model(const fs::path& given) {
+  const auto path = current_directory(given);
   std::error_code ignored;
   return fs::is_directory(path, ignored) &&
          (is_present(path / archive_name) || is_present(path / ratings_name));
@@ -117,6 +82,7 @@ bool is_part_of_rating_model(const fs::path& name) {
 }
 
 void check_rating_model_place(const fs::path& directory) {
+  StagedDirectory::check_place(directory, rating_files());
   if (!is_present(directory) || is_rating_model(directory)) return;
   const auto refuse = [](const fs::path& path, const std::string& why) {
     throw Error(Errc::bad_option, why, {path.string(), 0});
@@ -127,19 +93,23 @@ void check_rating_model_place(const fs::path& directory) {
     refuse(file, "holds other labels already; write the model to another folder");
 }
 
-bool is_single_rating_model(const fs::path& directory) {
+bool is_single_rating_model(const fs::path& given) {
+  const auto directory = current_directory(given);
   check_directory(directory);
   return is_single_precision(InputFile(directory / archive_name));
 }
 
 template <class Real>
-RatingArchive<Real> read_rating_factors(const fs::path& directory) {
+RatingArchive<Real> read_rating_factors(const fs::path& given) {
+  const auto directory = current_directory(given);
   check_directory(directory);
   return read_rating_archive<Real>(InputFile(directory / archive_name));
 }
 
+namespace {
+
 template <class Real>
-StoredRatingModel<Real> read_rating_model(const fs::path& directory) {
+StoredRatingModel<Real> read_all(const fs::path& directory) {
   auto archive = read_rating_factors<Real>(directory);
   const auto& model = archive.model;
   if (!is_present(directory / ratings_name))
@@ -156,6 +126,16 @@ StoredRatingModel<Real> read_rating_model(const fs::path& directory) {
   return {std::move(archive.model), std::move(archive.training), std::move(ratings), std::move(labels)};
 }
 
+}  // namespace
+
+template <class Real>
+StoredRatingModel<Real> read_rating_model(const fs::path& given) {
+  const auto directory = current_directory(given);
+  std::optional<StoredRatingModel<Real>> stored;
+  read_unchanged(directory, [&] { stored.emplace(read_all<Real>(directory)); });
+  return std::move(*stored);
+}
+
 template <class Real>
 void write_rating_model(const fs::path& directory, const RatingModel<Real>& model,
                         const RatingTraining<Real>& training, const SparseTensor<double>& ratings,
@@ -168,17 +148,11 @@ void write_rating_model(const fs::path& directory, const RatingModel<Real>& mode
   if (fault.empty()) fault = fault_of_labels(named, model.num_users(), model.num_items());
   if (!fault.empty()) fail(directory, "cannot be written: " + fault);
   check_rating_model_place(directory);
-  make_directory(directory);
-
-  const Workplace workplace(directory);
-  write_rating_archive(workplace / archive_name, model, training);
-  write_tensor(workplace / ratings_name, ratings, std::vector<ModeLabels>(2));
-  const auto label_files = write_label_files(workplace / archive_name, named);
-  remove_file(directory / archive_name);
-  for (const auto& stale : label_files_beside(directory / archive_name)) remove_file(stale);
-  for (const auto& file : label_files) workplace.move_into_place(file.filename());
-  workplace.move_into_place(ratings_name);
-  workplace.move_into_place(archive_name);
+  StagedDirectory staged(directory, rating_files());
+  write_rating_archive(staged.path() / archive_name, model, training);
+  write_tensor(staged.path() / ratings_name, ratings, std::vector<ModeLabels>(2));
+  write_label_files(staged.path() / archive_name, named);
+  staged.commit();
 }
 
 template RatingArchive<float> read_rating_factors(const fs::path&);

@@ -31,9 +31,8 @@ RatingArchive<Real> read_rating_factors(const std::filesystem::path& directory);
 // Whether it is stored in single precision.
 bool is_single_rating_model(const std::filesystem::path& directory);
 
-// Replaces the model that may be there. Everything is written beside it first; then model.npz, without which
-// nothing is read, goes; the others take their places; and the new model.npz comes last. So no mixture of
-// old and new is ever read, and an error leaves the old model. Throws as check_rating_model_place does, and
+// Replaces the model that may be there in one step, when the new one is complete and durable
+// (staged_directory.hpp); other files of the directory are kept. Throws as check_rating_model_place does, and
 // Error{bad_input} for what could not be read again. `labels`: of users and items; either may be empty.
 template <class Real>
 void write_rating_model(const std::filesystem::path& directory, const RatingModel<Real>& model,
@@ -41,7 +40,7 @@ void write_rating_model(const std::filesystem::path& directory, const RatingMode
                         std::span<const ModeLabels> labels);
 
 // Throws Error{bad_option} when the directory holds another kind of model, or labels that are not those of a
-// model of ratings: to be told before training, not after it.
+// model of ratings, and Error{io} when it cannot be written: to be called before training.
 void check_rating_model_place(const std::filesystem::path& directory);
 
 // Whether the directory is meant as a model of ratings, by the names of its files.

@@ -1,7 +1,10 @@
 #include "polyad/io/write_tensor.hpp"
 
 #include <fmt/format.h>
+#include <zlib.h>
+
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -12,6 +15,7 @@
 #include "polyad/io/line_writer.hpp"
 #include "polyad/io/number_text.hpp"
 #include "polyad/io/output_file.hpp"
+#include "polyad/io/stored_numbers.hpp"
 
 namespace polyad::io {
 namespace {
@@ -52,15 +56,6 @@ std::string head_text(TensorFormat format, const Tensor& x) {
   }
 }
 
-void write_numbered(OutputFile& out, TensorFormat format, const Tensor& x) {
-  out.write(head_text(format, x));
-  const Index base = format == TensorFormat::libmf ? 0 : 1;
-  write_lines(out, x.num_nonzeros(), [&](std::string& text, Index z) {
-    append_coordinates(text, x, z, base, " ");
-    text += '\n';
-  });
-}
-
 void append_name(std::string& out, std::span<const ModeLabels> labels, int mode, Index index) {
   const auto m = std::size_t(mode);
   if (m < labels.size() && std::size_t(index) < labels[m].labels.size())
@@ -69,7 +64,24 @@ void append_name(std::string& out, std::span<const ModeLabels> labels, int mode,
     append_number(out, index + 1);
 }
 
-void write_csv(OutputFile& out, const Tensor& x, std::span<const ModeLabels> labels) {
+// Of the text formats.
+AppendLine lines_of(TensorFormat format, const Tensor& x, std::span<const ModeLabels> labels) {
+  if (format == TensorFormat::csv)
+    return [&x, labels](std::string& text, Index z) {
+      for (int m = 0; m < x.order(); ++m) {
+        append_name(text, labels, m, x.indices(m)[z]);
+        text += ',';
+      }
+      append_number(text, x.values()[z]);
+      text += '\n';
+    };
+  return [&x, base = Index(format == TensorFormat::libmf ? 0 : 1)](std::string& text, Index z) {
+    append_coordinates(text, x, z, base, " ");
+    text += '\n';
+  };
+}
+
+std::string csv_header(const Tensor& x, std::span<const ModeLabels> labels) {
   std::string header;
   for (int m = 0; m < x.order(); ++m) {
     const auto k = std::size_t(m);
@@ -78,15 +90,38 @@ void write_csv(OutputFile& out, const Tensor& x, std::span<const ModeLabels> lab
                  ',');
     header += ',';
   }
-  out.write(header + "value\n");
-  write_lines(out, x.num_nonzeros(), [&](std::string& text, Index z) {
-    for (int m = 0; m < x.order(); ++m) {
-      append_name(text, labels, m, x.indices(m)[z]);
-      text += ',';
-    }
-    append_number(text, x.values()[z]);
-    text += '\n';
-  });
+  return header + "value\n";
+}
+
+void write_text(OutputFile& out, TensorFormat format, const Tensor& x, std::span<const ModeLabels> labels) {
+  out.write(format == TensorFormat::csv ? csv_header(x, labels) : head_text(format, x));
+  write_lines(out, x.num_nonzeros(), lines_of(format, x, labels));
+}
+
+// Of the lines of some nonzeros from all over the tensor.
+std::string sample_text(TensorFormat format, const Tensor& x, std::span<const ModeLabels> labels,
+                        Index num_lines) {
+  const auto append_line = lines_of(format, x, labels);
+  std::string text;
+  for (Index i = 0; i < num_lines; ++i)
+    append_line(text, Index(double(i) / double(num_lines) * double(x.num_nonzeros())));
+  return text;
+}
+
+double binary_bytes(TensorFormat format, std::span<const Index> dims, Index num_nonzeros) {
+  const double value = format == TensorFormat::ptb ? 4 : 8;
+  double indices = 0;
+  for (const Index dim : dims) indices += format == TensorFormat::splatt ? 4 : double(index_width(dim));
+  return (indices + value) * double(num_nonzeros);
+}
+
+// What deflate makes of it, of the size that it had.
+double deflated_share(const std::string& text) {
+  auto size = compressBound(uLong(text.size()));
+  std::string out(size, '\0');
+  compress2(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(text.data()),
+            uLong(text.size()), 6);
+  return double(size) / double(std::max<std::size_t>(text.size(), 1));
 }
 
 bool is_for_matrices(TensorFormat format) {
@@ -160,14 +195,36 @@ void write_tensor(const std::filesystem::path& path, const Tensor& x, std::span<
     case TensorFormat::ptb:
       write_ptb(out, x, labels, options.compress ? BlockCompression::deflate : BlockCompression::none);
       break;
-    case TensorFormat::csv:
-      write_csv(out, x, labels);
-      break;
     default:
-      write_numbered(out, format, x);
+      write_text(out, format, x, labels);
       break;
   }
   out.commit();
+}
+
+double predicted_bytes(const std::filesystem::path& path, const Tensor& x, std::span<const ModeLabels> labels,
+                       const WriteOptions& options) {
+  constexpr Index most_lines = 10'000;
+  constexpr double at_best = 0.1;  // of what is predicted: blocks that deflate may hold anything
+  const TensorFormat format = output_format(path, options);
+  if (is_binary(format))
+    return binary_bytes(format, x.extents(), x.num_nonzeros()) * (options.compress ? at_best : 1);
+  const Index num_lines = std::min(most_lines, x.num_nonzeros());
+  if (num_lines == 0) return 0;
+  const auto text = sample_text(format, x, labels, num_lines);
+  const double bytes = double(text.size()) / double(num_lines) * double(x.num_nonzeros());
+  return has_gzip_extension(path) ? bytes * deflated_share(text) : bytes;
+}
+
+// Nearly all indices below 10^k have k digits, and the shortest value has one; deflate cannot do better than
+// one to a thousand.
+double least_bytes(const std::filesystem::path& path, std::span<const Index> dims, Index num_nonzeros) {
+  constexpr double most_deflated = 1032;
+  const TensorFormat format = output_format(path, {});
+  if (is_binary(format)) return binary_bytes(format, dims, num_nonzeros);
+  double line = 2;
+  for (const Index dim : dims) line += std::max(1.0, std::floor(std::log10(double(dim)))) + 1;
+  return line * double(num_nonzeros) / (has_gzip_extension(path) ? most_deflated : 1);
 }
 
 }  // namespace polyad::io

@@ -21,6 +21,12 @@ struct WriteOptions {
 void write_tensor(const std::filesystem::path& path, const SparseTensor<double>& x,
                   std::span<const ModeLabels> labels, const WriteOptions& options = {});
 
+// About how many bytes write_tensor will write, from some of the nonzeros.
+double predicted_bytes(const std::filesystem::path& path, const SparseTensor<double>& x,
+                       std::span<const ModeLabels> labels, const WriteOptions& options = {});
+// At least how many bytes a tensor of which only this is known will take.
+double least_bytes(const std::filesystem::path& path, std::span<const Index> dims, Index num_nonzeros);
+
 // The format that write_tensor will use; throws Error{bad_option} when that is unclear.
 TensorFormat output_format(const std::filesystem::path& path, const WriteOptions& options);
 bool holds_labels(TensorFormat format);

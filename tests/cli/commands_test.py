@@ -139,7 +139,7 @@ class CheckTest(ProgramTest):
         for name in ("ragged_line", "letter_in_index", "negative_index", "value_nan", "value_missing",
                      "text_after_value"):
             with self.subTest(name):
-                report = self.result("check", TEST_DATA / "bad" / f"{name}.tns", "--fix", self.folder / "x.tns")
+                report = self.result("check", TEST_DATA / "bad" / f"{name}.tns", "--fix", self.folder / f"{name}.tns")
                 self.assertEqual((report["faults"], report["nnz"]), (1, 1))
 
 

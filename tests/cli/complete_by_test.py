@@ -32,7 +32,7 @@ class OneProcessTest(CompleteTest):
 @unittest.skipUnless(WITH_MPI, "built without MPI")
 class ManyProcessesTest(CompleteTest):
     def kept_ratings(self, model: pathlib.Path) -> list[str]:
-        self.succeed("convert", model / "training.ptb", self.folder / "kept.tns", "-q")
+        self.succeed("convert", model / "training.ptb", self.folder / "kept.tns", "-q", "--force")
         return sorted(line for line in (self.folder / "kept.tns").read_text().splitlines() if line[0] != "#")
 
     def predictions(self, model: pathlib.Path) -> list[float]:

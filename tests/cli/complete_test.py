@@ -221,7 +221,8 @@ class OddRatingsTest(CompleteTest):
         self.assert_refused("has 4 modes; ratings have two, users and items", 2, "complete", SOURCE / "data" / "debian.tns.gz")
         self.assert_refused("more than --memory 1kB", 3, "complete", path, "--memory", "1kB")
         self.assert_refused("No such file", 2, "complete", path, "--test", self.folder / "absent.tns")
-        self.assert_refused("Not a directory", 2, "complete", path, "--out", path)
+        self.assert_refused("Not a directory", 2, "complete", path, "--out", self.write("file", ""))
+        self.assert_refused(f"--out {path} would overwrite the input", 2, "complete", path, "--out", path)
 
 
 @unittest.skipUnless(WITH_MPI, "built without MPI")

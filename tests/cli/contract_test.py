@@ -72,7 +72,7 @@ class ContractTest(ProgramTest):
 
     def contract(self, *options: object, expression: str = NOTE, processes: int = 0) -> dict:
         return self.result("contract", expression, self.folder / "a.npy", self.folder / "b.npy", "-o",
-                           self.folder / "c.npy", "-q", *options, processes=processes)
+                           self.folder / "c.npy", "--force", "-q", *options, processes=processes)
 
     def test_the_result_is_that_of_the_definition(self) -> None:
         expected = self.note()

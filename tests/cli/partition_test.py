@@ -60,7 +60,7 @@ class ResultTest(PartitionTest):
     def test_it_is_cached_and_found_again(self) -> None:
         first = self.partition(self.debian, "-k", 8, "--out", self.out)
         parts = self.parts()
-        again = self.partition(self.debian, "-k", 8, "--out", self.out)
+        again = self.partition(self.debian, "-k", 8, "--out", self.out, "--force")
         self.assertEqual((first["cached"], again["cached"]), (False, True))
         self.assertEqual(self.parts(), parts)
         for key in KEYS - {"cached", "seconds", "peak_memory_bytes"}:
@@ -102,7 +102,7 @@ class ResultTest(PartitionTest):
         rows = self.partition(ratings, "-k", 6, "--model", "row", "--metric", "lambda2", "--out", self.out)
         self.assertEqual(len(self.parts()), 300)
         self.assertEqual(rows["model"], "row")
-        columns = self.partition(ratings, "-k", 6, "--model", "column", "--metric", "lambda2", "--out", self.out)
+        columns = self.partition(ratings, "-k", 6, "--model", "column", "--metric", "lambda2", "--out", self.out, "--force")
         self.assertEqual((len(self.parts()), columns["model"], columns["nets"]), (80, "column", rows["vertices"]))
         again = self.partition(ratings, "-k", 6, "--model", "column", "--metric", "lambda2")
         self.assertEqual((again["cached"], again["lambda2"]), (True, columns["lambda2"]))
@@ -178,7 +178,7 @@ class OutsideTest(PartitionTest):
         at_random = self.partition(self.debian, "-k", 16, "--method", "random")["connectivity"]
         for method in self.methods():
             with self.subTest(method):
-                result = self.partition(self.debian, "-k", 16, "--method", method, "--out", self.out)
+                result = self.partition(self.debian, "-k", 16, "--method", method, "--out", self.out, "--force")
                 self.assertEqual((result["method"], result["cached"]), (method, False))
                 touched = collections.defaultdict(set)
                 for cell, part in zip(coordinates(self.debian), self.parts(), strict=True):
@@ -191,14 +191,14 @@ class OutsideTest(PartitionTest):
     def test_what_is_the_same_again_is_kept(self) -> None:
         for method in self.methods():
             with self.subTest(method):
-                self.partition(self.debian, "-k", 16, "--method", method, "--out", self.out)
+                self.partition(self.debian, "-k", 16, "--method", method, "--out", self.out, "--force")
                 first = self.parts()
                 # Mt-KaHyPar's threads race, so its parts are not.
                 self.assertEqual(self.partition(self.debian, "-k", 16, "--method", method)["cached"], method == "zoltan")
                 if method == "zoltan":
-                    self.partition(self.debian, "-k", 16, "--method", method, "--no-cache", "--out", self.out)
+                    self.partition(self.debian, "-k", 16, "--method", method, "--no-cache", "--out", self.out, "--force")
                     self.assertEqual(self.parts(), first)
-                    self.partition(self.debian, "-k", 16, "--method", method, "--seed", 2, "--out", self.out)
+                    self.partition(self.debian, "-k", 16, "--method", method, "--seed", 2, "--out", self.out, "--force")
                     self.assertNotEqual(self.parts(), first)
 
     def test_weights_are_its_weights(self) -> None:
@@ -206,7 +206,7 @@ class OutsideTest(PartitionTest):
         path = self.write("heavy.hgr", "6 6 11\n1 1 2\n1 1 3\n50 2 3 4 5 6\n1 5 6\n3\n7 4\n5\n1\n1\n1\n1\n1\n")
         for method in self.methods():
             with self.subTest(method):
-                result = self.partition(path, "-k", 2, "--method", method, "--out", self.out)
+                result = self.partition(path, "-k", 2, "--method", method, "--out", self.out, "--force")
                 self.assertEqual((result["connectivity"], result["imbalance"]), (2, [0]))
                 self.assertEqual(len(set(self.parts()[1:])), 1)
                 alone = self.partition(path, "-k", 1, "--method", method)

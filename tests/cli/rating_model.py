@@ -59,7 +59,7 @@ class RatingModel:
         lines = "".join(f"{user + 1} {item + 1} {rating}\n" for (user, item), rating in self.ratings.items())
         text = folder.parent / "training.tns"
         text.write_text(lines)
-        converted = run("convert", text, folder / "training.ptb", "--dims", f"{self.users}x{self.items}", "-q")
+        converted = run("convert", text, folder / "training.ptb", "--dims", f"{self.users}x{self.items}", "-q", "--force")
         assert converted.returncode == 0, converted.stderr
         if user_labels:
             (folder / "mode-1-who.map").write_text("".join(label + "\n" for label in user_labels))

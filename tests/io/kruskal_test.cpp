@@ -194,19 +194,44 @@ TEST(Kruskal, a_splatt_directory_takes_a_tensor_of_lower_order_and_keeps_other_f
   EXPECT_EQ(contents(folder / "k/mode04.mat"), "mine");
 }
 
-TEST(Kruskal, a_splatt_directory_that_cannot_be_completed_is_never_read_as_a_mixture) {
+TEST(Kruskal, a_splatt_directory_that_cannot_be_completed_stays_as_it_was) {
   const TemporaryFolder folder;
   const auto old = sample({2, 3, 4}, 2);
   write_kruskal(folder / "k", old, KruskalFormat::splatt);
-  fs::create_directories(folder /
-                         "k/mode4.mat.partial");  // mode 4 cannot even be begun: the old result stays
-  EXPECT_THROW(write_kruskal(folder / "k", sample({5, 3, 4, 2}, 2), KruskalFormat::splatt), Error);
+  const auto stop = [](const fs::path&) { throw Error(Errc::resource, "stopped"); };
+  EXPECT_THROW(write_kruskal(folder / "k", sample({5, 3, 4, 2}, 2), KruskalFormat::splatt, stop), Error);
   EXPECT_TRUE(same_bits(read_kruskal(folder / "k"), old));
+  EXPECT_EQ(test::names_in(folder / ""), std::vector<std::string>{"k"});
 
-  fs::remove(folder / "k/mode3.mat");
-  fs::create_directories(folder / "k/mode3.mat/full");  // mode 3 cannot be removed: nothing is read
+  fs::create_directories(folder / "k/mode4.mat/full");  // cannot be removed: nothing is begun
   EXPECT_THROW(write_kruskal(folder / "k", sample({5, 3}, 2), KruskalFormat::splatt), Error);
-  EXPECT_EQ(fault(folder / "k"), "k: lambda.mat is missing: it holds the weights and is written last");
+  fs::remove_all(folder / "k/mode4.mat");
+  EXPECT_TRUE(same_bits(read_kruskal(folder / "k"), old));
+}
+
+TEST(Kruskal, what_is_no_model_of_the_kind_is_not_replaced) {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const std::string& name, KruskalFormat format) -> std::string {
+    try {
+      check_kruskal_place(folder / name, format);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Errc::bad_option);
+      return std::string(e.what()).substr((folder / "").string().size());
+    }
+    return "";
+  };
+  write_kruskal(folder / "x.npz", sample({2, 3}, 2), KruskalFormat::npz);
+  write_kruskal(folder / "x.ktensor", sample({2, 3}, 2), KruskalFormat::ktensor);
+  (void)folder.write("empty.npz", "");
+  (void)folder.write("other.ktensor", "1 1 1\n");
+
+  EXPECT_EQ(refusal("new.npz", KruskalFormat::npz) + refusal("x.npz", KruskalFormat::npz) +
+                refusal("x.ktensor", KruskalFormat::ktensor) + refusal("empty.npz", KruskalFormat::npz),
+            "");
+  EXPECT_EQ(
+      refusal("x.npz", KruskalFormat::ktensor),
+      "x.npz: exists and holds something else than a model of this kind; remove it or give another name");
+  EXPECT_NE(refusal("other.ktensor", KruskalFormat::ktensor), "");
 }
 
 // --- ktensor ---

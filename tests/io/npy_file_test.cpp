@@ -98,18 +98,19 @@ TEST_F(NpyFileTest, what_is_no_array_gets_a_sentence) {
 
 TEST_F(NpyFileTest, a_placed_file_appears_when_it_is_committed) {
   const auto path = folder_ / "y.npy";
-  PlacedFile::create(path, 6);
+  NewPlacedFile whole(path, 6);
   {
-    const PlacedFile one(path), other(path);
+    const PlacedFile one(path, whole.place()), other(path, whole.place());
     other.write(3, "def");
     one.write(0, "abc");
     EXPECT_FALSE(std::filesystem::exists(path));
   }
-  PlacedFile::commit(path);
+  whole.commit();
 
   EXPECT_EQ(test::contents(path), "abcdef");
-  EXPECT_THROW(PlacedFile::create(folder_ / "none" / "z", 1), Error);
-  EXPECT_THROW(PlacedFile::create(path.parent_path(), 1), Error);
+  EXPECT_THROW(NewPlacedFile(folder_ / "none" / "z", 1), Error);
+  EXPECT_THROW(NewPlacedFile(path.parent_path(), 1).commit(), Error);
+  EXPECT_EQ(test::names_in(path.parent_path()), std::vector<std::string>{"y.npy"});
 }
 
 }  // namespace

@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 
 #include "polyad/base/error.hpp"
+#include "polyad/base/unfinished_paths.hpp"
 #include "polyad/io/byte_stream.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -19,15 +23,127 @@ TEST(OutputFile, appears_only_when_it_is_committed) {
     out.write("half");
     EXPECT_FALSE(std::filesystem::exists(folder / "x"));
   }
-  EXPECT_FALSE(std::filesystem::exists(folder / "x"));
-  EXPECT_FALSE(std::filesystem::exists(folder / "x.partial"));
+  EXPECT_TRUE(test::names_in(folder / "").empty());
 
   OutputFile out(folder / "x");
   out.write("whole");
   out.commit();
 
   EXPECT_EQ(test::contents(folder / "x"), "whole");
-  EXPECT_FALSE(std::filesystem::exists(folder / "x.partial"));
+  EXPECT_EQ(test::names_in(folder / ""), std::vector<std::string>{"x"});
+}
+
+TEST(OutputFile, two_writers_do_not_mix_and_the_last_wins) {
+  const test::TemporaryFolder folder;
+  OutputFile first(folder / "x"), second(folder / "x");
+  for (int i = 0; i < 100'000; ++i) {
+    first.write("first writer\n");
+    second.write("second\n");
+  }
+  second.commit();
+  EXPECT_EQ(std::filesystem::file_size(folder / "x"), 700'000U);
+  first.commit();
+
+  EXPECT_EQ(std::filesystem::file_size(folder / "x"), 1'300'000U);
+  EXPECT_EQ(test::names_in(folder / ""), std::vector<std::string>{"x"});
+}
+
+TEST(OutputFile, a_link_planted_under_the_old_temporary_name_is_not_followed) {
+  const test::TemporaryFolder folder;
+  folder.write("victim", "mine");
+  std::filesystem::create_symlink(folder / "victim", folder / "x.partial");
+  OutputFile out(folder / "x");
+  out.write("new");
+  out.commit();
+
+  EXPECT_EQ(test::contents(folder / "victim"), "mine");
+  EXPECT_EQ(test::contents(folder / "x"), "new");
+}
+
+// Needs another user: root can make the link theirs.
+TEST(OutputFile, a_link_of_another_user_in_a_shared_folder_is_refused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a link to another user";
+  const test::TemporaryFolder folder;
+  folder.write("victim", "mine");
+  std::filesystem::create_directory(folder / "shared");
+  std::filesystem::create_symlink(folder / "victim", folder / "shared/x");
+  ASSERT_EQ(lchown((folder / "shared/x").c_str(), 12345, 12345), 0);
+  EXPECT_NO_THROW(OutputFile(folder / "shared/x"));
+  ASSERT_EQ(chmod((folder / "shared").c_str(), 01777), 0);
+  try {
+    OutputFile out(folder / "shared/x");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Errc::io);
+    EXPECT_EQ(e.what(), (folder / "shared/x").string() +
+                            ": cannot be written: it is a symbolic link of another user in a folder that "
+                            "others may write to; give the path of the file itself");
+  }
+  EXPECT_EQ(test::contents(folder / "victim"), "mine");
+}
+
+mode_t mode_of(const std::filesystem::path& path) {
+  struct stat status {};
+  stat(path.c_str(), &status);
+  return status.st_mode & 07777;
+}
+
+TEST(OutputFile, the_permissions_of_a_file_that_is_replaced_are_kept) {
+  const test::TemporaryFolder folder;
+  for (const mode_t mode : {0600U, 0640U, 0444U}) {
+    folder.write("x", "old");
+    ASSERT_EQ(chmod((folder / "x").c_str(), mode), 0);
+    OutputFile out(folder / "x");
+    for (const auto& name : test::names_in(folder / "")) EXPECT_EQ(mode_of(folder / name), mode) << name;
+    out.commit();
+    EXPECT_EQ(mode_of(folder / "x"), mode);
+    std::filesystem::remove(folder / "x");
+  }
+}
+
+TEST(OutputFile, what_a_run_that_was_killed_has_left_is_removed_by_the_next) {
+  const test::TemporaryFolder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    OutputFile out(folder / "x");
+    raise(SIGKILL);
+  }
+  waitpid(child, nullptr, 0);
+  ASSERT_EQ(test::names_in(folder / "").size(), 1U);
+  OutputFile going_on(folder / "x");
+  OutputFile out(folder / "x");
+  out.commit();
+  EXPECT_EQ(test::names_in(folder / "").size(), 2U);  // x and the temporary file of going_on
+  going_on.commit();
+  EXPECT_EQ(test::names_in(folder / ""), std::vector<std::string>{"x"});
+}
+
+TEST(OutputFile, a_signal_removes_what_is_unfinished_and_ends_the_process_as_before) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const test::TemporaryFolder folder;
+    folder.write("x", "old");
+    const pid_t child = fork();
+    if (child == 0) {
+      remove_unfinished_on_signals();
+      OutputFile out(folder / "x"), other(folder / "y");
+      raise(signal);
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), signal);
+    EXPECT_EQ(test::names_in(folder / ""), std::vector<std::string>{"x"});
+    EXPECT_EQ(test::contents(folder / "x"), "old");
+  }
+}
+
+TEST(OutputFile, names_as_long_as_the_file_system_takes_are_written) {
+  const test::TemporaryFolder folder;
+  const std::string name(255, 'n');
+  OutputFile out(folder / name);
+  out.commit();
+  EXPECT_EQ(test::names_in(folder / ""), std::vector<std::string>{name});
 }
 
 TEST(OutputFile, an_older_file_stays_until_the_new_one_is_whole) {
@@ -104,8 +220,7 @@ TEST(OutputFile, a_full_disk_leaves_no_half_file) {
   setrlimit(RLIMIT_FSIZE, &before);
 
   EXPECT_EQ(code, Errc::resource);
-  EXPECT_FALSE(std::filesystem::exists(folder / "x"));
-  EXPECT_FALSE(std::filesystem::exists(folder / "x.partial"));
+  EXPECT_TRUE(test::names_in(folder / "").empty());
 }
 
 TEST(OutputFile, a_missing_folder_is_told_by_the_files_name) {

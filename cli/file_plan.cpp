@@ -1,0 +1,192 @@
+#include "cli/file_plan.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "polyad/base/error.hpp"
+#include "polyad/io/kruskal.hpp"
+#include "polyad/io/label_files.hpp"
+#include "polyad/io/output_file.hpp"
+#include "polyad/io/rating_model_file.hpp"
+
+namespace polyad::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(Errc::bad_option, why);
+}
+
+fs::path resolved(const fs::path& path) {
+  std::error_code error;
+  auto whole = fs::weakly_canonical(path, error);
+  if (error) whole = fs::absolute(path, error).lexically_normal();
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
+// By device and inode where both exist, so that hard links and mounts are seen too.
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  if (a.empty() || b.empty()) return false;
+  struct stat left {
+  }, right{};
+  if (stat(a.c_str(), &left) == 0 && stat(b.c_str(), &right) == 0)
+    return left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+  return resolved(a) == resolved(b);
+}
+
+// Streams keep nothing that could be overwritten; but one may lead to a file.
+bool is_stream(const fs::path& path) {
+  std::error_code ignored;
+  const auto status = fs::status(path, ignored);
+  return fs::is_character_file(status) || fs::is_fifo(status) || fs::is_socket(status);
+}
+
+bool is_part_name(const fs::path& name) {
+  return io::is_part_of_splatt_model(name) || io::is_part_of_rating_model(name) || io::is_label_file(name) ||
+         name == "summary.json";
+}
+
+// Whether a path names, or would add, a part of the model in a directory, or is a link to one.
+bool is_part_of_model(const fs::path& path, const fs::path& directory) {
+  std::error_code error;
+  const auto whole = resolved(path);
+  if (is_same_file(whole.parent_path(), directory) && is_part_name(whole.filename())) return true;
+  for (fs::directory_iterator entries(directory, error), end; !error && entries != end;
+       entries.increment(error))
+    if (is_part_name(entries->path().filename()) && is_same_file(path, entries->path())) return true;
+  return false;
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+// Whether a path would be found as labels of another file.
+bool is_label_of(const fs::path& path, const fs::path& labelled) {
+  const auto whole = resolved(path);
+  return io::is_label_file(whole) && is_same_file(whole.parent_path(), resolved(labelled).parent_path());
+}
+
+[[noreturn]] void fail(const fs::path& path, int error) {
+  throw Error(Errc::io, "cannot be written: " + std::generic_category().message(error), {path.string(), 0});
+}
+
+// In a folder like /tmp only the owner of a file may replace it.
+bool is_kept_by_another(const struct stat& folder, const struct stat& file) {
+  return (folder.st_mode & S_ISVTX) != 0 && geteuid() != 0 && file.st_uid != geteuid() &&
+         folder.st_uid != geteuid();
+}
+
+}  // namespace
+
+FilePlan& FilePlan::reads(const std::string& name, const fs::path& path) {
+  if (!path.empty())
+    inputs_.push_back(Entry{name, path, is_folder(path) ? Kind::model : Kind::file, {}, {}, {}});
+  return *this;
+}
+
+FilePlan& FilePlan::reads_labelled(const std::string& name, const fs::path& path) {
+  if (path.empty()) return *this;
+  inputs_.push_back(Entry{name, path, is_folder(path) ? Kind::model : Kind::labelled, {}, {}, {}});
+  for (const auto& file : io::label_files_beside(path)) reads("labels that lie beside " + name, file);
+  return *this;
+}
+
+FilePlan& FilePlan::goes_on_from(const std::string& name, const fs::path& path) {
+  reads(name, path);
+  if (!path.empty()) inputs_.back().may_be_replaced = true;
+  return *this;
+}
+
+FilePlan& FilePlan::writes(const std::string& name, const fs::path& path, Existing existing) {
+  if (!path.empty()) outputs_.push_back(Entry{name, path, Kind::file, existing, {}, {}});
+  return *this;
+}
+
+FilePlan& FilePlan::writes_labelled(const std::string& name, const fs::path& path, Existing existing) {
+  if (!path.empty()) outputs_.push_back(Entry{name, path, Kind::labelled, existing, {}, {}});
+  return *this;
+}
+
+FilePlan& FilePlan::writes_model(const std::string& name, const fs::path& path,
+                                 const std::function<void()>& check) {
+  if (!path.empty()) outputs_.push_back(Entry{name, path, Kind::model, Existing::replaced, {}, check});
+  return *this;
+}
+
+FilePlan& FilePlan::requires_of_last(const std::function<void()>& check) {
+  outputs_.back().check = check;
+  return *this;
+}
+
+void FilePlan::check_against_input(const Entry& output, const Entry& input) {
+  const bool goes_on = output.kind == Kind::model && input.may_be_replaced;
+  if (!goes_on && is_same_file(output.path, input.path))
+    refuse(fmt::format("{} {} would overwrite {}", output.name, output.path.string(), input.name));
+  if (!goes_on && input.kind == Kind::model && is_part_of_model(output.path, input.path))
+    refuse(fmt::format("{} {} would overwrite a part of {}", output.name, output.path.string(), input.name));
+  if (output.kind == Kind::model && is_part_of_model(input.path, output.path))
+    refuse(fmt::format("{} {} would overwrite {}, which lies in it", output.name, output.path.string(),
+                       input.name));
+}
+
+void FilePlan::check_against_output(const Entry& output, const Entry& other) {
+  if (is_same_file(output.path, other.path))
+    refuse(fmt::format("{} and {} would both write {}", output.name, other.name, output.path.string()));
+  if (other.kind == Kind::model && is_part_of_model(output.path, other.path))
+    refuse(fmt::format("{} {} would overwrite a part of what {} writes", output.name, output.path.string(),
+                       other.name));
+  if (other.kind == Kind::labelled && is_label_of(output.path, other.path))
+    refuse(fmt::format("{} {} would be taken for labels of what {} writes", output.name, output.path.string(),
+                       other.name));
+}
+
+void FilePlan::check_place(const Entry& output) {
+  if (output.check) output.check();
+  if (output.kind == Kind::model) return;
+  if (io::is_written_directly(output.path)) {
+    if (access(output.path.c_str(), W_OK) != 0) fail(output.path, errno);
+    return;
+  }
+  if (!output.path.has_filename()) fail(output.path, EISDIR);
+  const auto target = io::resolve_output(output.path);
+  const auto folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  struct stat status {
+  }, around{};
+  if (access((folder / ".").c_str(), W_OK | X_OK) != 0) fail(output.path, errno);
+  if (lstat(target.c_str(), &status) != 0) {
+    if (errno != ENOENT) fail(output.path, errno);
+    return;
+  }
+  if (S_ISDIR(status.st_mode)) fail(output.path, EISDIR);
+  if (stat(folder.c_str(), &around) == 0 && is_kept_by_another(around, status)) fail(output.path, EPERM);
+  if (output.existing == Existing::refused)
+    throw Error(Errc::bad_option, "exists already; --force replaces it", {output.path.string(), 0});
+}
+
+void FilePlan::check() const {
+  for (const auto& output : outputs_)
+    if (const auto text = output.path.string(); text.starts_with('-'))
+      refuse(
+          fmt::format("{} {}: expected a file, found what looks like an option; ./{} is a file of this name",
+                      output.name, text, text));
+  for (std::size_t a = 0; a < outputs_.size(); ++a) {
+    if (is_stream(outputs_[a].path)) continue;
+    for (const auto& input : inputs_) check_against_input(outputs_[a], input);
+    for (const auto& input : inputs_)
+      if (input.kind == Kind::labelled && is_label_of(outputs_[a].path, input.path))
+        refuse(fmt::format("{} {} would be taken for labels of {}", outputs_[a].name,
+                           outputs_[a].path.string(), input.name));
+    for (std::size_t b = 0; b < outputs_.size(); ++b)
+      if (a != b) check_against_output(outputs_[a], outputs_[b]);
+  }
+  for (const auto& output : outputs_) check_place(output);
+}
+
+}  // namespace polyad::cli
