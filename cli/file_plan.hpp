@@ -33,6 +33,9 @@ class FilePlan {
   // What else must hold of the output that was named last; `check` throws where it does not.
   FilePlan& requires_of_last(const std::function<void()>& check);
 
+  // All that is read, for those who compare it between processes.
+  std::vector<std::string> input_paths() const;
+
   // Throws Error{bad_option} when an output is also an input or another output, or a part of a model or a
   // label file that belongs to one, by whatever links and spellings, or when it exists and may not be
   // replaced; and Error{io} when an output cannot be written.

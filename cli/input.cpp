@@ -190,10 +190,7 @@ namespace {
 
 // The tensor and its labels. Collective.
 void require_same_inputs(const Comm& comm, const InputOptions& options) {
-  std::vector<std::string> paths;
-  for (const auto& input : collectively(comm, [&] { return input_paths(options); }))
-    paths.push_back(input.path);
-  require_same_files(comm, paths);
+  require_same_files(comm, collectively(comm, [&] { return plan_input(options).input_paths(); }));
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ std::filesystem::path prepare_machine_file() {
   if (failed)
     throw Error(Errc::io, "cannot be created: " + failed.message() + "; POLYAD_MACHINE names another file",
                 {path.parent_path().string(), 0});
-  check_place(path, std::filesystem::file_type::regular);
+  FilePlan().writes("the file of this machine", path).check();
   return path;
 }
 
