@@ -11,6 +11,7 @@
 #include "cli/machine_file.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
+#include "cli/stored_partition.hpp"
 #include "polyad/algo/cp_opt.hpp"
 #include "polyad/algo/decompose.hpp"
 #include "polyad/algo/strategy_memory.hpp"
@@ -72,6 +73,7 @@ FilePlan file_plan(const Args& args) {
   auto plan = plan_input(args.input);
   plan.reads("the file that --partition names", partition_file(args.distribution));
   plan.reads("the constants of this machine", machine_file());
+  plan_cache(plan, args.distribution.cache);
   if (!args.out.empty()) {
     const auto format = output_format(args.out);
     const auto check = [out = args.out, format] { io::check_kruskal_place(out, format); };

@@ -133,6 +133,7 @@ void check(const Args& args) {
 FilePlan file_plan(const Args& args) {
   auto plan = plan_input(args.input);
   plan.reads("the file that --refine names", args.older.path);
+  if (searches(args) && !args.no_cache && !is_hypergraph_file(args.input.path)) plan_cache(plan, args.cache);
   plan.writes("--out", args.out, existing(args.force));
   return plan.writes("--write-hypergraph", args.hypergraph_out, existing(args.force));
 }

@@ -10,6 +10,7 @@
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "cli/plan_completion.hpp"
+#include "cli/stored_partition.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
@@ -38,6 +39,7 @@ FilePlan file_plan(const Args& args) {
   auto plan = plan_input(args.input);
   plan.reads("the file that --partition names", partition_file(args.distribution));
   plan.reads("the constants of this machine", machine_file());
+  plan_cache(plan, args.distribution.cache);
   return plan.writes("--report", args.page);
 }
 
@@ -100,7 +102,7 @@ CompletionPlanArgs completion_args(const Args& args) {
   if (!args.memory.empty()) throw Error(Errc::bad_option, "--memory goes with --for cpd");
   if (given.partition == "hypergraph")
     throw Error(Errc::bad_option, "plan has --with-hypergraph in place of --partition hypergraph");
-  return {args.processes,       args.sync,    args.by,  given.partition, args.num_components, args.seed,
+  return {args.processes,       args.sync,    args.by,   given.partition, args.num_components, args.seed,
           args.with_hypergraph, args.seconds, args.page, given.cache};
 }
 

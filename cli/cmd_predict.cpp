@@ -19,6 +19,7 @@
 #include "polyad/io/label_files.hpp"
 #include "polyad/io/prediction_table.hpp"
 #include "polyad/io/rating_model_file.hpp"
+#include "polyad/io/staged_directory.hpp"
 #include "polyad/report/prediction_report.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tensor/rating_kruskal.hpp"
@@ -43,8 +44,9 @@ struct Args {
 // Beside which the labels of a model lie that is read.
 std::filesystem::path labels_place(const std::string& model) {
   using io::KruskalFormat;
-  const bool is_directory = std::filesystem::is_directory(model);
-  return io::labels_anchor(model, is_directory ? KruskalFormat::splatt : KruskalFormat::ktensor);
+  const auto place = io::current_directory(model);
+  const bool is_directory = std::filesystem::is_directory(place);
+  return io::labels_anchor(place, is_directory ? KruskalFormat::splatt : KruskalFormat::ktensor);
 }
 
 FilePlan file_plan(const Args& args) {

@@ -6,6 +6,7 @@
 
 #include "cli/machine_file.hpp"
 #include "cli/option_text.hpp"
+#include "cli/stored_partition.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/io/number_text.hpp"
 #include "polyad/io/rating_model_file.hpp"
@@ -125,6 +126,7 @@ FilePlan file_plan(const CompletionArgs& args, const TestSource& test) {
   plan.reads("the file that --test names", test.file);
   plan.reads("the file that --partition names", partition_file_of(args.partition));
   plan.reads("the constants of this machine", machine_file());
+  plan_cache(plan, args.cache);
   plan.goes_on_from("the model to go on from", args.resume);
   plan.writes_model("--out", args.out, [out = args.out] { io::check_rating_model_place(out); });
   return plan.writes("--report", args.page);

@@ -148,6 +148,23 @@ fs::path cache_folder(const std::string& asked_for) {
   return home.empty() ? home : home / ".cache" / "polyad" / "partitions";
 }
 
+// Only those with a name that file_of gives: others in the folder may be outputs of the user.
+void plan_cache(FilePlan& plan, const std::string& asked_for) {
+  constexpr std::size_t digits = 16;
+  std::error_code gone;
+  const auto folder = cache_folder(asked_for);
+  if (folder.empty()) return;
+  for (fs::directory_iterator at(folder, gone), end; !gone && at != end; at.increment(gone)) {
+    auto name = at->path().stem();
+    if (name.extension() == ".cut-short") name = name.stem();
+    const auto text = name.string();
+    const bool is_ours = at->path().extension() == extension && text.size() > digits &&
+                         text[text.size() - digits - 1] == '-' &&
+                         text.find_first_not_of("0123456789abcdef", text.size() - digits) == text.npos;
+    if (is_ours) plan.reads("a cached partition", at->path());
+  }
+}
+
 fs::path file_of(const fs::path& folder, const PartitionKey& key) {
   return folder / fmt::format("{}-{}-{:016x}{}{}", key.model, key.num_parts, key.fingerprint,
                               key.is_cut_short ? ".cut-short" : "", extension);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/file_plan.hpp"
 #include "polyad/base/types.hpp"
 
 namespace polyad::cli {
@@ -28,6 +29,8 @@ struct PartitionKey {
 // The folder that --cache names; else $XDG_CACHE_HOME/polyad/partitions or ~/.cache/polyad/partitions; empty
 // where there is neither.
 std::filesystem::path cache_folder(const std::string& asked_for);
+// Plans to read the partitions that are there, so that no output takes the place of one.
+void plan_cache(FilePlan& plan, const std::string& asked_for);
 std::filesystem::path file_of(const std::filesystem::path& folder, const PartitionKey& key);
 
 struct StoredPartition {

@@ -7,6 +7,7 @@ import pathlib
 import re
 import resource
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -204,6 +205,22 @@ class NoSpaceTest(StoppedTest):
                 self.assertEqual(result.returncode, 3, result.stderr)
                 self.assertRegex(result.stderr, r"would take .*, and \S+ \w?B are free there")
                 self.assertEqual(os.listdir(disk), [])
+
+    def test_a_link_to_another_file_system_is_followed(self) -> None:
+        disk = self.mount("size=1m")
+        (self.folder / "link.tns").symlink_to(disk / "x.tns")
+        (self.folder / "link").symlink_to(disk / "model")
+        self.succeed("convert", self.folder / "x.tns", self.folder / "link.tns")
+        numbers = b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }".ljust(117) + b"\n"
+        (self.folder / "v.npy").write_bytes(numbers + struct.pack("<d", 2))
+        (self.folder / "link.npy").symlink_to(disk / "v.npy")
+        self.succeed("contract", "i,i->i", self.folder / "v.npy", self.folder / "v.npy", "-o", self.folder / "link.npy")
+        self.assertEqual(struct.unpack("<d", (disk / "v.npy").read_bytes()[-8:]), (4.0,))
+        self.succeed(*self.command("cpd", 1, self.folder / "link"))
+        self.succeed(*self.command("cpd", 2, self.folder / "link"))
+        self.assertTrue((self.folder / "link.tns").is_symlink() and (self.folder / "link").is_symlink())
+        self.assertEqual(sorted(os.listdir(disk)), ["model", "v.npy", "x.tns"])
+        self.read("cpd", disk / "model")
 
     def test_a_size_limit_leaves_the_old_output(self) -> None:
         self.succeed("generate", "zipf", self.folder / "z.tns", "--dims", "300x200x9", "--nnz", 3000, "-q")
