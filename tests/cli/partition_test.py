@@ -99,7 +99,7 @@ class ResultTest(PartitionTest):
         self.assertEqual(len(together["imbalance"]), 1)
         ratings = self.folder / "ratings.tns"
         self.succeed("generate", "ratings", ratings, "--users", 300, "--items", 80, "--nnz", 4000)
-        rows = self.partition(ratings, "-k", 6, "--model", "row", "--metric", "lambda2", "--out", self.out)
+        rows = self.partition(ratings, "-k", 6, "--model", "row", "--metric", "lambda2", "--out", self.out, "--force")
         self.assertEqual(len(self.parts()), 300)
         self.assertEqual(rows["model"], "row")
         columns = self.partition(ratings, "-k", 6, "--model", "column", "--metric", "lambda2", "--out", self.out, "--force")
