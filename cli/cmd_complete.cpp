@@ -9,6 +9,8 @@
 #include "cli/completion_args.hpp"
 #include "cli/completion_memory.hpp"
 #include "cli/machine_file.hpp"
+#include "cli/memory_use.hpp"
+#include "cli/option_text.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/timings.hpp"
@@ -242,6 +244,8 @@ void run_with(const Comm& comm, const Args& args) {
   describe_input(comm, args, ready, run);
   auto examples = finish(comm, args, ready, options, result, run, console);
   run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
+  if (!args.memory.empty())
+    warn_of_memory(console, run.peak_memory_bytes, parse_bytes(args.memory, "--memory"));
   console.say(completion_text(run));
   save_page(comm, args, run, std::move(examples), console);
   console.result(completion_json(run));

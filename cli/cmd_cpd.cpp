@@ -9,6 +9,7 @@
 #include "cli/distribution.hpp"
 #include "cli/input.hpp"
 #include "cli/machine_file.hpp"
+#include "cli/memory_use.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "cli/stored_partition.hpp"
@@ -150,6 +151,7 @@ void save_all(const Args& args, CpdRun& run, const KruskalRows<Real>& model,
               std::span<const FormatOption> formats, std::span<const ModeLabels> labels, Console& console) {
   if (!args.out.empty()) save_model(args, run, model, labels, console);
   auto summary = summarise_components(model, labels, args.num_strongest);
+  run.peak_memory_bytes = std::max(run.peak_memory_bytes, peak_memory_bytes());  // others only serve rows
   console.say(cpd_text(run, formats));
   console.say("\n" + components_text(summary, 100, 10, args.num_strongest));
   if (!args.page.empty()) save_page(args, run, std::move(summary), console);
@@ -184,6 +186,8 @@ void run_with(const Comm& comm, const Args& args) {
       io::check_label_files(io::labels_anchor(args.out, output_format(args.out)), loaded.labels);
       check_space(args, loaded.tensor.extents(), num_nonzeros);
     });
+  options.read_bytes = bytes_of_reading();
+  options.extra_bytes = bytes_beside(loaded);
   options.mode_order = parse_mode_order(args.mode_order, loaded.tensor.order());
   options.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());
   const auto machine = load_machine(comm);
@@ -217,6 +221,7 @@ void run_with(const Comm& comm, const Args& args) {
   collectively(comm, [&] {
     if (failure) std::rethrow_exception(failure);
   });
+  warn_of_memory(console, run.peak_memory_bytes, options.max_bytes);
   console.result(cpd_json(run));
 }
 

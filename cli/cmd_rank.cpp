@@ -4,6 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/memory_use.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "polyad/base/memory.hpp"
@@ -47,6 +48,7 @@ void run_with(const Comm& comm, const Args& args) {
   run.processes = comm.size();
   run.threads = num_threads();
   run.peak_memory_bytes = peak_memory_bytes();
+  warn_of_memory(console, run.peak_memory_bytes, options.decompose.max_bytes);
   console.say(rank_text(run));
   console.result(rank_json(run));
 }

@@ -347,6 +347,9 @@ class CpAls {
 template <class Real>
 Kruskal<Real> CpAls<Real>::take_model() && {
   exchanges_.clear();  // they know where the factors are
+  parts_ = PartialRows<Real>();
+  partial_ = Matrix<Real>();
+  under_way_ = Array<Real>();
   return finish_model(x_, std::move(factors_), grams_, {num_wanted_, x_.value_scale(), nonnegative_});
 }
 

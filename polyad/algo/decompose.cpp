@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "polyad/algo/cp_opt.hpp"
+#include "polyad/algo/stage_memory.hpp"
 #include "polyad/base/error.hpp"
+#include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/dist/move_nonzeros.hpp"
 #include "polyad/dist/sketches_of_all.hpp"
@@ -82,9 +84,17 @@ class FormatLister {
     for (std::size_t t = 0; t < shapes_.locals.size(); ++t) costs.push_back(cost(t));
     auto formats = is_coarse() ? list_coarse_formats(costs, mode_order) : list_formats(costs[0], mode_order);
     if (is_opt()) plan_evaluations(formats);
+    const Index num_wanted = options_.als.num_components;
+    const Index finish = finish_bytes(shapes_.num_rows, num_wanted, sizeof(Real));
+    const Index factors = factor_bytes(shapes_.num_rows, num_wanted, sizeof(Real));
     for (auto& format : formats) {
-      format.work_bytes += options_.extra_bytes + words_under_way() * Index(sizeof(Real));
-      format.build_bytes = std::max(format.build_bytes, shapes_.moved_bytes);
+      const Index iterate = format.work_bytes + words_under_way() * Index(sizeof(Real));
+      // The vectors of CP-OPT live to the end; of what ALS works with only the factors do.
+      format.work_bytes = is_opt() ? iterate + finish : std::max(iterate, factors + finish);
+      format.work_bytes += options_.extra_bytes;
+      format.build_bytes = std::max(format.build_bytes, shapes_.moved_bytes) + options_.extra_bytes;
+      add_page_bytes(format, is_opt() ? num_cp_opt_vectors : 0);
+      format.build_bytes = std::max(format.build_bytes, options_.read_bytes);
     }
     return formats;
   }
@@ -176,7 +186,7 @@ FormatChoice suggest_format(SparseTensor<double> x, const DecomposeOptions& opti
 }
 
 template <class Real>
-LocalNonzeros<Real> TensorPreparer<Real>::sort(Progress& progress) {
+LocalNonzeros<Real> TensorPreparer<Real>::sort(const DecomposeOptions& options, Progress& progress) {
   const Distribution none;
   const auto& distribution = distribution_ != nullptr ? *distribution_ : none;
   auto moved = timings_.measure("distribute", [&] {
@@ -185,12 +195,19 @@ LocalNonzeros<Real> TensorPreparer<Real>::sort(Progress& progress) {
       extents_ = share.extents();
       const Index num_sent = share.num_nonzeros();
       auto arrived = move_to_owners(comm_, std::move(share), distribution);
-      Index num_received = 0;
-      for (const auto& tensor : arrived) num_received += tensor.num_nonzeros();
-      if (comm_.size() > 1) moved_bytes_ = bytes_while_moving(num_sent, num_received, std::ssize(extents_));
+      Index num_received = 0, num_largest = 0;
+      for (const auto& tensor : arrived) {
+        num_received += tensor.num_nonzeros();
+        num_largest = std::max(num_largest, tensor.num_nonzeros());
+      }
+      const int order = int(extents_.size());
+      moved_bytes_ = sort_bytes(num_received, num_largest, order);
+      if (comm_.size() > 1)
+        moved_bytes_ = std::max(moved_bytes_, bytes_while_moving(num_sent, num_received, order));
       return arrived;
     });
   });
+  check_sorting(moved, options);
   return timings_.measure("compress", [&] {
     return progress.during("sorting", [&] { return localise<Real>(comm_, std::move(moved), distribution); });
   });
@@ -206,11 +223,29 @@ bool TensorPreparer<Real>::is_built_for(const FormatOption& chosen) const {
   return comm_.all_reduce(std::int32_t(is_same), Reduce::min) == 1;
 }
 
+// Before they take the memory. Little of it is not worth a sentence of its own: what does not fit is refused
+// later, with a table of what each format would need. Collective.
+template <class Real>
+void TensorPreparer<Real>::check_sorting(const std::vector<SparseTensor<double>>& moved,
+                                         const DecomposeOptions& options) const {
+  const Index bytes = comm_.all_reduce(program_bytes + moved_bytes_ + options.extra_bytes, Reduce::max);
+  constexpr Index little = Index(64) << 20;
+  if (options.max_bytes == 0 || bytes <= std::max(options.max_bytes, program_bytes + little)) return;
+  Index most = 0;
+  for (const auto& tensor : moved) most += tensor.num_nonzeros();
+  most = comm_.all_reduce(most, Reduce::max);
+  throw Error(
+      Errc::resource,
+      fmt::format("sorting {} nonzeros, duplicates included, would need about {}, more than the {} "
+                  "that may be used; more processes need less each",
+                  most, with_prefix(double(bytes), "B"), with_prefix(double(options.max_bytes), "B")));
+}
+
 template <class Real>
 PreparedTensor<Real>& TensorPreparer<Real>::prepare(const DecomposeOptions& options, Progress& progress) {
   timings_ = {};
   std::optional<LocalNonzeros<Real>> x;
-  if (!shapes_) x = sort(progress);
+  if (!shapes_) x = sort(options, progress);
   auto choice = timings_.measure("choose", [&] {
     return progress.during("counting fibers", [&] {
       if (!shapes_) {
@@ -227,7 +262,7 @@ PreparedTensor<Real>& TensorPreparer<Real>::prepare(const DecomposeOptions& opti
     return *prepared_;
   }
   prepared_.reset();  // there is not always room for two
-  if (!x) x = sort(progress);
+  if (!x) x = sort(options, progress);
   auto locals = timings_.measure("compress", [&] {
     return progress.during("building " + choice.chosen.name,
                            [&] { return build_locals(std::move(x->tensors), choice.chosen); });

@@ -23,6 +23,7 @@ struct DecomposeOptions {
   std::string format = "auto";       // or one of format_names()
   std::vector<int> mode_order = {};  // empty: chosen from the tensor's statistics
   Index extra_bytes = 0;             // needed besides, as for writing the model
+  Index read_bytes = 0;              // that reading took, less what the program itself takes
   Index max_bytes = 0;               // of memory, per process; 0: no limit
 };
 
@@ -61,7 +62,7 @@ struct NonzeroShapes {
   std::vector<Index> num_rows;                  // [mode], of this process
   std::vector<double> complete;                 // [mode]: see CostOptions
   std::vector<Index> num_lent, num_travelling;  // [mode]: see ExchangePlan
-  Index moved_bytes = 0;  // that this process held while nonzeros were moved to their owners
+  Index moved_bytes = 0;  // that this process held while nonzeros were moved to their owners and sorted
 };
 
 // Prepares a tensor again and again, as for one number of components after the other. It is sorted and built
@@ -82,7 +83,8 @@ class TensorPreparer {
   int num_builds() const { return num_builds_; }
 
  private:
-  LocalNonzeros<Real> sort(Progress& progress);
+  LocalNonzeros<Real> sort(const DecomposeOptions& options, Progress& progress);
+  void check_sorting(const std::vector<SparseTensor<double>>& moved, const DecomposeOptions& options) const;
   bool is_built_for(const FormatOption& chosen) const;
 
   Comm comm_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "polyad/algo/stage_memory.hpp"
 #include "polyad/dist/move_nonzeros.hpp"
 #include "polyad/kernels/factor.hpp"
 #include "polyad/tensor/sort.hpp"
@@ -70,9 +71,13 @@ MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_componen
   const auto under_way = rows_under_way(loads, scheme, num_components != padded_components(num_components));
   const Index most_under_way = num_vectors > 0 ? std::accumulate(under_way.begin(), under_way.end(), Index(0))
                                                : std::ranges::max(under_way);
+  const Index finish = finish_bytes(rows, num_components, run.value_bytes);
+  const Index factors = factor_bytes(rows, num_components, run.value_bytes);
   for (auto& option : formats) {
-    option.work_bytes += (numbers + most_under_way * num_components) * run.value_bytes;
+    const Index iterate = option.work_bytes + (numbers + most_under_way * num_components) * run.value_bytes;
+    option.work_bytes = num_vectors > 0 ? iterate + finish : std::max(iterate, factors + finish);
     option.build_bytes = std::max(option.build_bytes, most_while_moving(loads, scheme));
+    add_page_bytes(option, num_vectors);
   }
   if (const auto chosen = choose_format(formats, format, max_bytes)) return {chosen->peak_bytes(), true};
   return {std::ranges::min_element(formats, {}, &FormatOption::peak_bytes)->peak_bytes(), false};

@@ -7,6 +7,9 @@ namespace polyad {
 // The most memory that this process has had resident, in bytes.
 Index peak_memory_bytes();
 
+// The memory that this process has resident now, in bytes; 0 where the system does not say.
+Index resident_memory_bytes();
+
 // Gives back to the system what was freed, of which the C library keeps some for later.
 void trim_memory();
 

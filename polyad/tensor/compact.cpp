@@ -82,7 +82,7 @@ RenumberedTensor<Real> renumber(SparseTensor<double> x, std::span<const RowNumbe
   for (std::size_t m = 0; m < columns.size(); ++m) {
     local[m] = number_nonzeros(columns[m], extents[m], rows[m]);
     num_rows.push_back(rows[m].num_rows);
-    columns[m] = {};
+    columns[m] = Array<Index>();  // {} would keep its memory
   }
   // Duplicates are added up as they came, in double.
   SparseTensor<double, LocalIndex> sorted(num_rows, std::move(local), std::move(values));
@@ -90,6 +90,10 @@ RenumberedTensor<Real> renumber(SparseTensor<double> x, std::span<const RowNumbe
   RenumberedTensor<Real> result;
   result.num_duplicates = merge_duplicates(sorted);
   auto arrays = std::move(sorted).take();
+  if (result.num_duplicates > 0) {
+    for (auto& column : arrays.indices) column.shrink_to_fit();
+    arrays.values.shrink_to_fit();
+  }
   result.value_scale = scale_for<Real>(largest_of_all(largest_magnitude(arrays.values)));
   result.tensor = {std::move(num_rows), std::move(arrays.indices),
                    scaled<Real>(std::move(arrays.values), result.value_scale)};

@@ -50,7 +50,8 @@ class SnippetsTest(unittest.TestCase):
                         continue
                     with self.subTest(page=page.name, snippet=body):
                         result = subprocess.run(["bash", "-euo", "pipefail", "-c", body], cwd=folder, text=True,
-                                                capture_output=True, timeout=120, env={**os.environ, "PATH": path})
+                                                capture_output=True, timeout=120,
+                                                env={**os.environ, "PATH": path, "XDG_CACHE_HOME": f"{folder}/cache"})
                         self.assertEqual(result.returncode, 0, f"{page.name}:\n{body}\n{result.stderr}")
                         ran += 1
         self.assertGreater(ran, 5)

@@ -1,0 +1,44 @@
+#include "cli/memory_use.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "polyad/base/memory.hpp"
+#include "polyad/base/progress.hpp"
+
+namespace polyad::cli {
+namespace {
+
+Index label_bytes(std::span<const ModeLabels> labels) {
+  constexpr Index short_text = 15;  // is kept inside the string
+  Index bytes = 0;
+  for (const auto& mode : labels)
+    for (const auto& label : mode.labels) {
+      const auto length = Index(label.size());
+      bytes += Index(sizeof(label)) + (length > short_text ? length + 16 : 0);
+    }
+  return bytes;
+}
+
+}  // namespace
+
+void warn_of_memory(const Console& console, Index peak_bytes, Index max_bytes) {
+  if (max_bytes == 0 || peak_bytes <= max_bytes) return;
+  console.warn(fmt::format("a process took {} of memory, more than the {} that --memory allows",
+                           with_prefix(double(peak_bytes), "B"), with_prefix(double(max_bytes), "B")));
+}
+
+Index bytes_beside(const io::LoadedTensor& loaded) {
+  trim_memory();
+  const auto& x = loaded.tensor;
+  const Index coordinates = coordinate_bytes(x.order(), x.num_nonzeros(), sizeof(double));
+  return std::max(label_bytes(loaded.labels), resident_memory_bytes() - program_bytes - coordinates);
+}
+
+Index bytes_of_reading() {
+  return std::max<Index>(0, peak_memory_bytes() - program_bytes);
+}
+
+}  // namespace polyad::cli
