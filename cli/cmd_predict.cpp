@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
@@ -45,7 +46,8 @@ struct Args {
 std::filesystem::path labels_place(const std::string& model) {
   using io::KruskalFormat;
   const auto place = io::current_directory(model);
-  const bool is_directory = std::filesystem::is_directory(place);
+  std::error_code ignored;
+  const bool is_directory = std::filesystem::is_directory(place, ignored);
   return io::labels_anchor(place, is_directory ? KruskalFormat::splatt : KruskalFormat::ktensor);
 }
 
@@ -55,10 +57,7 @@ FilePlan file_plan(const Args& args) {
     throw Error(Errc::bad_option, "--contributions are columns of the table: with --json - say --out FILE");
   FilePlan plan;
   plan_labels(plan, args.input);
-  if (std::filesystem::is_directory(args.model))
-    plan.reads("the model", args.model);
-  else
-    plan.reads_labelled("the model", args.model);
+  plan.reads_labelled("the model", args.model);
   plan.reads("the coordinates", args.input.path);
   return plan.writes("--out", args.out);
 }

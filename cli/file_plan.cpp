@@ -92,8 +92,8 @@ FilePlan& FilePlan::reads(const std::string& name, const fs::path& path) {
 }
 
 FilePlan& FilePlan::reads_labelled(const std::string& name, const fs::path& path) {
-  if (path.empty()) return *this;
-  inputs_.push_back(Entry{name, path, is_folder(path) ? Kind::model : Kind::labelled, {}, {}, {}});
+  if (path.empty() || is_folder(path)) return reads(name, path);
+  inputs_.push_back(Entry{name, path, Kind::labelled, {}, {}, {}});
   for (const auto& file : io::label_files_beside(path)) reads("labels that lie beside " + name, file);
   return *this;
 }

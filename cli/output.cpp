@@ -45,7 +45,8 @@ void require_space(const std::filesystem::path& path, double bytes, const std::s
   auto folder = io::resolve_output(path);
   if (!std::filesystem::is_directory(folder, unknown)) folder = folder.parent_path();
   const auto space = std::filesystem::space(folder.empty() ? "." : folder, unknown);
-  if (unknown || bytes <= double(space.available)) return;
+  const bool is_known = !unknown && space.capacity > 0;  // some file systems do not say
+  if (!is_known || bytes <= double(space.available)) return;
   throw Error(Errc::resource,
               fmt::format("{} {}, and {} are free there", what, with_prefix(bytes, "B"),
                           with_prefix(double(space.available), "B")),

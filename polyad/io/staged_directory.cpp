@@ -280,7 +280,7 @@ fs::path StagedDirectory::switch_with_target() const {
   const int failed = how_ == DirectorySwitch::exchange ? exchange(staged_, target_) : ENOSYS;
   if (failed == 0) return staged_;
   if (failed != EINVAL && failed != ENOSYS && failed != ENOTSUP) fail_writing(path_, failed);
-  const auto previous = previous_of(target_);
+  auto previous = previous_of(target_);
   if (rename(target_.c_str(), previous.c_str()) != 0) fail_writing(path_, errno);
   if (rename(staged_.c_str(), target_.c_str()) == 0) return previous;
   const int error = errno;

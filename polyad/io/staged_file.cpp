@@ -64,8 +64,8 @@ void check_link_owner(const fs::path& path, const fs::path& link, const struct s
 
 // File systems without locks, or without fsync, are written to as they are.
 bool is_unsupported(int error) {
-  return error == EINVAL || error == ENOTSUP || error == EOPNOTSUPP || error == ENOSYS || error == ENOLCK ||
-         error == EROFS || error == EBADF;
+  return error == EINVAL || error == ENOTSUP || error == ENOSYS || error == ENOLCK || error == EROFS ||
+         error == EBADF;
 }
 
 void sync(int descriptor, const fs::path& path) {

@@ -204,6 +204,31 @@ class OutputsTest(ProgramTest):
                 self.assertEqual(result.returncode, 2, result.stderr)
                 self.assertRegex(result.stderr, r"none/x\S*: cannot be written: No such file or directory")
 
+    def test_folders_that_may_not_be_written_to_are_found_before_the_work(self) -> None:
+        if os.geteuid() != 0:
+            self.skipTest("only root can run the program as another user")
+        other = 12345
+        if run("--version", user=other, group=other, extra_groups=[]).returncode != 0:
+            self.skipTest("another user cannot run the program here")
+        self.folder.chmod(0o755)
+        path = self.write("x.tns", "1 1 1 1\n2 2 2 2\n3 3 3 3\n")
+        shared, closed = self.folder / "shared", self.folder / "closed"
+        for place, mode in ((shared, 0o1777), (closed, 0o700)):
+            place.mkdir()
+            place.chmod(mode)
+        kept = shared / "x.json"
+        kept.write_text("mine")
+        for place, why in ((self.folder / "x.json", "Permission denied"), (closed / "x.json", "Permission denied"),
+                           (kept, "Operation not permitted")):
+            for words in (["stats", path, "--json", place], ["cpd", path, "-r", 1, "--report", place],
+                          ["predict", closed / "model", path, "--json", place]):
+                result = run(*words, user=other, group=other, extra_groups=[])
+                self.assertEqual((result.stderr, result.returncode), (f"polyad: {place}: cannot be written: {why}\n", 2))
+        self.assertEqual(kept.read_text(), "mine")
+        result = run("predict", closed / "model", path, user=other, group=other, extra_groups=[])
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["closed", "shared", "x.tns"])
+
     def test_outputs_that_do_not_fit_are_found_before_the_work(self) -> None:
         huge = self.write("h.tns", f"{2 ** 63 - 2} 1 1 1\n1 2 2 1\n")
         for name in ("x.ktensor.gz", "x.ktensor", "x.npz", "x"):
