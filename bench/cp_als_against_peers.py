@@ -2,12 +2,13 @@
 """Decomposes the same tensors with Polyad and with the peers that are on the PATH, in turn, and prints ratios.
 
     bench/cp_als_against_peers.py [nell netflix delicious fb] [--scale 1] [--folder DIR] [--rounds 3] [--threads N]
-                                  [--rank 16] [--iterations 10] [--plain-peers]
+                                  [--rank 16] [--iterations 10] [--plain-peers] [--before PROGRAM]
 
 Peers are SPLATT (`splatt`) and ALTO (`cpd64`, `cpd128`), built outside this repository; without them Polyad runs
 alone. All run the same number of iterations, tolerance 0, in double; the time is that of the best iteration of all
 rounds. Peers get a text without empty slices, which cost them time and memory, and huge pages from glibc, which
 Polyad asks for by itself; with --plain-peers none. Peak memory is that of the whole process, loading included.
+--before names another build of Polyad, such as that of the version before, which competes as well.
 
 Files are made in a temporary folder, or kept in --folder and found there the next time: NAME.ptb and
 NAME-compact.tns, at a scale other than 1 with the scale behind the name. The machine should have nothing else to do.
@@ -152,6 +153,8 @@ class Contest:
 
     def contestants(self, tensor: Tensor) -> list[str]:
         names = ["polyad"]
+        if self.options.before:
+            names.append("before")
         if self.programs["splatt"]:
             names.append("splatt")
         if self.programs[alto_program(tensor)]:
@@ -159,12 +162,15 @@ class Contest:
         return names
 
     def once(self, contestant: str, tensor: Tensor) -> Result:
-        return {"polyad": self.polyad, "splatt": self.splatt, "alto": self.alto}[contestant](tensor)
+        return {"polyad": self.polyad, "before": self.before, "splatt": self.splatt, "alto": self.alto}[contestant](tensor)
 
-    def polyad(self, tensor: Tensor) -> Result:
+    def before(self, tensor: Tensor) -> Result:
+        return self.polyad(tensor, self.options.before)
+
+    def polyad(self, tensor: Tensor, program: pathlib.Path = POLYAD) -> Result:
         o = self.options
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
-            ended = run([POLYAD, "cpd", tensor.polyad_file, "-r", o.rank, "-i", o.iterations, "--tol", 0, "-t", o.threads,
+            ended = run([program, "cpd", tensor.polyad_file, "-r", o.rank, "-i", o.iterations, "--tol", 0, "-t", o.threads,
                          "--quiet", "--json", file.name])
             if ended.failure:
                 return Result(failure=ended.failure + ": " + ended.words.strip())
@@ -240,6 +246,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--rank", type=int, default=16, help="number of components")
     parser.add_argument("--iterations", type=int, default=10)
     parser.add_argument("--plain-peers", action="store_true", help="peers as they come, without huge pages")
+    parser.add_argument("--before", type=pathlib.Path, metavar="PROGRAM", help="another build of Polyad that competes")
     options = parser.parse_args()
     for name in options.tensors:
         if name not in NAMES:
