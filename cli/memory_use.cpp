@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
 
 #include "polyad/base/memory.hpp"
 #include "polyad/base/progress.hpp"
@@ -17,7 +18,7 @@ Index label_bytes(std::span<const ModeLabels> labels) {
   for (const auto& mode : labels)
     for (const auto& label : mode.labels) {
       const auto length = Index(label.size());
-      bytes += Index(sizeof(label)) + (length > short_text ? length + 16 : 0);
+      bytes += Index(sizeof(std::string)) + (length > short_text ? length + 16 : 0);
     }
   return bytes;
 }
