@@ -11,6 +11,7 @@
 #include "cli/threads.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/log.hpp"
+#include "polyad/base/printable.hpp"
 #include "polyad/comm/collective.hpp"
 
 namespace polyad::cli {
@@ -49,11 +50,16 @@ void Console::print(std::string_view text) {
 
 void Console::say(const std::string& text) const {
   if (comm_.rank() != 0 || options_.quiet) return;
-  write_log(words_ == Words::to_standard_error ? stderr : stdout, text + "\n");
+  write_log(words_ == Words::to_standard_error ? stderr : stdout, printable_lines(text) + "\n");
 }
 
 void Console::warn(const std::string& text) const {
-  if (comm_.rank() == 0) write_log(stderr, fmt::format("polyad: warning: {}\n", text));
+  if (comm_.rank() == 0) write_log(stderr, fmt::format("polyad: warning: {}\n", printable(text)));
+}
+
+void Console::note(const std::string& text) const {
+  if (comm_.rank() == 0 && !options_.quiet)
+    write_log(stderr, fmt::format("polyad: note: {}\n", printable(text)));
 }
 
 void Console::result(const nlohmann::ordered_json& json) const {
@@ -63,7 +69,7 @@ void Console::result(const nlohmann::ordered_json& json) const {
     const std::string text =
         json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     if (options_.json == "-") {
-      print(text);
+      print(printable_json(text));
       return;
     }
     write_text(options_.json, text);

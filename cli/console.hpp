@@ -35,6 +35,8 @@ class Console {
   // A result that is itself a text, on standard output, whether quiet or not. Throws Error{resource}.
   static void print(std::string_view text);
   void warn(const std::string& text) const;
+  // What was done that the user may not expect and need not change. Not told where words are not wanted.
+  void note(const std::string& text) const;
   // Hands over the result where --json says. Collective: all processes learn when it cannot be written.
   void result(const nlohmann::ordered_json& json) const;
   Progress& progress() { return progress_; }

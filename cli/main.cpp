@@ -13,6 +13,7 @@
 #include "cli/standard_streams.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/log.hpp"
+#include "polyad/base/printable.hpp"
 #include "polyad/base/unfinished_paths.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
@@ -54,7 +55,7 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& stop) {
 int end_of_parsing(const CLI::App& app, const CLI::ParseError& stop, const polyad::Comm& comm) {
   if (comm.rank() != 0) return stop.get_exit_code() == 0 ? 0 : 2;
   if (stop.get_exit_code() == 0) return app.exit(stop);
-  polyad::write_log(stderr, "polyad: " + sentence(app, stop) + "; see polyad --help\n");
+  polyad::write_log(stderr, "polyad: " + polyad::printable(sentence(app, stop)) + "; see polyad --help\n");
   return 2;
 }
 
@@ -65,7 +66,7 @@ int end_of_error(const polyad::Error& error, const polyad::Runtime& runtime, con
   if (comm.rank() == 0 || !together)
     polyad::write_log(stderr, std::string("polyad: ") +
                                   (error.code() == polyad::Errc::internal ? "internal error: " : "") +
-                                  error.what() + "\n");
+                                  polyad::printable(error.what()) + "\n");
   if (!together) runtime.abort(code);
   return code;
 }

@@ -6,6 +6,7 @@
 
 #include "cli/console.hpp"
 #include "polyad/base/error.hpp"
+#include "polyad/base/printable.hpp"
 #include "polyad/io/tensor_format.hpp"
 
 namespace polyad::cli {
@@ -26,7 +27,8 @@ TableOutput::TableOutput(const std::string& out) {
 }
 
 void TableOutput::write(std::string_view text) {
-  file_ ? file_->write(text) : Console::print(text);
+  // Labels may hold anything: a file keeps it, a terminal would obey it.
+  file_ ? file_->write(text) : Console::print(printable_lines(text));
 }
 
 void TableOutput::commit() {

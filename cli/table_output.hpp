@@ -12,8 +12,8 @@ namespace polyad::cli {
 // is standard output, with tabs. Throws Error{bad_option} for any other name.
 char table_separator(const std::string& out);
 
-// Where a table goes: standard output when no name is given, or a file, which appears under its name only
-// when it is complete.
+// Where a table goes: standard output when no name is given, where only printable characters are shown, or a
+// file, which appears under its name only when it is complete.
 class TableOutput {
  public:
   explicit TableOutput(const std::string& out);

@@ -50,4 +50,10 @@ MachineMemory machine_memory() {
   return memory;
 }
 
+Index memory_to_plan_with() {
+  constexpr Index address_space = Index(1) << 47;
+  const Index total = machine_memory().total;
+  return total > 0 ? total : address_space;
+}
+
 }  // namespace polyad

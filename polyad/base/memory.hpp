@@ -21,5 +21,7 @@ struct MachineMemory {
   Index total = 0, available = 0;
 };
 MachineMemory machine_memory();
+// The machine's memory; where the system does not say, what a process can address.
+Index memory_to_plan_with();
 
 }  // namespace polyad

@@ -14,6 +14,8 @@
 
 #include "polyad/base/log.hpp"
 
+#include "polyad/base/printable.hpp"
+
 namespace polyad {
 namespace {
 
@@ -65,7 +67,7 @@ Progress::Style Progress::style_for(std::FILE* out) {
 
 void Progress::begin(const std::string& phase, Index total, const std::string& unit) {
   finish();
-  phase_ = phase;
+  phase_ = printable(phase);  // it may hold the name of a file
   unit_ = unit;
   total_ = total;
   done_ = 0;

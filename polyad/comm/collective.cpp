@@ -1,6 +1,7 @@
 #include "polyad/comm/collective.hpp"
 
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ Error as_error(const std::exception_ptr& exception) {
     return error;
   } catch (const std::bad_alloc&) {
     return {Errc::resource, "out of memory"};
+  } catch (const std::length_error&) {  // a vector that no memory could hold
+    return {Errc::resource, "out of memory: a list longer than memory can be was asked for"};
   } catch (const std::exception& stranger) {
     return {Errc::internal, stranger.what()};
   } catch (...) {

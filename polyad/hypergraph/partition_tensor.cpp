@@ -1,9 +1,14 @@
 #include "polyad/hypergraph/partition_tensor.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
+#include "polyad/base/error.hpp"
+#include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/base/progress.hpp"
 #include "polyad/hypergraph/balance.hpp"
 #include "polyad/hypergraph/older_partition.hpp"
 #include "polyad/hypergraph/outside_partitioner.hpp"
@@ -83,6 +88,21 @@ TensorPartition partition_fine(const SparseTensor<double>& x, const TensorPartit
   return partition;
 }
 
+// How many slices the modes have, of which each gets a part, without nonzeros or not.
+Index num_slices(std::span<const Index> extents) {
+  double total = 0;
+  for (const Index extent : extents) total += double(extent);
+  const double needed = total * sizeof(int), has = double(memory_to_plan_with());
+  if (needed > has)
+    throw Error(
+        Errc::resource,
+        fmt::format("a part for each of {:.3g} slices, empty or not, takes {}, where this machine has {}; if "
+                    "indices are ids, read them by --columns from a csv, which numbers only those that "
+                    "occur",
+                    total, with_prefix(needed, "B"), with_prefix(has, "B")));
+  return std::accumulate(extents.begin(), extents.end(), Index(0));
+}
+
 // The indices of some modes one after the other, without nonzeros or not: where the vertices lie in them.
 std::vector<Index> places_of_slices(const SliceModel& model, std::span<const Index> extents) {
   std::vector<Index> places;
@@ -96,6 +116,8 @@ std::vector<Index> places_of_slices(const SliceModel& model, std::span<const Ind
 
 TensorPartition partition_slices(const SliceModel& model, std::span<const Index> extents,
                                  const TensorPartitionOptions& options) {
+  std::vector<int> parts(std::size_t(num_slices(extents)),
+                         0);  // slices without nonzeros cost nothing anywhere
   const auto places = places_of_slices(model, extents);
   auto how = options.hypergraph;
   if (!how.older.empty()) {
@@ -104,8 +126,6 @@ TensorPartition partition_slices(const SliceModel& model, std::span<const Index>
     how.older = std::move(older);
   }
   auto result = partition_by(model.h, options.method, std::move(how));
-  // Slices without nonzeros cost nothing anywhere.
-  std::vector<int> parts(std::size_t(std::accumulate(extents.begin(), extents.end(), Index(0))), 0);
   for (std::size_t v = 0; v < places.size(); ++v) parts[places[v]] = result.parts[v];
   auto partition = describe(model.h, std::move(result));
   partition.parts = std::move(parts);
@@ -151,12 +171,12 @@ Index num_partitioned(const SparseTensor<double>& x, PartitionModel model) {
     case PartitionModel::fine:
       return x.num_nonzeros();
     case PartitionModel::coarse:
-      return std::accumulate(x.extents().begin(), x.extents().end(), Index(0));
+      return num_slices(x.extents());
     case PartitionModel::row:
     case PartitionModel::column:
       break;
   }
-  return x.extent(row_mode(model));
+  return num_slices(std::span(x.extents()).subspan(std::size_t(row_mode(model)), 1));
 }
 
 TensorPartition measured_partition(const SparseTensor<double>& x, const TensorPartitionOptions& options,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/expansion.hpp"
 
 namespace polyad::io {
 namespace {
@@ -69,6 +70,14 @@ void ByteStream::inflate_into(std::string& out, std::span<char> stored) {
     z.avail_out = uInt(room);
     const int status = inflate(&z, Z_NO_FLUSH);
     out.resize(out.size() - z.avail_out);
+    inflated_ += Index(room - z.avail_out);
+    if (inflated_ > most_expanded(file_.size()))
+      throw Error(
+          Errc::bad_input,
+          fmt::format("is gzip that expands to more than {} bytes, over 100 times its size, which texts "
+                      "of distinct coordinates or names do not; expand it with gunzip first if it should",
+                      Index(most_expanded(file_.size()))),
+          {file_.path().string(), 0});
     if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
       throw Error(Errc::bad_input,
                   fmt::format("is damaged gzip near byte {}: {}", stored_position_ - Index(z.avail_in),
@@ -86,13 +95,23 @@ void ByteStream::check_complete() const {
                 {file_.path().string(), 0});
 }
 
-LineReader::LineReader(const InputFile& file) : stream_(file, reading_step) {}
+LineReader::LineReader(const InputFile& file) : file_(file), stream_(file, reading_step) {}
 
 bool LineReader::fill() {
   consumed_ += Index(position_);
   buffer_.erase(0, position_);
   position_ = 0;
   return stream_.next(buffer_);
+}
+
+// A text without any line feed but with carriage returns between its lines, as old Macintosh programs write
+// it, would be one line.
+void LineReader::refuse_carriage_returns() const {
+  const auto at = std::string_view(buffer_).find('\r', position_);
+  if (at == std::string_view::npos || at + 1 >= buffer_.size()) return;
+  throw Error(Errc::bad_input,
+              "its lines end in carriage returns alone; write line feeds, as in: tr '\\r' '\\n' < OLD > NEW",
+              {file_.path().string(), 0});
 }
 
 bool LineReader::next(std::string_view& line) {
@@ -102,7 +121,10 @@ bool LineReader::next(std::string_view& line) {
     if (!fill()) break;
     end = buffer_.find('\n', searched);
   }
-  if (end == std::string::npos) end = buffer_.size();
+  if (end == std::string::npos) {
+    if (line_number_ == 0) refuse_carriage_returns();
+    end = buffer_.size();
+  }
   if (end == position_ && end == buffer_.size()) return false;
   line = std::string_view(buffer_).substr(position_, end - position_);
   if (line.ends_with('\r')) line.remove_suffix(1);

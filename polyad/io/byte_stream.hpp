@@ -24,7 +24,7 @@ class ByteStream {
 
   Index num_steps() const;
   // Appends the next step's bytes to `out`; false when there was none left. A gzip stream that is
-  // damaged or ends early is an Error{bad_input}.
+  // damaged, ends early or expands beyond all measure is an Error{bad_input}.
   bool next(std::string& out);
 
  private:
@@ -32,13 +32,14 @@ class ByteStream {
   void check_complete() const;
 
   const InputFile& file_;
-  Index step_bytes_, stored_position_ = 0;
+  Index step_bytes_, stored_position_ = 0, inflated_ = 0;
   std::unique_ptr<z_stream> inflater_;  // null: the file is stored as it is
   bool member_complete_ = false;
 };
 
 // A text read line by line, through gzip, with line numbers: for heads, labels and other small things.
-// Lines come without their end, be it \n or \r\n, and the first without a byte order mark.
+// Lines come without their end, be it \n or \r\n, and the first without a byte order mark. A file whose lines
+// end in \r alone is an Error{bad_input}.
 class LineReader {
  public:
   explicit LineReader(const InputFile& file);
@@ -50,7 +51,9 @@ class LineReader {
 
  private:
   bool fill();
+  void refuse_carriage_returns() const;
 
+  const InputFile& file_;
   ByteStream stream_;
   std::string buffer_;
   std::size_t position_ = 0;  // of the next line in buffer_

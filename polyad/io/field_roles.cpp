@@ -6,6 +6,7 @@
 #include <set>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/number_text.hpp"
 #include "polyad/io/recognise.hpp"
 
 namespace polyad::io {
@@ -98,19 +99,40 @@ void fit_to(const IndexSpace& space, const InputFile& file, FieldRoles& roles) {
   }
 }
 
+// The column of this name, or the k-th by the name #k.
+std::size_t find_column(const InputFile& file, const Names& names, const std::string& name) {
+  const auto fail = [&](const std::string& why) {
+    throw Error(Errc::bad_option, why, {file.path().string(), 0});
+  };
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) {
+    const auto number = name.starts_with('#') ? parse_index(name.substr(1)) : std::nullopt;
+    if (number && *number >= 1 && *number <= std::ssize(names)) return std::size_t(*number) - 1;
+    fail(fmt::format("has no column {}; its columns are {}", in_quotes(name), listed(names)));
+  }
+  const auto place = found - names.begin();
+  if (const auto again = std::find(found + 1, names.end(), name); again != names.end())
+    fail(fmt::format("its columns {} and {} are both called {}; --columns names them #{} and #{}", place + 1,
+                     again - names.begin() + 1, in_quotes(name), place + 1, again - names.begin() + 1));
+  return std::size_t(place);
+}
+
 FieldRoles csv_roles(const InputFile& file, const FileHead& head, const ReadOptions& options) {
   const CsvColumns columns = columns_of(file, head, options);
+  std::set<std::size_t> used;
   const auto find = [&](const std::string& name) {
-    const auto found = std::ranges::find(head.column_names, name);
-    if (found == head.column_names.end())
-      throw Error(
-          Errc::bad_option,
-          fmt::format("has no column {}; its columns are {}", in_quotes(name), listed(head.column_names)),
-          {file.path().string(), 0});
-    return std::size_t(found - head.column_names.begin());
+    const auto place = find_column(file, head.column_names, name);
+    if (!used.insert(place).second)
+      throw Error(Errc::bad_option,
+                  fmt::format("the column {} is named twice, as a mode or as the value", in_quotes(name)),
+                  {file.path().string(), 0});
+    return place;
   };
   FieldRoles roles;
-  for (const auto& mode : columns.modes) roles.modes.push_back({mode.name, find(mode.name), mode.kind});
+  for (const auto& mode : columns.modes) {
+    const auto place = find(mode.name);
+    roles.modes.push_back({head.column_names[place], place, mode.kind});
+  }
   if (!columns.value.empty()) roles.value = find(columns.value);
   for (const auto& name : columns.idle) find(name);
   roles.num_fields = head.column_names.size();

@@ -18,21 +18,35 @@ namespace {
   throw Error(Errc::io, what + ": " + std::generic_category().message(error), {path.string(), 0});
 }
 
+// Files are read more than once, and by several threads and processes at once: only a regular file can be.
+void require_regular(const std::filesystem::path& path, mode_t mode) {
+  if (S_ISREG(mode)) return;
+  if (S_ISDIR(mode)) fail(path, "cannot be read", EISDIR);
+  const char* const kind = S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
+  throw Error(
+      Errc::io,
+      fmt::format("is {}, expected a regular file, which can be read more than once; write it to a file "
+                  "first",
+                  kind),
+      {path.string(), 0});
+}
+
 }  // namespace
 
-InputFile::InputFile(const std::filesystem::path& path)
-    : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-  if (descriptor_ < 0) fail(path, "cannot be opened for reading", errno);
+InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
+  // Looked at before it is opened, which can wait (a pipe), fail (a socket) or do something (a device).
   struct stat status {};
-  const int failed = fstat(descriptor_, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
-  if (failed == 0 && S_ISREG(status.st_mode)) {
-    size_ = Index(status.st_size);
-    return;
+  if (stat(path.c_str(), &status) == 0) require_regular(path, status.st_mode);
+  descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor_ < 0) fail(path, "cannot be opened for reading", errno);
+  try {
+    if (fstat(descriptor_, &status) != 0) fail(path, "cannot be read", errno);
+    require_regular(path, status.st_mode);  // it may have been replaced meanwhile
+  } catch (...) {
+    close(descriptor_);
+    throw;
   }
-  close(descriptor_);
-  if (failed != 0) fail(path, "cannot be read", failed);
-  throw Error(Errc::io, "is no regular file; tensors are read at several places at once, so not from pipes",
-              {path.string(), 0});
+  size_ = Index(status.st_size);
 }
 
 InputFile::~InputFile() {

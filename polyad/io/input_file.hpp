@@ -13,7 +13,8 @@ namespace polyad::io {
 // the file: a file that shrinks meanwhile is then an error and not a signal.
 class InputFile {
  public:
-  // Throws Error{io} naming the file when it is missing, a directory, or may not be read.
+  // Throws Error{io} naming the file when it is missing, no regular file, or may not be read. Does not wait
+  // for a pipe.
   explicit InputFile(const std::filesystem::path& path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -30,7 +31,7 @@ class InputFile {
 
  private:
   std::filesystem::path path_;
-  int descriptor_;
+  int descriptor_ = -1;
   Index size_ = 0;
 };
 

@@ -16,8 +16,11 @@
 #include <array>
 
 #include "polyad/base/error.hpp"
+#include "polyad/base/memory.hpp"
+#include "polyad/base/progress.hpp"
 #include "polyad/io/binary_tensor.hpp"
 #include "polyad/io/checksum.hpp"
+#include "polyad/io/expansion.hpp"
 #include "polyad/io/number_text.hpp"
 #include "polyad/io/stored_numbers.hpp"
 
@@ -35,17 +38,17 @@ struct Block {
 };
 
 struct PtbHead {
-  Index order = 0, nonzeros = 0, per_chunk = 0, value_width = 0, label_bytes = 0, labels_begin = 0;
+  Index order = 0, nonzeros = 0, per_chunk = 1, value_width = 0, label_bytes = 0, labels_begin = 0;
   BlockCompression compression = BlockCompression::none;
   std::uint64_t label_checksum = 0;
   std::vector<Index> dims, index_widths;
   std::vector<std::vector<Block>> blocks;  // [mode, or order for the values][chunk]
 
-  Index num_chunks() const { return per_chunk == 0 ? 0 : (nonzeros + per_chunk - 1) / per_chunk; }
+  Index num_chunks() const { return nonzeros / per_chunk + (nonzeros % per_chunk == 0 ? 0 : 1); }
   Index width(std::size_t section) const {
     return section < index_widths.size() ? index_widths[section] : value_width;
   }
-  Index chunk_begin(Index chunk) const { return std::min(chunk * per_chunk, nonzeros); }
+  Index chunk_begin(Index chunk) const { return chunk < num_chunks() ? chunk * per_chunk : nonzeros; }
 };
 
 [[noreturn]] void fail(const InputFile& file, const std::string& why) {
@@ -88,6 +91,22 @@ void place_blocks(const InputFile& file, PtbHead& head) {
   check_size(file, next);
 }
 
+// Before memory is taken for the nonzeros that the header states: whether the blocks can hold them. Deflate
+// makes at most 1032 bytes of one.
+void check_block_sizes(const InputFile& file, const PtbHead& head) {
+  const bool deflated = head.compression == BlockCompression::deflate;
+  for (std::size_t section = 0; section < head.blocks.size(); ++section)
+    for (Index chunk = 0; chunk < head.num_chunks(); ++chunk) {
+      const auto needed =
+          static_cast<__int128>(head.chunk_begin(chunk + 1) - head.chunk_begin(chunk)) * head.width(section);
+      const auto stored = static_cast<__int128>(head.blocks[section][std::size_t(chunk)].stored_bytes);
+      if (deflated ? needed > most_inflated(stored) : needed != stored)
+        fail(file, fmt::format("its header states {} nonzeros, for which the block at byte {} is too {}",
+                               head.nonzeros, head.blocks[section][std::size_t(chunk)].offset,
+                               needed < stored ? "long" : "short"));
+    }
+}
+
 PtbHead read_head(const InputFile& file) {
   PtbHead head;
   FieldReader fields(file, Index(magic.size()));
@@ -116,6 +135,7 @@ PtbHead read_head(const InputFile& file) {
     fail(file, "is damaged: the checksum of its header is wrong");
   head.labels_begin = fields.position();
   place_blocks(file, head);
+  check_block_sizes(file, head);
   return head;
 }
 
@@ -142,12 +162,22 @@ std::vector<ModeLabels> read_labels(const InputFile& file, const PtbHead& head) 
   return labels;
 }
 
+// A compressed file may hold far more than its size suggests; its header says how much.
+void check_memory(const InputFile& file, const PtbHead& head, Index count) {
+  const Index total = memory_to_plan_with();
+  const double needed = double(count) * double(head.order + 1) * sizeof(double);
+  if (needed > double(total))
+    throw Error(Errc::resource,
+                fmt::format("its {} nonzeros take {}, and this machine has {}; more processes share them",
+                            count, with_prefix(needed, "B"), with_prefix(double(total), "B")),
+                {file.path().string(), 0});
+}
+
 // Reads one block, verifies and inflates it into `bytes`, which has the size that it must have.
 void read_block(const InputFile& file, const PtbHead& head, const Block& block, std::string& stored,
                 std::string& bytes) {
   const bool deflated = head.compression == BlockCompression::deflate;
   auto& raw = deflated ? stored : bytes;
-  if (!deflated && block.stored_bytes != Index(bytes.size())) fail(file, "a block has the wrong size");
   raw.resize(std::size_t(block.stored_bytes));
   file.read(block.offset, raw);
   if (!has_checksum(raw, block.checksum))
@@ -273,6 +303,7 @@ Slab read_ptb(const InputFile& file, const FileHead& head, const ReadOptions& op
   const Index first = part_begin(ptb.num_chunks(), part, parts);
   const Index end = part_begin(ptb.num_chunks(), part + 1, parts);
   const Index slab_begin = ptb.chunk_begin(first);
+  check_memory(file, ptb, ptb.chunk_begin(end) - slab_begin);
   Slab slab = binary_slab(with_header(head, ptb.dims, ptb.nonzeros), ptb.chunk_begin(end) - slab_begin);
   slab.head.labels = read_labels(file, ptb);
   for (int m = 0; m < int(ptb.order); ++m) {

@@ -133,6 +133,14 @@ void begin_progress(const InputFile& file, const ReadOptions& options) {
                             file.is_gzip() ? 0 : file.size() / options.share.parts, "B");
 }
 
+// Whether Polyad wrote the text, whose indices then lie within the dims that its comment notes.
+bool is_own_text(const FileHead& head, const SlabFacts& whole) {
+  if (!head.has_own_comments || std::ranges::min(whole.min_index) < 0) return false;
+  for (std::size_t m = 0; m < head.noted_dims.size(); ++m)
+    if (whole.max_index[m] >= head.noted_dims[m]) return false;
+  return true;
+}
+
 }  // namespace
 
 bool counts_from_zero(const FileHead& head, const SlabFacts& whole, const ReadOptions& options) {
@@ -142,11 +150,23 @@ bool counts_from_zero(const FileHead& head, const SlabFacts& whole, const ReadOp
 
 void check_count(const FileHead& head, const SlabFacts& whole, const ReadOptions& options,
                  std::vector<std::string>& notes) {
-  if (head.nonzeros && *head.nonzeros != whole.data_lines) {
-    const auto why =
-        fmt::format("the header announces {} nonzeros, the file has {}", *head.nonzeros, whole.data_lines);
+  const auto report = [&](const std::string& why) {
     if (options.problems == nullptr) fail(head, Errc::bad_input, why);
     options.problems->push_back({0, why});
+  };
+  if (head.nonzeros && *head.nonzeros != whole.data_lines)
+    report(
+        fmt::format("the header announces {} nonzeros, the file has {}", *head.nonzeros, whole.data_lines));
+  if (is_own_text(head, whole)) {
+    // Faulty lines, which were told one by one, are there.
+    const auto faulty = options.problems == nullptr ? 0 : std::ssize(*options.problems);
+    if (whole.data_lines + faulty < *head.noted_nonzeros)
+      return report(fmt::format(
+          "is cut short: Polyad wrote {} nonzeros by the comment '# nnz', the file has {}; without "
+          "that comment it is read as it is",
+          *head.noted_nonzeros, whole.data_lines));
+    if (head.ends_within_line)
+      return report("is cut short: its last line has no end, as all lines have that Polyad writes");
   }
   if (head.noted_nonzeros && *head.noted_nonzeros != whole.data_lines)
     notes.push_back(fmt::format("the comment '# nnz' says {}, but the file has {} nonzeros",

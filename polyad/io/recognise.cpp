@@ -1,6 +1,7 @@
 #include "polyad/io/recognise.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/io/field_splitter.hpp"
+#include "polyad/io/foreign_file.hpp"
 #include "polyad/io/number_text.hpp"
 
 namespace polyad::io {
@@ -46,6 +48,7 @@ class Head {
   Index next_begin() const { return lines_.next_begin(); }
   const std::vector<Index>& noted_dims() const { return noted_dims_; }
   std::optional<Index> noted_nonzeros() const { return noted_nonzeros_; }
+  bool has_own_comments() const { return has_own_comments_; }
 
   [[noreturn]] void fail(const std::string& why) const {
     throw Error(Errc::bad_input, why, {file_.path().string(), lines_.line_number()});
@@ -79,9 +82,15 @@ class Head {
     std::vector<Index> numbers;
     for (const auto word : split_blanks(line_.substr(colon + 1)))
       if (const auto n = parse_index(word)) numbers.push_back(*n);
-    if (words_[1] == "dims:" && !numbers.empty() && *std::ranges::min_element(numbers) > 0)
+    if (words_[1] == "dims:" && !numbers.empty() && *std::ranges::min_element(numbers) > 0) {
       noted_dims_ = numbers;
-    if (words_[1] == "nnz:" && numbers.size() == 1) noted_nonzeros_ = numbers[0];
+      begins_like_own_ = line_number() == 1 && line_ == fmt::format("# dims: {}", fmt::join(numbers, " "));
+    }
+    if (words_[1] == "nnz:" && numbers.size() == 1) {
+      noted_nonzeros_ = numbers[0];
+      has_own_comments_ =
+          begins_like_own_ && line_number() == 2 && line_ == fmt::format("# nnz: {}", numbers[0]);
+    }
   }
 
   const InputFile& file_;
@@ -90,6 +99,7 @@ class Head {
   Words words_;
   std::vector<Index> noted_dims_;
   std::optional<Index> noted_nonzeros_;
+  bool begins_like_own_ = false, has_own_comments_ = false;
 };
 
 bool all_whole_numbers(const Words& words) {
@@ -139,6 +149,7 @@ FileHead plain_head(Head& lines, TensorFormat format, const IndexSpace* space) {
   }
   if (int(lines.noted_dims().size()) == head.order) head.noted_dims = lines.noted_dims();
   head.noted_nonzeros = lines.noted_nonzeros();
+  head.has_own_comments = lines.has_own_comments() && !head.noted_dims.empty();
   begin_data_here(lines, head);
   return head;
 }
@@ -349,6 +360,8 @@ std::optional<TensorFormat> binary_format(const InputFile& file) {
   const std::string_view text(bytes.data(), got);
   if (text.starts_with("\x93PTB")) return TensorFormat::ptb;
   if (text.starts_with("sptn")) return TensorFormat::genten;
+  if (const auto foreign = foreign_kind(text); !foreign.empty())
+    throw Error(Errc::bad_input, foreign, {file.path().string(), 0});
   if (text.find('\0') == std::string_view::npos) return std::nullopt;
   // int32 0, then a width of 4 or 8 as a 64-bit number, of this machine's byte order or the other.
   std::int32_t zero = 1;
@@ -368,9 +381,11 @@ std::optional<TensorFormat> binary_format(const InputFile& file) {
 void refuse_compressed_binary(const InputFile& file) {
   std::string head;
   ByteStream(file, 1 << 12).next(head);
-  if (head.find('\0') != std::string::npos)
-    throw Error(Errc::bad_input, "holds a binary inside gzip: uncompress it first",
-                {file.path().string(), 0});
+  if (head.find('\0') == std::string::npos) return;
+  const auto foreign = foreign_kind(head);
+  throw Error(Errc::bad_input,
+              foreign.empty() ? "holds a binary inside gzip: uncompress it first" : "inside gzip, " + foreign,
+              {file.path().string(), 0});
 }
 
 }  // namespace
@@ -401,6 +416,10 @@ FileHead recognise(const InputFile& file, const ReadOptions& options) {
         options.format ? text_head_as(file, *options.format, options.space) : text_head(file, options.space);
   }
   head.path = file.path();
+  if (std::array<char, 1> last{}; head.has_own_comments && !file.is_gzip() && file.size() > 0) {
+    file.read(file.size() - 1, last);
+    head.ends_within_line = last[0] != '\n';
+  }
   return head;
 }
 

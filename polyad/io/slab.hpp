@@ -49,6 +49,9 @@ struct FileHead {
   std::vector<Index> noted_dims;  // stated in a comment: a lower bound
   std::optional<Index> nonzeros;  // stated, binding
   std::optional<Index> noted_nonzeros;
+  // Whether these comments stand where Polyad writes them and as it does: then the text is taken to be
+  // Polyad's, unless an index contradicts them. And whether such a text ends within a line.
+  bool has_own_comments = false, ends_within_line = false;
   std::optional<int> index_base;  // what the format demands
   bool has_values = true;         // false: a pattern, every value is 1
   bool symmetric = false;         // an entry off the diagonal stands for two

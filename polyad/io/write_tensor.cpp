@@ -1,6 +1,7 @@
 #include "polyad/io/write_tensor.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "polyad/io/number_text.hpp"
 #include "polyad/io/output_file.hpp"
 #include "polyad/io/stored_numbers.hpp"
+#include "polyad/tensor/slice_counts.hpp"
 
 namespace polyad::io {
 namespace {
@@ -146,6 +148,32 @@ void check_labels(const std::filesystem::path& path, const Tensor& x, std::span<
   }
 }
 
+// The dims that a reader finds where the format does not state them: those of the largest indices, and of the
+// names that occur.
+std::vector<Index> dims_found(TensorFormat format, const Tensor& x, std::span<const ModeLabels> labels) {
+  std::vector<Index> dims;
+  for (int m = 0; m < x.order(); ++m) {
+    const auto indices = x.indices(m);
+    const bool has_names =
+        format == TensorFormat::csv && std::size_t(m) < labels.size() && !labels[std::size_t(m)].empty();
+    if (has_names)
+      dims.push_back(std::ssize(count_slices(indices, x.extent(m)).slices));
+    else
+      dims.push_back(indices.empty() ? 0 : std::ranges::max(indices) + 1);
+  }
+  return dims;
+}
+
+void check_dims(const std::filesystem::path& path, TensorFormat format, const Tensor& x,
+                std::span<const ModeLabels> labels) {
+  if (format != TensorFormat::csv && format != TensorFormat::libmf) return;
+  const auto found = dims_found(format, x, labels);
+  if (found == x.extents()) return;
+  refuse(path, fmt::format("{} states no dims: these would be read as {}, not {}; tns, ptb{} state them",
+                           traits(format).name, fmt::join(found, "x"), fmt::join(x.extents(), "x"),
+                           x.order() == 2 ? " and mtx" : " and sptensor"));
+}
+
 void check(const std::filesystem::path& path, TensorFormat format, const Tensor& x,
            std::span<const ModeLabels> labels) {
   if (is_for_matrices(format) && x.order() != 2)
@@ -183,6 +211,7 @@ void write_tensor(const std::filesystem::path& path, const Tensor& x, std::span<
                   const WriteOptions& options) {
   const TensorFormat format = output_format(path, options);
   check(path, format, x, labels);
+  if (!options.dims_are_known) check_dims(path, format, x, labels);
   OutputFile out(path,
                  has_gzip_extension(path) ? OutputFile::Compression::gzip : OutputFile::Compression::none);
   switch (format) {

@@ -13,6 +13,7 @@ namespace polyad::io {
 struct WriteOptions {
   std::optional<TensorFormat> format;  // empty: by the extension; a final .gz compresses texts
   bool compress = false;               // deflate the blocks of a .ptb
+  bool dims_are_known = false;         // to whoever reads it: csv and libmf need not hold them
 };
 
 // Writes the nonzeros in their order, duplicates and explicit zeros included; reading the file gives

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/expansion.hpp"
 #include "polyad/io/recognise.hpp"
 
 namespace polyad::io {
@@ -138,14 +139,19 @@ void check_member(const InputFile& file, const ZipMember& member, std::uint64_t 
   if (method != 0 && method != 8)
     fail_archive(file, fmt::format("{} is compressed by method {}; only stored (0) and deflated (8) are read",
                                    name, method));
-  // Deflate cannot do better than 1032 to 1, so a size beyond that is false, and not worth memory.
-  const Index most =
-      member.deflated ? 1032 * std::min(member.stored_bytes, file.size()) + 1032 : member.stored_bytes;
+  // A size that deflate cannot reach is false, and not worth memory.
+  const auto most = member.deflated ? most_inflated(std::min(member.stored_bytes, file.size()))
+                                    : static_cast<__int128>(member.stored_bytes);
   const bool possible = member.stored_bytes <= file.size() && member.bytes >= 0 && member.bytes <= most &&
                         (member.deflated || member.bytes == member.stored_bytes);
   if (!possible)
     fail_archive(file, fmt::format("is a damaged zip archive: {} cannot make {} bytes of {}", name,
                                    member.bytes, member.stored_bytes));
+  if (member.deflated && member.bytes > most_expanded(member.stored_bytes))
+    fail_archive(file,
+                 fmt::format("{} expands to {} bytes, over 100 times its size; store it uncompressed, as "
+                             "numpy.savez does, if it should",
+                             name, member.bytes));
 }
 
 // Where the member's bytes begin: behind its own header, which repeats what the directory says. Only the

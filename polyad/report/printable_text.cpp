@@ -9,31 +9,6 @@
 namespace polyad {
 namespace {
 
-constexpr std::string_view replacement = "\uFFFD";
-
-// The character that begins a text; length 0: no UTF-8.
-struct Character {
-  char32_t code = 0;
-  std::size_t length = 0;
-};
-
-Character first_character(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return {};
-  char32_t code = lead & (0xFF >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if ((byte & 0xC0) != 0x80) return {};
-    code = code << 6 | (byte & 0x3F);
-  }
-  constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
-  const bool is_surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (code < least[length] || code > 0x10FFFF || is_surrogate) return {};
-  return {code, length};
-}
-
 struct Range {
   char32_t first, last;
 };
@@ -41,17 +16,6 @@ struct Range {
 template <std::size_t N>
 bool is_in(char32_t code, const std::array<Range, N>& ranges) {
   return std::ranges::any_of(ranges, [&](Range range) { return code >= range.first && code <= range.last; });
-}
-
-bool is_printable(char32_t code) {
-  constexpr std::array<Range, 7> others{{{0, 0x1F},
-                                         {0x7F, 0x9F},
-                                         {0x2028, 0x202E},
-                                         {0x2066, 0x2069},
-                                         {0xFDD0, 0xFDEF},
-                                         {0xFEFF, 0xFEFF},
-                                         {0xE0000, 0x10FFFF}}};
-  return (code & 0xFFFE) != 0xFFFE && !is_in(code, others);
 }
 
 int cells_of(char32_t code) {
@@ -73,7 +37,7 @@ void for_each_character(std::string_view text, Fn fn) {
   while (!text.empty()) {
     const auto [code, length] = first_character(text);
     if (length == 0)
-      fn(replacement, U'\uFFFD');
+      fn(replacement_character, U'\uFFFD');
     else
       fn(text.substr(0, length), code);
     text.remove_prefix(std::max<std::size_t>(length, 1));
@@ -81,14 +45,6 @@ void for_each_character(std::string_view text, Fn fn) {
 }
 
 }  // namespace
-
-std::string printable(std::string_view text) {
-  std::string result;
-  for_each_character(text, [&](std::string_view bytes, char32_t code) {
-    result += is_printable(code) ? bytes : replacement;
-  });
-  return result;
-}
 
 int num_cells(std::string_view text) {
   int cells = 0;

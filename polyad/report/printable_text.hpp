@@ -3,11 +3,9 @@
 #include <string>
 #include <string_view>
 
-namespace polyad {
+#include "polyad/base/printable.hpp"
 
-// Text from a user's file that is safe to show: what is not UTF-8, control characters and characters that
-// turn the direction of writing become U+FFFD.
-std::string printable(std::string_view text);
+namespace polyad {
 
 // How many cells of a terminal printable text takes: none for combining marks, two for wide characters.
 int num_cells(std::string_view text);

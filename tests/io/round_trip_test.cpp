@@ -45,7 +45,7 @@ void expect_round_trips(const Tensor& x) {
   const test::TemporaryFolder folder;
   for (const auto& way : ways) {
     if (holds_only_matrices(way.format) && x.order() != 2) continue;
-    write_tensor(folder / way.name, x, {}, {way.format, way.compress});
+    write_tensor(folder / way.name, x, {}, {way.format, way.compress, true});
     ReadOptions options{.dims = x.extents()};
     if (way.format == TensorFormat::libmf) options.format = TensorFormat::libmf;
     const auto back = read_tensor(folder / way.name, options);
@@ -81,6 +81,19 @@ TEST(RoundTrip, dims_beyond_the_maxima_survive_where_the_format_states_them) {
     if (way.format == TensorFormat::hiparti) continue;  // it does not say that there are none
     EXPECT_EQ(read_tensor(folder / way.name).tensor, Tensor({5, 6, 7})) << way.name;
   }
+}
+
+TEST(RoundTrip, formats_that_do_not_state_the_dims_lose_none) {
+  const test::TemporaryFolder folder;
+  Tensor x({3, 4});
+  x.append(std::vector<Index>{1, 3}, 4);
+  for (const auto format : {TensorFormat::csv, TensorFormat::libmf})
+    EXPECT_THROW(write_tensor(folder / "x", x, {}, {format}), Error);
+  x.append(std::vector<Index>{2, 0}, 1);
+  write_tensor(folder / "x.csv", x, {});
+  EXPECT_EQ(read_tensor(folder / "x.csv").tensor, x);
+  const std::vector<ModeLabels> labels{{"who", {"a", "b", "c"}}, {}};
+  EXPECT_THROW(write_tensor(folder / "y.csv", x, labels), Error) << "no line would name a";
 }
 
 TEST(RoundTrip, labels_survive_in_ptb_and_csv) {
