@@ -57,8 +57,9 @@ void run(const Comm& comm, const Args& args) {
   read.progress = &console.progress();
   read.problems = &problems;
   io::LoadedTensor loaded = io::read_tensor(args.input.path, read);
-  add_labels(loaded, args.input);
+  const auto label_notes = add_labels(loaded, args.input);
   for (const auto& note : loaded.notes) console.warn(args.input.path + ": " + note);
+  for (const auto& note : label_notes) console.note(args.input.path + ": " + note);
   show_problems(console, args, problems);
 
   auto& x = loaded.tensor;

@@ -102,13 +102,13 @@ void save_model(const Args& args, CpdRun& run, const KruskalRows<Real>& model,
   console.progress().begin("writing " + args.out);
   if (format == io::KruskalFormat::splatt) {
     io::write_kruskal(args.out, model, format, [&](const std::filesystem::path& directory) {
-      io::write_label_files(io::labels_anchor(directory, format), labels);
+      io::write_label_files(io::labels_place(directory, format), labels);
       run.output_seconds = watch.seconds();
       write_text(directory / "summary.json", cpd_json(run).dump(2) + "\n");
     });
   } else {
     io::write_kruskal(args.out, model, format);
-    io::write_label_files(io::labels_anchor(args.out, format), labels);
+    io::write_label_files(io::labels_place(args.out, format), labels);
     run.output_seconds = watch.seconds();
   }
   console.progress().finish();
@@ -183,7 +183,7 @@ void run_with(const Comm& comm, const Args& args) {
   if (!args.out.empty())
     collectively(comm, [&] {
       if (comm.rank() != 0) return;
-      io::check_label_files(io::labels_anchor(args.out, output_format(args.out)), loaded.labels);
+      io::check_label_files(io::labels_place(args.out, output_format(args.out)), loaded.labels);
       check_space(args, loaded.tensor.extents(), num_nonzeros);
     });
   options.read_bytes = bytes_of_reading();

@@ -54,6 +54,7 @@ class Maker {
   void write(const std::filesystem::path& path, const SparseTensor<double>& x) {
     require_space(path, io::predicted_bytes(path, x, {}), "the tensor would take about");
     console_.progress().begin("writing " + path.filename().string());
+    io::check_label_files(io::labels_of_tensor(path), {});  // of a tensor that had this name
     timings_.measure("write", [&] { io::write_tensor(path, x, {}); });
     console_.progress().finish();
     tell(path, fmt::format("{} with {} nonzeros", dims_text(x.extents()), with_commas(x.num_nonzeros())));

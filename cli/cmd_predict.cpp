@@ -42,13 +42,12 @@ struct Args {
   bool makes_table() const { return prints_table() || !out.empty(); }
 };
 
-// Beside which the labels of a model lie that is read.
-std::filesystem::path labels_place(const std::string& model) {
-  using io::KruskalFormat;
-  const auto place = io::current_directory(model);
+// Where the labels of a model lie that is read.
+io::LabelPlace labels_place(const std::string& model) {
   std::error_code ignored;
-  const bool is_directory = std::filesystem::is_directory(place, ignored);
-  return io::labels_anchor(place, is_directory ? KruskalFormat::splatt : KruskalFormat::ktensor);
+  const auto place = io::current_directory(model);
+  return std::filesystem::is_directory(place, ignored) ? io::labels_of_model_folder(place)
+                                                       : io::labels_of_model_file(place);
 }
 
 FilePlan file_plan(const Args& args) {
@@ -62,17 +61,24 @@ FilePlan file_plan(const Args& args) {
   return plan.writes("--out", args.out);
 }
 
+std::vector<Index> dims_of(const Kruskal<double>& model) {
+  std::vector<Index> dims;
+  for (const auto& factor : model.factors) dims.push_back(factor.num_rows());
+  return dims;
+}
+
 std::vector<ModeLabels> model_labels(const Args& args, const Kruskal<double>& model, const Console& console) {
-  auto found = io::find_labels_beside(labels_place(args.model), model.order());
-  replace_labels(found.labels, args.input, "model");
+  const std::vector<ModeLabels> none(model.factors.size());
+  auto found = labels_for({"model", labels_place(args.model), dims_of(model), none}, args.input);
   for (int m = 0; m < model.order(); ++m) {
     const auto count = Index(found.labels[m].labels.size());
     if (count > 0 && count != model.factors[m].num_rows())
-      found.notes.push_back(
+      found.warnings.push_back(
           fmt::format("mode {} has {} rows but {} labels", m + 1, model.factors[m].num_rows(), count));
   }
   if (io::is_rating_model(args.model)) io::name_rating_modes(found.labels);
-  for (const auto& note : found.notes) console.warn(args.model + ": " + note);
+  for (const auto& warning : found.warnings) console.warn(args.model + ": " + warning);
+  for (const auto& note : found.notes) console.note(args.model + ": " + note);
   return std::move(found.labels);
 }
 
@@ -80,12 +86,6 @@ std::vector<ModeLabels> model_labels(const Args& args, const Kruskal<double>& mo
 Kruskal<double> read_model(const std::string& path) {
   if (io::is_rating_model(path)) return kruskal_of(io::read_rating_factors<double>(path).model);
   return io::read_kruskal(path);
-}
-
-std::vector<Index> dims_of(const Kruskal<double>& model) {
-  std::vector<Index> dims;
-  for (const auto& factor : model.factors) dims.push_back(factor.num_rows());
-  return dims;
 }
 
 // Predicts batch after batch; `table` is null when none is wanted.

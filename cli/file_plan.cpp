@@ -70,7 +70,8 @@ bool is_folder(const fs::path& path) {
 // Whether a path would be found as labels of another file.
 bool is_label_of(const fs::path& path, const fs::path& labelled) {
   const auto whole = resolved(path);
-  return io::is_label_file(whole) && is_same_file(whole.parent_path(), resolved(labelled).parent_path());
+  return io::may_be_labels(io::labels_of_tensor(labelled), whole.filename()) &&
+         is_same_file(whole.parent_path(), resolved(labelled).parent_path());
 }
 
 [[noreturn]] void fail(const fs::path& path, int error) {
@@ -94,7 +95,8 @@ FilePlan& FilePlan::reads(const std::string& name, const fs::path& path) {
 FilePlan& FilePlan::reads_labelled(const std::string& name, const fs::path& path) {
   if (path.empty() || is_folder(path)) return reads(name, path);
   inputs_.push_back(Entry{name, path, Kind::labelled, {}, {}, {}});
-  for (const auto& file : io::label_files_beside(path)) reads("labels that lie beside " + name, file);
+  for (const auto& file : io::label_files_at(io::labels_of_tensor(path)))
+    reads("labels that lie beside " + name, file);
   return *this;
 }
 

@@ -8,6 +8,8 @@
 
 #include "cli/agreement.hpp"
 #include "polyad/base/error.hpp"
+#include "polyad/base/memory.hpp"
+#include "polyad/base/progress.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
 #include "polyad/io/label_files.hpp"
@@ -18,18 +20,52 @@
 namespace polyad::cli {
 namespace {
 
-struct LabelOption {
-  int mode = 0;  // from 0
-  std::string file;
+// What --labels says, which may be repeated.
+struct LabelOptions {
+  struct File {
+    int mode = 0;  // from 0
+    std::string path, text;
+  };
+  std::vector<File> files;
+  std::string folder;
+  bool none = false;
 };
 
-LabelOption parse_label_option(const std::string& text) {
-  const auto equals = text.find('=');
-  const auto mode = equals == std::string::npos ? std::nullopt : io::parse_index(text.substr(0, equals));
-  if (!mode || *mode < 1 || *mode > max_order)
-    throw Error(Errc::bad_option,
-                fmt::format("--labels {}: expected MODE=FILE, with the mode counted from 1", text));
-  return {int(*mode) - 1, text.substr(equals + 1)};
+LabelOptions parse_label_options(const InputOptions& options) {
+  LabelOptions result;
+  for (const auto& text : options.labels) {
+    const auto equals = text.find('=');
+    const auto mode = equals == std::string::npos ? std::nullopt : io::parse_index(text.substr(0, equals));
+    std::error_code ignored;
+    if (mode && *mode >= 1 && *mode <= max_order)
+      result.files.push_back({int(*mode) - 1, text.substr(equals + 1), text});
+    else if (text == "none")
+      result.none = true;
+    else if (result.folder.empty() && std::filesystem::is_directory(text, ignored))
+      result.folder = text;
+    else
+      throw Error(Errc::bad_option,
+                  fmt::format("--labels {}: expected MODE=FILE, with the mode counted from 1, one folder of "
+                              "label files, or none",
+                              text));
+  }
+  if (result.none && options.labels.size() > 1)
+    throw Error(Errc::bad_option, "--labels none takes no labels, and other --labels name some");
+  return result;
+}
+
+// The labels in the files of the owner itself, for modes that have none and of which --labels says nothing.
+io::FoundLabels own_labels(const Labelled& owner, const LabelOptions& options) {
+  auto wanted = owner.extents;
+  for (std::size_t m = 0; m < wanted.size(); ++m)
+    if (!owner.labels[m].empty()) wanted[m] = 0;
+  for (const auto& file : options.files) wanted[std::size_t(file.mode)] = 0;
+  try {
+    return io::find_labels(owner.place, wanted);
+  } catch (const Error& error) {
+    throw Error(error.code(),
+                fmt::format("{}; --labels none reads the {} without it", error.what(), owner.kind));
+  }
 }
 
 // All processes' labels of one mode, told to each: texts ended by a byte that no label holds.
@@ -61,7 +97,10 @@ void add_format_options(CLI::App& command, InputOptions& options) {
   command.add_option("--input-format", options.format, "Read it as this format, whatever it looks like");
   command.add_option("--index-base", options.index_base, "The first index of every mode (else found out)")
       ->check(CLI::IsMember({0, 1}));
-  command.add_option("--labels", options.labels, "MODE=FILE: line i of FILE names index i of the mode");
+  command.add_option(
+      "--labels", options.labels,
+      "MODE=FILE: line i of FILE names index i of the mode; a folder: its files mode-MODE*.map do; "
+      "none: no label files are read");
 }
 
 io::ReadOptions format_options(const InputOptions& options) {
@@ -149,19 +188,37 @@ io::ReadOptions read_options(const InputOptions& options, const io::IndexSpace& 
   return read;
 }
 
-void replace_labels(std::vector<ModeLabels>& labels, const InputOptions& options, const std::string& owner) {
-  for (const auto& text : options.labels) {
-    const auto [mode, file] = parse_label_option(text);
-    if (mode >= int(labels.size()))
-      throw Error(Errc::bad_option,
-                  fmt::format("--labels {}: the {} has {} modes", text, owner, labels.size()));
-    labels[mode] = io::read_labels(file);
+io::FoundLabels labels_for(const Labelled& owner, const InputOptions& options) {
+  const auto chosen = parse_label_options(options);
+  for (const auto& file : chosen.files)
+    if (file.mode >= int(owner.extents.size()))
+      throw Error(Errc::bad_option, fmt::format("--labels {}: the {} has {} modes", file.text, owner.kind,
+                                                owner.extents.size()));
+  io::FoundLabels found;
+  found.labels.resize(owner.extents.size());
+  if (!chosen.folder.empty())
+    found = io::find_labels_in(chosen.folder, owner.extents);
+  else if (!chosen.none)
+    found = own_labels(owner, chosen);
+  for (const auto& file : chosen.files) {
+    const Index extent = owner.extents[std::size_t(file.mode)];
+    auto [labels, has_more] = io::read_labels(file.path, io::most_labels(extent));
+    if (has_more)
+      found.warnings.push_back(
+          fmt::format("{} has more than twice as many labels as mode {} has indices, {}; "
+                      "the first {} were read",
+                      file.path, file.mode + 1, extent, labels.labels.size()));
+    found.labels[std::size_t(file.mode)] = std::move(labels);
   }
+  return found;
 }
 
 void plan_labels(FilePlan& plan, const InputOptions& options) {
-  for (const auto& text : options.labels)
-    plan.reads("the file that --labels names", parse_label_option(text).file);
+  const auto chosen = parse_label_options(options);
+  for (const auto& file : chosen.files) plan.reads("the file that --labels names", file.path);
+  if (!chosen.folder.empty())
+    for (const auto& file : io::label_files_at(io::labels_of_model_folder(chosen.folder)))
+      plan.reads("a label file in the folder that --labels names", file);
 }
 
 FilePlan plan_input(const InputOptions& options) {
@@ -171,19 +228,18 @@ FilePlan plan_input(const InputOptions& options) {
   return plan;
 }
 
-void add_labels(io::LoadedTensor& loaded, const InputOptions& options) {
-  const int order = loaded.tensor.order();
-  const auto beside = io::find_labels_beside(options.path, order);
-  loaded.notes.insert(loaded.notes.end(), beside.notes.begin(), beside.notes.end());
-  for (int m = 0; m < order; ++m)
-    if (loaded.labels[m].empty()) loaded.labels[m] = beside.labels[m];
-  replace_labels(loaded.labels, options, "tensor");
-  for (int m = 0; m < order; ++m) {
+std::vector<std::string> add_labels(io::LoadedTensor& loaded, const InputOptions& options) {
+  const auto& extents = loaded.tensor.extents();
+  auto found = labels_for({"tensor", io::labels_of_tensor(options.path), extents, loaded.labels}, options);
+  loaded.notes.insert(loaded.notes.end(), found.warnings.begin(), found.warnings.end());
+  for (int m = 0; m < loaded.tensor.order(); ++m) {
+    if (!found.labels[m].empty()) loaded.labels[m] = std::move(found.labels[m]);
     const auto count = Index(loaded.labels[m].labels.size());
     if (count > 0 && count < loaded.tensor.extent(m))
       loaded.notes.push_back(
           fmt::format("mode {} has {} indices but {} labels", m + 1, loaded.tensor.extent(m), count));
   }
+  return std::move(found.notes);
 }
 
 namespace {
@@ -206,12 +262,14 @@ io::LoadedTensor load(const Comm& comm, const InputOptions& options, Console& co
     io::relabel(slab, io::unite_labels(gather_labels(comm, slab.labels)));
   io::SlabFacts whole;
   for (const auto& facts : comm.all_gather(slab.facts)) whole = io::merge(whole, facts);
+  std::vector<std::string> label_notes;
   io::LoadedTensor loaded = collectively(comm, [&] {
     auto tensor = io::assemble(std::move(slab), whole, read);
-    add_labels(tensor, options);
+    label_notes = add_labels(tensor, options);
     return tensor;
   });
   for (const auto& note : loaded.notes) console.warn(options.path + ": " + note);
+  for (const auto& note : label_notes) console.note(options.path + ": " + note);
   return loaded;
 }
 
@@ -220,12 +278,23 @@ void warn_of_duplicates(const Console& console, const InputOptions& options, Ind
     console.warn(fmt::format("{}: {} added up", options.path, counted_were(count, "duplicate coordinate")));
 }
 
-void require_ratings(const io::LoadedTensor& loaded, const std::string& path) {
-  if (loaded.tensor.order() != 2)
+void require_ratings(const io::LoadedTensor& loaded, const std::string& path, const RowNeeds& rows) {
+  const auto& x = loaded.tensor;
+  if (x.order() != 2)
     throw Error(
         Errc::bad_input,
         fmt::format("has {} modes; ratings have two, users and items (--columns picks them from a csv)",
-                    loaded.tensor.order()),
+                    x.order()),
+        {path, 0});
+  const auto has = double(memory_to_plan_with());
+  const double needs = (double(x.extent(0)) + double(x.extent(1))) * rows.bytes_per_row / rows.processes;
+  if (needs > has)
+    throw Error(
+        Errc::resource,
+        fmt::format("has numbers up to {} for users and {} for items, and a row for each takes {}, where "
+                    "this machine has {}; if they are ids, read them by --columns from a csv, which "
+                    "numbers only those that occur",
+                    x.extent(0), x.extent(1), with_prefix(needs, "B"), with_prefix(has, "B")),
         {path, 0});
 }
 

@@ -7,6 +7,7 @@
 #include "cli/console.hpp"
 #include "cli/output.hpp"
 #include "polyad/comm/process_grid.hpp"
+#include "polyad/io/label_files.hpp"
 #include "polyad/io/read_tensor.hpp"
 
 namespace polyad::cli {
@@ -18,7 +19,7 @@ struct InputOptions {
   int index_base = -1;              // -1: not given
   std::string dims;                 // "30x24x659"
   std::string columns, value;       // for csv
-  std::vector<std::string> labels;  // "MODE=FILE"
+  std::vector<std::string> labels;  // "MODE=FILE", a folder, or "none"
 };
 void add_input_options(CLI::App& command, InputOptions& options);
 // Those of a file of coordinates of a model, which states the dims.
@@ -38,22 +39,36 @@ GridShape parse_grid_shape(const std::string& text);
 // Reads the tensor: every process its share, under the dims of the whole; and the labels, from the file
 // itself, from --labels, or from beside it. Warns of what the reader noticed. Collective.
 io::LoadedTensor load(const Comm& comm, const InputOptions& options, Console& console);
-// The labels of a tensor that was read from `options.path`, for modes that have none yet.
-void add_labels(io::LoadedTensor& loaded, const InputOptions& options);
+// Adds the labels of a tensor that was read from `options.path`: those that --labels names, and for modes
+// that have none yet those in its label files. Returns notes on where they come from.
+std::vector<std::string> add_labels(io::LoadedTensor& loaded, const InputOptions& options);
 
-// The labels that --labels names, in place of those found elsewhere; one entry per mode of the `owner`, a
-// tensor or a model.
-void replace_labels(std::vector<ModeLabels>& labels, const InputOptions& options, const std::string& owner);
+// What has labels: a tensor or a model, with its dims and the labels that it carries itself.
+struct Labelled {
+  std::string kind;
+  io::LabelPlace place;
+  std::vector<Index> extents;
+  std::vector<ModeLabels> labels;  // one per mode
+};
+// The labels to use instead of its own: those that --labels names, else those in its label files where it has
+// none. Entries are empty where there is nothing better.
+io::FoundLabels labels_for(const Labelled& owner, const InputOptions& options);
 
-// Plans to read the files that --labels names; and those with the tensor and the labels beside it.
+// Plans to read the files that --labels names; and those with the tensor and the label files beside it.
 void plan_labels(FilePlan& plan, const InputOptions& options);
 FilePlan plan_input(const InputOptions& options);
 
 // Says how many duplicate coordinates were added up, if there were any.
 void warn_of_duplicates(const Console& console, const InputOptions& options, Index count);
 
-// For commands that learn from ratings: throws Error{bad_input} unless there are two modes.
-void require_ratings(const io::LoadedTensor& loaded, const std::string& path);
+// For commands that learn from ratings: throws Error{bad_input} unless there are two modes, and
+// Error{resource} when a row of that many bytes for every user and item, shared by the processes, does not
+// fit in this machine.
+struct RowNeeds {
+  double bytes_per_row = 0;
+  int processes = 1;
+};
+void require_ratings(const io::LoadedTensor& loaded, const std::string& path, const RowNeeds& rows);
 
 // For commands that run on one process: throws Error{bad_option} when more were started.
 void require_one_process(const Comm& comm, const std::string& command);

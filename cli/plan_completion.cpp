@@ -92,7 +92,7 @@ void plan_for_completion(const Comm& comm, const InputOptions& input, const Comp
       run.options.sub_epochs.push_back(int(count));
   Stopwatch watch;
   const auto loaded = load(comm, input, console);
-  require_ratings(loaded, input.path);
+  require_ratings(loaded, input.path, {sizeof(int), 1});  // an owner for each
   run.load_seconds = watch.lap();
   auto ratings = loaded.tensor;
   const Index dropped = keep_last_ratings(ratings);

@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   try {
     const auto loaded = polyad::io::read_tensor(argv[1]);
     const auto& x = loaded.tensor;
-    const auto labels = polyad::io::find_labels_beside(argv[1], x.order()).labels;
+    const auto labels = polyad::io::find_labels(polyad::io::labels_of_tensor(argv[1]), x.extents()).labels;
     for (int m = 0; m < x.order(); ++m)
       show_busiest(polyad::count_slices(x.indices(m), x.extent(m)), labels[m]);
   } catch (const polyad::Error& e) {

@@ -185,7 +185,7 @@ def write_tensor(out: Path, counts: dict[Cell, int], plain: bool) -> list[list[s
     with open(out / "debian.tns.gz", "wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed:
         packed.write(("\n".join(lines) + "\n").encode())
     for mode, names in enumerate(labels):
-        path = out / f"mode-{mode + 1}-{MODES[mode]}.map"
+        path = out / f"debian.mode-{mode + 1}-{MODES[mode]}.map"
         path.write_text("\n".join(names) + "\n", encoding="utf-8")
     return labels
 
@@ -197,10 +197,10 @@ It has {order} modes and {nnz} nonzeros; entries that are absent are zeros.
 
 | Mode | Size | Labels | One index is |
 |---|---|---|---|
-| 1 | {dims[0]} | `mode-1-team.map` | a team that maintains packages |
-| 2 | {dims[1]} | `mode-2-package.map` | a package that is needed (or named in another relation) |
-| 3 | {dims[2]} | `mode-3-section.map` | the archive section of the package that needs it |
-| 4 | {dims[3]} | `mode-4-relation.map` | the kind of relation: Depends, Recommends, Suggests, ... |
+| 1 | {dims[0]} | `debian.mode-1-team.map` | a team that maintains packages |
+| 2 | {dims[1]} | `debian.mode-2-package.map` | a package that is needed (or named in another relation) |
+| 3 | {dims[2]} | `debian.mode-3-section.map` | the archive section of the package that needs it |
+| 4 | {dims[3]} | `debian.mode-4-relation.map` | the kind of relation: Depends, Recommends, Suggests, ... |
 
 Let n be the number of the team's source packages that have at least one binary package in that section
 with that relation to that package. {value_rule}

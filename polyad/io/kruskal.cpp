@@ -187,8 +187,8 @@ std::optional<KruskalFormat> kruskal_format_by_extension(const fs::path& path) {
   return std::nullopt;
 }
 
-fs::path labels_anchor(const fs::path& path, KruskalFormat format) {
-  return format == KruskalFormat::splatt ? path / "lambda.mat" : path;
+LabelPlace labels_place(const fs::path& path, KruskalFormat format) {
+  return format == KruskalFormat::splatt ? labels_of_model_folder(path) : labels_of_model_file(path);
 }
 
 bool looks_like_kruskal(const fs::path& path) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "polyad/io/label_files.hpp"
 #include "polyad/tensor/kruskal_rows.hpp"
 
 namespace polyad::io {
@@ -51,9 +52,8 @@ std::optional<KruskalFormat> kruskal_format_by_extension(const std::filesystem::
 // Whether SPLATT's form has a file of this name in its directory: lambda.mat, mode1.mat, ...
 bool is_part_of_splatt_model(const std::filesystem::path& name);
 
-// The path beside which the labels of a Kruskal tensor lie, as label_files.hpp finds them: for SPLATT's form
-// that is inside the directory.
-std::filesystem::path labels_anchor(const std::filesystem::path& path, KruskalFormat format);
+// Where the labels of a Kruskal tensor lie: for SPLATT's form that is inside the directory.
+LabelPlace labels_place(const std::filesystem::path& path, KruskalFormat format);
 
 // Whether the content is meant as a Kruskal tensor, from its first lines only: true promises that
 // read_kruskal knows the format, not that it finds no fault. Throws Error{io} when nothing can be read.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <optional>
 #include <system_error>
 
@@ -89,7 +90,7 @@ void check_rating_model_place(const fs::path& directory) {
   };
   if (looks_like_kruskal(directory))
     refuse(directory, "holds a model of another kind; write this one to another folder");
-  for (const auto& file : label_files_beside(directory / archive_name))
+  for (const auto& file : label_files_at(labels_of_model_folder(directory)))
     refuse(file, "holds other labels already; write the model to another folder");
 }
 
@@ -119,7 +120,8 @@ StoredRatingModel<Real> read_all(const fs::path& directory) {
   auto ratings = read_tensor(directory / ratings_name, read).tensor;
   if (const auto fault = fault_of_ratings(ratings, model.num_users(), model.num_items()); !fault.empty())
     fail(directory / ratings_name, fault);
-  auto labels = find_labels_beside(directory / archive_name, 2).labels;
+  auto labels =
+      find_labels(labels_of_model_folder(directory), std::array{model.num_users(), model.num_items()}).labels;
   if (const auto fault = fault_of_labels(labels, model.num_users(), model.num_items()); !fault.empty())
     fail(directory, fault);
   name_rating_modes(labels);
@@ -151,7 +153,7 @@ void write_rating_model(const fs::path& directory, const RatingModel<Real>& mode
   StagedDirectory staged(directory, rating_files());
   write_rating_archive(staged.path() / archive_name, model, training);
   write_tensor(staged.path() / ratings_name, ratings, std::vector<ModeLabels>(2));
-  write_label_files(staged.path() / archive_name, named);
+  write_label_files(labels_of_model_folder(staged.path()), named);
   staged.commit();
 }
 

@@ -124,7 +124,7 @@ class CheckTest(ProgramTest):
         out = self.folder / "out"
         out.mkdir()
         self.succeed("check", csv, "--columns", "who,what,n", "--fix", out / "x.tns")
-        self.assertEqual((out / "mode-1-who.map").read_text(), "ann\nbob\n")
+        self.assertEqual((out / "x.mode-1-who.map").read_text(), "ann\nbob\n")
 
     def test_sums_beyond_double_precision_are_refused(self) -> None:
         path, fixed = self.write("x.tns", "1 1 1e308\n1 1 1e308\n2 2 1e200\n"), self.folder / "fixed.tns"
@@ -171,7 +171,7 @@ class ConvertTest(ProgramTest):
         out = self.folder / "out"
         out.mkdir()
         self.succeed("convert", csv, out / "x.tns", "--columns", "who,what,n")
-        self.assertEqual((out / "mode-1-who.map").read_text(), "ann\nbob\n")
+        self.assertEqual((out / "x.mode-1-who.map").read_text(), "ann\nbob\n")
         self.assertEqual(nonzeros((out / "x.tns").read_text()), ["2 2 2", "1 1 3"])
         self.succeed("convert", out / "x.tns", self.folder / "y.ptb")
         self.succeed("convert", self.folder / "y.ptb", self.folder / "y.csv")
@@ -184,14 +184,14 @@ class ConvertTest(ProgramTest):
         for name, sentence in (("x.mtx", "mtx holds tensors of order 2, this one has order 3"),
                                ("x.bin.gz", "splatt is not written through gzip")):
             self.assert_fails(f"{out / name}: {sentence}", 2, "convert", csv, out / name, "--columns", "a,b,c,n")
-        (out / "mode-1-other.map").write_text("q\n")
-        self.assert_fails(f"{out}/mode-1-other.map: holds other labels already; write the tensor to another folder", 2,
+        (out / "x.mode-1-other.map").write_text("q\n")
+        self.assert_fails(f"{out}/x.mode-1-other.map: holds other labels already; write the tensor under another name", 2,
                           "convert", csv, out / "x.tns", "--columns", "a,b,c,n")
-        self.assertEqual([path.name for path in out.iterdir()], ["mode-1-other.map"])
+        self.assertEqual([path.name for path in out.iterdir()], ["x.mode-1-other.map"])
 
     def test_more_labels_than_indices_survive(self) -> None:
         path = self.write("x.tns", "1 1 1\n")
-        self.write("mode-1-who.map", "ann\nbob\n")
+        self.write("x.mode-1-who.map", "ann\nbob\n")
         self.succeed("convert", path, self.folder / "x.ptb")
         self.assertEqual(self.result("stats", self.folder / "x.ptb")["modes"][0]["name"], "who")
 

@@ -120,7 +120,7 @@ class ResultTest(CompleteTest):
         resumed = self.complete(path, "-r", 4, "-e", 2, "--test", 0.1, "--resume", model, "--lr", 0.2)
         self.assertLessEqual(resumed["test_rmse"], again["test_rmse"])
         some = self.write("some.tns", "".join(f"{line}\n" for line in path.read_text().splitlines()
-                                              if line[0] == "#" or int(line.split()[0]) <= 20))
+                                              if line[0] != "#" and int(line.split()[0]) <= 20))
         self.complete(some, "--dims", "300x120", "-r", 4, "-e", 1, "--resume", model, "--out", self.folder / "some")
         best = [self.result("recommend", place, "-q", "--user", 250, "--with-rated", "--top", 1)["recommendations"][0]["items"]
                 for place in (model, self.folder / "some")]
@@ -195,7 +195,7 @@ class OddRatingsTest(CompleteTest):
 
     def test_what_cannot_be_kept_is_told_before_training(self) -> None:
         path = self.write("x.tns", "1 1 3\n2 1 4\n3 2 1\n")
-        self.write("mode-1-who.map", "ann\n")
+        self.write("x.mode-1-who.map", "ann\n")
         process = run("complete", path, "--out", self.folder / "model")
         self.assertIn("has 3 users but 1 names for them: a model cannot be kept", process.stderr)
         self.assertNotIn("epoch", process.stdout)

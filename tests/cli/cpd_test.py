@@ -216,7 +216,7 @@ class OutputTest(CpdTest):
     def test_files(self) -> None:
         self.debian("--out", self.folder / "x.ktensor")
         self.assertTrue((self.folder / "x.ktensor").read_text().startswith("ktensor"))
-        self.assertTrue((self.folder / "mode-1-team.map").exists())
+        self.assertTrue((self.folder / "x.mode-1-team.map").exists())
         self.debian("--out", self.folder / "x.npz")
         with zipfile.ZipFile(self.folder / "x.npz") as archive:
             self.assertIsNone(archive.testzip())

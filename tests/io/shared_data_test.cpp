@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "polyad/base/error.hpp"
 #include "polyad/io/label_files.hpp"
 #include "polyad/io/read_tensor.hpp"
@@ -100,7 +102,9 @@ TEST_F(SharedData, invalid_dialects_are_refused_with_their_line) {
 
 TEST_F(SharedData, labels_lie_beside_their_tensors) {
   const auto labels =
-      find_labels_beside(test::shared_data() / "tensors/nycflights13/nycflights13.tns.gz", 5).labels;
+      find_labels(labels_of_tensor(test::shared_data() / "tensors/nycflights13/nycflights13.tns.gz"),
+                  std::array<Index, 5>{365, 16, 3, 105, 25})
+          .labels;
 
   EXPECT_TRUE(labels[0].empty());
   EXPECT_EQ(labels[1].name, "carrier");
