@@ -36,7 +36,7 @@ class Seed:
 
 
 def make_tensors(good: pathlib.Path) -> list[Seed]:
-    succeed("generate", "planted", good / "x.tns", "--dims", "7x6x5", "--nnz", 150, "-r", 2)
+    succeed("generate", "zipf", good / "x.tns", "--dims", "7x6x5", "--nnz", 100, "--exponents", "0,0,0")
     seeds = [Seed(good / "x.tns", TENSOR + COORDINATES)]
     for name, options in {"x.tns.gz": [], "x.sptensor": [], "x.bin": [], "x.sptn": [], "x.ptb": [], "small.ptb": ["--compress"],
                           "x.hiparti": ["--output-format", "hiparti"], "x.frostt": ["--output-format", "frostt"]}.items():
@@ -93,7 +93,7 @@ def make_others(good: pathlib.Path) -> list[Seed]:
     labels = ["stats {good}/x.tns --labels 1={x}", "cpd {good}/x.tns -r 2 -i 2 --labels 1={x}", "predict {good}/model {good}/x.tns --labels 1={x}",
               "convert {good}/x.tns {out}/y.csv --labels 1={x}"]
     (good / "h.hgr").write_text("4 6 11\n2 1 2\n3 2 3 4\n1 4 5 6\n5 1 6\n" + "1\n" * 6)
-    (good / "parts").write_text("0\n1\n" * 75)
+    (good / "parts").write_text("0\n1\n" * 50)
     (good / "owners").write_text("0\n1\n" * 6)
     draw = random.Random(1)
     for name, shape in {"a.npy": (3, 4), "b.npy": (4, 2)}.items():
