@@ -35,8 +35,10 @@ Index finish_bytes(std::span<const Index> rows, Index num_components, Index valu
   const Index all = std::accumulate(rows.begin(), rows.end(), Index(0));
   const bool is_padded = padded_components(num_components) != num_components;
   const Index copied = is_padded ? std::ranges::max(rows) * num_components : 0;
-  const Index at_once = 2 * std::min(all, rows_at_once(num_components)) * num_components;
-  return std::max(copied, at_once) * value_bytes + all * Index(3 * sizeof(Index));
+  constexpr Index text_bytes = 16;  // of a number
+  const Index at_once = std::min(all, rows_at_once(num_components)) * num_components;
+  return std::max(copied * value_bytes, at_once * (2 * value_bytes + text_bytes)) +
+         all * Index(3 * sizeof(Index));
 }
 
 void add_page_bytes(FormatOption& option, Index num_vectors) {
