@@ -59,6 +59,13 @@ int end_of_parsing(const CLI::App& app, const CLI::ParseError& stop, const polya
   return 2;
 }
 
+// Some errors have a table; the name of a file is on one line whatever it is.
+std::string sentence(const polyad::Error& error) {
+  const std::string text = error.what(), &file = error.input().file;
+  if (!text.starts_with(file)) return polyad::printable_lines(text);
+  return polyad::printable(file) + polyad::printable_lines(text.substr(file.size()));
+}
+
 // Every process comes here with the same error, or one of them alone, by a bug: then it stops all.
 int end_of_error(const polyad::Error& error, const polyad::Runtime& runtime, const polyad::Comm& comm) {
   const int code = exit_code(error.code());
@@ -66,7 +73,7 @@ int end_of_error(const polyad::Error& error, const polyad::Runtime& runtime, con
   if (comm.rank() == 0 || !together)
     polyad::write_log(stderr, std::string("polyad: ") +
                                   (error.code() == polyad::Errc::internal ? "internal error: " : "") +
-                                  polyad::printable(error.what()) + "\n");
+                                  sentence(error) + "\n");
   if (!together) runtime.abort(code);
   return code;
 }
