@@ -13,16 +13,19 @@ namespace {
 constexpr rlim_t least_address_space = rlim_t(256) << 20;  // of a process without data, MPI included
 constexpr int exit_of_resource = 3;
 constexpr std::string_view too_little =
-    "polyad: the address space is limited to less than 256 MiB, too little for the program itself; ulimit -v "
-    "sets "
-    "the limit\n";
+    "polyad: the address space is limited to less than 256 MiB, too little for the program itself; "
+    "ulimit -v sets the limit\n";
 
 constexpr const char* one_thread = "OPENBLAS_NUM_THREADS=1";
 constexpr std::string_view name_of_threads = "OPENBLAS_NUM_THREADS=";
 
-void check_address_space() {
+// ulimit -v; RLIM_INFINITY is the largest number.
+rlim_t address_space() {
   rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= least_address_space) return;
+  return getrlimit(RLIMIT_AS, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+[[noreturn]] void refuse() {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, too_little.data(), too_little.size());
   _exit(exit_of_resource);
 }
@@ -43,8 +46,9 @@ void start_without_blas_threads(char** argv, char** environment) {
 }
 
 void settle_early(int, char** argv, char** environment) {
-  check_address_space();
-  start_without_blas_threads(argv, environment);
+  const auto limit = address_space();
+  if (limit < least_address_space) refuse();
+  if (limit != RLIM_INFINITY) start_without_blas_threads(argv, environment);
 }
 
 [[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries)(int, char**,
