@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,7 +39,11 @@ int try_threads(int count) {
   return error;
 }
 
-// Threads that have been started stay, so that later regions need no new ones.
+bool is_address_space_limited() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 void start_team() {
   const int count = std::min(omp_get_max_threads(), omp_get_thread_limit());
   if (count > max_threads)
@@ -50,6 +55,9 @@ void start_team() {
         fmt::format("{} threads cannot be started: {}; --threads asks for fewer, and ulimit -v and -u "
                     "limit their memory and number",
                     count, std::generic_category().message(error)));
+  // Where data may take what is left of the address space, all that threads need is allocated before. Threads
+  // that have been started stay, so that later regions need no new ones.
+  if (!is_address_space_limited()) return;
   reserve_blas_buffer();
   int started = 0;
 #pragma omp parallel reduction(+ : started)

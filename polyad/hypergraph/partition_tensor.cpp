@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "polyad/base/error.hpp"
@@ -88,19 +89,28 @@ TensorPartition partition_fine(const SparseTensor<double>& x, const TensorPartit
   return partition;
 }
 
-// How many slices the modes have, of which each gets a part, without nonzeros or not.
+// How many slices the modes have, of which each gets a part, without nonzeros or not; at most the largest
+// Index.
 Index num_slices(std::span<const Index> extents) {
-  double total = 0;
-  for (const Index extent : extents) total += double(extent);
-  const double needed = total * sizeof(int), has = double(memory_to_plan_with());
+  Index total = 0;
+  for (const Index extent : extents)
+    total = extent > std::numeric_limits<Index>::max() - total ? std::numeric_limits<Index>::max()
+                                                               : total + extent;
+  return total;
+}
+
+// Throws Error{resource} where there is no memory for a part of each slice.
+std::vector<int> parts_of_slices(std::span<const Index> extents) {
+  const Index total = num_slices(extents);
+  const double needed = double(total) * sizeof(int), has = double(memory_to_plan_with());
   if (needed > has)
     throw Error(
         Errc::resource,
         fmt::format("a part for each of {:.3g} slices, empty or not, takes {}, where this machine has {}; if "
                     "indices are ids, read them by --columns from a csv, which numbers only those that "
                     "occur",
-                    total, with_prefix(needed, "B"), with_prefix(has, "B")));
-  return std::accumulate(extents.begin(), extents.end(), Index(0));
+                    double(total), with_prefix(needed, "B"), with_prefix(has, "B")));
+  return std::vector<int>(std::size_t(total), 0);  // slices without nonzeros cost nothing anywhere
 }
 
 // The indices of some modes one after the other, without nonzeros or not: where the vertices lie in them.
@@ -116,8 +126,7 @@ std::vector<Index> places_of_slices(const SliceModel& model, std::span<const Ind
 
 TensorPartition partition_slices(const SliceModel& model, std::span<const Index> extents,
                                  const TensorPartitionOptions& options) {
-  std::vector<int> parts(std::size_t(num_slices(extents)),
-                         0);  // slices without nonzeros cost nothing anywhere
+  auto parts = parts_of_slices(extents);
   const auto places = places_of_slices(model, extents);
   auto how = options.hypergraph;
   if (!how.older.empty()) {

@@ -165,7 +165,7 @@ void check_count(const FileHead& head, const SlabFacts& whole, const ReadOptions
           "is cut short: Polyad wrote {} nonzeros by the comment '# nnz', the file has {}; without "
           "that comment it is read as it is",
           *head.noted_nonzeros, whole.data_lines));
-    if (head.ends_within_line)
+    if (head.ends_within_line && whole.data_lines == *head.noted_nonzeros)  // else somebody added lines
       return report("is cut short: its last line has no end, as all lines have that Polyad writes");
   }
   if (head.noted_nonzeros && *head.noted_nonzeros != whole.data_lines)

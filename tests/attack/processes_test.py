@@ -119,7 +119,7 @@ class SettingsTest(AttackTest):
         os.mkfifo(self.folder / "fifo")
         for path, sentence in (
                 (self.folder, "cannot be read: Is a directory"),
-                (self.folder / "fifo", "is no regular file"),
+                (self.folder / "fifo", "is a pipe, expected a regular file"),
                 (self.write("large.json", " " * (1 << 20) + "{}"),
                  "is too large for what polyad doctor --calibrate writes"),
                 (self.write("bad.json", "{"),

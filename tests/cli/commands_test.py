@@ -69,8 +69,10 @@ class FormatsTest(ProgramTest):
             self.assertEqual(stats["suggested"], cpd["format"])
             option = stats["formats"][self.NAMES.index(cpd["format"])]
             self.assertGreater(option.pop("build_seconds"), 0)
+            # The prediction of a run counts what it has measured of its own reading.
+            self.assertAlmostEqual(option.pop("peak_memory_bytes"), cpd["predicted"]["peak_memory_bytes"], delta=4e6)
             self.assertEqual(option, {"format": cpd["format"], **{
-                key: cpd["predicted"][key] for key in ("seconds_per_iteration", "format_bytes", "peak_memory_bytes")}})
+                key: cpd["predicted"][key] for key in ("seconds_per_iteration", "format_bytes")}})
 
     def test_the_table_says_why(self) -> None:
         words = self.succeed("stats", SOURCE / "data" / "debian.tns.gz", "--formats")

@@ -125,7 +125,9 @@ class AsPlannedTest(PlanTest):
             self.assertAlmostEqual(value, ran["imbalance"][key], msg=key)
         for key, value in strategy["predicted"].items():
             self.assertAlmostEqual(value, ran["predicted"][key], msg=key)
-        self.assertGreaterEqual(strategy["memory_bytes"], 0.99 * ran["predicted"]["peak_memory_bytes"])
+        # A run also counts its labels and what it has measured of its own reading, which a plan does not know:
+        # for tensors as small as these, up to some 10 MB.
+        self.assertGreaterEqual(strategy["memory_bytes"] + 12e6, ran["predicted"]["peak_memory_bytes"])
 
     def some_of(self, result: dict, processes: int, every: int) -> list[dict]:
         """The first of each scheme and partition, and of the rest every so manyth."""
