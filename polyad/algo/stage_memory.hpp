@@ -18,7 +18,8 @@ Index factor_bytes(std::span<const Index> rows, Index num_components, Index valu
 // that reads the rows where they are found, and some of them at a time.
 Index finish_bytes(std::span<const Index> rows, Index num_components, Index value_bytes);
 
-// Adds to what stages hold that large arrays are made of whole huge pages. num_vectors: as long as all factors.
+// Adds to what stages hold that large arrays are made of whole huge pages. num_vectors: as long as all
+// factors.
 void add_page_bytes(FormatOption& option, Index num_vectors);
 
 }  // namespace polyad

@@ -9,8 +9,8 @@
 
 #include "polyad/base/array.hpp"
 #include "polyad/base/parallel.hpp"
-#include "polyad/kernels/block_copy.hpp"
 #include "polyad/kernels/blas_memory.hpp"
+#include "polyad/kernels/block_copy.hpp"
 #include "polyad/kernels/matrix_product.hpp"
 #include "polyad/kernels/product_plan.hpp"
 
