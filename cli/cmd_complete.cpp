@@ -158,7 +158,9 @@ ReadyRatings<Real> make_ready(const Comm& comm, const Args& args, const Completi
   Stopwatch watch;
   ReadyRatings<Real> ready(comm);
   auto loaded = load(comm, args.input, console);
-  require_ratings(loaded, args.input.path, {double(options.num_factors) * sizeof(Real), comm.size()});
+  collectively(comm, [&] {
+    require_ratings(loaded, args.input.path, {double(options.num_factors) * sizeof(Real), comm.size()});
+  });
   check_labels(loaded, args);
   check_space<Real>(comm, loaded.tensor, args);
   TestRatings from_file{SparseTensor<double>(loaded.tensor.extents()), 0};

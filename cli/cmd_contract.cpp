@@ -155,7 +155,7 @@ void check_output(const Comm& comm, const Args& args, const ContractionProblem& 
 }
 
 void run(const Comm& comm, const Args& args) {
-  Console console(comm, args.common, file_plan(args));
+  Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
   const auto expression = collectively(comm, [&] { return parse_contraction(args.expression); });
   require_same_files(comm, {args.a, args.b});
   const auto files = collectively(comm, [&] {

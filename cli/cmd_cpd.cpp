@@ -171,7 +171,7 @@ MemoryLimit memory_limit(const DecomposeOptions& options, int most_threads) {
 
 template <class Real>
 void run_with(const Comm& comm, const Args& args) {
-  Console console(comm, args.common, file_plan(args));
+  Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
   DecomposeOptions options = args.decompose;
   options.method = parse_method(args);
   if (!args.memory.empty()) options.max_bytes = parse_bytes(args.memory, "--memory");

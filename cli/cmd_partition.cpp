@@ -13,6 +13,7 @@
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/hypergraph/outside_partitioner.hpp"
 #include "polyad/io/hmetis_file.hpp"
 #include "polyad/io/partition_file.hpp"
@@ -204,7 +205,7 @@ void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run
 void run(const Comm& comm, const Args& args) {
   require_one_process(comm, "partition");
   check(args);
-  Console console(comm, args.common, file_plan(args));
+  Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
   PartitionRun run;
   run.method = parse_method(args.method);
   run.options = parse(args).hypergraph;

@@ -14,6 +14,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/hypergraph/partitioner.hpp"
 #include "polyad/report/plan_page.hpp"
 #include "polyad/report/plan_report.hpp"
@@ -110,7 +111,7 @@ void run(const Comm& comm, const Args& args) {
   require_one_process(comm, "plan");
   if (!args.distribution.cache.empty() && !args.with_hypergraph)
     throw Error(Errc::bad_option, "--cache goes with --with-hypergraph");
-  Console console(comm, args.common, file_plan(args));
+  Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
   if (args.purpose == "complete")
     return plan_for_completion(comm, args.input, completion_args(args), console);
   if (!args.sync.empty() || args.by != "auto")

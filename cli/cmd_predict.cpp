@@ -15,6 +15,7 @@
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/io/coordinate_file.hpp"
 #include "polyad/io/kruskal.hpp"
 #include "polyad/io/label_files.hpp"
@@ -146,7 +147,7 @@ void tell(const Args& args, const PredictionRun& run, const io::CoordinateFile& 
 void run(const Comm& comm, const Args& args) {
   using Words = Console::Words;
   require_one_process(comm, "predict");
-  Console console(comm, args.common, file_plan(args),
+  Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }),
                   args.prints_table() ? Words::to_standard_error : Words::to_standard_output);
   Timings timings;
   const auto model = timings.measure("load", [&] { return read_model(args.model); });

@@ -37,6 +37,8 @@ void run_with(const Comm& comm, const Args& args) {
   Stopwatch watch;
   auto loaded = load(comm, args.input, console);
   run.load_seconds = watch.lap();
+  options.decompose.read_bytes = bytes_of_reading();
+  options.decompose.extra_bytes = bytes_beside(loaded);
   if (args.components.empty()) options.component_counts = usual_component_counts(loaded.tensor.extents());
   options.decompose.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());
   console.say(rank_table_head());

@@ -15,6 +15,7 @@
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/io/label_files.hpp"
 #include "polyad/io/prediction_table.hpp"
 #include "polyad/io/rating_list.hpp"
@@ -234,7 +235,7 @@ void run(const Comm& comm, const Args& args) {
   require_one_process(comm, "recommend");
   const Question question = question_of(args);
   check_options(args, question);
-  Console console(comm, args.common, file_plan(args));
+  Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
   if (io::is_single_rating_model(args.model))
     run_with<float>(args, question, console);
   else

@@ -6,6 +6,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
+#include "polyad/comm/runtime.hpp"
 #include "polyad/dense/slab_exchange.hpp"
 #include "polyad/io/npy_file.hpp"
 #include "polyad/report/statistics_report.hpp"
@@ -42,6 +43,7 @@ NpyInput::NpyInput(const std::string& path, const IndexNames& indices)
 
 template <class Real>
 DenseTensor<Real> NpyInput::read(const ProcessGrid& grid, const TensorDistribution& distribution) const {
+  const OneProcessWorks patience;  // a slow disk is no fault
   DenseTensor<Real> x(grid, shape(), distribution);
   const auto order = file_->head().by_columns ? FileOrder::first_mode_fastest : FileOrder::last_mode_fastest;
   distribute_slabs<Real>(x, order, [&](Index first, std::span<Real> into) { diagonal_->read(first, into); });
@@ -52,6 +54,7 @@ template DenseTensor<double> NpyInput::read(const ProcessGrid&, const TensorDist
 
 template <class Real>
 void write_npy(const DenseTensor<Real>& x, const std::string& path) {
+  const OneProcessWorks patience;  // a slow disk is no fault
   const Comm& comm = x.grid().comm();
   const auto header = io::npy_header(x.extents(), sizeof(Real));
   const Index bytes = std::ssize(header) + num_elements(x.extents()) * Index(sizeof(Real));

@@ -61,7 +61,7 @@ std::vector<int> spread_parts(const Comm& comm, std::vector<int> all, const Spar
 }
 
 void add_notice(std::string& notices, const std::string& more) {
-  if (!notices.empty() && !more.empty()) notices += '\n';
+  if (!notices.empty() && !more.empty()) notices += "; ";
   notices += more;
 }
 
@@ -124,9 +124,9 @@ std::optional<KeptPartition> kept_partition(const Comm& comm, const SparseTensor
   }
   if (!comm.broadcast(found.parts.has_value(), 0)) {
     if (notices.empty()) return std::nullopt;
-    return KeptPartition{{}, fmt::format("{}", fmt::join(notices, "\n")), false};
+    return KeptPartition{{}, fmt::format("{}", fmt::join(notices, "; ")), false};
   }
-  KeptPartition kept{{}, fmt::format("{}", fmt::join(notices, "\n")), true};
+  KeptPartition kept{{}, fmt::format("{}", fmt::join(notices, "; ")), true};
   kept.parts = spread_parts(comm, std::move(found.parts).value_or(std::vector<int>{}), share, options.model);
   return kept;
 }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <exception>
 #include <string_view>
 #include <system_error>
 
@@ -108,6 +109,16 @@ void make_folder(const fs::path& folder) {
   if (const auto fault = fault_of_folder(folder); !fault.empty()) throw Error(Errc::io, fault);
 }
 
+// Whether a name is one that file_of gives: other files in the folder may be outputs of the user.
+bool is_cached_name(const fs::path& path) {
+  constexpr std::size_t digits = 16;
+  auto name = path.stem();
+  if (name.extension() == ".cut-short") name = name.stem();
+  const auto text = name.string();
+  return path.extension() == extension && text.size() > digits && text[text.size() - digits - 1] == '-' &&
+         text.find_first_not_of("0123456789abcdef", text.size() - digits) == text.npos;
+}
+
 // The oldest first, but for the one that has just been written.
 void remove_oldest(const fs::path& folder, const fs::path& newest) {
   struct Entry {
@@ -120,7 +131,7 @@ void remove_oldest(const fs::path& folder, const fs::path& newest) {
   std::error_code failed;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
     std::error_code gone;
-    if (at->path().extension() != extension || !at->is_regular_file(gone)) continue;
+    if (!is_cached_name(at->path()) || !at->is_regular_file(gone)) continue;
     const auto size = at->file_size(gone);
     const auto time = at->last_write_time(gone);
     if (gone) continue;
@@ -148,21 +159,12 @@ fs::path cache_folder(const std::string& asked_for) {
   return home.empty() ? home : home / ".cache" / "polyad" / "partitions";
 }
 
-// Only those with a name that file_of gives: others in the folder may be outputs of the user.
 void plan_cache(FilePlan& plan, const std::string& asked_for) {
-  constexpr std::size_t digits = 16;
   std::error_code gone;
   const auto folder = cache_folder(asked_for);
   if (folder.empty()) return;
-  for (fs::directory_iterator at(folder, gone), end; !gone && at != end; at.increment(gone)) {
-    auto name = at->path().stem();
-    if (name.extension() == ".cut-short") name = name.stem();
-    const auto text = name.string();
-    const bool is_ours = at->path().extension() == extension && text.size() > digits &&
-                         text[text.size() - digits - 1] == '-' &&
-                         text.find_first_not_of("0123456789abcdef", text.size() - digits) == text.npos;
-    if (is_ours) plan.reads("a cached partition", at->path());
-  }
+  for (fs::directory_iterator at(folder, gone), end; !gone && at != end; at.increment(gone))
+    if (is_cached_name(at->path())) plan.reads("a cached partition", at->path());
 }
 
 fs::path file_of(const fs::path& folder, const PartitionKey& key) {
@@ -178,7 +180,7 @@ StoredPartition read_stored_partition(const fs::path& folder, const PartitionKey
     if (const auto fault = fault_of_folder(folder); !fault.empty())
       throw Error(Errc::io, "of its folder: " + fault);
     return {read_trusted(path, key), ""};
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {  // memory may run out as well
     return {std::nullopt,
             fmt::format("{}: this cached partition is ignored: {}", path.string(), error.what())};
   }

@@ -397,11 +397,11 @@ void Runtime::watch(double seconds) {
 }
 
 OneProcessWorks::OneProcessWorks() noexcept {
-  mpi::own_signs().is_patient.store(true);
+  mpi::own_signs().patience.fetch_add(1);
 }
 
 OneProcessWorks::~OneProcessWorks() {
-  mpi::own_signs().is_patient.store(false);
+  mpi::own_signs().patience.fetch_sub(1);
 }
 
 void Runtime::abort(int exit_code) const {

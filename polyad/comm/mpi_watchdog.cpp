@@ -146,8 +146,9 @@ struct Watchdog::State {
     for (std::size_t r = 0; r < observed.size(); ++r) {
       const auto& other = observed[r];
       const bool is_stopped = signs[r]->is_watched.load() && other.same_beats >= seconds / 2;
-      const bool is_idle = signs[r]->is_watched.load() && !other.is_in_call() &&
-                           other.same_calls >= seconds / 2 && other.same_works >= seconds / 2;
+      const bool is_idle = signs[r]->is_watched.load() && signs[r]->patience.load() == 0 &&
+                           !other.is_in_call() && other.same_calls >= seconds / 2 &&
+                           other.same_works >= seconds / 2;
       if (is_stopped || is_idle) {
         silent.push_back(ranks[r]);
         continue;
@@ -160,7 +161,7 @@ struct Watchdog::State {
     if (!silent.empty()) end_for(silent);
     if (somebody_works || !all_wait) return;
     if (!has_remote) end("all processes wait for each other for " + seconds_text(seconds) + ": " + places());
-    if (!signs[self]->is_patient.load())
+    if (signs[self]->patience.load() == 0)
       end("processes on other machines have not answered for " + seconds_text(seconds) + ": " + places());
   }
 

@@ -30,7 +30,7 @@ enum class Call : std::uint32_t {
 struct alignas(64) LifeSigns {
   std::atomic<std::uint64_t> calls{0};  // that were begun or ended: odd while one is under way
   std::atomic<Call> call{Call::none};   // the last one
-  std::atomic<bool> is_patient{false};  // see OneProcessWorks
+  std::atomic<int> patience{0};         // how many OneProcessWorks there are
   std::atomic<bool> is_watched{false};  // it has a watchdog, which shows what follows
   std::atomic<std::uint64_t> beats{0};  // grows while the process is not stopped
   std::atomic<std::uint64_t> works{0};  // grows while it uses the processor

@@ -12,6 +12,7 @@
 #include "polyad/io/kruskal_text.hpp"
 #include "polyad/io/label_files.hpp"
 #include "polyad/io/number_text.hpp"
+#include "polyad/io/rating_model_file.hpp"
 #include "polyad/io/staged_directory.hpp"
 
 namespace polyad::io {
@@ -122,8 +123,16 @@ Kruskal<double> read_splatt_factors(const fs::path& directory) {
   return k;
 }
 
+// Labels in the directory of a model are its own: those of anything else would be taken for them.
 void check_splatt_place(const fs::path& directory) {
   StagedDirectory::check_place(directory, splatt_files());
+  if (!is_present(directory) || holds_splatt_factors(directory)) return;
+  if (is_rating_model(directory))
+    throw Error(Errc::bad_option, "holds a model of another kind; write this one to another folder",
+                {directory.string(), 0});
+  for (const auto& file : label_files_at(labels_of_model_folder(directory)))
+    throw Error(Errc::bad_option, "holds other labels already; write the model to another folder",
+                {file.string(), 0});
 }
 
 void write_splatt_factors(const fs::path& directory, const WritableKruskal& k, const AddFiles& add_files) {

@@ -105,21 +105,17 @@ int exchange(const fs::path&, const fs::path&) {
 
 }  // namespace
 
-// Runs that switch directories in the same folder take turns. A folder that cannot be opened, or a file
-// system without locks, has none.
+// Runs that switch directories in the same folder take turns. A folder that cannot be opened, a file system
+// without locks, or a folder that something else keeps locked has none.
 class StagedDirectory::Lock {
  public:
-  Lock(const fs::path& folder, const fs::path& path)
+  explicit Lock(const fs::path& folder)
       : descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     constexpr int most_tries = 1000;
     constexpr std::chrono::milliseconds pause(10);
     for (int tries = 0; descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++tries) {
       if (errno != EWOULDBLOCK && errno != EINTR) return;
-      if (tries == most_tries) {
-        close(descriptor_);
-        throw Error(Errc::io, "cannot be written: another process has locked its folder for 10 seconds",
-                    {path.string(), 0});
-      }
+      if (tries == most_tries) return;  // held by something else: the switch is one step without it, too
       std::this_thread::sleep_for(pause);
     }
   }
@@ -169,6 +165,11 @@ void StagedDirectory::create() {
     }
     staged_ = name;
     descriptor_ = open(staged_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor_ < 0 && errno != ENOENT) {
+      const int error = errno;
+      rmdir(std::exchange(staged_, {}).c_str());
+      fail_writing(path_, error);
+    }
     // Another run may have taken it for a stale one before it was locked.
     struct stat status {};
     if (descriptor_ >= 0 && (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
@@ -192,7 +193,7 @@ void StagedDirectory::recover() {
   const auto previous = previous_of(target_);
   struct stat status {};
   if (!status_of(previous, status) || !S_ISDIR(status.st_mode) || status.st_uid != geteuid()) return;
-  const Lock lock(folder_of(target_), path_);
+  const Lock lock(folder_of(target_));
   if (!status_of(target_, status))
     rename(previous.c_str(), target_.c_str());
   else
@@ -217,15 +218,24 @@ void StagedDirectory::remove_stale() {
 
 void StagedDirectory::commit() {
   sync_folder(staged_, path_);
-  if (is_inside_)
-    move_into_place();
-  else
-    replace();
+  try {
+    if (is_inside_)
+      move_into_place();
+    else
+      replace();
+  } catch (const Error& error) {
+    if (is_inside_ || staged_.empty()) throw;
+    unfinished_.reset();
+    const auto kept = target_.string() + ".complete";  // where the next run does not take it for a stale one
+    if (rename(staged_.c_str(), kept.c_str()) != 0) throw;
+    staged_.clear();
+    throw Error(error.code(), std::string(error.what()) + "; the complete model is in " + kept);
+  }
 }
 
 // Into a directory that holds no model: without the key file nothing is read, and it comes last.
 void StagedDirectory::move_into_place() {
-  const Lock lock(target_, path_);
+  const Lock lock(target_);
   if (files_.is_model(target_))
     refuse(path_, "cannot be written: another run has written a model there in the meantime");
   const DelayedSignals until_moved;
@@ -241,7 +251,7 @@ void StagedDirectory::move_into_place() {
 }
 
 void StagedDirectory::replace() {
-  const Lock lock(folder_of(target_), path_);
+  const Lock lock(folder_of(target_));
   const DelayedSignals until_switched;
   if (!is_folder(target_)) {
     if (rename(staged_.c_str(), target_.c_str()) == 0) {
@@ -252,6 +262,7 @@ void StagedDirectory::replace() {
     if (errno != ENOTEMPTY && errno != EEXIST) fail_writing(path_, errno);
   }
   carry_over();
+  keep_modes();
   sync_folder(staged_, path_);
   const auto old = switch_with_target();
   unfinished_.reset();
@@ -266,6 +277,16 @@ void StagedDirectory::carry_over() const {
   for (const auto& name : names_in(target_))
     if (!files_.is_part(name))
       (void)linkat(AT_FDCWD, (target_ / name).c_str(), AT_FDCWD, (staged_ / name).c_str(), 0);
+}
+
+// Files of the model that were there keep who may read and write them.
+void StagedDirectory::keep_modes() const {
+  for (const auto& name : names_in(staged_)) {
+    struct stat old {};
+    if (!files_.is_part(name) || !status_of(target_ / name, old) || !S_ISREG(old.st_mode)) continue;
+    if (old.st_uid == geteuid() || geteuid() == 0)
+      (void)fchmodat(AT_FDCWD, (staged_ / name).c_str(), old.st_mode & 0777, 0);
+  }
 }
 
 void StagedDirectory::take_permissions() const {
@@ -294,7 +315,9 @@ void StagedDirectory::retire(const fs::path& old, Newer newer) const {
     const auto from = old / name, to = target_ / name;
     struct stat status {};
     const bool is_kept = is_same(from, to) || (newer == Newer::target && status_of(to, status));
-    if (!is_folder(from) && (files_.is_part(name) || is_kept || name.extension() == ".partial"))
+    const bool is_unfinished = newer == Newer::target && name.string().starts_with('.') &&
+                               name.extension() == ".partial";  // of a run that was killed
+    if (!is_folder(from) && (files_.is_part(name) || is_kept || is_unfinished))
       unlink(from.c_str());
     else
       rename(from.c_str(), to.c_str());

@@ -50,6 +50,7 @@ class StagedDirectory {
   void move_into_place();
   void replace();
   void carry_over() const;
+  void keep_modes() const;
   void take_permissions() const;
   std::filesystem::path switch_with_target() const;
   // Where both directories have a file of the same name.

@@ -162,7 +162,7 @@ void StagedFile::create() {
 
 // Of another user's file in a shared folder, which may have been put there for us to find, only what is
 // stricter is taken.
-void StagedFile::take_permissions() const {
+void StagedFile::take_permissions() {
   struct stat old {
   }, own{}, folder{};
   if (lstat(target_.c_str(), &old) != 0 || !S_ISREG(old.st_mode) || fstat(descriptor_, &own) != 0) return;
@@ -176,7 +176,8 @@ void StagedFile::take_permissions() const {
              fchown(descriptor_, uid_t(-1), old.st_gid) != 0) {
     mode &= ~mode_t(070) | ((mode & 07) << 3);  // another group now: it may do what everyone may
   }
-  fchmod(descriptor_, mode);
+  mode_ = mode;
+  fchmod(descriptor_, mode | S_IWUSR);  // other processes open it to write their share
 }
 
 StagedFile::~StagedFile() {
@@ -185,6 +186,7 @@ StagedFile::~StagedFile() {
 }
 
 void StagedFile::commit() {
+  if (mode_) fchmod(descriptor_, *mode_);
   sync(descriptor_, path_);
   if (rename(staged_.c_str(), target_.c_str()) != 0) fail_writing(path_, errno);
   staged_.clear();

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "polyad/base/unfinished_paths.hpp"
@@ -50,10 +53,11 @@ class StagedFile {
 
  private:
   void create();
-  void take_permissions() const;
+  void take_permissions();
 
   std::filesystem::path path_, target_, staged_;
   int descriptor_ = -1;
+  std::optional<mode_t> mode_;  // of the file that is replaced
   std::unique_ptr<UnfinishedPath> unfinished_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstddef>
 
 #include "polyad/base/error.hpp"
@@ -12,8 +13,10 @@ extern "C" void dpotrf_(const char* uplo, const int* n, double* a, const int* ld
 namespace polyad {
 
 void check_blas_memory(int num_threads) {
+  static std::atomic<int> granted{0};  // threads that have been found to have theirs, which they keep
+  if (num_threads <= granted.load()) return;
   constexpr std::size_t buffer_bytes = 34 << 20, stack_bytes = 8 << 20;
-  const std::size_t bytes = std::size_t(num_threads) * (buffer_bytes + stack_bytes);
+  const std::size_t bytes = std::size_t(num_threads - granted.load()) * (buffer_bytes + stack_bytes);
   void* probe =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (probe == MAP_FAILED)
@@ -21,6 +24,7 @@ void check_blas_memory(int num_threads) {
                 "out of memory: products of matrices need buffers for every thread; --threads "
                 "asks for fewer, and ulimit -v limits the address space");
   munmap(probe, bytes);
+  granted.store(num_threads);
 }
 
 void reserve_blas_buffer() {

@@ -245,5 +245,27 @@ class OutputsTest(ProgramTest):
         self.assertEqual([file.name for file in self.folder.iterdir()], ["h.tns"])
 
 
+
+class ModelFolderTest(ProgramTest):
+    """A folder of one kind of model is not taken for another, and its files keep their permissions."""
+
+    def test_a_model_of_another_kind_is_not_mixed_with(self) -> None:
+        ratings = self.write("r.csv", "who,what,rating\nann,tea,4\nbob,tea,2\nann,soup,5\nbob,soup,1\n")
+        self.succeed("complete", ratings, "--columns", "who,what,rating", "-r", 1, "-e", 2, "--out", self.folder / "m", "-q")
+        before = {path.name: path.read_bytes() for path in (self.folder / "m").iterdir()}
+        x = self.write("x.tns", "1 1 1 2.5\n2 2 2 1\n")
+        self.assert_fails(f"{self.folder / 'm'}: holds a model of another kind; write this one to another folder", 2,
+                          "cpd", x, "-r", 1, "-i", 2, "--out", self.folder / "m", "-q")
+        self.assertEqual({path.name: path.read_bytes() for path in (self.folder / "m").iterdir()}, before)
+
+    def test_files_of_a_model_keep_their_permissions(self) -> None:
+        x = self.write("x.tns", "1 1 1 2.5\n2 2 2 1\n")
+        for _ in range(2):
+            self.succeed("cpd", x, "-r", 1, "-i", 2, "--out", self.folder / "m", "-q")
+            (self.folder / "m" / "lambda.mat").chmod(0o600)
+        self.succeed("cpd", x, "-r", 1, "-i", 3, "--out", self.folder / "m", "-q")
+        self.assertEqual((self.folder / "m" / "lambda.mat").stat().st_mode & 0o777, 0o600)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -314,7 +314,7 @@ class RefusalTest(CpdTest):
         out = self.folder / "model"
         out.mkdir()
         (out / "mode-1-who.map").write_text("ann\n")
-        self.assert_fails(f"{out / 'mode-1-who.map'}: holds other labels already; write the tensor to another folder", 2,
+        self.assert_fails(f"{out / 'mode-1-who.map'}: holds other labels already; write the model to another folder", 2,
                           "cpd", DEBIAN, *QUICK, "--out", out)
         self.assertEqual([path.name for path in out.iterdir()], ["mode-1-who.map"])
 
