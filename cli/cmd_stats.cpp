@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
+#include "cli/machine_file.hpp"
 #include "cli/option_text.hpp"
 #include "polyad/algo/decompose.hpp"
 #include "polyad/base/memory.hpp"
@@ -32,7 +33,9 @@ FormatChoice format_choice(const Args& args, const SparseTensor<double>& x, Cons
 }
 
 void run(const Comm& comm, const Args& args) {
-  Console console(comm, args.common, plan_input(args.input));
+  auto plan = plan_input(args.input);
+  if (args.formats) plan.reads("the constants of this machine", machine_file());
+  Console console(comm, args.common, plan);
   if (args.formats) require_one_process(comm, "stats --formats");
   Timings timings;
   auto loaded = timings.measure("load", [&] { return load(comm, args.input, console); });

@@ -22,10 +22,12 @@ namespace fs = std::filesystem;
   throw Error(Errc::bad_option, why);
 }
 
+// Absolute first: a relative path of which nothing exists would stay relative.
 fs::path resolved(const fs::path& path) {
   std::error_code error;
-  auto whole = fs::weakly_canonical(path, error);
-  if (error) whole = fs::absolute(path, error).lexically_normal();
+  const auto absolute = fs::absolute(path, error);
+  auto whole = fs::weakly_canonical(absolute, error);
+  if (error) whole = absolute.lexically_normal();
   return whole.has_filename() ? whole : whole.parent_path();
 }
 

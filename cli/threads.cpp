@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <latch>
 #include <system_error>
@@ -24,16 +25,35 @@ void* wait_at(void* latch) {
   return nullptr;
 }
 
+// Of OMP_STACKSIZE, as in 512k or 4 M; kibibytes without a unit. 0: as the system has it.
+std::size_t stack_bytes() {
+  const char* const text = std::getenv("OMP_STACKSIZE");
+  if (text == nullptr) return 0;
+  char* unit = nullptr;
+  const unsigned long long number = std::strtoull(text, &unit, 10);
+  while (*unit == ' ') ++unit;
+  int shift = 10;
+  if (*unit == 'b' || *unit == 'B') shift = 0;
+  if (*unit == 'm' || *unit == 'M') shift = 20;
+  if (*unit == 'g' || *unit == 'G') shift = 30;
+  constexpr std::size_t most = std::size_t(1) << 46;
+  return number > (most >> shift) ? most : std::size_t(number) << shift;
+}
+
 // Whether so many threads can live at once: 0, or the error of the first that could not be started.
 int try_threads(int count) {
   std::latch end(1);
   std::vector<pthread_t> threads;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (const auto bytes = stack_bytes(); bytes > 0) pthread_attr_setstacksize(&attributes, bytes);
   int error = 0;
   while (error == 0 && std::ssize(threads) < count) {
     pthread_t thread{};
-    error = pthread_create(&thread, nullptr, wait_at, &end);
+    error = pthread_create(&thread, &attributes, wait_at, &end);
     if (error == 0) threads.push_back(thread);
   }
+  pthread_attr_destroy(&attributes);
   end.count_down();
   for (const auto thread : threads) pthread_join(thread, nullptr);
   return error;

@@ -165,7 +165,7 @@ void check_kruskal_place(const fs::path& path, KruskalFormat format) {
 double predicted_bytes(const fs::path& path, KruskalFormat format, std::span<const Index> extents,
                        Index num_nonzeros, Index num_components) {
   // Of a number as text, and through gzip: of one with all its digits, and of a zero.
-  constexpr double text = 17, zero_text = 2, deflated = 7, zero_deflated = 2.0 / 1032;
+  constexpr double text = 22, zero_text = 2, deflated = 7, zero_deflated = 2.0 / 1032;
   const bool is_gzip = has_gzip_extension(path);
   double bytes = 0;
   for (const Index extent : extents) {

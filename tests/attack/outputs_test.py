@@ -246,6 +246,20 @@ class OutputsTest(ProgramTest):
 
 
 
+class LabelNameTest(ProgramTest):
+    """Outputs that would be found as labels of the input, also where paths are relative."""
+
+    def test_names_of_labels_are_refused(self) -> None:
+        self.write("x.tns", "1 1 1 2.5\n2 2 2 1\n")
+        for arguments, output in ((("stats", "x.tns", "--json"), "x.mode-3-z.map"), (("stats", "x.tns", "--json"), "mode-3-z.map"),
+                                  (("cpd", "x.tns", "-r", 1, "--report"), "x.mode-1-a.map.gz")):
+            with self.subTest(output):
+                name = arguments[-1]
+                self.assert_fails(f"{name} {output} would be taken for labels of the input", 2, *arguments, output,
+                                  cwd=self.folder)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["x.tns"])
+
+
 class ModelFolderTest(ProgramTest):
     """A folder of one kind of model is not taken for another, and its files keep their permissions."""
 

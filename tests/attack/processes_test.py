@@ -88,6 +88,11 @@ class LimitsTest(AttackTest):
         return subprocess.run([POLYAD, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE,
                               preexec_fn=limit)
 
+    def test_stacks_that_do_not_fit(self) -> None:
+        result = run("cpd", self.x, "-r", 2, "-i", 2, "-q", "-t", 2, env={**os.environ, "OMP_STACKSIZE": "100000G"})
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertTrue(result.stderr.startswith("polyad: 2 threads cannot be started: "), result.stderr)
+
     def test_address_spaces_of_any_size_end_in_a_result_or_a_sentence(self) -> None:
         for megabytes in (40, 120, 200, 256, 257, 264, 272, 280, 300, 340, 400):
             with self.subTest(megabytes):
