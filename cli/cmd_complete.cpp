@@ -154,7 +154,6 @@ ReadyRatings<Real> make_ready(const Comm& comm, const Args& args, const Completi
   auto layout = parse_layout(args, comm.size());
   layout.row = {options.num_factors, travelling_words(options).per_row(), sizeof(Real)};
   layout.machine = machine;
-  const Index start_bytes = peak_memory_bytes();
   Stopwatch watch;
   ReadyRatings<Real> ready(comm);
   auto loaded = load(comm, args.input, console);
@@ -179,7 +178,7 @@ ReadyRatings<Real> make_ready(const Comm& comm, const Args& args, const Completi
     return deal_out(comm, std::move(split), owners, layout);
   });
   if (ready.earlier) ready.earlier = turned(std::move(*ready.earlier), ready.dealt.by);
-  check_memory<Real>(comm, args, start_bytes, ready.dealt, ready.earlier ? &ready.earlier->model : nullptr);
+  check_memory<Real>(comm, args, ready.dealt, ready.earlier ? &ready.earlier->model : nullptr);
   ready.x = lay_out_ratings<Real>(comm, ready.dealt.split, std::move(ready.dealt.rotation), layout);
   check_ratings(ready.x, args);
   ready.labels = std::move(loaded.labels);

@@ -52,12 +52,6 @@ double bytes_to_finish(const DealtRatings& own, Index num_all, int processes, co
          double(num_all) * (bytes_of_rating + grouped);
 }
 
-// With what MPI keeps of messages between processes of one machine, and huge pages that are not full.
-double bytes_of_program(const Comm& comm, Index start_bytes) {
-  constexpr double bytes_beside = 6 << 20;  // as seen with Open MPI
-  return std::max(double(program_bytes), double(start_bytes) + (comm.size() > 1 ? bytes_beside : 0));
-}
-
 void refuse(double bytes, const std::string& limit, const std::string& what, const std::string& advice) {
   throw Error(Errc::resource, fmt::format("{} would need about {}, more than --memory {}; {}", what,
                                           with_prefix(bytes, "B"), limit, advice));
@@ -70,14 +64,14 @@ AfterTraining what_follows(const CompletionArgs& args, Index num_test) {
 }
 
 template <class Real>
-void check_memory(const Comm& comm, const CompletionArgs& args, Index start_bytes, const DealtRatings& own,
+void check_memory(const Comm& comm, const CompletionArgs& args, const DealtRatings& own,
                   const RatingModel<Real>* earlier) {
   if (args.memory.empty()) return;
   const Index num_factors = args.complete.num_factors;
   const Index num_test = comm.all_reduce(own.split.test.num_nonzeros());
   const Index num_all = comm.all_reduce(own.split.train.num_nonzeros()) + num_test;
   const auto after = what_follows(args, num_test);
-  double always = bytes_of_program(comm, start_bytes);
+  auto always = double(program_bytes());
   if (earlier != nullptr)  // every process has all of it
     always += bytes_of_row<Real>(num_factors) * double(earlier->num_users() + earlier->num_items());
   const bool gathers = after.gathers() && comm.rank() == 0;
@@ -93,9 +87,9 @@ void check_memory(const Comm& comm, const CompletionArgs& args, Index start_byte
          "fewer factors or single precision need less, or --ranking 0 and neither of the others");
 }
 
-template void check_memory(const Comm&, const CompletionArgs&, Index, const DealtRatings&,
+template void check_memory(const Comm&, const CompletionArgs&, const DealtRatings&,
                            const RatingModel<float>*);
-template void check_memory(const Comm&, const CompletionArgs&, Index, const DealtRatings&,
+template void check_memory(const Comm&, const CompletionArgs&, const DealtRatings&,
                            const RatingModel<double>*);
 
 }  // namespace polyad::cli

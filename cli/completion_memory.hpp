@@ -13,9 +13,9 @@ struct AfterTraining {
 AfterTraining what_follows(const CompletionArgs& args, Index num_test);
 
 // Throws Error{resource} when a process is predicted to need more than --memory: for training, or for what
-// follows. `start_bytes`: what this process had before there were any ratings. Collective.
+// follows. Collective.
 template <class Real>
-void check_memory(const Comm& comm, const CompletionArgs& args, Index start_bytes, const DealtRatings& own,
+void check_memory(const Comm& comm, const CompletionArgs& args, const DealtRatings& own,
                   const RatingModel<Real>* earlier);
 
 }  // namespace polyad::cli

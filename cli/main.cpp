@@ -13,6 +13,7 @@
 #include "cli/standard_streams.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/log.hpp"
+#include "polyad/base/memory.hpp"
 #include "polyad/base/printable.hpp"
 #include "polyad/base/unfinished_paths.hpp"
 #include "polyad/comm/collective.hpp"
@@ -133,6 +134,7 @@ int run(int argc, char** argv, polyad::Runtime& runtime, const polyad::Comm& com
 int main(int argc, char** argv) {
   polyad::cli::prepare_standard_streams();
   polyad::Runtime runtime(argc, argv);
+  polyad::note_program_memory();
   polyad::remove_unfinished_on_signals();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond a limit is an error of writing
   return run(argc, argv, runtime, polyad::Comm::world());

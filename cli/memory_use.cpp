@@ -35,11 +35,11 @@ Index bytes_beside(const io::LoadedTensor& loaded) {
   trim_memory();
   const auto& x = loaded.tensor;
   const Index coordinates = coordinate_bytes(x.order(), x.num_nonzeros(), sizeof(double));
-  return std::max(label_bytes(loaded.labels), resident_memory_bytes() - program_bytes - coordinates);
+  return std::max(label_bytes(loaded.labels), resident_memory_bytes() - program_bytes() - coordinates);
 }
 
 Index bytes_of_reading() {
-  return std::max<Index>(0, peak_memory_bytes() - program_bytes);
+  return std::max<Index>(0, peak_memory_bytes() - program_bytes());
 }
 
 }  // namespace polyad::cli

@@ -228,9 +228,9 @@ bool TensorPreparer<Real>::is_built_for(const FormatOption& chosen) const {
 template <class Real>
 void TensorPreparer<Real>::check_sorting(const std::vector<SparseTensor<double>>& moved,
                                          const DecomposeOptions& options) const {
-  const Index bytes = comm_.all_reduce(program_bytes + moved_bytes_ + options.extra_bytes, Reduce::max);
+  const Index bytes = comm_.all_reduce(program_bytes() + moved_bytes_ + options.extra_bytes, Reduce::max);
   constexpr Index little = Index(64) << 20;
-  if (options.max_bytes == 0 || bytes <= std::max(options.max_bytes, program_bytes + little)) return;
+  if (options.max_bytes == 0 || bytes <= std::max(options.max_bytes, program_bytes() + little)) return;
   Index most = 0;
   for (const auto& tensor : moved) most += tensor.num_nonzeros();
   most = comm_.all_reduce(most, Reduce::max);

@@ -3,6 +3,8 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -17,6 +19,11 @@ Index own_status(const std::string& key) {
   for (std::string line; std::getline(in, line);)
     if (line.starts_with(key)) return std::stoll(line.substr(key.size())) * 1024;
   return 0;
+}
+
+std::atomic<Index>& noted_bytes() {
+  static std::atomic<Index> bytes = 0;
+  return bytes;
 }
 
 }  // namespace
@@ -37,6 +44,15 @@ void trim_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
+}
+
+void note_program_memory() {
+  noted_bytes() = resident_memory_bytes();
+}
+
+Index program_bytes() {
+  constexpr Index usual = 32 << 20, added_by_mpi = 6 << 20;  // as seen with Open MPI
+  return std::max(usual, noted_bytes() + added_by_mpi);
 }
 
 MachineMemory machine_memory() {

@@ -13,8 +13,11 @@ Index resident_memory_bytes();
 // Gives back to the system what was freed, of which the C library keeps some for later.
 void trim_memory();
 
-// What a process has resident before there are any values, MPI included: for predictions.
-constexpr Index program_bytes = 32 << 20;
+// Records that the memory resident now is that of the program and its libraries; called once MPI has started.
+void note_program_memory();
+// The memory of the program and its libraries without any data, in bytes, for predictions: what was recorded
+// with an allowance for what MPI adds later, and at least the 32 MiB that are usual.
+Index program_bytes();
 
 // The machine's memory and what of it could still be taken, in bytes; 0 where the system does not say.
 struct MachineMemory {

@@ -18,7 +18,7 @@ FormatOption csf_option(const AlsCost& cost, const std::string& name, const Plan
 }  // namespace
 
 Index FormatOption::peak_bytes() const {
-  return program_bytes + std::max(build_bytes, format_bytes + work_bytes);
+  return program_bytes() + std::max(build_bytes, format_bytes + work_bytes);
 }
 
 template <class Real>

@@ -29,8 +29,11 @@ class ProgramTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="polyad-test-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        self.cache = self.folder / "cache" / "polyad" / "partitions"
-        os.environ["XDG_CACHE_HOME"] = str(self.folder / "cache")  # never that of whoever runs the tests
+        # Never the cache of whoever runs the tests; and apart from the folder, for MPI's libraries write there too.
+        cache = tempfile.TemporaryDirectory(prefix="polyad-cache-")
+        self.addCleanup(cache.cleanup)
+        self.cache = pathlib.Path(cache.name) / "polyad" / "partitions"
+        os.environ["XDG_CACHE_HOME"] = cache.name
 
     def write(self, name: str, text: str) -> pathlib.Path:
         path = self.folder / name
