@@ -37,7 +37,7 @@ LabelOptions parse_label_options(const InputOptions& options) {
     const auto equals = text.find('=');
     const auto mode = equals == std::string::npos ? std::nullopt : io::parse_index(text.substr(0, equals));
     std::error_code ignored;
-    if (mode && *mode >= 1 && *mode <= max_order)
+    if (mode && *mode >= 1 && *mode <= max_order && equals + 1 < text.size())
       result.files.push_back({int(*mode) - 1, text.substr(equals + 1), text});
     else if (text == "none")
       result.none = true;

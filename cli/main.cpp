@@ -98,6 +98,16 @@ double timeout_setting() {
                                                     ": expected a number of seconds, or 0 for no limit");
 }
 
+// Inside the commands an empty string stands for an option that was not given, so none may come from outside.
+void refuse_empty_values(CLI::App& app) {
+  const auto fault = [](const std::string& value) {
+    return std::string(value.empty() ? "expected a value, found an empty string" : "");
+  };
+  for (auto* option : app.get_options())
+    if (option->get_items_expected_max() > 0) option->check(fault);
+  for (auto* command : app.get_subcommands(nullptr)) refuse_empty_values(*command);
+}
+
 int run(int argc, char** argv, polyad::Runtime& runtime, const polyad::Comm& comm) {
   CLI::App app("Polyad finds structure in very large sparse and dense tensors.", "polyad");
   app.set_version_flag("--version", "polyad " POLYAD_VERSION);
@@ -116,6 +126,7 @@ int run(int argc, char** argv, polyad::Runtime& runtime, const polyad::Comm& com
   polyad::cli::add_recommend(app, comm);
   polyad::cli::add_contract(app, comm);
   polyad::cli::add_doctor(app, comm);
+  refuse_empty_values(app);
   try {
     polyad::cli::require_same_command(comm, argc, argv);
     runtime.watch(polyad::collectively(comm, timeout_setting));

@@ -153,6 +153,30 @@ class OutputsTest(ProgramTest):
         self.assertEqual([file.name for file in self.folder.iterdir()], ["x.tns"])
         self.assertEqual(run("stats", path, "--json", "./-q", cwd=self.folder).returncode, 0)
 
+    def test_an_empty_file_name_is_refused(self) -> None:
+        before = contents(self.inputs)
+        for arguments, _, options in COMMANDS:
+            for option in options:
+                words = ["" if word == "OUT" else word for word in arguments] + ([] if option == "OUT" else [option, ""])
+                name = {"OUT": "output", "-o": "--out"}.get(option, option)
+                with self.subTest(" ".join(words)):
+                    self.assert_fails(f"{name}: expected a value, found an empty string; see polyad --help", 2, *words,
+                                      cwd=self.inputs)
+        for words, name in ((["stats", ""], "input"), (["generate", "zipf", "", "--dims", "3x3", "--nnz", 2], "output"),
+                            (["generate", "like", "nell", ""], "output"), (["predict", "", "x.tns"], "model"),
+                            (["contract", "ik,kj->ij", "a.npy", ""], "b"), (["cpd", "x.tns", "-r", 1, "--cache", ""], "--cache"),
+                            (["cpd", "x.tns", "-r", 1, "--partition", ""], "--partition"),
+                            (["complete", "r/r.tns", "--test", ""], "--test"), (["complete", "r/r.tns", "--resume", ""], "--resume"),
+                            (["partition", "x.tns", "-k", 2, "--refine", ""], "--refine"),
+                            (["recommend", "rated", "--ratings", ""], "--ratings"), (["doctor", "--json", ""], "--json"),
+                            (["stats", "x.tns", "--labels", ""], "--labels")):
+            with self.subTest(" ".join(map(str, words))):
+                self.assert_fails(f"{name}: expected a value, found an empty string; see polyad --help", 2, *words,
+                                  cwd=self.inputs)
+        self.assert_fails("--labels 1=: expected MODE=FILE, with the mode counted from 1, one folder of label files, or none", 2,
+                          "stats", "x.tns", "--labels", "1=", cwd=self.inputs)
+        self.assertEqual(contents(self.inputs), before)
+
     def test_data_that_exists_is_replaced_by_force_only(self) -> None:
         path = self.write("x.tns", "1 1 1 1\n2 2 2 2\n3 3 3 3\n")
         self.succeed("generate", "planted", self.folder / "p.tns", "--dims", "3x3x3", "--nnz", 9, "-q")
