@@ -2,7 +2,8 @@
 """Checks that rooms include only what the house allows (docs: the floors in the design).
 
 - A file of polyad/<room>/ includes its own room and the rooms in MAY_SEE, always as "polyad/<room>/x.hpp".
-- Only polyad/comm/ includes <mpi.h>; and one file includes <zoltan.h>, which brings it along.
+- Only polyad/comm/mpi_comm.hpp includes <mpi.h>, and only polyad/comm/ and the files in MPI_PROGRAMS, which use MPI
+  themselves, include that; and one file includes <zoltan.h>, which brings <mpi.h> along.
 - Nobody outside cli/ includes headers of cli/.
 
 Prints file:line for every violation; exit code 1 when there is one.
@@ -27,6 +28,8 @@ MAY_SEE: dict[str, set[str]] = {
 }
 FOLDERS = ["polyad", "cli", "tests", "bench", "examples", "python"]
 ZOLTAN = Path("polyad/hypergraph/zoltan_partition.cpp")  # an outside partitioner: it gets MPI_COMM_SELF and sends nothing
+MPI_HEADER = Path("polyad/comm/mpi_comm.hpp")
+MPI_PROGRAMS = {Path("tests/comm/mpi_comm_test.cpp"), Path("tests/comm/single_threaded_host_test.cpp")}
 SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".cc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
@@ -49,8 +52,10 @@ def library_faults(path: Path, quote: str, included: Path) -> Iterator[str]:
 def faults(path: Path, quote: str, included: Path) -> Iterator[str]:
     if path.parts[0] == "polyad":
         yield from library_faults(path, quote, included)
-    if included.name == "mpi.h" and path.parts[:2] != ("polyad", "comm"):
-        yield "only polyad/comm/ may include <mpi.h>"
+    if included.name == "mpi.h" and path != MPI_HEADER:
+        yield f"only {MPI_HEADER} may include <mpi.h>"
+    if included == MPI_HEADER and path.parts[:2] != ("polyad", "comm") and path not in MPI_PROGRAMS:
+        yield f"only polyad/comm/ and programs that use MPI themselves may include {MPI_HEADER}"
     if included.name.startswith("zoltan") and included.parts[0] != "polyad" and path != ZOLTAN:
         yield f"only {ZOLTAN} may include <{included}>, which includes <mpi.h>"
     if included.parts[0] == "cli" and path.parts[0] != "cli":

@@ -43,16 +43,17 @@ struct Gathered {
 };
 
 // All that we ask of MPI. Copying shares the communicator (no hidden collective); counts are 64-bit, and
-// messages that are too long for MPI are split inside; types are checked at compile time. Needs a living
-// Runtime. Failures of MPI are Error{comm}. Collective: all but the accessors and what sends or receives a
-// single message. A `root` is the same on every rank.
+// messages that are too long for MPI are split inside; types are checked at compile time. MPI must be
+// running: by a Runtime, or by a program that passes its communicators to from_mpi() (mpi_comm.hpp). Failures
+// of MPI are Error{comm}. Collective: all but the accessors and what sends or receives a single message. A
+// `root` is the same on every rank.
 class Comm {
  public:
   static constexpr Index default_message_limit = std::numeric_limits<std::int32_t>::max();
   static constexpr int max_tag = 32766;  // the largest of isend and irecv
 
-  static Comm world();
-  static Comm self();
+  static Comm world();  // all processes; needs a living Runtime
+  static Comm self();   // this process alone; not collective
 
   int rank() const;
   int size() const;
@@ -181,7 +182,8 @@ class Comm {
   }
 
  private:
-  struct Impl;  // the only owner of an MPI_Comm; lives in comm_mpi.cpp or comm_serial.cpp
+  struct Impl;  // the only owner of an MPI_Comm; lives in comm_impl.hpp or comm_serial.cpp
+  friend struct MpiAccess;
 
   Comm(std::shared_ptr<Impl> impl, Index limit) : impl_(std::move(impl)), limit_(limit) {}
   static Index sum(std::span<const Index> counts) {

@@ -1,16 +1,11 @@
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <cstring>
-#include <exception>
-#include <sstream>
-#include <string>
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/comm.hpp"
+#include "polyad/comm/comm_impl.hpp"
 #include "polyad/comm/mpi_transfers.hpp"
-#include "polyad/comm/runtime.hpp"
 
 namespace polyad {
 namespace {
@@ -84,41 +79,6 @@ std::vector<Index> byte_offsets(std::span<const Index> counts, Index item_bytes)
 
 }  // namespace
 
-struct Comm::Impl {
-  enum class Owner { mpi, us };
-
-  Impl(MPI_Comm c, Owner o) : comm(c), owner(o) {
-    check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-    check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-  ~Impl() {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (owner == Owner::us && finalized == 0) MPI_Comm_free(&comm);
-  }
-
-  static std::shared_ptr<Impl> of_mpi(MPI_Comm comm) {
-    int initialized = 0;
-    MPI_Initialized(&initialized);
-    if (initialized == 0) throw Error(Errc::internal, "a communicator needs a Runtime in main");
-    return std::make_shared<Impl>(comm, Owner::mpi);
-  }
-
-  MPI_Comm comm;
-  Owner owner;
-  int rank = 0, size = 1;
-};
-
-Comm Comm::world() {
-  return {Impl::of_mpi(MPI_COMM_WORLD), default_message_limit};
-}
-
-Comm Comm::self() {
-  return {Impl::of_mpi(MPI_COMM_SELF), default_message_limit};
-}
-
 int Comm::rank() const {
   return impl_->rank;
 }
@@ -137,7 +97,7 @@ Comm Comm::split(int color, int key) const {
   const Waiting waiting(Call::split);
   MPI_Comm part = MPI_COMM_NULL;
   check(MPI_Comm_split(impl_->comm, color, key, &part), "MPI_Comm_split");
-  return {std::make_shared<Impl>(part, Impl::Owner::us), limit_};
+  return {std::make_shared<Impl>(part), limit_};
 }
 
 int Comm::ranks_on_this_machine() const {
@@ -359,65 +319,6 @@ Channel Comm::receive_channel_raw(void* items, Index count, Index item_bytes, in
       new Channel::State{{impl_->comm, piece_items(limit_, item_bytes) * item_bytes, tag}});
   state->transfers.prepare_to_receive(as_bytes(items), count * item_bytes, from);
   return Channel(std::move(state));
-}
-
-struct Runtime::Watch {
-  explicit Watch(double seconds) : watchdog(seconds) {}
-
-  mpi::Watchdog watchdog;
-};
-
-Runtime::Runtime(int& argc, char**& argv) {
-  int running = 0, threads = MPI_THREAD_SINGLE;
-  MPI_Initialized(&running);
-  // Without a launcher, Open MPI would start a daemon just in case this process spawns others: it does not.
-  setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-  // Nor does it need a folder for its session, which another job that ends may remove under its feet.
-  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
-  if (running == 0) check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads), "MPI_Init_thread");
-  finalizes_ = running == 0;
-  // By default MPI ends the program at any error; communicators that are split off inherit this.
-  check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  check(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  check(MPI_Query_thread(&threads), "MPI_Query_thread");
-  if (threads < MPI_THREAD_FUNNELED) throw Error(Errc::comm, "this MPI does not allow threads");
-}
-
-Runtime::~Runtime() {
-  // MPI_Finalize waits for all ranks, which may be waiting for this one.
-  if (finalizes_ && std::uncaught_exceptions() > 0 && !Comm::world().all_arrive_within(mpi::patience))
-    mpi::stop_all(1);
-  watch_.reset();
-  if (!finalizes_) return;
-  MPI_Finalize();
-}
-
-void Runtime::watch(double seconds) {
-  if (Comm::world().size() > 1) watch_ = std::make_unique<Watch>(seconds);
-}
-
-OneProcessWorks::OneProcessWorks() noexcept {
-  mpi::own_signs().patience.fetch_add(1);
-}
-
-OneProcessWorks::~OneProcessWorks() {
-  mpi::own_signs().patience.fetch_sub(1);
-}
-
-void Runtime::abort(int exit_code) const {
-  mpi::stop_all(exit_code);
-}
-
-std::string mpi_description() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return "an unknown MPI";
-  std::istringstream in(text.data());  // what MPI says of the length counts the zero at the end, or does not
-  std::string line, words;
-  std::getline(in, line);
-  std::istringstream first_line(line);
-  for (std::string word; first_line >> word;) words += (words.empty() ? "" : " ") + word;
-  return words;
 }
 
 }  // namespace polyad

@@ -56,14 +56,15 @@ struct Comm::Impl {
   std::deque<std::shared_ptr<Slot>> slots;
 };
 
-// Shared by all that ask, as MPI's own are: a message sent on one is received on another.
+// Shared by all that ask in one thread, as MPI's own are: a message sent on one is received on another.
+// Threads that compute independently of each other do not meet.
 Comm Comm::world() {
-  static const auto impl = std::make_shared<Impl>();
+  static thread_local const auto impl = std::make_shared<Impl>();
   return {impl, default_message_limit};
 }
 
 Comm Comm::self() {
-  static const auto impl = std::make_shared<Impl>();
+  static thread_local const auto impl = std::make_shared<Impl>();
   return {impl, default_message_limit};
 }
 
@@ -221,7 +222,7 @@ Channel Comm::receive_channel_raw(void* items, Index count, Index item_bytes, in
 }
 
 // One process waits for nobody.
-struct Runtime::Watch {};
+struct Runtime::State {};
 void Runtime::watch(double) {}
 OneProcessWorks::OneProcessWorks() noexcept {}  // NOLINT(*-equals-default): the twin has one
 OneProcessWorks::~OneProcessWorks() {}  // NOLINT(*-equals-default, performance-trivially-destructible)

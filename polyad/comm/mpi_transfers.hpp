@@ -1,5 +1,5 @@
 #pragma once
-// Private to comm_mpi.cpp.
+// Private to the files of comm/ that use MPI.
 
 #include <algorithm>
 #include <array>

@@ -80,11 +80,11 @@ LifeSigns& own_signs() noexcept {
 }
 
 struct Watchdog::State {
-  explicit State(double patience) : seconds(patience) {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  State(MPI_Comm everyone, double patience) : all(everyone), seconds(patience) {
+    MPI_Comm_rank(all, &rank);
     int size = 1, local_size = 1;
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine);
+    MPI_Comm_size(all, &size);
+    MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &local_size);
     MPI_Comm_rank(machine, &self);
     has_remote = local_size < size;
@@ -191,6 +191,7 @@ struct Watchdog::State {
 
   static constexpr double grace = 3;  // seconds, for another process to speak
 
+  MPI_Comm all;
   double seconds;
   int rank = 0, self = 0;  // of all processes; of those on this machine
   bool has_remote = false;
@@ -202,7 +203,7 @@ struct Watchdog::State {
   std::jthread thread;
 };
 
-Watchdog::Watchdog(double seconds) : state_(std::make_unique<State>(seconds)) {
+Watchdog::Watchdog(MPI_Comm everyone, double seconds) : state_(std::make_unique<State>(everyone, seconds)) {
   if (state_->signs.empty()) return;
   // Signals are for the main thread.
   sigset_t all, before;
@@ -220,7 +221,7 @@ Watchdog::Watchdog(double seconds) : state_(std::make_unique<State>(seconds)) {
 Watchdog::~Watchdog() {
   {
     const Waiting waiting(Call::finalize);
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(state_->all);
   }
   shown_signs.store(nullptr);
   if (state_->thread.joinable()) {

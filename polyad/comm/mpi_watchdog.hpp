@@ -1,13 +1,11 @@
 #pragma once
-// Private to comm_mpi.cpp.
-
-#define OMPI_SKIP_MPICXX 1  // the C++ bindings, which MPI 3 removed, warn
-#define MPICH_SKIP_MPICXX 1
-#include <mpi.h>
+// Private to the files of comm/ that use MPI.
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+
+#include "polyad/comm/mpi_comm.hpp"
 
 namespace polyad::mpi {
 
@@ -60,8 +58,9 @@ class Waiting {
 // not count.
 class Watchdog {
  public:
-  // 0: only shows signs of life to the others. Collective over all processes, as is the destructor.
-  explicit Watchdog(double seconds);
+  // Watches the processes of `everyone`, which must outlive it. 0: only shows signs of life to the others.
+  // Collective over `everyone`, as is the destructor.
+  Watchdog(MPI_Comm everyone, double seconds);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;

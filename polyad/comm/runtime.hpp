@@ -5,8 +5,13 @@
 
 namespace polyad {
 
-// The life of MPI. Construct one in main before anything else; communicators work while it lives. Where
-// MPI runs already (a guest in another program), it is left running.
+// The life of MPI. Construct one in main before anything else; Comm::world() works while it lives. Where MPI
+// runs already, because Polyad is a guest in another program, it is left running, the error handlers of
+// MPI_COMM_WORLD and MPI_COMM_SELF stay as they are, and Comm::world() is a duplicate of MPI_COMM_WORLD; a
+// guest on fewer processes takes from_mpi() (mpi_comm.hpp) and no Runtime. Constructor and destructor are
+// collective over all processes. One at a time.
+//
+// Throws Error{comm} where MPI allows no threads (less than MPI_THREAD_FUNNELED).
 //
 // A rank that leaves main alone would make the others wait for ever. So main ends an error with
 //   if (!Comm::world().all_arrive_within(10)) runtime.abort(exit_code);
@@ -28,8 +33,8 @@ class Runtime {
   [[noreturn]] void abort(int exit_code) const;
 
  private:
-  struct Watch;
-  std::unique_ptr<Watch> watch_;
+  struct State;  // the communicator of Comm::world(), and the watchdog
+  std::unique_ptr<State> state_;
   [[maybe_unused]] bool finalizes_ = false;  // the one-process twin has nothing to finalise
 };
 

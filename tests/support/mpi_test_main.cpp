@@ -1,65 +1,9 @@
-// The main of tests that run on several ranks: every rank runs every test, rank 0 tells the story, the
-// others speak up only to report a failure, and all end with the same exit code.
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <memory>
-
-#include "polyad/comm/comm.hpp"
+// The main of tests that run on several ranks.
 #include "polyad/comm/runtime.hpp"
-
-namespace {
-
-using polyad::Comm, polyad::Reduce, polyad::Runtime;
-
-constexpr double arrival_seconds = 60;
-
-class FailurePrinter : public testing::EmptyTestEventListener {
- public:
-  explicit FailurePrinter(int rank) : rank_(rank) {}
-
- private:
-  void OnTestPartResult(const testing::TestPartResult& result) override {
-    if (!result.failed()) return;
-    std::printf("[rank %d] %s:%d: %s\n", rank_, result.file_name() != nullptr ? result.file_name() : "?",
-                result.line_number(), result.message());
-    std::fflush(stdout);
-  }
-
-  int rank_;
-};
-
-// A rank that leaves a test early (an assertion, an exception) would be waited for by the others for
-// ever, or would mix up its next test with their last one.
-class Together : public testing::EmptyTestEventListener {
- public:
-  Together(const Runtime& runtime, Comm comm) : runtime_(runtime), comm_(std::move(comm)) {}
-
- private:
-  void OnTestEnd(const testing::TestInfo& test) override {
-    if (comm_.all_arrive_within(arrival_seconds)) return;
-    std::printf("[rank %d] not all ranks reached the end of %s.%s\n", comm_.rank(), test.test_suite_name(),
-                test.name());
-    runtime_.abort(1);
-  }
-
-  const Runtime& runtime_;
-  Comm comm_;
-};
-
-}  // namespace
+#include "tests/support/mpi_tests.hpp"
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  const Runtime runtime(argc, argv);
-  const Comm comm = Comm::world();
-  auto& listeners = testing::UnitTest::GetInstance()->listeners();
-  if (comm.rank() != 0) {
-    const std::unique_ptr<testing::TestEventListener> silenced(
-        listeners.Release(listeners.default_result_printer()));
-    listeners.Append(new FailurePrinter(comm.rank()));  // gtest owns it
-    GTEST_FLAG_SET(output, "");                         // rank 0 writes the file
-  }
-  listeners.Append(new Together(runtime, comm.split(0, comm.rank())));
-  return comm.all_reduce(RUN_ALL_TESTS(), Reduce::max);
+  const polyad::Runtime runtime(argc, argv);
+  return polyad::test::run_tests_together(polyad::Comm::world(), [&] { runtime.abort(1); });
 }
