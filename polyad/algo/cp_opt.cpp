@@ -94,7 +94,7 @@ class CpOpt {
     const LineSearchStart start{now_.value, slope, first_step(), now_.rounding, least_ + now_.rounding};
     const auto found = line_search(start, [&](double step) {
       tried = evaluate(step);
-      return LinePoint{step, tried.value, tried.slope};
+      return LineSearchPoint{step, tried.value, tried.slope};
     });
     if (!found) return false;
     memory_.add(found->step, d_, g_, objective_.gradient());

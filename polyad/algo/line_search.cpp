@@ -10,7 +10,7 @@ namespace {
 constexpr double fair_part = 0.1, flat_part = 0.9;  // delta and sigma of the Wolfe conditions
 constexpr int max_evaluations = 25;
 
-bool is_finite(const LinePoint& p) {
+bool is_finite(const LineSearchPoint& p) {
   return std::isfinite(p.value) && std::isfinite(p.slope);
 }
 
@@ -21,11 +21,11 @@ class Bracket {
   explicit Bracket(const LineSearchStart& start)
       : start_(start), low_{0, start.value, start.slope}, before_(low_) {}
 
-  bool accepts(const LinePoint& p) const {
+  bool accepts(const LineSearchPoint& p) const {
     return is_low(p) && std::abs(p.slope) <= -flat_part * start_.slope;
   }
 
-  void add(const LinePoint& p) {
+  void add(const LineSearchPoint& p) {
     const double width = has_high_ ? high_.step - low_.step : 0;
     if (is_low(p) && p.slope < 0)
       before_ = std::exchange(low_, p);
@@ -44,12 +44,12 @@ class Bracket {
     return low_.step + std::clamp(secant, 0.02, 0.98) * width;
   }
 
-  const LinePoint& low() const { return low_; }
+  const LineSearchPoint& low() const { return low_; }
 
  private:
   // Whether the value is good: has fallen enough or, where that cannot be told from rounding, the slope says
   // so.
-  bool is_low(const LinePoint& p) const {
+  bool is_low(const LineSearchPoint& p) const {
     if (!is_finite(p)) return false;
     const double least_fall = -fair_part * p.step * start_.slope;
     if (p.value <= start_.value - least_fall) return true;
@@ -71,16 +71,16 @@ class Bracket {
   }
 
   LineSearchStart start_;
-  LinePoint low_, before_;
-  LinePoint high_{};
+  LineSearchPoint low_, before_;
+  LineSearchPoint high_{};
   bool has_high_ = false;
   bool shrinks_ = true;
 };
 
 }  // namespace
 
-std::optional<LinePoint> line_search(const LineSearchStart& start,
-                                     const std::function<LinePoint(double)>& evaluate) {
+std::optional<LineSearchPoint> line_search(const LineSearchStart& start,
+                                           const std::function<LineSearchPoint(double)>& evaluate) {
   Bracket bracket(start);
   double step = start.first_step;
   for (int evaluations = 0; evaluations < max_evaluations; ++evaluations) {

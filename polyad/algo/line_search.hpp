@@ -5,8 +5,8 @@
 
 namespace polyad {
 
-// A function of one variable at some place.
-struct LinePoint {
+// The function of one variable that a line search minimises, evaluated at one step.
+struct LineSearchPoint {
   double step, value, slope;
 };
 
@@ -22,7 +22,7 @@ struct LineSearchStart {
 // slopes alone decide (the approximate Wolfe conditions of Hager and Zhang, SIAM J. Optim. 16, 2005). What is
 // not finite lies too far. `evaluate` is called last with the step that is returned. Nothing when no step was
 // found that is better than none: the slope is then wrong, or rounding.
-std::optional<LinePoint> line_search(const LineSearchStart& start,
-                                     const std::function<LinePoint(double)>& evaluate);
+std::optional<LineSearchPoint> line_search(const LineSearchStart& start,
+                                           const std::function<LineSearchPoint(double)>& evaluate);
 
 }  // namespace polyad

@@ -16,8 +16,8 @@ class Strongest {
   Strongest(Index num_columns, Index limit)
       : limit_(std::size_t(std::max<Index>(1, limit))), to_beat_(num_columns, 0.0), lists_(num_columns) {}
 
-  void offer(Index column, const LinePoint& point) {
-    const auto magnitude = [](const LinePoint& p) { return std::abs(p.value); };
+  void offer(Index column, const FactorEntry& point) {
+    const auto magnitude = [](const FactorEntry& p) { return std::abs(p.value); };
     if (magnitude(point) <= to_beat_[column]) return;
     auto& list = lists_[column];
     list.insert(std::ranges::upper_bound(list, magnitude(point), std::greater{}, magnitude), point);
@@ -25,19 +25,19 @@ class Strongest {
     if (list.size() == limit_) to_beat_[column] = magnitude(list.back());
   }
 
-  const std::vector<std::vector<LinePoint>>& lists() const { return lists_; }
+  const std::vector<std::vector<FactorEntry>>& lists() const { return lists_; }
 
  private:
   std::size_t limit_;
   std::vector<double> to_beat_;  // [column]: zero until there are enough
-  std::vector<std::vector<LinePoint>> lists_;
+  std::vector<std::vector<FactorEntry>> lists_;
 };
 
 // The least and the greatest value of a column in one stretch of the mode.
 struct Extremes {
-  LinePoint least, greatest;
+  FactorEntry least, greatest;
 
-  void widen(const LinePoint& point) {
+  void widen(const FactorEntry& point) {
     if (point.value < least.value) least = point;
     if (point.value > greatest.value) greatest = point;
   }
@@ -73,21 +73,21 @@ void scan_stretch(const Matrix<Real>& factor, const Stretches& stretches, Index 
   const Index gap = stretches.first_gap(s);
   for (Index r = 0; r < factor.num_cols(); ++r) {
     const bool has_gap = gap < stretches.begin(s + 1);
-    const LinePoint first =
-        has_gap ? LinePoint{gap, 0} : LinePoint{stretches.rows[begin], finite_value(factor(begin, r))};
+    const FactorEntry first =
+        has_gap ? FactorEntry{gap, 0} : FactorEntry{stretches.rows[begin], finite_value(factor(begin, r))};
     extremes[r] = {first, first};
   }
   for (Index row = begin; row < end; ++row) {
     const auto values = factor.row(row);
     for (Index r = 0; r < factor.num_cols(); ++r) {
-      const LinePoint point{stretches.rows[row], finite_value(values[r])};
+      const FactorEntry point{stretches.rows[row], finite_value(values[r])};
       extremes[r].widen(point);
       strongest.offer(r, point);
     }
   }
 }
 
-void append(std::vector<LinePoint>& line, const Extremes& e) {
+void append(std::vector<FactorEntry>& line, const Extremes& e) {
   line.push_back(e.least.index < e.greatest.index ? e.least : e.greatest);
   if (e.least.index != e.greatest.index)
     line.push_back(e.least.index < e.greatest.index ? e.greatest : e.least);
@@ -117,7 +117,7 @@ ColumnFindings scan_columns(const KruskalRows<Real>& model, int mode, Index num_
       for (Index r = 0; r < n; ++r)
         for (const auto& point : part.lists()[r]) strongest.offer(r, point);
   }
-  ColumnFindings findings{strongest.lists(), std::vector<std::vector<LinePoint>>(n)};
+  ColumnFindings findings{strongest.lists(), std::vector<std::vector<FactorEntry>>(n)};
   for (Index r = 0; r < n; ++r)
     for (Index s = 0; s < stretches.count; ++s) append(findings.lines[r], extremes(s, r));
   return findings;

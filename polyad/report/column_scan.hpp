@@ -10,8 +10,8 @@ namespace polyad {
 
 // What a pass over the rows of a factor finds in each of its columns.
 struct ColumnFindings {
-  std::vector<std::vector<LinePoint>> strongest;  // [component], by magnitude
-  std::vector<std::vector<LinePoint>> lines;      // [component], by index
+  std::vector<std::vector<FactorEntry>> strongest;  // [component], by magnitude
+  std::vector<std::vector<FactorEntry>> lines;      // [component], by index
 };
 
 // Rows that the factor does not have are zero. The same for any number of threads.

@@ -24,16 +24,17 @@ inline bool is_negligible(const StrongEntry& entry, double largest) {
   return std::abs(entry.value) < 1e-3 * largest;
 }
 
-struct LinePoint {
+// An entry of one column of a factor, as a point of its plot.
+struct FactorEntry {
   Index index = 0;
   double value = 0;
 
-  friend bool operator==(const LinePoint&, const LinePoint&) = default;
+  friend bool operator==(const FactorEntry&, const FactorEntry&) = default;
 };
 
 struct ComponentMode {
   std::vector<StrongEntry> strongest;  // by magnitude, then by index; zeros are not among them
-  std::vector<LinePoint> line;         // by index, over the whole extent; only where the mode is ordered
+  std::vector<FactorEntry> line;       // by index, over the whole extent; only where the mode is ordered
 };
 
 struct SummarisedComponent {

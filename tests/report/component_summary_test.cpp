@@ -88,7 +88,7 @@ TEST(ComponentSummary, a_line_goes_through_points_of_the_column_and_keeps_its_ex
           ASSERT_EQ(line[i].value, column[line[i].index]);
           ASSERT_TRUE(i == 0 || line[i - 1].index < line[i].index);
         }
-        const auto [low, high] = std::ranges::minmax(line, {}, &LinePoint::value);
+        const auto [low, high] = std::ranges::minmax(line, {}, &FactorEntry::value);
         ASSERT_EQ(low.value, *std::ranges::min_element(column));
         ASSERT_EQ(high.value, *std::ranges::max_element(column));
       }
@@ -108,8 +108,8 @@ TEST(ComponentSummary, long_modes_with_few_rows_cost_little) {
   const auto& mode = summary.components[0].modes[0];
   EXPECT_EQ(mode.strongest,
             (std::vector<StrongEntry>{{5, -0.5, "6"}, {extent - 1, 0.25, std::to_string(extent)}}));
-  EXPECT_EQ(std::ranges::count(mode.line, 0.0, &LinePoint::value), 150);
-  EXPECT_EQ(mode.line.back(), (LinePoint{extent - 1, 0.25}));
+  EXPECT_EQ(std::ranges::count(mode.line, 0.0, &FactorEntry::value), 150);
+  EXPECT_EQ(mode.line.back(), (FactorEntry{extent - 1, 0.25}));
 }
 
 TEST(ComponentSummary, labels_and_modes_are_named) {
