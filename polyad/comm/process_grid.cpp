@@ -72,12 +72,6 @@ std::vector<int> GridShape::layer(int mode, int coord) const {
   return ranks;
 }
 
-std::vector<int> GridShape::line(int mode, int rank) const {
-  std::vector<int> ranks(std::size_t(dim(mode)));
-  for (int c = 0; c < dim(mode); ++c) ranks[std::size_t(c)] = line_begin(mode, rank) + c * stride(mode);
-  return ranks;
-}
-
 int GridShape::number_in_plane(std::span<const int> modes, int rank) const {
   int number = 0, stride = 1;
   for (const int mode : modes) {
@@ -114,10 +108,6 @@ ProcessGrid::ProcessGrid(Comm comm, GridShape shape)
     throw Error(Errc::bad_option, "grid " + to_string(shape_) + " has " + std::to_string(shape_.size()) +
                                       (shape_.size() == 1 ? " process, but " : " processes, but ") +
                                       std::to_string(comm_.size()) + (comm_.size() == 1 ? " runs" : " run"));
-  for (int mode = 0; mode < shape_.order(); ++mode) {
-    layers_.push_back(comm_.split(coord(mode), comm_.rank()));
-    lines_.push_back(comm_.split(shape_.line_begin(mode, comm_.rank()), coord(mode)));
-  }
 }
 
 const Comm& ProcessGrid::plane(const std::vector<int>& modes) const {

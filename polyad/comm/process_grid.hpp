@@ -26,16 +26,12 @@ class GridShape {
   std::vector<int> coords(int rank) const;
   int rank_at(std::span<const int> coords) const;
 
-  // The ranks with coordinate `coord` in `mode`, and those that differ from `rank` in `mode` only (with
-  // it itself); both ascending. A layer meets a line of the same mode in exactly one rank.
+  // The ranks with coordinate `coord` in `mode`, ascending.
   std::vector<int> layer(int mode, int coord) const;
-  std::vector<int> line(int mode, int rank) const;
   // The rank's number among those that differ from it in these modes only, the first-named mode fastest; and
   // the rank that has a number there.
   int number_in_plane(std::span<const int> modes, int rank) const;
   int rank_in_plane(std::span<const int> modes, int rank, int number) const;
-  // The lowest rank of that line: it names the line.
-  int line_begin(int mode, int rank) const { return rank - coord(rank, mode) * stride(mode); }
 
   friend bool operator==(const GridShape&, const GridShape&) = default;
 
@@ -52,20 +48,16 @@ std::vector<GridShape> all_grids(int order, int num_ranks);
 // "2x3x4"
 std::string to_string(const GridShape& shape);
 
-// A communicator laid out as a grid, with communicators for its layers and lines. Copying shares them.
+// A communicator laid out as a grid, with communicators for its planes. Copying shares them.
 class ProcessGrid {
  public:
-  // Throws Error{bad_option} when the shape is not for as many ranks as there are. Collective.
+  // Throws Error{bad_option} when the shape is not for as many ranks as there are. Communicates nothing.
   ProcessGrid(Comm comm, GridShape shape);
 
   const Comm& comm() const { return comm_; }
   const GridShape& shape() const { return shape_; }
   int coord(int mode) const { return shape_.coord(comm_.rank(), mode); }
 
-  // The ranks that share this one's coordinate in `mode`, in their order in comm().
-  const Comm& layer(int mode) const { return layers_[std::size_t(mode)]; }
-  // The ranks that differ from this one in `mode` only; rank c has coordinate c.
-  const Comm& line(int mode) const { return lines_[std::size_t(mode)]; }
   // The ranks that differ from this one in these modes only, numbered by their coordinates there, the
   // first-named mode fastest. Made when it is first asked for: collective.
   const Comm& plane(const std::vector<int>& modes) const;
@@ -73,7 +65,6 @@ class ProcessGrid {
  private:
   Comm comm_;
   GridShape shape_;
-  std::vector<Comm> layers_, lines_;
   std::shared_ptr<std::map<std::vector<int>, Comm>> planes_;  // shared by copies
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,27 +68,6 @@ TEST(GridShape, layers_are_the_ranks_that_share_a_coordinate) {
   }
 }
 
-bool differ_in_no_other_mode(const GridShape& shape, int mode, int a, int b) {
-  auto x = shape.coords(a), y = shape.coords(b);
-  x[mode] = y[mode] = 0;
-  return x == y;
-}
-
-TEST(GridShape, lines_are_the_ranks_that_differ_in_one_mode_only) {
-  for (const auto& dims : shapes) {
-    const GridShape shape(dims);
-    for (int mode = 0; mode < shape.order(); ++mode)
-      for (int rank = 0; rank < shape.size(); rank += 1 + shape.size() / 40) {
-        std::vector<int> expected;
-        for (int other = 0; other < shape.size(); ++other)
-          if (differ_in_no_other_mode(shape, mode, rank, other)) expected.push_back(other);
-
-        EXPECT_EQ(shape.line(mode, rank), expected);
-        EXPECT_EQ(shape.line_begin(mode, rank), expected.front());
-      }
-  }
-}
-
 TEST(GridShape, works_at_the_largest_sizes) {
   constexpr int max = std::numeric_limits<int>::max();  // a prime
   const GridShape shape({1, max, 1});
@@ -114,7 +94,21 @@ TEST(GridShape, refuses_the_impossible) {
                     {2'000'000'000, 2'000'000'000, 0});
 }
 
-TEST(ProcessGrid, layers_and_lines_are_communicators_of_the_right_ranks) {
+bool differ_in_no_other_mode(const GridShape& shape, std::span<const int> modes, int a, int b) {
+  auto x = shape.coords(a), y = shape.coords(b);
+  for (const int mode : modes) x[mode] = y[mode] = 0;
+  return x == y;
+}
+
+// The ranks that differ from `rank` in these modes only.
+std::set<int> plane_of(const GridShape& shape, std::span<const int> modes, int rank) {
+  std::set<int> ranks;
+  for (int other = 0; other < shape.size(); ++other)
+    if (differ_in_no_other_mode(shape, modes, rank, other)) ranks.insert(other);
+  return ranks;
+}
+
+TEST(ProcessGrid, has_the_coordinates_of_its_shape) {
   const Comm world = Comm::world();
   for (int order = 1; order <= 4; ++order)
     for (const auto& dims : factorizations(world.size(), order)) {
@@ -124,14 +118,22 @@ TEST(ProcessGrid, layers_and_lines_are_communicators_of_the_right_ranks) {
 
       EXPECT_EQ(grid.shape(), shape);
       EXPECT_EQ(grid.comm().rank(), world.rank());
-      for (int mode = 0; mode < order; ++mode) {
-        const int c = shape.coord(world.rank(), mode);
-        EXPECT_EQ(grid.coord(mode), c);
-        EXPECT_EQ(grid.layer(mode).all_gather(world.rank()), shape.layer(mode, c)) << to_string(shape);
-        EXPECT_EQ(grid.line(mode).all_gather(world.rank()), shape.line(mode, world.rank()));
-        EXPECT_EQ(grid.line(mode).rank(), c);
-      }
+      for (int mode = 0; mode < order; ++mode) EXPECT_EQ(grid.coord(mode), shape.coord(world.rank(), mode));
     }
+}
+
+TEST(ProcessGrid, the_plane_of_one_mode_is_a_line_and_that_of_the_others_a_layer) {
+  const Comm world = Comm::world();
+  for (const auto& dims : factorizations(world.size(), 3)) {
+    const ProcessGrid grid(world, GridShape(dims));
+    for (int mode = 0; mode < 3; ++mode) {
+      const int c = grid.coord(mode);
+      EXPECT_EQ(grid.plane({mode}).rank(), c);
+      const auto layer = grid.plane({(mode + 1) % 3, (mode + 2) % 3}).all_gather(world.rank());
+      const auto expected = grid.shape().layer(mode, c);
+      EXPECT_EQ(std::set(layer.begin(), layer.end()), std::set(expected.begin(), expected.end()));
+    }
+  }
 }
 
 TEST(ProcessGrid, refuses_a_grid_for_another_number_of_processes) {
@@ -155,6 +157,7 @@ TEST(ProcessGrid, a_plane_is_numbered_by_its_coordinates_with_the_first_named_mo
       const auto ranks = plane.all_gather(grid.comm().rank());
       for (int number = 0; number < size; ++number)
         EXPECT_EQ(ranks[number], grid.shape().rank_in_plane(modes, grid.comm().rank(), number));
+      EXPECT_EQ(std::set(ranks.begin(), ranks.end()), plane_of(grid.shape(), modes, grid.comm().rank()));
       EXPECT_EQ(&plane, &grid.plane(modes)) << "made once";
     }
   }
