@@ -79,7 +79,7 @@ void run(const Comm& comm, const Args& args) {
   console.say(fmt::format("{}: {}; {} {} with {} nonzeros", args.input.path, verdict, dims_text(x.extents()),
                           io::traits(loaded.format).name, with_commas(x.num_nonzeros())));
   if (!args.fix.empty()) {
-    save(args.fix, loaded, {}, console);
+    save(args.fix, loaded, {{}, false, existing(args.force)}, console);
     console.say(fmt::format("{}: what is sound, sorted, duplicates added up", args.fix));
   }
   console.result({{"format", io::traits(loaded.format).name},

@@ -131,7 +131,7 @@ void contract_files(const Comm& comm, const Args& args, const Inputs& files, Con
   run.norm = norm_of(c);
   if (args.out.empty()) return;
   progress.begin("writing " + args.out);
-  run.timings.measure("write", [&] { write_npy(c, args.out); });
+  run.timings.measure("write", [&] { write_npy(c, args.out, existing(args.force)); });
   progress.finish();
 }
 

@@ -21,7 +21,7 @@ struct Args {
 };
 
 void convert_tensor(const Comm& comm, const Args& args) {
-  io::WriteOptions write{{}, args.compress};
+  io::WriteOptions write{{}, args.compress, existing(args.force)};
   if (!args.output_format.empty()) write.format = io::format_by_name(args.output_format);
   const auto format = io::output_format(args.output, write);  // a wrong name is told before the reading
   auto plan = plan_input(args.input);
@@ -53,10 +53,7 @@ FilePlan plan_kruskal(const Args& args, io::KruskalFormat format) {
   const std::filesystem::path output(args.output);
   if (format != io::KruskalFormat::splatt) return plan.writes("the output", output, existing(args.force));
   return plan.writes_model("the output", output, [=, force = args.force] {
-    io::check_kruskal_place(output, format);
-    std::error_code ignored;
-    if (!force && std::filesystem::is_directory(output, ignored) && io::looks_like_kruskal(output))
-      throw Error(Errc::bad_option, "holds a model already; --force replaces it", {output.string(), 0});
+    io::check_kruskal_place(output, format, existing(force));
   });
 }
 
@@ -71,7 +68,7 @@ void convert_kruskal(const Comm& comm, const Args& args) {
                 {args.input.path, 0});
   const Console console(comm, args.common, plan_kruskal(args, *format));
   const auto model = io::read_kruskal(args.input.path);
-  io::write_kruskal(args.output, model, *format);
+  io::write_kruskal(args.output, model, *format, {}, existing(args.force));
   std::vector<Index> dims;
   dims.reserve(model.factors.size());
   for (const auto& factor : model.factors) dims.push_back(factor.num_rows());

@@ -183,7 +183,8 @@ void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run
   run.load_seconds = watch.lap();
   if (!args.out.empty())
     require_space(args.out, 2.0 * double(count), "a part for each of them would take at least");
-  if (!args.hypergraph_out.empty()) io::write_hypergraph(args.hypergraph_out, model_of(x, options));
+  if (!args.hypergraph_out.empty())
+    io::write_hypergraph(args.hypergraph_out, model_of(x, options), existing(args.force));
   watch.lap();
   const auto folder = cache_folder(args.cache);
   const auto key = partition_key(comm, x, options);
@@ -215,7 +216,7 @@ void run(const Comm& comm, const Args& args) {
     partition_tensor_file(comm, args, run, console);
   run.threads = num_threads();
   run.peak_memory_bytes = peak_memory_bytes();
-  if (!args.out.empty()) io::write_partition(args.out, run.partition.parts);
+  if (!args.out.empty()) io::write_partition(args.out, run.partition.parts, existing(args.force));
   console.say(partition_text(run));
   if (!args.out.empty()) console.say(args.out + ": a part per line");
   console.result(partition_json(run));

@@ -76,10 +76,6 @@ bool is_label_of(const fs::path& path, const fs::path& labelled) {
          is_same_file(whole.parent_path(), resolved(labelled).parent_path());
 }
 
-[[noreturn]] void fail(const fs::path& path, int error) {
-  throw Error(Errc::io, "cannot be written: " + std::generic_category().message(error), {path.string(), 0});
-}
-
 // In a folder like /tmp only the owner of a file may replace it.
 bool is_kept_by_another(const struct stat& folder, const struct stat& file) {
   return (folder.st_mode & S_ISVTX) != 0 && geteuid() != 0 && file.st_uid != geteuid() &&
@@ -108,19 +104,19 @@ FilePlan& FilePlan::goes_on_from(const std::string& name, const fs::path& path) 
   return *this;
 }
 
-FilePlan& FilePlan::writes(const std::string& name, const fs::path& path, Existing existing) {
+FilePlan& FilePlan::writes(const std::string& name, const fs::path& path, io::Existing existing) {
   if (!path.empty()) outputs_.push_back(Entry{name, path, Kind::file, existing, {}, {}});
   return *this;
 }
 
-FilePlan& FilePlan::writes_labelled(const std::string& name, const fs::path& path, Existing existing) {
+FilePlan& FilePlan::writes_labelled(const std::string& name, const fs::path& path, io::Existing existing) {
   if (!path.empty()) outputs_.push_back(Entry{name, path, Kind::labelled, existing, {}, {}});
   return *this;
 }
 
 FilePlan& FilePlan::writes_model(const std::string& name, const fs::path& path,
                                  const std::function<void()>& check) {
-  if (!path.empty()) outputs_.push_back(Entry{name, path, Kind::model, Existing::replaced, {}, check});
+  if (!path.empty()) outputs_.push_back(Entry{name, path, Kind::model, io::Existing::replaced, {}, check});
   return *this;
 }
 
@@ -161,23 +157,23 @@ void FilePlan::check_place(const Entry& output) {
   if (output.check) output.check();
   if (output.kind == Kind::model) return;
   if (io::is_written_directly(output.path)) {
-    if (access(output.path.c_str(), W_OK) != 0) fail(output.path, errno);
+    if (access(output.path.c_str(), W_OK) != 0) io::fail_writing(output.path, errno);
     return;
   }
-  if (!output.path.has_filename()) fail(output.path, EISDIR);
+  if (!output.path.has_filename()) io::fail_writing(output.path, EISDIR);
   const auto target = io::resolve_output(output.path);
-  const auto folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  const auto folder = io::folder_of(target);
   struct stat status {
   }, around{};
-  if (access((folder / ".").c_str(), W_OK | X_OK) != 0) fail(output.path, errno);
+  if (access((folder / ".").c_str(), W_OK | X_OK) != 0) io::fail_writing(output.path, errno);
   if (lstat(target.c_str(), &status) != 0) {
-    if (errno != ENOENT) fail(output.path, errno);
+    if (errno != ENOENT) io::fail_writing(output.path, errno);
     return;
   }
-  if (S_ISDIR(status.st_mode)) fail(output.path, EISDIR);
-  if (stat(folder.c_str(), &around) == 0 && is_kept_by_another(around, status)) fail(output.path, EPERM);
-  if (output.existing == Existing::refused)
-    throw Error(Errc::bad_option, "exists already; --force replaces it", {output.path.string(), 0});
+  if (S_ISDIR(status.st_mode)) io::fail_writing(output.path, EISDIR);
+  if (stat(folder.c_str(), &around) == 0 && is_kept_by_another(around, status))
+    io::fail_writing(output.path, EPERM);
+  if (output.existing == io::Existing::refused) io::refuse_existing(output.path);
 }
 
 void FilePlan::check() const {

@@ -5,15 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "polyad/io/staged_file.hpp"
+
 namespace polyad::cli {
 
 // All files that a command reads and writes, checked in one place before any work: Console, without which no
 // command runs, takes the plan, adds --json and checks it. An empty path is no file.
 class FilePlan {
  public:
-  // What is done to a file that exists: it is replaced, or that takes --force.
-  enum class Existing { replaced, refused };
-
   // `name` is what messages call it: "the input", "--out". A directory stands for the model in it.
   FilePlan& reads(const std::string& name, const std::filesystem::path& path);
   // A file with labels beside it: no output may be taken for one of them.
@@ -22,10 +21,10 @@ class FilePlan {
   FilePlan& goes_on_from(const std::string& name, const std::filesystem::path& path);
 
   FilePlan& writes(const std::string& name, const std::filesystem::path& path,
-                   Existing existing = Existing::replaced);
+                   io::Existing existing = io::Existing::replaced);
   // The same for a file that gets labels beside it.
   FilePlan& writes_labelled(const std::string& name, const std::filesystem::path& path,
-                            Existing existing = Existing::replaced);
+                            io::Existing existing = io::Existing::replaced);
   // A model that is a directory; `check` throws where it cannot be put there.
   FilePlan& writes_model(const std::string& name, const std::filesystem::path& path,
                          const std::function<void()>& check);
@@ -47,7 +46,7 @@ class FilePlan {
     std::string name;
     std::filesystem::path path;
     Kind kind = Kind::file;
-    Existing existing = Existing::replaced;
+    io::Existing existing = io::Existing::replaced;
     bool may_be_replaced = false;  // by a model
     std::function<void()> check;
   };

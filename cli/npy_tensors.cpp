@@ -53,14 +53,14 @@ template DenseTensor<float> NpyInput::read(const ProcessGrid&, const TensorDistr
 template DenseTensor<double> NpyInput::read(const ProcessGrid&, const TensorDistribution&) const;
 
 template <class Real>
-void write_npy(const DenseTensor<Real>& x, const std::string& path) {
+void write_npy(const DenseTensor<Real>& x, const std::string& path, io::Existing existing) {
   const OneProcessWorks patience;  // a slow disk is no fault
   const Comm& comm = x.grid().comm();
   const auto header = io::npy_header(x.extents(), sizeof(Real));
   const Index bytes = std::ssize(header) + num_elements(x.extents()) * Index(sizeof(Real));
   std::unique_ptr<io::NewPlacedFile> whole;  // on process 0
   collectively(comm, [&] {
-    if (comm.rank() == 0) whole = std::make_unique<io::NewPlacedFile>(path, bytes);
+    if (comm.rank() == 0) whole = std::make_unique<io::NewPlacedFile>(path, bytes, existing);
   });
   const auto place = place_for_all(comm, whole.get());
   const auto file = collectively(comm, [&] { return std::make_unique<io::PlacedFile>(path, place); });
@@ -76,7 +76,7 @@ void write_npy(const DenseTensor<Real>& x, const std::string& path) {
     if (whole) whole->commit();
   });
 }
-template void write_npy(const DenseTensor<float>&, const std::string&);
-template void write_npy(const DenseTensor<double>&, const std::string&);
+template void write_npy(const DenseTensor<float>&, const std::string&, io::Existing);
+template void write_npy(const DenseTensor<double>&, const std::string&, io::Existing);
 
 }  // namespace polyad::cli

@@ -28,6 +28,6 @@ class NpyInput {
 
 // All processes write, each its own stretches; the file appears when all have written. Collective.
 template <class Real>
-void write_npy(const DenseTensor<Real>& x, const std::string& path);
+void write_npy(const DenseTensor<Real>& x, const std::string& path, io::Existing existing);
 
 }  // namespace polyad::cli

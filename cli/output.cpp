@@ -35,16 +35,16 @@ void add_force_option(CLI::App& command, bool& force) {
   command.add_flag("--force", force, "Replace the output if it exists; else that is an error");
 }
 
-FilePlan::Existing existing(bool force) {
-  return force ? FilePlan::Existing::replaced : FilePlan::Existing::refused;
+io::Existing existing(bool force) {
+  return force ? io::Existing::replaced : io::Existing::refused;
 }
 
 void require_space(const std::filesystem::path& path, double bytes, const std::string& what) {
   if (io::is_written_directly(path)) return;
   std::error_code unknown;
   auto folder = io::resolve_output(path);
-  if (!std::filesystem::is_directory(folder, unknown)) folder = folder.parent_path();
-  const auto space = std::filesystem::space(folder.empty() ? "." : folder, unknown);
+  if (!std::filesystem::is_directory(folder, unknown)) folder = io::folder_of(folder);
+  const auto space = std::filesystem::space(folder, unknown);
   const bool is_known = !unknown && space.capacity > 0;  // some file systems do not say
   if (!is_known || bytes <= double(space.available)) return;
   throw Error(Errc::resource,

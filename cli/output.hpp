@@ -21,7 +21,7 @@ void write_text(const std::filesystem::path& path, const std::string& text);
 
 // --force: files that exist may be replaced by outputs that take the place of data.
 void add_force_option(CLI::App& command, bool& force);
-FilePlan::Existing existing(bool force);
+io::Existing existing(bool force);
 
 // Throws Error{resource} when an output of about so many bytes does not fit on its file system, as far as
 // that is known. `what` says what would be written, as in "--out would write about".

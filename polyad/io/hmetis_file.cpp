@@ -121,11 +121,11 @@ Hypergraph read_hypergraph(const std::filesystem::path& path) {
   return HypergraphReader(path).read();
 }
 
-void write_hypergraph(const std::filesystem::path& path, const Hypergraph& h) {
+void write_hypergraph(const std::filesystem::path& path, const Hypergraph& h, Existing existing) {
   if (h.num_constraints() > 1)
     throw Error(Errc::bad_option, fmt::format("{}: vertices have {} weights here, but one in an .hgr file",
                                               path.string(), h.num_constraints()));
-  OutputFile file(path);
+  OutputFile file(path, OutputFile::Compression::none, existing);
   const int format =
       (h.has_net_weights() ? has_net_weights : 0) + (h.has_vertex_weights() ? has_vertex_weights : 0);
   file.write(fmt::format("{} {}{}\n", h.num_nets(), h.num_vertices(),

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "polyad/hypergraph/hypergraph.hpp"
+#include "polyad/io/staged_file.hpp"
 
 namespace polyad::io {
 
@@ -14,6 +15,7 @@ namespace polyad::io {
 Hypergraph read_hypergraph(const std::filesystem::path& path);
 
 // Throws Error{bad_option} when vertices have several weights, for which the format has no place.
-void write_hypergraph(const std::filesystem::path& path, const Hypergraph& h);
+void write_hypergraph(const std::filesystem::path& path, const Hypergraph& h,
+                      Existing existing = Existing::replaced);
 
 }  // namespace polyad::io

@@ -93,15 +93,15 @@ void check_factors(const fs::path& path, const Kruskal<double>& k) {
   }
 }
 
-void write_as(const fs::path& path, const WritableKruskal& k, KruskalFormat format,
-              const AddFiles& add_files) {
+void write_as(const fs::path& path, const WritableKruskal& k, KruskalFormat format, const AddFiles& add_files,
+              Existing existing) {
   switch (format) {
     case KruskalFormat::splatt:
-      return write_splatt_factors(path, k, add_files);
+      return write_splatt_factors(path, k, add_files, existing);
     case KruskalFormat::ktensor:
-      return write_ktensor(path, k);
+      return write_ktensor(path, k, existing);
     case KruskalFormat::npz:
-      return write_npz(path, k);
+      return write_npz(path, k, existing);
   }
 }
 
@@ -128,18 +128,18 @@ Kruskal<double> read_kruskal(const fs::path& given) {
 }
 
 void write_kruskal(const fs::path& path, const Kruskal<double>& k, KruskalFormat format,
-                   const AddFiles& add_files) {
+                   const AddFiles& add_files, Existing existing) {
   std::vector<Index> extents;
   for (const auto& factor : k.factors) extents.push_back(factor.num_rows());
   check_shape(path, k.weights, extents);
   check_factors(path, k);
   write_as(path, {k.weights, extents, [&](int mode, const auto& take) { take(k.factors[mode]); }}, format,
-           add_files);
+           add_files, existing);
 }
 
 template <class Real>
 void write_kruskal(const fs::path& path, const KruskalRows<Real>& k, KruskalFormat format,
-                   const AddFiles& add_files) {
+                   const AddFiles& add_files, Existing existing) {
   check_shape(path, k.weights, k.extents);
   const auto blocks = [&](int mode, const auto& take) {
     for_each_full_block<Real>(k, mode, [&](Index first, const Matrix<double>& block) {
@@ -147,15 +147,18 @@ void write_kruskal(const fs::path& path, const KruskalRows<Real>& k, KruskalForm
       take(block);
     });
   };
-  write_as(path, {k.weights, k.extents, blocks}, format, add_files);
+  write_as(path, {k.weights, k.extents, blocks}, format, add_files, existing);
 }
-template void write_kruskal(const fs::path&, const KruskalRows<float>&, KruskalFormat, const AddFiles&);
-template void write_kruskal(const fs::path&, const KruskalRows<double>&, KruskalFormat, const AddFiles&);
+template void write_kruskal(const fs::path&, const KruskalRows<float>&, KruskalFormat, const AddFiles&,
+                            Existing);
+template void write_kruskal(const fs::path&, const KruskalRows<double>&, KruskalFormat, const AddFiles&,
+                            Existing);
 
-void check_kruskal_place(const fs::path& path, KruskalFormat format) {
-  if (format == KruskalFormat::splatt) return check_splatt_place(path);
+void check_kruskal_place(const fs::path& path, KruskalFormat format, Existing existing) {
+  if (format == KruskalFormat::splatt) return check_splatt_place(path, existing);
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored) || fs::file_size(path, ignored) == 0) return;
+  if (existing == Existing::refused) refuse_existing(path);
   if (!is_model_file(path, format))
     throw Error(Errc::bad_option,
                 "exists and holds something else than a model of this kind; remove it or give another name",

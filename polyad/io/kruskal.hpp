@@ -6,6 +6,7 @@
 #include <span>
 
 #include "polyad/io/label_files.hpp"
+#include "polyad/io/staged_file.hpp"
 #include "polyad/tensor/kruskal_rows.hpp"
 
 namespace polyad::io {
@@ -29,16 +30,18 @@ Kruskal<double> read_kruskal(const std::filesystem::path& path);
 // the new ones, in the directory that it is given, before that step.
 using AddFiles = std::function<void(const std::filesystem::path& directory)>;
 void write_kruskal(const std::filesystem::path& path, const Kruskal<double>& k, KruskalFormat format,
-                   const AddFiles& add_files = {});
+                   const AddFiles& add_files = {}, Existing existing = Existing::replaced);
 // The same bytes, with a row for every index, from rows that are read some at a time (into npz twice, for a
 // sum of all bytes stands before them).
 template <class Real>
 void write_kruskal(const std::filesystem::path& path, const KruskalRows<Real>& k, KruskalFormat format,
-                   const AddFiles& add_files = {});
+                   const AddFiles& add_files = {}, Existing existing = Existing::replaced);
 
 // Throws the error that writing a model of this format there would end in, as far as it can be known before:
-// Error{io}, or Error{bad_option} where something else than a model of this format would be replaced.
-void check_kruskal_place(const std::filesystem::path& path, KruskalFormat format);
+// Error{io}, or Error{bad_option} where something else than a model of this format would be replaced, or a
+// model that may not be.
+void check_kruskal_place(const std::filesystem::path& path, KruskalFormat format,
+                         Existing existing = Existing::replaced);
 
 // About how many bytes a model with these extents will take, of a tensor with so many nonzeros: most indices
 // without any have a row of zeros.

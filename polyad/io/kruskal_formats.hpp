@@ -23,12 +23,12 @@ struct WritableKruskal {
 
 Kruskal<double> read_splatt_factors(const std::filesystem::path& directory);
 void write_splatt_factors(const std::filesystem::path& directory, const WritableKruskal& k,
-                          const AddFiles& add_files);
-void check_splatt_place(const std::filesystem::path& directory);
+                          const AddFiles& add_files, Existing existing);
+void check_splatt_place(const std::filesystem::path& directory, Existing existing);
 // Whether the directory holds any file of SPLATT's, and so is meant as a Kruskal tensor.
 bool holds_splatt_factors(const std::filesystem::path& directory);
 
 Kruskal<double> read_ktensor(const InputFile& file);
-void write_ktensor(const std::filesystem::path& path, const WritableKruskal& k);
+void write_ktensor(const std::filesystem::path& path, const WritableKruskal& k, Existing existing);
 
 }  // namespace polyad::io

@@ -94,9 +94,10 @@ Kruskal<double> read_ktensor(const InputFile& file) {
   return k;
 }
 
-void write_ktensor(const std::filesystem::path& path, const WritableKruskal& k) {
+void write_ktensor(const std::filesystem::path& path, const WritableKruskal& k, Existing existing) {
   OutputFile out(path,
-                 has_gzip_extension(path) ? OutputFile::Compression::gzip : OutputFile::Compression::none);
+                 has_gzip_extension(path) ? OutputFile::Compression::gzip : OutputFile::Compression::none,
+                 existing);
   out.write("ktensor\n");
   write_list(out, {Index(k.order())});
   write_list(out, k.extents);

@@ -124,8 +124,8 @@ Kruskal<double> read_splatt_factors(const fs::path& directory) {
 }
 
 // Labels in the directory of a model are its own: those of anything else would be taken for them.
-void check_splatt_place(const fs::path& directory) {
-  StagedDirectory::check_place(directory, splatt_files());
+void check_splatt_place(const fs::path& directory, Existing existing) {
+  StagedDirectory::check_place(directory, splatt_files(), existing);
   if (!is_present(directory) || holds_splatt_factors(directory)) return;
   if (is_rating_model(directory))
     throw Error(Errc::bad_option, "holds a model of another kind; write this one to another folder",
@@ -135,8 +135,9 @@ void check_splatt_place(const fs::path& directory) {
                 {file.string(), 0});
 }
 
-void write_splatt_factors(const fs::path& directory, const WritableKruskal& k, const AddFiles& add_files) {
-  StagedDirectory staged(directory, splatt_files());
+void write_splatt_factors(const fs::path& directory, const WritableKruskal& k, const AddFiles& add_files,
+                          Existing existing) {
+  StagedDirectory staged(directory, splatt_files(), existing);
   for (int m = 0; m < k.order(); ++m) {
     OutputFile mode(staged.path() / mode_name(m + 1));
     k.for_each_block(m, [&](const Matrix<double>& block) { write_rows(mode, block); });

@@ -221,10 +221,6 @@ class LabelFinder {
   FoundLabels found_;
 };
 
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : ".";
-}
-
 bool holds_labels(const fs::path& path, const std::vector<std::string>& labels) {
   if (!is_regular(path)) return false;
   const auto [found, has_more] = read_labels(path, Index(labels.size()));

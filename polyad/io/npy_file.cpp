@@ -120,10 +120,11 @@ void check_placed_file(const std::filesystem::path& path) {
                 {path.string(), 0});
 }
 
-NewPlacedFile::NewPlacedFile(const std::filesystem::path& path, Index bytes) : place_(path) {
+NewPlacedFile::NewPlacedFile(const std::filesystem::path& path, Index bytes, Existing existing)
+    : place_(path) {
   check_placed_file(path);
   if (is_written_directly(path)) return;
-  staged_ = std::make_unique<StagedFile>(path);
+  staged_ = std::make_unique<StagedFile>(path, existing);
   place_ = staged_->staged_path();
   if (ftruncate(staged_->descriptor(), off_t(bytes)) != 0) fail_writing(path, errno);
 }

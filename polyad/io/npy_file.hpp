@@ -46,7 +46,7 @@ class NpyFile {
 // Error{resource}, all else Error{io}.
 class NewPlacedFile {
  public:
-  NewPlacedFile(const std::filesystem::path& path, Index bytes);
+  NewPlacedFile(const std::filesystem::path& path, Index bytes, Existing existing = Existing::replaced);
   const std::filesystem::path& place() const { return place_; }
   void commit();
 

@@ -74,8 +74,8 @@ Kruskal<double> read_npz(const InputFile& file) {
   return k;
 }
 
-void write_npz(const std::filesystem::path& path, const WritableKruskal& k) {
-  OutputFile out(path);
+void write_npz(const std::filesystem::path& path, const WritableKruskal& k, Existing existing) {
+  OutputFile out(path, OutputFile::Compression::none, existing);
   ZipWriter archive(out);
   archive.add("weights.npy", npy_header(std::array{k.num_components()}), bytes_of(k.weights));
   for (int m = 0; m < k.order(); ++m) {

@@ -12,6 +12,6 @@ namespace polyad::io {
 // are all one. Other arrays are passed over.
 Kruskal<double> read_npz(const InputFile& file);
 // As numpy.savez would write it, but with bytes that depend on the contents alone.
-void write_npz(const std::filesystem::path& path, const WritableKruskal& k);
+void write_npz(const std::filesystem::path& path, const WritableKruskal& k, Existing existing);
 
 }  // namespace polyad::io

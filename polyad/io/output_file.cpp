@@ -56,10 +56,11 @@ struct OutputFile::Deflater {
   z_stream stream{};
 };
 
-OutputFile::OutputFile(const std::filesystem::path& path, Compression compression) : path_(path) {
+OutputFile::OutputFile(const std::filesystem::path& path, Compression compression, Existing existing)
+    : path_(path) {
   if (compression == Compression::gzip) deflater_ = std::make_unique<Deflater>();
   if (!is_written_directly(path)) {
-    staged_ = std::make_unique<StagedFile>(path);
+    staged_ = std::make_unique<StagedFile>(path, existing);
     descriptor_ = staged_->descriptor();
     return;
   }

@@ -22,7 +22,8 @@ class OutputFile {
  public:
   enum class Compression { none, gzip };
 
-  explicit OutputFile(const std::filesystem::path& path, Compression compression = Compression::none);
+  explicit OutputFile(const std::filesystem::path& path, Compression compression = Compression::none,
+                      Existing existing = Existing::replaced);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

@@ -54,8 +54,8 @@ std::vector<int> read_partition(const std::filesystem::path& path, int num_parts
   return parts;
 }
 
-void write_partition(const std::filesystem::path& path, std::span<const int> parts) {
-  OutputFile file(path);
+void write_partition(const std::filesystem::path& path, std::span<const int> parts, Existing existing) {
+  OutputFile file(path, OutputFile::Compression::none, existing);
   write_lines([&](std::string_view text) { file.write(text); }, std::ssize(parts),
               [&](std::string& out, Index i) {
                 append_number(out, Index(parts[std::size_t(i)]));

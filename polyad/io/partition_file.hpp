@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "polyad/base/types.hpp"
+#include "polyad/io/staged_file.hpp"
 
 namespace polyad::io {
 
@@ -24,6 +25,7 @@ std::vector<int> read_partition(const std::filesystem::path& path, const Partiti
 // All lines of a file, however many there are.
 std::vector<int> read_partition(const std::filesystem::path& path, int num_parts);
 
-void write_partition(const std::filesystem::path& path, std::span<const int> parts);
+void write_partition(const std::filesystem::path& path, std::span<const int> parts,
+                     Existing existing = Existing::replaced);
 
 }  // namespace polyad::io

@@ -22,10 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
 fs::path previous_of(const fs::path& directory) {
   const auto plain = directory.has_filename() ? directory : directory.parent_path();
   return folder_of(plain) / ("." + plain.filename().string() + ".previous");
@@ -68,6 +64,11 @@ fs::path resolved(const fs::path& directory) {
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& why) {
   throw Error(Errc::io, why, {path.string(), 0});
+}
+
+void check_model_may_go(const fs::path& path, Existing existing) {
+  if (existing == Existing::refused)
+    throw Error(Errc::bad_option, "holds a model already; --force replaces it", {path.string(), 0});
 }
 
 void require_writable(const fs::path& folder, const fs::path& path) {
@@ -129,7 +130,7 @@ class StagedDirectory::Lock {
   int descriptor_;
 };
 
-void StagedDirectory::check_place(const fs::path& directory, const ModelFiles& files) {
+void StagedDirectory::check_place(const fs::path& directory, const ModelFiles& files, Existing existing) {
   const auto target = resolved(directory);
   struct stat status {};
   if (!status_of(target, status)) {
@@ -137,16 +138,20 @@ void StagedDirectory::check_place(const fs::path& directory, const ModelFiles& f
     return require_writable(folder_of(target), directory);
   }
   if (!S_ISDIR(status.st_mode)) fail_writing(directory, ENOTDIR);
-  if (files.is_model(target))
-    check_replaceable(target, directory, files);
-  else
-    require_writable(target, directory);
+  if (!files.is_model(target)) return require_writable(target, directory);
+  check_model_may_go(directory, existing);
+  check_replaceable(target, directory, files);
 }
 
-StagedDirectory::StagedDirectory(const fs::path& directory, ModelFiles files, DirectorySwitch how)
-    : path_(directory), target_(resolved(directory)), files_(std::move(files)), how_(how) {
+StagedDirectory::StagedDirectory(const fs::path& directory, ModelFiles files, Existing existing,
+                                 DirectorySwitch how)
+    : path_(directory),
+      target_(resolved(directory)),
+      files_(std::move(files)),
+      existing_(existing),
+      how_(how) {
   recover();
-  check_place(directory, files_);
+  check_place(directory, files_, existing_);
   is_inside_ = is_folder(target_) && !files_.is_model(target_);
   remove_stale();
   create();
@@ -224,7 +229,7 @@ void StagedDirectory::commit() {
     else
       replace();
   } catch (const Error& error) {
-    if (is_inside_ || staged_.empty()) throw;
+    if (is_inside_ || staged_.empty() || existing_ == Existing::refused) throw;
     unfinished_.reset();
     const auto kept = target_.string() + ".complete";  // where the next run does not take it for a stale one
     if (rename(staged_.c_str(), kept.c_str()) != 0) throw;
@@ -261,6 +266,7 @@ void StagedDirectory::replace() {
     }
     if (errno != ENOTEMPTY && errno != EEXIST) fail_writing(path_, errno);
   }
+  if (files_.is_model(target_)) check_model_may_go(path_, existing_);
   carry_over();
   keep_modes();
   sync_folder(staged_, path_);

@@ -29,7 +29,7 @@ class StagedDirectory {
  public:
   // Throws what check_place throws.
   StagedDirectory(const std::filesystem::path& directory, ModelFiles files,
-                  DirectorySwitch how = DirectorySwitch::exchange);
+                  Existing existing = Existing::replaced, DirectorySwitch how = DirectorySwitch::exchange);
   ~StagedDirectory();
   StagedDirectory(const StagedDirectory&) = delete;
   StagedDirectory& operator=(const StagedDirectory&) = delete;
@@ -38,8 +38,10 @@ class StagedDirectory {
   const std::filesystem::path& path() const { return staged_; }
   void commit();
 
-  // Throws the error that replacing the model would end in, as far as it can be known before.
-  static void check_place(const std::filesystem::path& directory, const ModelFiles& files);
+  // Throws the error that replacing the model would end in, as far as it can be known before: Error{io}, or
+  // Error{bad_option} where there is a model that may not be replaced.
+  static void check_place(const std::filesystem::path& directory, const ModelFiles& files,
+                          Existing existing = Existing::replaced);
 
  private:
   class Lock;
@@ -59,6 +61,7 @@ class StagedDirectory {
 
   std::filesystem::path path_, target_, staged_;
   ModelFiles files_;
+  Existing existing_;
   DirectorySwitch how_;
   bool is_inside_ = false;  // of a directory that holds no model yet
   int descriptor_ = -1;

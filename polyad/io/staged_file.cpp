@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 
@@ -22,10 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view ending = ".partial";
 constexpr std::size_t most_name_bytes = 255;  // of the usual file systems
-
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
 
 // Eight hexadecimal digits that stand for this machine.
 const std::string& host_tag() {
@@ -88,7 +85,37 @@ void remove_stale_files(const fs::path& target, const StagedNames& names) {
   }
 }
 
+bool has_no_such_call(int error) {
+  return error == EINVAL || error == ENOSYS || error == ENOTSUP || error == EPERM;
+}
+
+// Renames a file unless the new name is taken: then, as for any other failure, the error is returned. File
+// systems without such a rename take a hard link; for those without hard links (FAT), the name is looked up
+// before a plain rename, and only there another process can take the name in between.
+int rename_to_free_name(const fs::path& from, const fs::path& to) {
+#ifdef RENAME_NOREPLACE
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (!has_no_such_call(errno)) return errno;
+#endif
+  if (link(from.c_str(), to.c_str()) == 0) {
+    unlink(from.c_str());
+    return 0;
+  }
+  if (!has_no_such_call(errno)) return errno;
+  struct stat status {};
+  if (lstat(to.c_str(), &status) == 0) return EEXIST;
+  return rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
 }  // namespace
+
+void refuse_existing(const fs::path& path) {
+  throw Error(Errc::bad_option, "exists already; --force replaces it", {path.string(), 0});
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
 
 void fail_writing(const fs::path& path, int error) {
   const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
@@ -135,7 +162,8 @@ void sync_folder(const fs::path& folder, const fs::path& path) {
   if (failed != 0 && !is_unsupported(failed)) fail_writing(path, failed);
 }
 
-StagedFile::StagedFile(const fs::path& path) : path_(path), target_(resolve_output(path)) {
+StagedFile::StagedFile(const fs::path& path, Existing existing)
+    : path_(path), target_(resolve_output(path)), existing_(existing) {
   const DelayedSignals until_listed;
   create();
   unfinished_ = std::make_unique<UnfinishedPath>(UnfinishedPath::Kind::file, staged_.string());
@@ -185,10 +213,20 @@ StagedFile::~StagedFile() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
+void StagedFile::put_in_place() const {
+  if (existing_ == Existing::replaced) {
+    if (rename(staged_.c_str(), target_.c_str()) != 0) fail_writing(path_, errno);
+    return;
+  }
+  const int failed = rename_to_free_name(staged_, target_);
+  if (failed == EEXIST) refuse_existing(path_);
+  if (failed != 0) fail_writing(path_, failed);
+}
+
 void StagedFile::commit() {
   if (mode_) fchmod(descriptor_, *mode_);
   sync(descriptor_, path_);
-  if (rename(staged_.c_str(), target_.c_str()) != 0) fail_writing(path_, errno);
+  put_in_place();
   staged_.clear();
   unfinished_.reset();
   // Some file systems report only here that the disk is full.

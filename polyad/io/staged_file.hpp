@@ -11,6 +11,15 @@
 
 namespace polyad::io {
 
+// What becomes of a file or model that exists under the name of an output: it is replaced, or the output is
+// refused, which --force changes.
+enum class Existing { replaced, refused };
+// Throws Error{bad_option} for a file that exists and may not be replaced.
+[[noreturn]] void refuse_existing(const std::filesystem::path& path);
+
+// The folder in which a path names a file or directory: "." for a mere name.
+std::filesystem::path folder_of(const std::filesystem::path& path);
+
 // The file or directory that an output path means, with symbolic links followed. Throws Error{io} for a link
 // that another user has put into a folder to which others may write: it may point at anything.
 std::filesystem::path resolve_output(const std::filesystem::path& path);
@@ -41,21 +50,24 @@ void sync_folder(const std::filesystem::path& folder, const std::filesystem::pat
 // on: the former are removed here when the same file is written again.
 class StagedFile {
  public:
-  explicit StagedFile(const std::filesystem::path& path);
+  explicit StagedFile(const std::filesystem::path& path, Existing existing = Existing::replaced);
   ~StagedFile();
   StagedFile(const StagedFile&) = delete;
   StagedFile& operator=(const StagedFile&) = delete;
 
   int descriptor() const { return descriptor_; }
   const std::filesystem::path& staged_path() const { return staged_; }
-  // Makes the contents durable, and then puts the file in its place in one step.
+  // Makes the contents durable, and then puts the file in its place in one step. With Existing::refused, a
+  // file that has come there in the meantime is left as it is, and refuse_existing is called.
   void commit();
 
  private:
   void create();
   void take_permissions();
+  void put_in_place() const;
 
   std::filesystem::path path_, target_, staged_;
+  Existing existing_;
   int descriptor_ = -1;
   std::optional<mode_t> mode_;  // of the file that is replaced
   std::unique_ptr<UnfinishedPath> unfinished_;

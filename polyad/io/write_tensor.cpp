@@ -211,9 +211,10 @@ void write_tensor(const std::filesystem::path& path, const Tensor& x, std::span<
                   const WriteOptions& options) {
   const TensorFormat format = output_format(path, options);
   check(path, format, x, labels);
-  if (!options.dims_are_known) check_dims(path, format, x, labels);
+  check_dims(path, format, x, labels);
   OutputFile out(path,
-                 has_gzip_extension(path) ? OutputFile::Compression::gzip : OutputFile::Compression::none);
+                 has_gzip_extension(path) ? OutputFile::Compression::gzip : OutputFile::Compression::none,
+                 options.existing);
   switch (format) {
     case TensorFormat::splatt:
       write_splatt(out, x);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "polyad/io/staged_file.hpp"
 #include "polyad/io/tensor_format.hpp"
 #include "polyad/tensor/labels.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
@@ -13,7 +14,7 @@ namespace polyad::io {
 struct WriteOptions {
   std::optional<TensorFormat> format;  // empty: by the extension; a final .gz compresses texts
   bool compress = false;               // deflate the blocks of a .ptb
-  bool dims_are_known = false;         // to whoever reads it: csv and libmf need not hold them
+  Existing existing = Existing::replaced;
 };
 
 // Writes the nonzeros in their order, duplicates and explicit zeros included; reading the file gives

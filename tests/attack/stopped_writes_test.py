@@ -114,6 +114,31 @@ class KilledTest(StoppedTest):
         no_exchange = ("-e", "inject=renameat2:error=EINVAL")
         self.assertGreater(self.kill_everywhere("cpd", SWITCHING, 1000 if TRIES_ALL else 12, *no_exchange), 10)
 
+    def test_a_file_that_came_in_the_meantime_is_kept(self) -> None:
+        """Also where the file system has no rename that does not replace, nor hard links."""
+        place = self.folder / "place.tns"
+        words = ["convert", self.folder / "x.tns", place, "-q"]
+        for missing in ((), ("renameat2",), ("renameat2", "link")):
+            faults = [word for call in missing for word in ("-e", f"inject={call}:error=EPERM")]
+            with self.subTest(missing):
+                result = self.trace(words, "-e", "trace=fsync,renameat2,link", *faults)
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                whole = place.read_bytes()
+                place.unlink()
+                # The contents are made durable before the name is taken.
+                traced = subprocess.Popen(["strace", "-f", "-o", os.devnull, "-e", "trace=fsync,renameat2,link", *faults, "-e",
+                                           "inject=fsync:delay_exit=1000000:when=1", POLYAD, *map(str, words)],
+                                          stderr=subprocess.PIPE, text=True)
+                while not [name for name in os.listdir(self.folder) if name.endswith(".partial")]:
+                    self.assertIsNone(traced.poll())
+                place.write_text("mine")
+                _, errors = traced.communicate(timeout=120)
+                self.assertEqual((traced.returncode, errors), (2, f"polyad: {place}: exists already; --force replaces it\n"))
+                self.assertEqual(place.read_text(), "mine")
+                place.unlink()
+                self.assertNotEqual(whole, b"")
+                self.assertEqual([name for name in os.listdir(self.folder) if name.startswith(".")], [])
+
     def test_a_signal_leaves_no_temporary_files(self) -> None:
         old, _ = self.prepare("cpd")
         words = self.command("cpd", 2, old)
@@ -150,6 +175,20 @@ class TwoWritersTest(StoppedTest):
                 self.succeed(*[made if word == self.folder / name else word for word in words[-1]])
                 results.append(made.read_bytes())
             self.race(words, results, self.folder / name, rounds)
+
+    def test_without_force_one_of_two_runs_is_refused(self) -> None:
+        self.succeed("generate", "zipf", self.folder / "z.tns", "--dims", "900x800x700", "--nnz", 20000, "-q")
+        self.succeed(*self.command("cpd", 1, self.folder / "m.npz"))
+        for source, name, sentence in (("z.tns", "out.tns", "exists already"), ("z.tns", "out.ptb", "exists already"),
+                                       ("m.npz", "out.ktensor", "exists already"), ("m.npz", "out", "holds a model already")):
+            place = self.folder / name
+            words = [POLYAD, "convert", str(self.folder / source), str(place), "-q"]
+            for _ in range(20 if TRIES_ALL else 3):
+                runs = [subprocess.Popen(words, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+                ends = sorted((one.communicate(timeout=120)[1], one.returncode) for one in runs)
+                self.assertEqual(ends, [("", 0), (f"polyad: {place}: {sentence}; --force replaces it\n", 2)])
+                self.assertEqual([name for name in os.listdir(self.folder) if name.startswith(".")], [])
+                shutil.rmtree(place) if place.is_dir() else place.unlink()
 
     def test_models_are_not_mixed(self) -> None:
         for kind in ("cpd", "complete"):

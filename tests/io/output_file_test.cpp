@@ -48,6 +48,26 @@ TEST(OutputFile, two_writers_do_not_mix_and_the_last_wins) {
   EXPECT_EQ(test::names_in(folder / ""), std::vector<std::string>{"x"});
 }
 
+TEST(OutputFile, a_file_that_came_in_the_meantime_is_not_replaced_unless_it_may_be) {
+  const test::TemporaryFolder folder;
+  OutputFile out(folder / "x", OutputFile::Compression::none, Existing::refused);
+  out.write("second");
+  folder.write("x", "first");
+  try {
+    out.commit();
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Errc::bad_option);
+    EXPECT_EQ(e.what(), (folder / "x").string() + ": exists already; --force replaces it");
+  }
+  EXPECT_EQ(test::contents(folder / "x"), "first");
+
+  OutputFile free(folder / "y", OutputFile::Compression::none, Existing::refused);
+  free.write("new");
+  free.commit();
+  EXPECT_EQ(test::contents(folder / "y"), "new");
+}
+
 TEST(OutputFile, a_link_planted_under_the_old_temporary_name_is_not_followed) {
   const test::TemporaryFolder folder;
   folder.write("victim", "mine");

@@ -32,7 +32,7 @@ void write(const fs::path& path, const std::string& text) {
 
 void put_model(const fs::path& directory, const std::string& text,
                DirectorySwitch how = DirectorySwitch::exchange) {
-  StagedDirectory staged(directory, files(), how);
+  StagedDirectory staged(directory, files(), Existing::replaced, how);
   write(staged.path() / "part1", text);
   write(staged.path() / "part2", text);
   staged.commit();
@@ -64,7 +64,7 @@ TEST_P(StagedDirectoryTest, a_model_is_replaced_and_the_files_of_the_user_stay) 
 TEST_P(StagedDirectoryTest, an_error_leaves_the_old_model_and_nothing_else) {
   put_model(folder_ / "m", "old", GetParam());
   {
-    StagedDirectory staged(folder_ / "m", files(), GetParam());
+    StagedDirectory staged(folder_ / "m", files(), Existing::replaced, GetParam());
     write(staged.path() / "part1", "new");
   }
   EXPECT_EQ(names_in(folder_ / ""), Names{"m"});
@@ -76,7 +76,7 @@ TEST_P(StagedDirectoryTest, what_a_run_that_was_killed_has_left_is_removed_by_th
   folder_.write("m/notes", "mine");
   const pid_t child = fork();
   if (child == 0) {
-    StagedDirectory staged(folder_ / "m", files(), GetParam());
+    StagedDirectory staged(folder_ / "m", files(), Existing::replaced, GetParam());
     write(staged.path() / "part1", "half");
     raise(SIGKILL);
   }
@@ -90,7 +90,8 @@ TEST_P(StagedDirectoryTest, what_a_run_that_was_killed_has_left_is_removed_by_th
 
 TEST_P(StagedDirectoryTest, two_runs_at_once_leave_the_model_of_the_last_whole) {
   put_model(folder_ / "m", "old", GetParam());
-  StagedDirectory first(folder_ / "m", files(), GetParam()), second(folder_ / "m", files(), GetParam());
+  StagedDirectory first(folder_ / "m", files(), Existing::replaced, GetParam()),
+      second(folder_ / "m", files(), Existing::replaced, GetParam());
   for (const auto* part : {"part1", "part2"}) {
     write(first.path() / part, "first");
     write(second.path() / part, "second");
@@ -212,6 +213,26 @@ TEST(StagedDirectory, reading_is_repeated_when_the_directory_was_replaced_meanwh
     read += contents(folder / "m/part2");
   });
   EXPECT_EQ(read, "newnew");
+}
+
+TEST(StagedDirectory, a_model_that_came_in_the_meantime_is_not_replaced_unless_it_may_be) {
+  const test::TemporaryFolder folder;
+  const auto sentence = (folder / "m").string() + ": holds a model already; --force replaces it";
+  StagedDirectory staged(folder / "m", files(), Existing::refused);
+  for (const auto* part : {"part1", "part2"}) write(staged.path() / part, "second");
+  put_model(folder / "m", "first");
+  const auto expect_refused = [&](const std::function<void()>& act) {
+    try {
+      act();
+      FAIL();
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Errc::bad_option);
+      EXPECT_EQ(e.what(), sentence);
+    }
+  };
+  expect_refused([&] { staged.commit(); });
+  expect_refused([&] { StagedDirectory::check_place(folder / "m", files(), Existing::refused); });
+  EXPECT_EQ(contents(folder / "m/part1") + contents(folder / "m/part2"), "firstfirst");
 }
 
 }  // namespace
