@@ -44,11 +44,10 @@ struct Args {
 };
 
 // Where the labels of a model lie that is read.
-io::LabelPlace labels_place(const std::string& model) {
+io::LabelPlace labels_place(const std::filesystem::path& model) {
   std::error_code ignored;
-  const auto place = io::current_directory(model);
-  return std::filesystem::is_directory(place, ignored) ? io::labels_of_model_folder(place)
-                                                       : io::labels_of_model_file(place);
+  return std::filesystem::is_directory(model, ignored) ? io::labels_of_model_folder(model)
+                                                       : io::labels_of_model_file(model);
 }
 
 FilePlan file_plan(const Args& args) {
@@ -68,25 +67,34 @@ std::vector<Index> dims_of(const Kruskal<double>& model) {
   return dims;
 }
 
-std::vector<ModeLabels> model_labels(const Args& args, const Kruskal<double>& model, const Console& console) {
-  const std::vector<ModeLabels> none(model.factors.size());
-  auto found = labels_for({"model", labels_place(args.model), dims_of(model), none}, args.input);
-  for (int m = 0; m < model.order(); ++m) {
-    const auto count = Index(found.labels[m].labels.size());
-    if (count > 0 && count != model.factors[m].num_rows())
-      found.warnings.push_back(
-          fmt::format("mode {} has {} rows but {} labels", m + 1, model.factors[m].num_rows(), count));
-  }
-  if (io::is_rating_model(args.model)) io::name_rating_modes(found.labels);
-  for (const auto& warning : found.warnings) console.warn(args.model + ": " + warning);
-  for (const auto& note : found.notes) console.note(args.model + ": " + note);
-  return std::move(found.labels);
-}
+struct LabelledModel {
+  Kruskal<double> model;
+  io::FoundLabels found;
+};
 
 // A model of ratings is a Kruskal tensor too.
-Kruskal<double> read_model(const std::string& path) {
-  if (io::is_rating_model(path)) return kruskal_of(io::read_rating_factors<double>(path).model);
-  return io::read_kruskal(path);
+LabelledModel read_from(const std::filesystem::path& path, const InputOptions& options) {
+  const bool is_of_ratings = io::is_rating_model(path);
+  auto model =
+      is_of_ratings ? kruskal_of(io::read_rating_factors<double>(path).model) : io::read_kruskal(path);
+  const std::vector<ModeLabels> none(model.factors.size());
+  auto found = labels_for({"model", labels_place(path), dims_of(model), none}, options);
+  if (is_of_ratings) io::name_rating_modes(found.labels);
+  return {std::move(model), std::move(found)};
+}
+
+// The labels are read with the model: it may be replaced in the meantime, and then by one with other labels.
+LabelledModel read_model(const Args& args) {
+  LabelledModel read;
+  io::read_unchanged(args.model, {io::splatt_key, io::rating_model_key},
+                     [&](const std::filesystem::path& path) { read = read_from(path, args.input); });
+  for (int m = 0; m < read.model.order(); ++m) {
+    const auto count = Index(read.found.labels[m].labels.size());
+    if (count > 0 && count != read.model.factors[m].num_rows())
+      read.found.warnings.push_back(
+          fmt::format("mode {} has {} rows but {} labels", m + 1, read.model.factors[m].num_rows(), count));
+  }
+  return read;
 }
 
 // Predicts batch after batch; `table` is null when none is wanted.
@@ -150,8 +158,11 @@ void run(const Comm& comm, const Args& args) {
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }),
                   args.prints_table() ? Words::to_standard_error : Words::to_standard_output);
   Timings timings;
-  const auto model = timings.measure("load", [&] { return read_model(args.model); });
-  const io::IndexSpace space(dims_of(model), model_labels(args, model, console),
+  auto loaded = timings.measure("load", [&] { return read_model(args); });
+  for (const auto& warning : loaded.found.warnings) console.warn(args.model + ": " + warning);
+  for (const auto& note : loaded.found.notes) console.note(args.model + ": " + note);
+  const auto& model = loaded.model;
+  const io::IndexSpace space(dims_of(model), std::move(loaded.found.labels),
                              args.skip_unknown ? Unknown::leave_out : Unknown::fault);
   auto read = read_options(args.input, space);
   read.progress = &console.progress();

@@ -105,10 +105,7 @@ void write_as(const fs::path& path, const WritableKruskal& k, KruskalFormat form
   }
 }
 
-}  // namespace
-
-Kruskal<double> read_kruskal(const fs::path& given) {
-  const auto path = current_directory(given);
+Kruskal<double> read_recognised(const fs::path& path) {
   const auto format = recognised(path);
   if (!format)
     throw Error(
@@ -125,6 +122,14 @@ Kruskal<double> read_kruskal(const fs::path& given) {
       return read_npz(InputFile(path));
   }
   throw Error(Errc::internal, "unknown format of Kruskal tensors");
+}
+
+}  // namespace
+
+Kruskal<double> read_kruskal(const fs::path& path) {
+  Kruskal<double> k;
+  read_unchanged(path, {splatt_key}, [&](const fs::path& current) { k = read_recognised(current); });
+  return k;
 }
 
 void write_kruskal(const fs::path& path, const Kruskal<double>& k, KruskalFormat format,

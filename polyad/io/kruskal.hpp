@@ -18,6 +18,9 @@ enum class KruskalFormat {
   npz       // NumPy's archive of arrays: weights, factor_0, factor_1, ...
 };
 
+// The file of SPLATT's form without which nothing is read.
+inline constexpr const char* splatt_key = "lambda.mat";
+
 // Reads a Kruskal tensor of any of these formats, recognised by content; texts may be gzip. Every number
 // is finite. Throws Error{bad_input} with file and line.
 Kruskal<double> read_kruskal(const std::filesystem::path& path);

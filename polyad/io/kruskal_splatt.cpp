@@ -20,8 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* weights_name = "lambda.mat";
-
 std::string mode_name(Index mode) {  // from 1
   return fmt::format("mode{}.mat", mode);
 }
@@ -62,8 +60,8 @@ bool is_present(const fs::path& path) {
 // The order of the tensor; throws when a file is missing.
 int checked_order(const fs::path& directory) {
   const auto modes = modes_present(directory);
-  if (!is_present(directory / weights_name))
-    fail(directory, fmt::format("{} is missing: it holds the weights and is written last", weights_name));
+  if (!is_present(directory / splatt_key))
+    fail(directory, fmt::format("{} is missing: it holds the weights and is written last", splatt_key));
   if (modes.empty()) fail(directory, fmt::format("{} is missing", mode_name(1)));
   for (Index m = 1; m <= Index(modes.size()); ++m)
     if (modes[m - 1] != m)
@@ -98,28 +96,25 @@ ModelFiles splatt_files() {
   return {[](const fs::path& name) {
             return is_part_of_splatt_model(name) || is_label_file(name) || name == "summary.json";
           },
-          holds_splatt_factors, weights_name};
+          holds_splatt_factors, splatt_key};
 }
 
 }  // namespace
 
 bool is_part_of_splatt_model(const fs::path& name) {
-  return name == weights_name || mode_of(name.string()).has_value();
+  return name == splatt_key || mode_of(name.string()).has_value();
 }
 
 bool holds_splatt_factors(const fs::path& directory) {
-  return is_present(directory / weights_name) || is_present(directory / mode_name(1));
+  return is_present(directory / splatt_key) || is_present(directory / mode_name(1));
 }
 
 Kruskal<double> read_splatt_factors(const fs::path& directory) {
   Kruskal<double> k;
-  read_unchanged(directory, [&] {
-    const int order = checked_order(directory);
-    k = {};
-    k.weights = read_weights(directory / weights_name);
-    for (int m = 0; m < order; ++m)
-      k.factors.push_back(read_factor(directory / mode_name(m + 1), k.num_components()));
-  });
+  const int order = checked_order(directory);
+  k.weights = read_weights(directory / splatt_key);
+  for (int m = 0; m < order; ++m)
+    k.factors.push_back(read_factor(directory / mode_name(m + 1), k.num_components()));
   return k;
 }
 
@@ -143,7 +138,7 @@ void write_splatt_factors(const fs::path& directory, const WritableKruskal& k, c
     k.for_each_block(m, [&](const Matrix<double>& block) { write_rows(mode, block); });
     mode.commit();
   }
-  OutputFile weights(staged.path() / weights_name);
+  OutputFile weights(staged.path() / splatt_key);
   for (const double weight : k.weights) write_row(weights, std::span(&weight, 1));
   weights.commit();
   if (add_files) add_files(staged.path());

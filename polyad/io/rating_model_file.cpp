@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* archive_name = "model.npz";
 constexpr const char* ratings_name = "training.ptb";
 constexpr const char* mode_names[] = {"user", "item"};
 
@@ -34,7 +33,7 @@ bool is_present(const fs::path& path) {
 
 ModelFiles rating_files() {
   return {[](const fs::path& name) { return is_part_of_rating_model(name) || is_label_file(name); },
-          is_rating_model, archive_name};
+          is_rating_model, rating_model_key};
 }
 
 // What is wrong with ratings and labels that are to go with a model; empty when they fit.
@@ -58,10 +57,10 @@ std::string fault_of_labels(std::span<const ModeLabels> labels, Index num_users,
 
 void check_directory(const fs::path& directory) {
   if (!is_rating_model(directory))
-    fail(directory, fmt::format("is no model of ratings: expected a directory with {} and {}", archive_name,
-                                ratings_name));
-  if (!is_present(directory / archive_name))
-    fail(directory, fmt::format("{} is missing: it holds the model and is written last", archive_name));
+    fail(directory, fmt::format("is no model of ratings: expected a directory with {} and {}",
+                                rating_model_key, ratings_name));
+  if (!is_present(directory / rating_model_key))
+    fail(directory, fmt::format("{} is missing: it holds the model and is written last", rating_model_key));
 }
 
 }  // namespace
@@ -75,11 +74,11 @@ bool is_rating_model(const fs::path& given) {
   const auto path = current_directory(given);
   std::error_code ignored;
   return fs::is_directory(path, ignored) &&
-         (is_present(path / archive_name) || is_present(path / ratings_name));
+         (is_present(path / rating_model_key) || is_present(path / ratings_name));
 }
 
 bool is_part_of_rating_model(const fs::path& name) {
-  return name == archive_name || name == ratings_name;
+  return name == rating_model_key || name == ratings_name;
 }
 
 void check_rating_model_place(const fs::path& directory) {
@@ -97,14 +96,14 @@ void check_rating_model_place(const fs::path& directory) {
 bool is_single_rating_model(const fs::path& given) {
   const auto directory = current_directory(given);
   check_directory(directory);
-  return is_single_precision(InputFile(directory / archive_name));
+  return is_single_precision(InputFile(directory / rating_model_key));
 }
 
 template <class Real>
 RatingArchive<Real> read_rating_factors(const fs::path& given) {
   const auto directory = current_directory(given);
   check_directory(directory);
-  return read_rating_archive<Real>(InputFile(directory / archive_name));
+  return read_rating_archive<Real>(InputFile(directory / rating_model_key));
 }
 
 namespace {
@@ -132,9 +131,9 @@ StoredRatingModel<Real> read_all(const fs::path& directory) {
 
 template <class Real>
 StoredRatingModel<Real> read_rating_model(const fs::path& given) {
-  const auto directory = current_directory(given);
   std::optional<StoredRatingModel<Real>> stored;
-  read_unchanged(directory, [&] { stored.emplace(read_all<Real>(directory)); });
+  read_unchanged(given, {rating_model_key},
+                 [&](const fs::path& directory) { stored.emplace(read_all<Real>(directory)); });
   return std::move(*stored);
 }
 
@@ -151,7 +150,7 @@ void write_rating_model(const fs::path& directory, const RatingModel<Real>& mode
   if (!fault.empty()) fail(directory, "cannot be written: " + fault);
   check_rating_model_place(directory);
   StagedDirectory staged(directory, rating_files());
-  write_rating_archive(staged.path() / archive_name, model, training);
+  write_rating_archive(staged.path() / rating_model_key, model, training);
   write_tensor(staged.path() / ratings_name, ratings, std::vector<ModeLabels>(2));
   write_label_files(labels_of_model_folder(staged.path()), named);
   staged.commit();

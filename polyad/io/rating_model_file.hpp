@@ -21,6 +21,9 @@ struct StoredRatingModel {
   std::vector<ModeLabels> labels;  // of users and of items; named, also where they are empty
 };
 
+// The file of such a directory without which nothing is read.
+inline constexpr const char* rating_model_key = "model.npz";
+
 // Reads a model of either precision. Throws Error{bad_input} when a file is missing or damaged, or when
 // they do not fit together.
 template <class Real>

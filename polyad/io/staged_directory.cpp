@@ -338,21 +338,38 @@ fs::path current_directory(const fs::path& directory) {
   return is_folder(previous) ? previous : directory;
 }
 
-void read_unchanged(const fs::path& directory, const std::function<void()>& read) {
+namespace {
+
+// Which file or directory has a name, and which contents a file was given when; all zero where there is none.
+using Identity = std::tuple<dev_t, ino_t, off_t, time_t, decltype(timespec::tv_nsec)>;
+
+Identity identity_of(const fs::path& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return {};
+  // The size and time of a directory change with any of its files.
+  if (S_ISDIR(status.st_mode)) return {status.st_dev, status.st_ino, 0, 0, 0};
+  return {status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+}  // namespace
+
+void read_unchanged(const fs::path& path, std::initializer_list<const char*> keys,
+                    const std::function<void(const fs::path& directory)>& read) {
   constexpr int most_tries = 100;
-  const auto identity = [&] {
-    struct stat status {};
-    if (stat(directory.c_str(), &status) != 0) status = {};
-    return std::tuple(status.st_dev, status.st_ino, status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
+  const auto identities = [&] {
+    const auto directory = current_directory(path);
+    std::vector<Identity> found{identity_of(directory)};
+    for (const auto* key : keys) found.push_back(identity_of(directory / key));
+    return found;
   };
   for (int tries = 0;; ++tries) {
-    const auto before = identity();
+    const auto before = identities();
     const bool is_last = tries == most_tries;
     try {
-      read();
-      if (is_last || identity() == before) return;
+      read(current_directory(path));
+      if (is_last || identities() == before) return;
     } catch (const Error&) {
-      if (is_last || identity() == before) throw;
+      if (is_last || identities() == before) throw;
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -72,7 +73,10 @@ class StagedDirectory {
 // the one that it was to replace.
 std::filesystem::path current_directory(const std::filesystem::path& directory);
 
-// Calls read(), which reads several files of a directory, until all were of one and the same model.
-void read_unchanged(const std::filesystem::path& directory, const std::function<void()>& read);
+// Calls read(), which reads the files of a model, until all were of one and the same model: until the path
+// named the same directory (or file), with the same key files (ModelFiles::key) in it, before and after.
+// Other files may come and go. read() is given the current_directory() of `path`.
+void read_unchanged(const std::filesystem::path& path, std::initializer_list<const char*> keys,
+                    const std::function<void(const std::filesystem::path& directory)>& read);
 
 }  // namespace polyad::io

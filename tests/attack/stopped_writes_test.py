@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.append(os.path.join(os.environ["POLYAD_SOURCE"], "tests", "cli"))
@@ -138,6 +139,27 @@ class KilledTest(StoppedTest):
                 place.unlink()
                 self.assertNotEqual(whole, b"")
                 self.assertEqual([name for name in os.listdir(self.folder) if name.startswith(".")], [])
+
+    def test_a_model_that_is_replaced_while_it_is_read_has_its_own_labels(self) -> None:
+        tables = []
+        for name, people in (("a", "ann bob"), ("b", "cy di")):
+            lines = [f"{who},{what},{len(who) * (what + 1)}" for who in people.split() for what in range(3)]
+            ratings = self.write(f"{name}.csv", "who,what,n\n" + "\n".join(lines) + "\n")
+            self.succeed("cpd", ratings, "--columns", "who,what,n", "-r", 1, "-i", 3, "-q", "--out", self.folder / name)
+            points = self.write("points.tns", "1 1\n2 2\n")
+            tables.append(self.succeed("predict", self.folder / name, points, "-q"))
+        self.assertNotEqual(*tables)
+        (self.folder / "a").rename(self.folder / "m")
+        labels = next((self.folder / "m").glob("mode-1-*.map"))
+        traced = subprocess.Popen(["strace", "-f", "-o", self.folder / "trace", "-P", labels, "-e", "trace=openat", "-e",
+                                   "inject=openat:delay_enter=1500000:when=1", POLYAD, "predict", self.folder / "m", points, "-q"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.7)  # by then the factors have been read; a slower run reads the new model only
+        (self.folder / "m").rename(self.folder / "old")
+        (self.folder / "b").rename(self.folder / "m")
+        table, errors = traced.communicate(timeout=120)
+        self.assertEqual((traced.returncode, errors), (0, ""))
+        self.assertIn(table, tables)
 
     def test_a_signal_leaves_no_temporary_files(self) -> None:
         old, _ = self.prepare("cpd")

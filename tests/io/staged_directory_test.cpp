@@ -207,10 +207,60 @@ TEST(StagedDirectory, reading_is_repeated_when_the_directory_was_replaced_meanwh
   put_model(folder / "m", "old");
   std::string read;
   int times = 0;
-  read_unchanged(folder / "m", [&] {
-    read = contents(folder / "m/part1");
+  read_unchanged(folder / "m", {"part1"}, [&](const fs::path& directory) {
+    read = contents(directory / "part1");
     if (++times == 1) put_model(folder / "m", "new");
-    read += contents(folder / "m/part2");
+    read += contents(directory / "part2");
+  });
+  EXPECT_EQ(read, "newnew");
+}
+
+TEST(StagedDirectory, reading_is_repeated_when_a_model_came_or_was_rewritten_meanwhile) {
+  const test::TemporaryFolder folder;
+  fs::create_directory(folder / "m");
+  std::string read;
+  int times = 0;
+  const auto read_both = [&](const fs::path& directory) {
+    read = contents(directory / "part1");
+    if (++times == 1) put_model(folder / "m", "new");  // into a directory that stays the same
+    if (times == 2) folder.write("m/part1", "changed in its place");
+    read += contents(directory / "part2");
+  };
+  read_unchanged(folder / "m", {"part1"}, read_both);
+  EXPECT_EQ(read, "changed in its placenew");
+  EXPECT_EQ(times, 3);
+}
+
+TEST(StagedDirectory, reading_is_not_repeated_for_other_files_in_the_directory) {
+  const test::TemporaryFolder folder;
+  put_model(folder / "m", "old");
+  int times = 0;
+  read_unchanged(folder / "m", {"part1"}, [&](const fs::path&) {
+    ++times;
+    folder.write("m/log", std::to_string(times));
+    folder.write("m/notes" + std::to_string(times), "mine");
+  });
+  EXPECT_EQ(times, 1);
+  const auto fail = [&](const fs::path&) {
+    ++times;
+    folder.write("m/notes" + std::to_string(times), "mine");
+    throw Error(Errc::bad_input, "damaged");
+  };
+  EXPECT_THROW(read_unchanged(folder / "m", {"part1"}, fail), Error);
+  EXPECT_EQ(times, 2);
+}
+
+TEST(StagedDirectory, reading_finds_the_old_model_until_the_new_one_has_its_place) {
+  const test::TemporaryFolder folder;
+  put_model(folder / "m", "old");
+  fs::rename(folder / "m", folder / ".m.previous");
+  std::string read;
+  int times = 0;
+  read_unchanged(folder / "m", {"part1"}, [&](const fs::path& directory) {
+    read = contents(directory / "part1");
+    if (++times == 1) put_model(folder / "m", "new");
+    if (!fs::exists(directory)) throw Error(Errc::io, "is gone");
+    read += contents(directory / "part2");
   });
   EXPECT_EQ(read, "newnew");
 }
