@@ -1,5 +1,6 @@
 #include "cli/machine_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -28,14 +29,18 @@ constexpr std::array constants{Constant{"seconds_per_message", &MachineModel::pe
 
 constexpr Index max_file_bytes = 1 << 20;
 
-MachineModel parse(const std::filesystem::path& path) {
+nlohmann::json read_json(const std::filesystem::path& path) {
   const io::InputFile file(path);
   if (file.size() > max_file_bytes)
     throw Error(Errc::bad_input, "is too large for what polyad doctor --calibrate writes",
                 {path.string(), 0});
   std::string text(std::size_t(file.size()), '\0');
   file.read(0, text);
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  return nlohmann::json::parse(text, nullptr, false);
+}
+
+MachineModel parse(const std::filesystem::path& path) {
+  const auto json = read_json(path);
   MachineModel machine;
   for (const auto& [name, value, is_required] : constants) {
     if (!is_required && json.is_object() && !json.contains(name)) continue;
@@ -47,6 +52,27 @@ MachineModel parse(const std::filesystem::path& path) {
                   {path.string(), 0});
   }
   return machine;
+}
+
+// Throws for what the constants must not be written to: pipes and devices, and files that hold something
+// else. The file of an older version, which lacks some of them, may be replaced, and so may an empty file.
+void check_is_machine_file(const std::filesystem::path& path) {
+  std::error_code unknown;
+  const auto status = std::filesystem::status(path, unknown);
+  if (!std::filesystem::exists(status) || std::filesystem::is_directory(status)) return;
+  if (!std::filesystem::is_regular_file(status))
+    throw Error(Errc::bad_option,
+                "is no regular file; POLYAD_MACHINE names the file that the constants are written to",
+                {path.string(), 0});
+  if (std::filesystem::file_size(path, unknown) == 0) return;
+  const auto json = read_json(path);
+  if (!std::ranges::any_of(constants,
+                           [&](const auto& c) { return json.is_object() && json.contains(c.name); }))
+    throw Error(
+        Errc::bad_option,
+        "exists and does not hold what polyad doctor --calibrate writes; remove it, or name another file "
+        "by POLYAD_MACHINE",
+        {path.string(), 0});
 }
 
 }  // namespace
@@ -70,6 +96,7 @@ std::filesystem::path prepare_machine_file() {
   if (failed)
     throw Error(Errc::io, "cannot be created: " + failed.message() + "; POLYAD_MACHINE names another file",
                 {path.parent_path().string(), 0});
+  check_is_machine_file(path);
   FilePlan().writes("the file of this machine", path).check();
   return path;
 }

@@ -4,6 +4,7 @@ hang, and never a model that is lost because of a text."""
 import contextlib
 import json
 import os
+import pathlib
 import resource
 import signal
 import subprocess
@@ -133,6 +134,28 @@ class SettingsTest(AttackTest):
                 result = run("plan", self.x, "-k", 2, env={**os.environ, "POLYAD_MACHINE": str(path)})
                 self.assertEqual(result.returncode, 2)
                 self.assertTrue(result.stderr.startswith(f"polyad: {path}: {sentence}"), result.stderr)
+
+    def test_a_file_that_holds_something_else_is_not_calibrated(self) -> None:
+        os.mkfifo(self.folder / "fifo")
+        foreign = "exists and does not hold what polyad doctor --calibrate writes; remove it, or name another file by " \
+                  "POLYAD_MACHINE"
+        special = "is no regular file; POLYAD_MACHINE names the file that the constants are written to"
+        for path, sentence in (
+                (self.folder / "fifo", special), ("/dev/null", special),
+                (self.folder, "cannot be written: Is a directory"),
+                (self.write("list.json", "[1]"), foreign), (self.write("other.json", '{"mine": 1}'), foreign),
+                (self.write("notes.txt", "mine"), foreign),
+                (self.write("large.json", " " * (1 << 20) + "{}"), "is too large for what polyad doctor --calibrate writes")):
+            with self.subTest(path):
+                before = path.read_bytes() if isinstance(path, pathlib.Path) and path.is_file() else b""
+                self.assert_fails(f"{path}: {sentence}", 2, "doctor", "--calibrate", "-q", "-t", 1,
+                                  env={**os.environ, "POLYAD_MACHINE": str(path)})
+                if before:
+                    self.assertEqual(path.read_bytes(), before)
+        for text in ("", '{"seconds_per_row": 1}'):  # an older version wrote less
+            path = self.write("machine.json", text)
+            self.assertEqual(run("doctor", "--calibrate", "-q", "-t", 1, env={**os.environ, "POLYAD_MACHINE": str(path)}).returncode, 0)
+            self.assertIn("seconds_per_message", path.read_text())
 
     def test_no_home(self) -> None:
         missing = {name: value for name, value in os.environ.items()
