@@ -54,7 +54,6 @@ class Maker {
   void write(const std::filesystem::path& path, const SparseTensor<double>& x) {
     require_space(path, io::predicted_bytes(path, x, {}), "the tensor would take about");
     console_.progress().begin("writing " + path.filename().string());
-    io::check_label_files(io::labels_of_tensor(path), {});  // of a tensor that had this name
     timings_.measure("write", [&] { io::write_tensor(path, x, {}); });
     console_.progress().finish();
     tell(path, fmt::format("{} with {} nonzeros", dims_text(x.extents()), with_commas(x.num_nonzeros())));
@@ -78,7 +77,14 @@ class Maker {
     require_one_process(comm, "generate");
     io::output_format(args.output, {});  // a wrong name is told before the work
     FilePlan plan;
-    return plan.writes("the output", args.output).writes("what lies beside the output", beside);
+    plan.writes("the output", args.output).requires_of_last(no_labels_of(args.output));
+    if (!beside.empty())
+      plan.writes("what lies beside the output", beside).requires_of_last(no_labels_of(beside));
+    return plan;
+  }
+  // Labels of a tensor that had this name would be taken for those of the new one, which has none.
+  static std::function<void()> no_labels_of(const std::filesystem::path& output) {
+    return [place = io::labels_of_tensor(output)] { io::check_label_files(place, {}); };
   }
 
   Console console_;

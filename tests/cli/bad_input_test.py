@@ -434,8 +434,14 @@ class LabelFileTest(ProgramTest):
 
     def test_a_new_tensor_does_not_get_the_labels_of_an_old_one(self) -> None:
         path = self.write("y.mode-1-team.map", "red\nblue\n")
-        self.assert_fails(f"{path}: holds other labels already; write the tensor under another name", 2, "generate", "zipf",
-                          self.folder / "y.tns", "--dims", "2x2", "--nnz", 2)
+        test = self.write("r-test.mode-1-team.map", "red\n")
+        truth = self.write("p-truth.mode-2-team.map", "red\n")
+        # Found before the size, which would be refused with another code, and so before the work.
+        for labels, words in ((path, ["zipf", self.folder / "y.tns", "--dims", "999x999", "--nnz", 10 ** 15]),
+                              (test, ["ratings", self.folder / "r.tns", "--users", 10 ** 9, "--items", 10 ** 9, "--nnz",
+                                      10 ** 15, "--test", 0.1]),
+                              (truth, ["planted", self.folder / "p.tns", "--dims", "999x999", "--nnz", 10 ** 15])):
+            self.assert_fails(f"{labels}: holds other labels already; write the tensor under another name", 2, "generate", *words)
 
 
 if __name__ == "__main__":
