@@ -11,10 +11,12 @@
 #include "cli/contract_report.hpp"
 #include "cli/input.hpp"
 #include "cli/machine_file.hpp"
+#include "cli/memory_use.hpp"
 #include "cli/npy_tensors.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "polyad/base/error.hpp"
+#include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/dense/contract_tensors.hpp"
@@ -142,6 +144,13 @@ FilePlan file_plan(const Args& args) {
   return plan.writes("--out", args.out, existing(args.force));
 }
 
+// --memory is for tensors and messages, so that what the program itself takes is left away. Collective.
+void check_memory(const Comm& comm, const Args& args, const Console& console) {
+  if (args.memory.empty()) return;
+  const Index taken = comm.all_reduce(peak_memory_bytes() - program_bytes(), Reduce::max);
+  warn_of_memory(console, taken, parse_bytes(args.memory, "--memory"));
+}
+
 // The size of the result is known before anything is read.
 void check_output(const Comm& comm, const Args& args, const ContractionProblem& problem, Index width) {
   if (args.out.empty()) return;
@@ -183,6 +192,7 @@ void run(const Comm& comm, const Args& args) {
     contract_files<double>(comm, args, files, result, console);
   else
     contract_files<float>(comm, args, files, result, console);
+  check_memory(comm, args, console);
   console.say(contract_text(result));
   if (!args.out.empty()) console.say(args.out + ": the result");
   console.result(contract_json(comm, result, machine));

@@ -115,6 +115,22 @@ class ContractTest(ProgramTest):
         refused = run("contract", NOTE, self.folder / "a.npy", self.folder / "b.npy", "--memory", "1B")
         self.assertEqual(refused.returncode, 3)
 
+    def test_a_run_that_takes_more_memory_than_allowed_says_so(self) -> None:
+        extent = 1800
+        for name in ("a.npy", "b.npy"):
+            write_npy(self.folder / name, [extent, extent], [0.5] * extent ** 2, order="F")
+        words = ["contract", "ki,kj->ij", self.folder / "a.npy", self.folder / "b.npy", "-q", "-t", 1]
+        result = run(*words, "--memory", "500MB")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        if not WITH_MPI:
+            return
+        # Processes take buffers to read such a file, which are not planned.
+        limit = self.result(*words, processes=4)["predicted_memory_bytes"]
+        result = run(*words, "--memory", f"{limit}B", processes=4)
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, r"^polyad: warning: a process took \S+ MB of memory, more than the \S+ MB that --memory "
+                                        r"allows\n$")
+
     def test_einsum_strings_single_precision_and_fortran_order(self) -> None:
         x = self.tensor("a.npy", "acik", 3, dtype="f4", order="F")
         y = self.tensor("b.npy", "ck", 4, dtype="f4")
