@@ -64,9 +64,18 @@ std::string trusted_contents(const fs::path& path, Index most) {
   return text;
 }
 
+std::string header(const PartitionKey& key, int version, std::uint64_t checksum) {
+  return fmt::format("polyad-partition {} {} {} {} {:016x} {} {:016x}\n", version, key.model, key.num_parts,
+                     key.count, key.fingerprint, key.is_cut_short ? "cut-short" : "complete", checksum);
+}
+
 std::string header(const PartitionKey& key, std::string_view body) {
-  return fmt::format("polyad-partition 1 {} {} {} {:016x} {} {:016x}\n", key.model, key.num_parts, key.count,
-                     key.fingerprint, key.is_cut_short ? "cut-short" : "complete", io::checksum(body));
+  return header(key, 2, io::checksum(body));
+}
+
+// Before version 2 there was another checksum.
+bool has_header(std::string_view found, const PartitionKey& key, std::string_view body) {
+  return found == header(key, body) || found == header(key, 1, io::checksum_version_1(body));
 }
 
 std::string body_of(std::span<const int> parts) {
@@ -97,7 +106,8 @@ std::vector<int> read_trusted(const fs::path& path, const PartitionKey& key) {
   const auto end = text.find('\n');
   if (end == std::string::npos) throw Error(Errc::bad_input, "it has no header");
   const auto body = std::string_view(text).substr(end + 1);
-  if (text.substr(0, end + 1) != header(key, body)) throw Error(Errc::bad_input, "it is damaged");
+  if (!has_header(std::string_view(text).substr(0, end + 1), key, body))
+    throw Error(Errc::bad_input, "it is damaged");
   return parse_body(body, key);
 }
 

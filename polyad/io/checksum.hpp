@@ -5,11 +5,16 @@
 
 namespace polyad::io {
 
-// A 64-bit checksum against accidents, not against intent: eight independent multiply-and-rotate lanes,
-// so that it runs at the speed of memory. Its values are part of the .ptb format.
-std::uint64_t checksum(std::string_view bytes);
+// The 64-bit checksum of stored bytes: XXH64 by Yann Collet (xxHash fast digest algorithm, specification
+// 0.1.1), against accidents and not against intent.
+std::uint64_t checksum(std::string_view bytes, std::uint64_t seed = 0);
+
+// The checksum of earlier files: version 1 of .ptb and of cached partitions. docs/formats.md defines it.
+std::uint64_t checksum_version_1(std::string_view bytes);
+
+enum class ChecksumVersion { version_1, xxh64 };
 
 // Whether bytes read back have the checksum that was stored for them.
-bool has_checksum(std::string_view bytes, std::uint64_t stored);
+bool has_checksum(std::string_view bytes, std::uint64_t stored, ChecksumVersion version);
 
 }  // namespace polyad::io

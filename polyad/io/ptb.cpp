@@ -1,6 +1,8 @@
 // Polyad's binary, .ptb. The nonzeros are cut into chunks; chunk c of mode m (or of the values, which
 // count as one more mode) is a block of bytes of its own, with a checksum. So any range of chunks is
-// read and verified by itself. All numbers are in the byte order that the mark tells.
+// read and verified by itself. All numbers are in the byte order that the mark tells. Version 2 has the
+// checksums of ChecksumVersion::xxh64, version 1 those before it; only these differ, and version 2 is
+// written.
 //
 //   magic[8] | uint32 byte order mark | uint32 version | uint64 order | uint64 nonzeros |
 //   uint64 nonzeros per chunk | uint64 value width | uint64 compression | uint64 label bytes |
@@ -29,7 +31,7 @@ namespace {
 
 constexpr std::string_view magic("\x93PTB\r\n\x1a\n", 8);
 constexpr std::uint32_t byte_order_mark = 0x01020304;
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 constexpr Index chunk_nonzeros = Index(1) << 16;
 
 struct Block {
@@ -40,6 +42,7 @@ struct Block {
 struct PtbHead {
   Index order = 0, nonzeros = 0, per_chunk = 1, value_width = 0, label_bytes = 0, labels_begin = 0;
   BlockCompression compression = BlockCompression::none;
+  ChecksumVersion checksums = ChecksumVersion::xxh64;
   std::uint64_t label_checksum = 0;
   std::vector<Index> dims, index_widths;
   std::vector<std::vector<Block>> blocks;  // [mode, or order for the values][chunk]
@@ -113,8 +116,11 @@ PtbHead read_head(const InputFile& file) {
   const auto mark = fields.next<std::uint32_t>();
   if (mark == __builtin_bswap32(byte_order_mark)) fail_foreign(file);
   if (mark != byte_order_mark) fail(file, "its byte order mark is damaged");
-  if (const auto found = fields.next<std::uint32_t>(); found != version)
-    fail(file, fmt::format("is version {} of the format; this program reads version {}", found, version));
+  const auto found = fields.next<std::uint32_t>();
+  if (found < 1 || found > version)
+    fail(file,
+         fmt::format("is version {} of the format; this program reads versions 1 to {}", found, version));
+  head.checksums = found == 1 ? ChecksumVersion::version_1 : ChecksumVersion::xxh64;
   const auto next = [&] { return Index(fields.next<std::uint64_t>()); };
   head.order = next();
   head.nonzeros = next();
@@ -131,7 +137,7 @@ PtbHead read_head(const InputFile& file) {
   read_table(file, fields, head);
   std::string bytes(std::size_t(fields.position()), '\0');
   file.read(0, bytes);
-  if (!has_checksum(bytes, fields.next<std::uint64_t>()))
+  if (!has_checksum(bytes, fields.next<std::uint64_t>(), head.checksums))
     fail(file, "is damaged: the checksum of its header is wrong");
   head.labels_begin = fields.position();
   place_blocks(file, head);
@@ -143,7 +149,8 @@ std::vector<ModeLabels> read_labels(const InputFile& file, const PtbHead& head) 
   if (head.label_bytes == 0) return {};
   std::string text(std::size_t(head.label_bytes), '\0');
   file.read(head.labels_begin, text);
-  if (!has_checksum(text, head.label_checksum)) fail(file, "is damaged: the checksum of its labels is wrong");
+  if (!has_checksum(text, head.label_checksum, head.checksums))
+    fail(file, "is damaged: the checksum of its labels is wrong");
   std::string_view rest = text;
   const auto next = [&] {
     const auto end = rest.find('\n');
@@ -180,7 +187,7 @@ void read_block(const InputFile& file, const PtbHead& head, const Block& block, 
   auto& raw = deflated ? stored : bytes;
   raw.resize(std::size_t(block.stored_bytes));
   file.read(block.offset, raw);
-  if (!has_checksum(raw, block.checksum))
+  if (!has_checksum(raw, block.checksum, head.checksums))
     fail(file, fmt::format("is damaged: the checksum of the block at byte {} is wrong", block.offset));
   if (!deflated) return;
   auto size = uLongf(bytes.size());

@@ -85,22 +85,38 @@ ALL: list[Callable[[bytes, random.Random, bytes], bytes]] = [
 
 
 def checksum(data: bytes) -> int:
-    """That of .ptb (polyad/io/checksum.cpp), so that damage gets past it."""
-    odd, mixer, whole = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 2**64 - 1
+    """XXH64, the checksum of .ptb, so that damage gets past it."""
+    p1, p2, p3, p4, p5 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+    whole = 2**64 - 1
 
-    def stirred(state: int, word: int) -> int:
-        product = (state ^ word) * odd & whole
-        return (product << 29 | product >> 35) & whole
+    def rotated(x: int, bits: int) -> int:
+        x &= whole
+        return (x << bits | x >> (64 - bits)) & whole
 
-    state = [mixer * (lane + 1) & whole for lane in range(8)]
-    padded = data + bytes(64 - len(data) % 64)
-    for word in struct.iter_unpack("<8Q", padded):
-        state = [stirred(old, new) for old, new in zip(state, word)]
-    total = len(data) * mixer & whole
-    for lane in state:
-        total = stirred(total, lane)
-    total = (total ^ total >> 30) * mixer & whole
-    return total ^ total >> 31
+    def mixed(lane: int, word: int) -> int:
+        return rotated(lane + word * p2, 31) * p1 & whole
+
+    at, total = 0, p5
+    if len(data) >= 32:
+        lanes = [p1 + p2, p2, 0, -p1]
+        at = len(data) // 32 * 32
+        for words in struct.iter_unpack("<4Q", data[:at]):
+            lanes = [mixed(lane, word) for lane, word in zip(lanes, words)]
+        total = sum(rotated(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18)))
+        for lane in lanes:
+            total = (total ^ mixed(0, lane)) * p1 + p4 & whole
+    total = total + len(data) & whole
+    for at in range(at, len(data) - 7, 8):
+        total = rotated(total ^ mixed(0, struct.unpack_from("<Q", data, at)[0]), 27) * p1 + p4 & whole
+    at = len(data) // 8 * 8
+    if len(data) - at >= 4:
+        total = rotated(total ^ struct.unpack_from("<I", data, at)[0] * p1 & whole, 23) * p2 + p3 & whole
+        at += 4
+    for byte in data[at:]:
+        total = rotated(total ^ byte * p5 & whole, 11) * p1 & whole
+    total = (total ^ total >> 33) * p2 & whole
+    total = (total ^ total >> 29) * p3 & whole
+    return total ^ total >> 32
 
 
 def damage_ptb_head(data: bytes, draw: random.Random) -> bytes:

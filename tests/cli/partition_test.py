@@ -57,6 +57,19 @@ class ResultTest(PartitionTest):
         self.assertLessEqual(result["imbalance"][0], 0.05)
         self.assertEqual(result["empty_parts"], 0)
 
+    def test_one_of_before_version_2_of_the_cache_is_found(self) -> None:
+        data, x = SOURCE / "tests" / "data", self.folder / "x.tns"
+        shutil.copy(data / "ptb" / "version_1_compressed.tns", x)
+        kept, = (data / "partitions").glob("fine-3-*.part")
+        self.cache.mkdir(mode=0o700, parents=True)
+        (self.cache / kept.name).write_bytes(kept.read_bytes())
+        (self.cache / kept.name).chmod(0o600)
+        self.assertTrue(self.partition(x, "-k", 3, "--out", self.out)["cached"])
+        self.assertEqual(self.out.read_text().split(), kept.read_text().split()[8:])
+        (self.cache / kept.name).write_bytes(kept.read_bytes().replace(b"\n1\n", b"\n2\n", 1))
+        damaged = run("partition", x, "-k", 3)
+        self.assertIn(f"{self.cache / kept.name}: this cached partition is ignored: it is damaged", damaged.stderr)
+
     def test_it_is_cached_and_found_again(self) -> None:
         first = self.partition(self.debian, "-k", 8, "--out", self.out)
         parts = self.parts()

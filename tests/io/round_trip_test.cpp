@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstdlib>
+#include <filesystem>
 
 #include "polyad/base/error.hpp"
 #include "polyad/io/read_tensor.hpp"
@@ -161,6 +163,69 @@ TEST(RoundTrip, every_flipped_bit_and_every_cut_of_a_ptb_is_refused) {
     }
     for (std::size_t keep = 4; keep < good.size(); keep += 3)
       EXPECT_THROW(read_tensor(folder.write("cut.ptb", good.substr(0, keep))), Error) << "first " << keep;
+  }
+}
+
+// Files of before version 2 of the format, which has other checksums.
+class OlderPtb : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* folder = std::getenv("POLYAD_TEST_DATA");
+    if (folder == nullptr) GTEST_SKIP() << "POLYAD_TEST_DATA does not name tests/data";
+    data_ = std::filesystem::path(folder) / "ptb";
+  }
+
+  std::filesystem::path data_;
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(OlderPtb, is_read_with_its_labels) {
+  Tensor x({3, 3, 3});
+  x.append(std::vector<Index>{0, 0, 0}, 1.5);
+  x.append(std::vector<Index>{1, 1, 1}, -2);
+  x.append(std::vector<Index>{1, 2, 0}, 0.1);
+  x.append(std::vector<Index>{2, 0, 2}, 3);
+
+  const auto read = read_tensor(data_ / "version_1.ptb");
+
+  EXPECT_EQ(read.tensor, x);
+  const std::vector<ModeLabels> labels{
+      {"who", {"Ann", "Bob", "Éva"}}, {"where", {"a", "b c", "d"}}, {"when", {"1", "2", "3"}}};
+  EXPECT_EQ(read.labels, labels);
+  EXPECT_EQ(read_tensor(data_ / "version_1_compressed.ptb").tensor,
+            read_tensor(data_ / "version_1_compressed.tns").tensor);
+}
+
+TEST_F(OlderPtb, is_refused_where_it_is_damaged) {
+  for (const auto* name : {"version_1.ptb", "version_1_compressed.ptb"}) {
+    const std::string good = test::contents(data_ / name);
+    for (std::size_t at = 4; at < good.size(); ++at) {
+      std::string bad = good;
+      bad[at] = char(bad[at] ^ (1 << (at % 8)));
+      EXPECT_THROW(read_tensor(folder_.write("bad.ptb", bad)), Error) << "byte " << at;
+    }
+  }
+}
+
+TEST_F(OlderPtb, is_written_anew_in_version_2) {
+  const auto read = read_tensor(data_ / "version_1.ptb");
+  write_tensor(folder_ / "x.ptb", read.tensor, read.labels);
+  std::string bytes = test::contents(folder_ / "x.ptb");
+  EXPECT_EQ(test::contents(data_ / "version_1.ptb")[12], 1);
+  EXPECT_EQ(bytes[12], 2);
+  EXPECT_EQ(read_tensor(folder_ / "x.ptb").tensor, read.tensor);
+  for (const char version : {'\0', '\3'}) {
+    bytes[12] = version;
+    try {
+      read_tensor(folder_.write("y.ptb", bytes));
+      ADD_FAILURE() << "version " << int(version) << " was read";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what())
+                    .find("is version " + std::to_string(int(version)) +
+                          " of the format; this program reads versions 1 to 2"),
+                std::string::npos)
+          << error.what();
+    }
   }
 }
 
