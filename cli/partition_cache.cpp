@@ -4,32 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <bit>
-#include <numeric>
 
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
-#include "polyad/dist/repeated_nonzeros.hpp"
+#include "polyad/dist/tensor_fingerprint.hpp"
 
 namespace polyad::cli {
 namespace {
-
-constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
-
-std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 31)) * odd;
-  return x ^ (x >> 29);
-}
-
-struct SharePlace {
-  Index first, total;  // of the nonzeros of all processes
-};
-
-SharePlace place_of(const Comm& comm, const SparseTensor<double>& share) {
-  const auto counts = comm.all_gather(share.num_nonzeros());
-  return {std::accumulate(counts.begin(), counts.begin() + comm.rank(), Index(0)),
-          std::accumulate(counts.begin(), counts.end(), Index(0))};
-}
 
 // On one process all nonzeros, in the order of the processes that had them.
 SparseTensor<double> gather_tensor(const Comm& comm, const SparseTensor<double>& share, int root) {
@@ -65,23 +47,42 @@ void add_notice(std::string& notices, const std::string& more) {
   notices += more;
 }
 
+// The partition with this key, which is the same on all processes. Collective.
+std::optional<KeptPartition> find_kept(const Comm& comm, const SparseTensor<double>& share,
+                                       const std::string& cache, PartitionModel model, PartitionKey key) {
+  const auto folder = cache_folder(cache);
+  StoredPartition found;
+  std::vector<std::string> notices;
+  for (const bool is_cut_short : {false, true}) {
+    if (comm.rank() != 0 || found.parts) break;
+    key.is_cut_short = is_cut_short;
+    found = read_stored_partition(folder, key);
+    if (!found.notice.empty()) notices.push_back(std::move(found.notice));
+    if (found.parts && is_cut_short)
+      notices.push_back(
+          fmt::format("{} is used, which was cut short when it was made", file_of(folder, key).string()));
+  }
+  if (!comm.broadcast(found.parts.has_value(), 0)) {
+    if (notices.empty()) return std::nullopt;
+    return KeptPartition{{}, fmt::format("{}", fmt::join(notices, "; ")), false};
+  }
+  KeptPartition kept{{}, fmt::format("{}", fmt::join(notices, "; ")), true};
+  kept.parts = spread_parts(comm, std::move(found.parts).value_or(std::vector<int>{}), share, model);
+  return kept;
+}
+
 }  // namespace
 
 std::uint64_t partition_fingerprint(const Comm& comm, const SparseTensor<double>& share,
                                     const TensorPartitionOptions& options) {
-  const Index first = place_of(comm, share).first;
-  std::uint64_t sum = 0;
-  for (Index z = 0; z < share.num_nonzeros(); ++z)
-    sum += mixed(coordinate_hash(share, z) + odd * std::uint64_t(first + z + 1));
-  sum = comm.all_reduce(sum);
+  auto fingerprint = tensor_fingerprint(comm, share, FingerprintOf::coordinates);
   const auto& how = options.hypergraph;
-  for (const Index extent : share.extents()) sum = mixed(sum ^ std::uint64_t(extent));
   for (const std::uint64_t choice :
        {std::uint64_t(options.slice_weights), std::uint64_t(options.method), std::uint64_t(how.effort),
         how.seed, std::uint64_t(how.objective.kind), std::bit_cast<std::uint64_t>(how.objective.rho),
         std::bit_cast<std::uint64_t>(how.imbalance)})
-    sum = mixed(sum + choice);
-  return sum;
+    fingerprint = extend_fingerprint(fingerprint, choice);
+  return fingerprint;
 }
 
 TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, std::uint64_t seed) {
@@ -109,33 +110,14 @@ PartitionKey partition_key(const Comm& comm, const SparseTensor<double>& share,
 
 std::optional<KeptPartition> kept_partition(const Comm& comm, const SparseTensor<double>& share,
                                             const std::string& cache, const TensorPartitionOptions& options) {
-  auto key = partition_key(comm, share, options);
-  const auto folder = cache_folder(cache);
-  StoredPartition found;
-  std::vector<std::string> notices;
-  for (const bool is_cut_short : {false, true}) {
-    if (comm.rank() != 0 || found.parts) break;
-    key.is_cut_short = is_cut_short;
-    found = read_stored_partition(folder, key);
-    if (!found.notice.empty()) notices.push_back(std::move(found.notice));
-    if (found.parts && is_cut_short)
-      notices.push_back(
-          fmt::format("{} is used, which was cut short when it was made", file_of(folder, key).string()));
-  }
-  if (!comm.broadcast(found.parts.has_value(), 0)) {
-    if (notices.empty()) return std::nullopt;
-    return KeptPartition{{}, fmt::format("{}", fmt::join(notices, "; ")), false};
-  }
-  KeptPartition kept{{}, fmt::format("{}", fmt::join(notices, "; ")), true};
-  kept.parts = spread_parts(comm, std::move(found.parts).value_or(std::vector<int>{}), share, options.model);
-  return kept;
+  return find_kept(comm, share, cache, options.model, partition_key(comm, share, options));
 }
 
 KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& share,
                                  const std::string& cache, const TensorPartitionOptions& options) {
-  auto kept = kept_partition(comm, share, cache, options);
-  if (kept && kept->is_found) return std::move(*kept);
   const auto key = partition_key(comm, share, options);
+  auto kept = find_kept(comm, share, cache, options.model, key);
+  if (kept && kept->is_found) return std::move(*kept);
   const OneProcessWorks patience;
   const auto whole = gather_tensor(comm, share, 0);
   KeptPartition made{{}, kept ? kept->notice : "", true};
