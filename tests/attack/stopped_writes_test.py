@@ -128,7 +128,7 @@ class KilledTest(StoppedTest):
                 place.unlink()
                 # The contents are made durable before the name is taken.
                 traced = subprocess.Popen(["strace", "-f", "-o", os.devnull, "-e", "trace=fsync,renameat2,link", *faults, "-e",
-                                           "inject=fsync:delay_exit=1000000:when=1", POLYAD, *map(str, words)],
+                                           "inject=fsync:delay_exit=2000000:when=1", POLYAD, *map(str, words)],
                                           stderr=subprocess.PIPE, text=True)
                 while not [name for name in os.listdir(self.folder) if name.endswith(".partial")]:
                     self.assertIsNone(traced.poll())
