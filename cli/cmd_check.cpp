@@ -9,7 +9,9 @@
 #include "cli/input.hpp"
 #include "cli/output.hpp"
 #include "polyad/base/error.hpp"
+#include "polyad/io/read_tensor.hpp"
 #include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tensor/sort.hpp"
 
 namespace polyad::cli {
@@ -53,11 +55,12 @@ void run(const Comm& comm, const Args& args) {
   plan.writes_labelled("--fix", args.fix, existing(args.force));
   Console console(comm, args.common, plan);
   std::vector<io::Problem> problems;
-  io::ReadOptions read = read_options(args.input);
+  io::ReadOptions read = tasks::read_options(load_options(args.input));
   read.progress = &console.progress();
   read.problems = &problems;
   io::LoadedTensor loaded = io::read_tensor(args.input.path, read);
-  const auto label_notes = add_labels(loaded, args.input);
+  loaded.path = args.input.path;
+  const auto label_notes = tasks::add_labels(loaded, load_options(args.input).labels);
   for (const auto& note : loaded.notes) console.warn(args.input.path + ": " + note);
   for (const auto& note : label_notes) console.note(args.input.path + ": " + note);
   show_problems(console, args, problems);

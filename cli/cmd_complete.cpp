@@ -8,8 +8,6 @@
 #include "cli/commands.hpp"
 #include "cli/completion_args.hpp"
 #include "cli/completion_memory.hpp"
-#include "cli/machine_file.hpp"
-#include "cli/memory_use.hpp"
 #include "cli/option_text.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
@@ -23,6 +21,10 @@
 #include "polyad/report/completion_page.hpp"
 #include "polyad/report/completion_report.hpp"
 #include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/memory_use.hpp"
+#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/version.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -87,8 +89,8 @@ void save_page(const Comm& comm, const Args& args, const CompletionRun& run,
   if (args.page.empty()) return;
   collectively(comm, [&] {
     if (comm.rank() != 0) return;
-    write_text(args.page,
-               completion_page({args.input.path, run, std::move(examples), "polyad " POLYAD_VERSION}));
+    tasks::write_text(args.page,
+                      completion_page({args.input.path, run, std::move(examples), "polyad " POLYAD_VERSION}));
   });
   console.say(args.page + ": a page to look at");
 }
@@ -129,8 +131,9 @@ void check_space(const Comm& comm, const SparseTensor<double>& share, const Args
     if (comm.rank() != 0) return;
     const double rows = double(share.extent(0)) + double(share.extent(1));
     const double row_bytes = double(args.complete.num_factors + 2) * sizeof(Real);  // with bias and squares
-    require_space(args.out, rows * row_bytes + io::least_bytes("training.ptb", share.extents(), num_ratings),
-                  "the model would take about");
+    tasks::require_space(args.out,
+                         rows * row_bytes + io::least_bytes("training.ptb", share.extents(), num_ratings),
+                         "the model would take about");
   });
 }
 
@@ -156,7 +159,7 @@ ReadyRatings<Real> make_ready(const Comm& comm, const Args& args, const Completi
   layout.machine = machine;
   Stopwatch watch;
   ReadyRatings<Real> ready(comm);
-  auto loaded = load(comm, args.input, console);
+  auto loaded = load(args.input, console);
   collectively(comm, [&] {
     require_ratings(loaded, args.input.path, {double(options.num_factors) * sizeof(Real), comm.size()});
   });
@@ -220,7 +223,7 @@ void run_with(const Comm& comm, const Args& args) {
   auto options = parse_training(args);
   const auto test = parse_test(args.test, options.seed);
   Console console(comm, args.common, file_plan(args, test));
-  const auto machine = load_machine(comm);
+  const auto machine = tasks::load_machine(comm);
   auto ready = make_ready<Real>(comm, args, options, test, machine.model, console);
   // The step that was left of it, unless one is asked for; an inverse one follows from the epoch.
   const bool is_step_kept = ready.earlier && args.step == 0 && ready.earlier->training.step > 0;
@@ -246,7 +249,7 @@ void run_with(const Comm& comm, const Args& args) {
   auto examples = finish(comm, args, ready, options, result, run, console);
   run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
   if (!args.memory.empty())
-    warn_of_memory(console, run.peak_memory_bytes, parse_bytes(args.memory, "--memory"));
+    tasks::warn_of_memory(console.context(), run.peak_memory_bytes, parse_bytes(args.memory, "--memory"));
   console.say(completion_text(run));
   save_page(comm, args, run, std::move(examples), console);
   console.result(completion_json(run));

@@ -6,12 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cli/agreement.hpp"
 #include "cli/commands.hpp"
 #include "cli/contract_report.hpp"
 #include "cli/input.hpp"
-#include "cli/machine_file.hpp"
-#include "cli/memory_use.hpp"
 #include "cli/npy_tensors.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
@@ -21,6 +18,10 @@
 #include "polyad/comm/collective.hpp"
 #include "polyad/dense/contract_tensors.hpp"
 #include "polyad/io/npy_file.hpp"
+#include "polyad/tasks/detail/agreement.hpp"
+#include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/memory_use.hpp"
+#include "polyad/tasks/detail/output_files.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -140,7 +141,7 @@ void contract_files(const Comm& comm, const Args& args, const Inputs& files, Con
 FilePlan file_plan(const Args& args) {
   FilePlan plan;
   plan.reads("the first input", args.a).reads("the second input", args.b);
-  plan.reads("the constants of this machine", machine_file());
+  plan.reads("the constants of this machine", tasks::machine_file());
   return plan.writes("--out", args.out, existing(args.force));
 }
 
@@ -148,7 +149,7 @@ FilePlan file_plan(const Args& args) {
 void check_memory(const Comm& comm, const Args& args, const Console& console) {
   if (args.memory.empty()) return;
   const Index taken = comm.all_reduce(peak_memory_bytes() - program_bytes(), Reduce::max);
-  warn_of_memory(console, taken, parse_bytes(args.memory, "--memory"));
+  tasks::warn_of_memory(console.context(), taken, parse_bytes(args.memory, "--memory"));
 }
 
 // The size of the result is known before anything is read.
@@ -159,19 +160,19 @@ void check_output(const Comm& comm, const Args& args, const ContractionProblem& 
     io::check_placed_file(args.out);
     double bytes = double(width);
     for (const Index extent : problem.extents_of(problem.expression.c)) bytes *= double(extent);
-    require_space(args.out, bytes, "the result takes");
+    tasks::require_space(args.out, bytes, "the result takes");
   });
 }
 
 void run(const Comm& comm, const Args& args) {
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
   const auto expression = collectively(comm, [&] { return parse_contraction(args.expression); });
-  require_same_files(comm, {args.a, args.b});
+  tasks::require_same_files(comm, {args.a, args.b});
   const auto files = collectively(comm, [&] {
     return Inputs{NpyInput(args.a, expression.a), NpyInput(args.b, expression.b)};
   });
   const Index width = std::max(files.first.width(), files.second.width());
-  const auto known = load_machine(comm);
+  const auto known = tasks::load_machine(comm);
   const auto machine = dense_machine(comm, known.model, width);
   ContractRun result(expression, collectively(comm, [&] {
                        return choose(comm, args, of_diagonals(expression), files,

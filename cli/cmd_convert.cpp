@@ -27,7 +27,7 @@ void convert_tensor(const Comm& comm, const Args& args) {
   auto plan = plan_input(args.input);
   plan.writes_labelled("the output", args.output, existing(args.force));
   Console console(comm, args.common, plan);
-  const auto loaded = load(comm, args.input, console);
+  const auto loaded = load(args.input, console);
   const auto& x = loaded.tensor;
   const auto label_files = save(args.output, loaded, write, console);
   console.say(fmt::format("{}: {} {} with {} nonzeros", args.output, dims_text(x.extents()),

@@ -17,6 +17,8 @@
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
 #include "polyad/hypergraph/outside_partitioner.hpp"
+#include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/version.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -84,12 +86,13 @@ nlohmann::ordered_json calibrate_machine(const Comm& comm, Console& console) {
   console.say(
       fmt::format("           {:.3g} GFLOP/s in products of matrices, each thread", 1e-9 / machine.per_flop));
   console.say("           kept in " + path.string());
-  return machine_json(machine);
+  return tasks::machine_json(machine);
 }
 
 void run(const Comm& comm, const Args& args) {
   FilePlan plan;
-  if (args.calibrate) plan.reads("the file of this machine", machine_file());  // created with its folder
+  if (args.calibrate)
+    plan.reads("the file of this machine", tasks::machine_file());  // created with its folder
   Console console(comm, args.common, plan);
   const auto memory = machine_memory();
   const bool threads_ok = comm.all_reduce(std::int32_t(threads_work()), Reduce::min) == 1;

@@ -12,6 +12,7 @@
 #include "polyad/io/kruskal.hpp"
 #include "polyad/io/write_tensor.hpp"
 #include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/output_files.hpp"
 #include "polyad/tensor/generate.hpp"
 
 namespace polyad::cli {
@@ -44,15 +45,15 @@ class Maker {
 
   // Refuses, before they are drawn, nonzeros that the disk certainly has no space for.
   void expect(std::span<const Index> dims, Index num_nonzeros) const {
-    require_space(args_.output, io::least_bytes(args_.output, dims, num_nonzeros),
-                  "the tensor would take at least");
+    tasks::require_space(args_.output, io::least_bytes(args_.output, dims, num_nonzeros),
+                         "the tensor would take at least");
   }
   template <class Fn>
   auto draw(Fn fn) {
     return timings_.measure("generate", [&] { return console_.progress().during("drawing", fn); });
   }
   void write(const std::filesystem::path& path, const SparseTensor<double>& x) {
-    require_space(path, io::predicted_bytes(path, x, {}), "the tensor would take about");
+    tasks::require_space(path, io::predicted_bytes(path, x, {}), "the tensor would take about");
     console_.progress().begin("writing " + path.filename().string());
     timings_.measure("write", [&] { io::write_tensor(path, x, {}); });
     console_.progress().finish();

@@ -8,7 +8,6 @@
 #include "cli/older_parts.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
-#include "cli/partition_cache.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
@@ -18,6 +17,8 @@
 #include "polyad/io/hmetis_file.hpp"
 #include "polyad/io/partition_file.hpp"
 #include "polyad/report/partition_report.hpp"
+#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/partition_cache.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -172,7 +173,7 @@ bool is_kept(const Args& args, const PartitionRun& run) {
 
 void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run, Console& console) {
   Stopwatch watch;
-  const auto x = load(comm, args.input, console).tensor;
+  const auto x = load(args.input, console).tensor;
   auto options = parse(args);
   const Index count = num_partitioned(x, options.model);
   options.hypergraph.older = options.model == PartitionModel::coarse
@@ -182,14 +183,14 @@ void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run
   run.model = args.model;
   run.load_seconds = watch.lap();
   if (!args.out.empty())
-    require_space(args.out, 2.0 * double(count), "a part for each of them would take at least");
+    tasks::require_space(args.out, 2.0 * double(count), "a part for each of them would take at least");
   if (!args.hypergraph_out.empty())
     io::write_hypergraph(args.hypergraph_out, model_of(x, options), existing(args.force));
   watch.lap();
-  const auto folder = cache_folder(args.cache);
-  const auto key = partition_key(comm, x, options);
-  StoredPartition stored;
-  if (is_kept(args, run)) stored = read_stored_partition(folder, key);
+  const auto folder = tasks::cache_folder(args.cache);
+  const auto key = tasks::partition_key(comm, x, options);
+  tasks::StoredPartition stored;
+  if (is_kept(args, run)) stored = tasks::read_stored_partition(folder, key);
   if (!stored.notice.empty()) console.warn(stored.notice);
   run.was_cached = stored.parts.has_value();
   run.partition = console.progress().during("partitioning", [&] {
@@ -199,7 +200,7 @@ void partition_tensor_file(const Comm& comm, const Args& args, PartitionRun& run
   run.partition_seconds = watch.lap();
   check_num_parts(args, run.partition.num_vertices);
   if (run.was_cached || !is_kept(args, run)) return;
-  if (const auto notice = store_partition(folder, key, run.partition.parts); !notice.empty())
+  if (const auto notice = tasks::store_partition(folder, key, run.partition.parts); !notice.empty())
     console.warn(notice);
 }
 

@@ -6,11 +6,9 @@
 #include "cli/commands.hpp"
 #include "cli/distribution.hpp"
 #include "cli/input.hpp"
-#include "cli/machine_file.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "cli/plan_completion.hpp"
-#include "cli/stored_partition.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
@@ -18,6 +16,11 @@
 #include "polyad/hypergraph/partitioner.hpp"
 #include "polyad/report/plan_page.hpp"
 #include "polyad/report/plan_report.hpp"
+#include "polyad/tasks/detail/decide_distribution.hpp"
+#include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/stored_partition.hpp"
+#include "polyad/version.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -39,7 +42,7 @@ constexpr Index max_processes = 1 << 20, max_counts = 100;
 FilePlan file_plan(const Args& args) {
   auto plan = plan_input(args.input);
   plan.reads("the file that --partition names", partition_file(args.distribution));
-  plan.reads("the constants of this machine", machine_file());
+  plan.reads("the constants of this machine", tasks::machine_file());
   plan_cache(plan, args.distribution.cache);
   return plan.writes("--report", args.page);
 }
@@ -49,11 +52,9 @@ FurtherStrategies further_strategies(const Args& args, const SparseTensor<double
                                      const StrategyPlanOptions& options, std::vector<std::string>& notices) {
   std::vector<FurtherStrategies> all;
   if (!partition_file(args.distribution).empty())
-    all.push_back(
-        partition_from_file(args.distribution, x, options.process_counts, options.distribution.row_rule));
+    all.push_back(tasks::partition_from_file(options.distribution, x, options.process_counts));
   if (args.with_hypergraph)
-    all.push_back(
-        partitions_of_hypergraphs(x, args.distribution.cache, options.distribution, args.seconds, notices));
+    all.push_back(tasks::partitions_of_hypergraphs(x, options.distribution, args.seconds, notices));
   return [all](const Distributor& distributor) {
     std::vector<Strategy> found;
     for (const auto& some : all)
@@ -77,7 +78,9 @@ StrategyPlanOptions plan_options(const Args& args, const SparseTensor<double>& x
   for (const Index count : parse_numbers(args.processes, "--processes", max_processes, max_counts))
     options.process_counts.push_back(int(count));
   options.num_components = args.num_components;
-  options.distribution = parse_distribution(args.distribution, args.seed, x.order());
+  options.distribution = tasks::checked(parse_distribution(args.distribution, args.seed, x.order()));
+  if (options.distribution.partition == DistributionOptions::Partition::file)  // is one strategy among others
+    options.distribution.partition = DistributionOptions::Partition::any;
   if (!args.memory.empty()) options.max_bytes = parse_bytes(args.memory, "--memory");
   options.machine = machine;
   const auto& grid = options.distribution.grid;
@@ -118,9 +121,9 @@ void run(const Comm& comm, const Args& args) {
     throw Error(Errc::bad_option, "--sync and --by go with --for complete");
   if (args.distribution.partition == "hypergraph")
     throw Error(Errc::bad_option, "plan has --with-hypergraph in place of --partition hypergraph");
-  const auto machine = load_machine(comm);
+  const auto machine = tasks::load_machine(comm);
   Stopwatch watch;
-  const auto loaded = load(comm, args.input, console);
+  const auto loaded = load(args.input, console);
   PlanRun run;
   run.load_seconds = watch.lap();
   run.input = args.input.path;
@@ -137,11 +140,11 @@ void run(const Comm& comm, const Args& args) {
   warn_of_duplicates(console, args.input, run.plan.num_duplicates);
   console.say(plan_text(run));
   if (!args.page.empty()) {
-    write_text(args.page, plan_page(run, "polyad " POLYAD_VERSION));
+    tasks::write_text(args.page, plan_page(run, "polyad " POLYAD_VERSION));
     console.say(args.page + ": a page to look at");
   }
   auto json = plan_json(run);
-  json["constants"] = machine_json(machine.model);
+  json["constants"] = tasks::machine_json(machine.model);
   console.result(json);
 }
 

@@ -24,6 +24,7 @@
 #include "polyad/io/staged_directory.hpp"
 #include "polyad/report/prediction_report.hpp"
 #include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tensor/rating_kruskal.hpp"
 
 namespace polyad::cli {
@@ -78,7 +79,7 @@ LabelledModel read_from(const std::filesystem::path& path, const InputOptions& o
   auto model =
       is_of_ratings ? kruskal_of(io::read_rating_factors<double>(path).model) : io::read_kruskal(path);
   const std::vector<ModeLabels> none(model.factors.size());
-  auto found = labels_for({"model", labels_place(path), dims_of(model), none}, options);
+  auto found = tasks::find_labels({"model", labels_place(path), dims_of(model), none}, load_options(options).labels);
   if (is_of_ratings) io::name_rating_modes(found.labels);
   return {std::move(model), std::move(found)};
 }
@@ -164,7 +165,7 @@ void run(const Comm& comm, const Args& args) {
   const auto& model = loaded.model;
   const io::IndexSpace space(dims_of(model), std::move(loaded.found.labels),
                              args.skip_unknown ? Unknown::leave_out : Unknown::fault);
-  auto read = read_options(args.input, space);
+  auto read = tasks::read_options(load_options(args.input), space);
   read.progress = &console.progress();
   const auto file = timings.measure("read", [&] { return io::CoordinateFile(args.input.path, read); });
   for (const auto& note : file.notes()) console.warn(args.input.path + ": " + note);

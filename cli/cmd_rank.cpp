@@ -4,12 +4,12 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
-#include "cli/memory_use.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/report/rank_report.hpp"
+#include "polyad/tasks/detail/memory_use.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -35,10 +35,10 @@ void run_with(const Comm& comm, const Args& args) {
   if (!args.memory.empty()) options.decompose.max_bytes = parse_bytes(args.memory, "--memory");
 
   Stopwatch watch;
-  auto loaded = load(comm, args.input, console);
+  auto loaded = load(args.input, console);
   run.load_seconds = watch.lap();
-  options.decompose.read_bytes = bytes_of_reading();
-  options.decompose.extra_bytes = bytes_beside(loaded);
+  options.decompose.read_bytes = tasks::bytes_of_reading();
+  options.decompose.extra_bytes = tasks::bytes_beside(loaded);
   if (args.components.empty()) options.component_counts = usual_component_counts(loaded.tensor.extents());
   options.decompose.als.nonnegative = parse_nonneg(args.nonneg, loaded.tensor.order());
   console.say(rank_table_head());
@@ -50,7 +50,7 @@ void run_with(const Comm& comm, const Args& args) {
   run.processes = comm.size();
   run.threads = num_threads();
   run.peak_memory_bytes = peak_memory_bytes();
-  warn_of_memory(console, run.peak_memory_bytes, options.decompose.max_bytes);
+  tasks::warn_of_memory(console.context(), run.peak_memory_bytes, options.decompose.max_bytes);
   console.say(rank_text(run));
   console.result(rank_json(run));
 }

@@ -6,7 +6,6 @@
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
-#include "cli/machine_file.hpp"
 #include "cli/option_text.hpp"
 #include "polyad/algo/decompose.hpp"
 #include "polyad/base/memory.hpp"
@@ -15,6 +14,7 @@
 #include "polyad/dist/tensor_statistics.hpp"
 #include "polyad/report/cpd_report.hpp"
 #include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/machine_file.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -23,7 +23,7 @@ struct Args {
   CommonOptions common;
   InputOptions input;
   bool formats = false;
-  DecomposeOptions decompose;
+  CpRunOptions decompose;
 };
 
 // What cpd would choose. It counts on a copy of the tensor, which is gone afterwards.
@@ -34,11 +34,11 @@ FormatChoice format_choice(const Args& args, const SparseTensor<double>& x, Cons
 
 void run(const Comm& comm, const Args& args) {
   auto plan = plan_input(args.input);
-  if (args.formats) plan.reads("the constants of this machine", machine_file());
+  if (args.formats) plan.reads("the constants of this machine", tasks::machine_file());
   Console console(comm, args.common, plan);
   if (args.formats) require_one_process(comm, "stats --formats");
   Timings timings;
-  auto loaded = timings.measure("load", [&] { return load(comm, args.input, console); });
+  auto loaded = timings.measure("load", [&] { return load(args.input, console); });
   std::optional<FormatChoice> choice;
   if (args.formats)
     choice = timings.measure("formats", [&] { return format_choice(args, loaded.tensor, console); });

@@ -4,12 +4,12 @@
 
 #include <limits>
 
-#include "cli/machine_file.hpp"
 #include "cli/option_text.hpp"
-#include "cli/stored_partition.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/io/number_text.hpp"
 #include "polyad/io/rating_model_file.hpp"
+#include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/stored_partition.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -125,7 +125,7 @@ FilePlan file_plan(const CompletionArgs& args, const TestSource& test) {
   auto plan = plan_input(args.input);
   plan.reads("the file that --test names", test.file);
   plan.reads("the file that --partition names", partition_file_of(args.partition));
-  plan.reads("the constants of this machine", machine_file());
+  plan.reads("the constants of this machine", tasks::machine_file());
   plan_cache(plan, args.cache);
   plan.goes_on_from("the model to go on from", args.resume);
   plan.writes_model("--out", args.out, [out = args.out] { io::check_rating_model_place(out); });

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "cli/agreement.hpp"
-#include "cli/partition_cache.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/dist/distribution.hpp"
@@ -14,6 +12,9 @@
 #include "polyad/io/number_text.hpp"
 #include "polyad/io/partition_file.hpp"
 #include "polyad/io/rating_model_file.hpp"
+#include "polyad/tasks/detail/agreement.hpp"
+#include "polyad/tasks/detail/find_labels.hpp"
+#include "polyad/tasks/detail/partition_cache.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -69,15 +70,15 @@ RowOwners own_side(const Comm& comm, const SparseTensor<double>& share, RatingSi
                    const DealOptions& options, const Console& console) {
   const auto& partition = options.partition;
   const Index count = share.extent(mode_of(side));
-  require_same_files(comm, {partition_file_of(partition)});
+  tasks::require_same_files(comm, {partition_file_of(partition)});
   if (!partition_file_of(partition).empty())
     return ListedRows{{}, collectively(comm, [&] {
                         return io::read_partition(partition, {0, count, count, comm.size()});
                       })};
   if (comm.size() == 1) return RowBlocks{{0}, {0}};
   if (partition == "hypergraph") {
-    auto kept = partition_or_reuse(comm, share, options.cache,
-                                   completion_partition_options(side, comm.size(), options.seed));
+    auto kept = tasks::partition_or_reuse(
+        comm, share, options.cache, tasks::completion_partition_options(side, comm.size(), options.seed));
     if (!kept.notice.empty()) console.warn(kept.notice);
     return ListedRows{{}, std::move(kept.parts)};
   }
@@ -115,7 +116,7 @@ TestRatings load_test(const Comm& comm, const std::string& path, InputOptions op
     TestRatings result{SparseTensor<double>(extents), 0};
     if (comm.rank() != 0) return result;
     const io::IndexSpace space(extents, training.labels, io::IndexSpace::Unknown::leave_out);
-    auto read = read_options(options, space);
+    auto read = tasks::read_options(load_options(options), space);
     const bool has_names = !training.labels[0].empty() || !training.labels[1].empty();
     if (!has_names && !read.index_base) read.index_base = training.index_base;
     const io::CoordinateFile file(path, read);
@@ -149,7 +150,7 @@ SideOwners own_sides(const Comm& comm, const SparseTensor<double>& share, const 
 template <class Real>
 EarlierTraining<Real> load_earlier(const Comm& comm, const std::string& directory,
                                    const io::LoadedTensor& training, const CompletionOptions& options) {
-  require_same_files(comm, {directory});
+  tasks::require_same_files(comm, {directory});
   return collectively(comm, [&] {
     auto stored = io::read_rating_model<Real>(directory);
     const auto& model = stored.model;

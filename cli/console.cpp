@@ -13,13 +13,27 @@
 #include "polyad/base/log.hpp"
 #include "polyad/base/printable.hpp"
 #include "polyad/comm/collective.hpp"
+#include "polyad/tasks/detail/output_files.hpp"
 
 namespace polyad::cli {
 namespace {
 
-Progress::Style progress_style(const Comm& comm, const CommonOptions& options) {
-  if (options.quiet || comm.rank() != 0) return Progress::Style::silent;
-  return Progress::style_for(stderr);
+std::shared_ptr<Progress> progress_of(const Comm& comm, const CommonOptions& options) {
+  const bool is_silent = options.quiet || comm.rank() != 0;
+  return std::make_shared<Progress>(is_silent ? Progress::Style::silent : Progress::style_for(stderr));
+}
+
+void show(const Message& message, bool quiet) {
+  const bool is_note = message.kind == Message::Kind::note;
+  if (is_note && quiet) return;
+  write_log(stderr, fmt::format("polyad: {}: {}\n", is_note ? "note" : "warning", printable(message.text)));
+}
+
+ContextOptions context_options(const CommonOptions& options) {
+  ContextOptions context;
+  context.on_message = [quiet = options.quiet](const Message& message) { show(message, quiet); };
+  context.option_names = command_line_name;
+  return context;
 }
 
 }  // namespace
@@ -34,7 +48,7 @@ Console::Console(const Comm& comm, const CommonOptions& options, FilePlan plan, 
     : comm_(comm),
       options_(options),
       words_(options.json == "-" ? Words::to_standard_error : words),
-      progress_(progress_style(comm, options)) {
+      context_(comm, context_options(options), progress_of(comm, options)) {
   start_threads(comm, options.threads);
   if (options.json != "-") plan.writes("--json", options.json);
   collectively(comm, [&] {
@@ -54,25 +68,27 @@ void Console::say(const std::string& text) const {
 }
 
 void Console::warn(const std::string& text) const {
-  if (comm_.rank() == 0) write_log(stderr, fmt::format("polyad: warning: {}\n", printable(text)));
+  context_.warn(text);
 }
 
 void Console::note(const std::string& text) const {
-  if (comm_.rank() == 0 && !options_.quiet)
-    write_log(stderr, fmt::format("polyad: note: {}\n", printable(text)));
+  context_.note(text);
 }
 
 void Console::result(const nlohmann::ordered_json& json) const {
+  result(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+void Console::result(const std::string& json) const {
   if (options_.json.empty()) return;
   collectively(comm_, [&] {
     if (comm_.rank() != 0) return;
-    const std::string text =
-        json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    const std::string text = json + "\n";
     if (options_.json == "-") {
       print(printable_json(text));
       return;
     }
-    write_text(options_.json, text);
+    tasks::write_text(options_.json, text);
   });
 }
 

@@ -8,6 +8,7 @@
 #include "cli/file_plan.hpp"
 #include "polyad/base/progress.hpp"
 #include "polyad/comm/comm.hpp"
+#include "polyad/tasks/context.hpp"
 
 namespace polyad::cli {
 
@@ -39,13 +40,16 @@ class Console {
   void note(const std::string& text) const;
   // Hands over the result where --json says. Collective: all processes learn when it cannot be written.
   void result(const nlohmann::ordered_json& json) const;
-  Progress& progress() { return progress_; }
+  void result(const std::string& json) const;
+  // Where the tasks of the command run, with messages and progress shown here.
+  const Context& context() const { return context_; }
+  Progress& progress() { return context_.progress(); }
 
  private:
   Comm comm_;
   CommonOptions options_;
   Words words_;
-  Progress progress_;
+  Context context_;
 };
 
 }  // namespace polyad::cli

@@ -7,8 +7,7 @@
 #include "cli/console.hpp"
 #include "cli/output.hpp"
 #include "polyad/comm/process_grid.hpp"
-#include "polyad/io/label_files.hpp"
-#include "polyad/io/read_tensor.hpp"
+#include "polyad/tasks/load.hpp"
 
 namespace polyad::cli {
 
@@ -28,35 +27,20 @@ void add_coordinate_options(CLI::App& command, InputOptions& options);
 // Those that were given, as another command takes them: {"--dims", "30x24x659"}.
 std::vector<std::string> given_options(const InputOptions& options);
 
-// What they mean to the reader. Throws Error{bad_option}.
-io::ReadOptions read_options(const InputOptions& options);
-// The same for coordinates of a model.
-io::ReadOptions read_options(const InputOptions& options, const io::IndexSpace& space);
+// What they mean. Throws Error{bad_option}.
+LoadOptions load_options(const InputOptions& options);
 std::vector<Index> parse_dims(const std::string& text, const std::string& option);
 // The same for the grid of processes that --grid gives.
 GridShape parse_grid_shape(const std::string& text);
 
-// Reads the tensor: every process its share, under the dims of the whole; and the labels, from the file
-// itself, from --labels, or from beside it. Warns of what the reader noticed. Collective.
-io::LoadedTensor load(const Comm& comm, const InputOptions& options, Console& console);
-// Adds the labels of a tensor that was read from `options.path`: those that --labels names, and for modes
-// that have none yet those in its label files. Returns notes on where they come from.
-std::vector<std::string> add_labels(io::LoadedTensor& loaded, const InputOptions& options);
-
-// What has labels: a tensor or a model, with its dims and the labels that it carries itself.
-struct Labelled {
-  std::string kind;
-  io::LabelPlace place;
-  std::vector<Index> extents;
-  std::vector<ModeLabels> labels;  // one per mode
-};
-// The labels to use instead of its own: those that --labels names, else those in its label files where it has
-// none. Entries are empty where there is nothing better.
-io::FoundLabels labels_for(const Labelled& owner, const InputOptions& options);
+// Reads the tensor: see polyad::load. Collective.
+io::LoadedTensor load(const InputOptions& options, Console& console);
 
 // Plans to read the files that --labels names; and those with the tensor and the label files beside it.
 void plan_labels(FilePlan& plan, const InputOptions& options);
 FilePlan plan_input(const InputOptions& options);
+// Plans to read the partitions that are cached, so that no output takes the place of one.
+void plan_cache(FilePlan& plan, const std::string& cache);
 
 // Says how many duplicate coordinates were added up, if there were any.
 void warn_of_duplicates(const Console& console, const InputOptions& options, Index count);

@@ -8,8 +8,8 @@
 #include <new>
 #include <string>
 
-#include "cli/agreement.hpp"
 #include "cli/commands.hpp"
+#include "cli/option_text.hpp"
 #include "cli/standard_streams.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/log.hpp"
@@ -18,6 +18,8 @@
 #include "polyad/base/unfinished_paths.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
+#include "polyad/tasks/detail/agreement.hpp"
+#include "polyad/version.hpp"
 
 namespace {
 
@@ -62,7 +64,7 @@ int end_of_parsing(const CLI::App& app, const CLI::ParseError& stop, const polya
 
 // Some errors have a table; the name of a file is on one line whatever it is.
 std::string sentence(const polyad::Error& error) {
-  const std::string text = error.what(), &file = error.input().file;
+  const std::string text = error.text(polyad::cli::command_line_name), &file = error.input().file;
   if (!text.starts_with(file)) return polyad::printable_lines(text);
   return polyad::printable(file) + polyad::printable_lines(text.substr(file.size()));
 }
@@ -128,7 +130,7 @@ int run(int argc, char** argv, polyad::Runtime& runtime, const polyad::Comm& com
   polyad::cli::add_doctor(app, comm);
   refuse_empty_values(app);
   try {
-    polyad::cli::require_same_command(comm, argc, argv);
+    polyad::tasks::require_same_command(comm, argc, argv);
     runtime.watch(polyad::collectively(comm, timeout_setting));
     app.parse(argc, argv);
   } catch (const CLI::ParseError& stop) {

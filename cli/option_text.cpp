@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -21,6 +22,17 @@ void add_cache_option(CLI::App& command, std::string& folder) {
   command.add_option("--cache", folder,
                      "The folder where partitions of hypergraphs are cached (else polyad/partitions in "
                      "$XDG_CACHE_HOME or ~/.cache)");
+}
+
+std::string command_line_name(const std::string& field) {
+  static const std::map<std::string, std::string> others{
+      {"max_memory_bytes", "memory"}, {"max_iterations", "iters"},    {"tolerance", "tol"},
+      {"nonnegative", "nonneg"},      {"scheme", "distribution"},     {"num_free_primes", "grid-primes"},
+      {"row_rule", "row-owners"},     {"is_replicated", "replicate"}, {"partition_file", "partition"}};
+  const auto other = others.find(field);
+  std::string name = "--" + (other == others.end() ? field : other->second);
+  std::ranges::replace(name, '_', '-');
+  return name;
 }
 
 std::vector<int> parse_modes(const std::string& text) {

@@ -25,6 +25,9 @@ CLI::Validator in_range(Number least, Number most) {
 // --cache, of every command that caches partitions.
 void add_cache_option(CLI::App& command, std::string& folder);
 
+// What the command line calls a field of an options struct of the library: "max_memory_bytes" is --memory.
+std::string command_line_name(const std::string& field);
+
 // "2,1,3", from 1 as in files; -1 for what is no mode.
 std::vector<int> parse_modes(const std::string& text);
 

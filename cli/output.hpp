@@ -16,15 +16,8 @@ namespace polyad::cli {
 std::vector<std::filesystem::path> save(const std::filesystem::path& path, const io::LoadedTensor& loaded,
                                         const io::WriteOptions& options, Console& console);
 
-// Writes a whole text, under its name only when it is complete.
-void write_text(const std::filesystem::path& path, const std::string& text);
-
 // --force: files that exist may be replaced by outputs that take the place of data.
 void add_force_option(CLI::App& command, bool& force);
 io::Existing existing(bool force);
-
-// Throws Error{resource} when an output of about so many bytes does not fit on its file system, as far as
-// that is known. `what` says what would be written, as in "--out would write about".
-void require_space(const std::filesystem::path& path, double bytes, const std::string& what);
 
 }  // namespace polyad::cli

@@ -4,10 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/machine_file.hpp"
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
-#include "cli/partition_cache.hpp"
 #include "polyad/algo/sgd_completion.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
@@ -17,6 +15,10 @@
 #include "polyad/io/partition_file.hpp"
 #include "polyad/report/completion_plan_page.hpp"
 #include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/partition_cache.hpp"
+#include "polyad/version.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -58,9 +60,9 @@ class Partitions {
 
   SidePartition of_hypergraph(RatingSide side) const {
     return {side, "hypergraph", [this, side](int num_parts) {
-              auto how = completion_partition_options(side, num_parts, args_.seed);
+              auto how = tasks::completion_partition_options(side, num_parts, args_.seed);
               how.hypergraph.most_seconds = args_.seconds;
-              auto kept = partition_and_keep(x_, args_.cache, how);
+              auto kept = tasks::partition_and_keep(x_, args_.cache, how);
               if (!kept.notice.empty()) console_.warn(kept.notice);
               return ListedRows{{}, std::move(kept.parts)};
             }};
@@ -83,7 +85,7 @@ std::vector<RatingSide> sides_of(const CompletionPlanArgs& args) {
 
 void plan_for_completion(const Comm& comm, const InputOptions& input, const CompletionPlanArgs& args,
                          Console& console) {
-  const auto machine = load_machine(comm);
+  const auto machine = tasks::load_machine(comm);
   CompletionPlanRun run;
   for (const Index count : parse_numbers(args.processes, "--processes", max_processes, max_counts))
     run.options.process_counts.push_back(int(count));
@@ -91,7 +93,7 @@ void plan_for_completion(const Comm& comm, const InputOptions& input, const Comp
     for (const Index count : parse_numbers(args.sync, "--sync", max_processes, max_counts))
       run.options.sub_epochs.push_back(int(count));
   Stopwatch watch;
-  const auto loaded = load(comm, input, console);
+  const auto loaded = load(input, console);
   require_ratings(loaded, input.path, {sizeof(int), 1});  // an owner for each
   run.load_seconds = watch.lap();
   auto ratings = loaded.tensor;
@@ -117,7 +119,7 @@ void plan_for_completion(const Comm& comm, const InputOptions& input, const Comp
   run.peak_memory_bytes = peak_memory_bytes();
   console.say(completion_plan_text(run));
   if (!args.page.empty()) {
-    write_text(args.page, completion_plan_page(run, "polyad " POLYAD_VERSION));
+    tasks::write_text(args.page, completion_plan_page(run, "polyad " POLYAD_VERSION));
     console.say(args.page + ": a page to look at");
   }
   console.result(completion_plan_json(run));

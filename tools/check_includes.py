@@ -5,6 +5,7 @@
 - Only polyad/comm/mpi_comm.hpp includes <mpi.h>, and only polyad/comm/ and the files in MPI_PROGRAMS, which use MPI
   themselves, include that; and one file includes <zoltan.h>, which brings <mpi.h> along.
 - Nobody outside cli/ includes headers of cli/.
+- Public headers, listed in polyad/public_headers.txt, include no other headers of the library.
 
 Prints file:line for every violation; exit code 1 when there is one.
 """
@@ -26,6 +27,9 @@ MAY_SEE: dict[str, set[str]] = {
     "algo": {"base", "tensor", "comm", "kernels", "dist"},
     "report": {"base", "tensor", "hypergraph", "dist", "algo"},
 }
+MAY_SEE["tasks"] = set(MAY_SEE)
+ROOT_HEADERS = {"polyad.hpp", "version.hpp"}  # the second is generated
+PUBLIC_HEADERS = Path("polyad/public_headers.txt")
 FOLDERS = ["polyad", "cli", "tests", "bench", "examples", "python"]
 ZOLTAN = Path("polyad/hypergraph/zoltan_partition.cpp")  # an outside partitioner: it gets MPI_COMM_SELF and sends nothing
 MPI_HEADER = Path("polyad/comm/mpi_comm.hpp")
@@ -36,6 +40,8 @@ INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 def library_faults(path: Path, quote: str, included: Path) -> Iterator[str]:
     """What is wrong with an include in a file of polyad/; paths are relative to the root."""
+    if path.parts[1] in ROOT_HEADERS:
+        return
     if len(path.parts) < 3 or path.parts[1] not in MAY_SEE:
         yield f"{path.parts[1]} is no room of the library; tools/check_includes.py lists them"
         return
@@ -45,6 +51,8 @@ def library_faults(path: Path, quote: str, included: Path) -> Iterator[str]:
             yield f'write "polyad/<room>/..." to include a file of the library, not "{included}"'
         return
     other = included.parts[1]
+    if other in ROOT_HEADERS:
+        return
     if other != room and other not in MAY_SEE[room]:
         yield f"{room} may not include {other}"
 
@@ -62,13 +70,24 @@ def faults(path: Path, quote: str, included: Path) -> Iterator[str]:
         yield "only cli/ may include headers of cli/"
 
 
+def public_faults(path: Path, included: Path, public: set[Path]) -> Iterator[str]:
+    """A public header is installed, so all that it includes must be."""
+    if path in public and included.parts[0] == "polyad" and included not in public and included.name != "version.hpp":
+        yield f"is a public header and includes {included}, which {PUBLIC_HEADERS} does not list"
+
+
 def faults_below(root: Path) -> Iterator[str]:
     files = [f for folder in FOLDERS for f in sorted((root / folder).rglob("*")) if f.suffix in SUFFIXES]
+    public = {Path(line) for line in (root / PUBLIC_HEADERS).read_text(encoding="utf-8").split()}
+    for header in sorted(public):
+        if not (root / header).exists():
+            yield f"{PUBLIC_HEADERS}: {header} does not exist"
     for file in files:
         path = file.relative_to(root)
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             if match := INCLUDE.match(line):
-                for fault in faults(path, match[1], Path(match[2])):
+                included = Path(match[2])
+                for fault in [*faults(path, match[1], included), *public_faults(path, included, public)]:
                     yield f"{path}:{number}: {fault}"
 
 

@@ -129,7 +129,7 @@ class ComponentSweep {
     return result;
   }
 
-  DecomposeOptions options_for(Index num_components) const {
+  CpRunOptions options_for(Index num_components) const {
     auto options = options_.decompose;
     options.als.num_components = num_components;
     options.extra_bytes += kept_bytes(num_components);
@@ -146,7 +146,7 @@ class ComponentSweep {
            core_bytes(num_components, x_.tensor.order());
   }
 
-  static CpAlsOptions als_options(const DecomposeOptions& options, int start) {
+  static CpAlsOptions als_options(const CpRunOptions& options, int start) {
     auto als = options.als;
     als.seed += std::uint64_t(start);
     return als;

@@ -13,7 +13,7 @@ struct ComponentSweepOptions {
   int num_starts = 3;                        // with the seeds als.seed, als.seed + 1, ...
   double held_out = 0.05;                    // fraction of the nonzeros; 0: none
   // But for the number of components. Models are compared, so they iterate longer than one alone would.
-  DecomposeOptions decompose = {.als = {{.max_iterations = 200, .tolerance = 1e-6}}};
+  CpRunOptions decompose = {.als = {{.max_iterations = 200, .tolerance = 1e-6}}};
 };
 
 struct ComponentSweepResult {

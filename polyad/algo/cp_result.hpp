@@ -1,9 +1,9 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <vector>
 
+#include "polyad/algo/cp_options.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/comm.hpp"
 #include "polyad/dist/row_exchange.hpp"
@@ -13,21 +13,6 @@ namespace polyad {
 
 // What every method for a CP decomposition is told, and what it gives back.
 
-struct CpOptions {
-  Index num_components = 16;
-  int max_iterations = 50;
-  double tolerance = 1e-5;  // stop when the fit moves by less
-  std::uint64_t seed = 1;   // the same start on any number of processes
-};
-
-struct CpProgress {
-  int iteration;
-  double fit, fit_change;
-};
-
-// Called on every process with the same values after each iteration; false stops the run.
-using CpObserver = std::function<bool(const CpProgress&)>;
-
 // What one round of folds and expands of all modes sent: counted, and as the distribution says. A round is an
 // iteration of cp_als, or an evaluation of cp_opt.
 struct Communication {
@@ -36,8 +21,6 @@ struct Communication {
   Index predicted_volume_words = 0;
   Index all_reduced_words = 0;  // rows of replicated modes, on each process; apart from the others
 };
-
-enum class StopReason { converged, iteration_limit, observer };
 
 template <class Real>
 struct CpResult {

@@ -19,7 +19,7 @@
 namespace polyad {
 namespace {
 
-[[noreturn]] void refuse(const std::vector<FormatOption>& options, const DecomposeOptions& wanted) {
+[[noreturn]] void refuse(const std::vector<FormatOption>& options, const CpRunOptions& wanted) {
   throw Error(Errc::resource,
               fmt::format("the decomposition does not fit into {} in format {}; predicted are\n{}",
                           with_prefix(double(wanted.max_bytes), "B"), wanted.format, format_table(options)));
@@ -69,7 +69,7 @@ NonzeroShapes measure_shapes(const Comm& comm, const LocalNonzeros<Real>& x) {
 template <class Real>
 class FormatLister {
  public:
-  FormatLister(const NonzeroShapes& shapes, const DecomposeOptions& options)
+  FormatLister(const NonzeroShapes& shapes, const CpRunOptions& options)
       : shapes_(shapes), options_(options), n_(padded_components(options.als.num_components)) {}
 
   // From the whole tensor, so that it is the same however that is distributed.
@@ -133,7 +133,7 @@ class FormatLister {
   }
 
   const NonzeroShapes& shapes_;
-  const DecomposeOptions& options_;
+  const CpRunOptions& options_;
   Index n_;
 };
 
@@ -149,7 +149,7 @@ void take_largest(const Comm& comm, std::vector<FormatOption>& formats) {
 
 // Collective.
 template <class Real>
-FormatChoice choose_for(const Comm& comm, const NonzeroShapes& shapes, const DecomposeOptions& options) {
+FormatChoice choose_for(const Comm& comm, const NonzeroShapes& shapes, const CpRunOptions& options) {
   const FormatLister<Real> lister(shapes, options);
   auto formats = lister.list(lister.mode_order());
   if (options.format != "auto" &&
@@ -178,7 +178,7 @@ std::vector<LocalTensor<Real>> build_locals(std::vector<SparseTensor<Real, Local
 }  // namespace
 
 template <class Real>
-FormatChoice suggest_format(SparseTensor<double> x, const DecomposeOptions& options) {
+FormatChoice suggest_format(SparseTensor<double> x, const CpRunOptions& options) {
   std::vector<SparseTensor<double>> whole;
   whole.push_back(std::move(x));
   const auto nonzeros = localise<Real>(Comm::self(), std::move(whole), {});
@@ -186,7 +186,7 @@ FormatChoice suggest_format(SparseTensor<double> x, const DecomposeOptions& opti
 }
 
 template <class Real>
-LocalNonzeros<Real> TensorPreparer<Real>::sort(const DecomposeOptions& options, Progress& progress) {
+LocalNonzeros<Real> TensorPreparer<Real>::sort(const CpRunOptions& options, Progress& progress) {
   const Distribution none;
   const auto& distribution = distribution_ != nullptr ? *distribution_ : none;
   auto moved = timings_.measure("distribute", [&] {
@@ -227,7 +227,7 @@ bool TensorPreparer<Real>::is_built_for(const FormatOption& chosen) const {
 // later, with a table of what each format would need. Collective.
 template <class Real>
 void TensorPreparer<Real>::check_sorting(const std::vector<SparseTensor<double>>& moved,
-                                         const DecomposeOptions& options) const {
+                                         const CpRunOptions& options) const {
   const Index bytes = comm_.all_reduce(program_bytes() + moved_bytes_ + options.extra_bytes, Reduce::max);
   constexpr Index little = Index(64) << 20;
   if (options.max_bytes == 0 || bytes <= std::max(options.max_bytes, program_bytes() + little)) return;
@@ -242,7 +242,7 @@ void TensorPreparer<Real>::check_sorting(const std::vector<SparseTensor<double>>
 }
 
 template <class Real>
-PreparedTensor<Real>& TensorPreparer<Real>::prepare(const DecomposeOptions& options, Progress& progress) {
+PreparedTensor<Real>& TensorPreparer<Real>::prepare(const CpRunOptions& options, Progress& progress) {
   timings_ = {};
   std::optional<LocalNonzeros<Real>> x;
   if (!shapes_) x = sort(options, progress);
@@ -275,7 +275,7 @@ PreparedTensor<Real>& TensorPreparer<Real>::prepare(const DecomposeOptions& opti
 }
 
 template <class Real>
-PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const DecomposeOptions& options,
+PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const CpRunOptions& options,
                              Progress& progress, const Distribution& distribution) {
   TensorPreparer<Real> preparer(
       comm, [&] { return std::move(share); }, &distribution);
@@ -283,8 +283,7 @@ PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const
 }
 
 template <class Real>
-CpResult<Real> decompose(const PreparedTensor<Real>& x, const DecomposeOptions& options,
-                         const CpObserver& observe) {
+CpResult<Real> run_cp(const PreparedTensor<Real>& x, const CpRunOptions& options, const CpObserver& observe) {
   if (options.method == Method::opt) return cp_opt<Real>(x.tensor, options.als, observe);
   return cp_als<Real>(x.tensor, x.chosen.plan, options.als, observe);
 }
@@ -298,16 +297,15 @@ std::string format_table(const std::vector<FormatOption>& options) {
   return text;
 }
 
-template FormatChoice suggest_format<float>(SparseTensor<double>, const DecomposeOptions&);
-template FormatChoice suggest_format<double>(SparseTensor<double>, const DecomposeOptions&);
-template PreparedTensor<float> prepare(const Comm&, SparseTensor<double>, const DecomposeOptions&, Progress&,
+template FormatChoice suggest_format<float>(SparseTensor<double>, const CpRunOptions&);
+template FormatChoice suggest_format<double>(SparseTensor<double>, const CpRunOptions&);
+template PreparedTensor<float> prepare(const Comm&, SparseTensor<double>, const CpRunOptions&, Progress&,
                                        const Distribution&);
-template PreparedTensor<double> prepare(const Comm&, SparseTensor<double>, const DecomposeOptions&, Progress&,
+template PreparedTensor<double> prepare(const Comm&, SparseTensor<double>, const CpRunOptions&, Progress&,
                                         const Distribution&);
 template class TensorPreparer<float>;
 template class TensorPreparer<double>;
-template CpResult<float> decompose(const PreparedTensor<float>&, const DecomposeOptions&, const CpObserver&);
-template CpResult<double> decompose(const PreparedTensor<double>&, const DecomposeOptions&,
-                                    const CpObserver&);
+template CpResult<float> run_cp(const PreparedTensor<float>&, const CpRunOptions&, const CpObserver&);
+template CpResult<double> run_cp(const PreparedTensor<double>&, const CpRunOptions&, const CpObserver&);
 
 }  // namespace polyad

@@ -12,12 +12,7 @@
 
 namespace polyad {
 
-enum class Method {
-  als,  // alternating least squares: cp_als
-  opt   // all factors at once: cp_opt
-};
-
-struct DecomposeOptions {
+struct CpRunOptions {
   Method method = Method::als;
   CpAlsOptions als;                  // those that are not of als only are for every method
   std::string format = "auto";       // or one of format_names()
@@ -35,7 +30,7 @@ struct FormatChoice {
 
 // What `prepare` would choose for this tensor, without building it.
 template <class Real>
-FormatChoice suggest_format(SparseTensor<double> x, const DecomposeOptions& options);
+FormatChoice suggest_format(SparseTensor<double> x, const CpRunOptions& options);
 
 // A tensor made ready for iterations: what was chosen, among what, and the tensor in that form.
 template <class Real>
@@ -52,7 +47,7 @@ struct PreparedTensor {
 // builds. Without a distribution, as on one process, all stays where it is. Throws Error{resource}, with a
 // table of what would fit, when nothing that was asked for fits the memory. Collective.
 template <class Real>
-PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const DecomposeOptions& options,
+PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const CpRunOptions& options,
                              Progress& progress, const Distribution& distribution = {});
 
 // What the nonzeros that a process holds are like: all that a choice of format depends on.
@@ -77,14 +72,14 @@ class TensorPreparer {
       : comm_(std::move(comm)), make_share_(std::move(make_share)), distribution_(distribution) {}
 
   // What the function above returns. It stays here, so that its values can be changed. Collective.
-  PreparedTensor<Real>& prepare(const DecomposeOptions& options, Progress& progress);
+  PreparedTensor<Real>& prepare(const CpRunOptions& options, Progress& progress);
   PreparedTensor<Real>& prepared() { return *prepared_; }
   const PreparedTensor<Real>& prepared() const { return *prepared_; }
   int num_builds() const { return num_builds_; }
 
  private:
-  LocalNonzeros<Real> sort(const DecomposeOptions& options, Progress& progress);
-  void check_sorting(const std::vector<SparseTensor<double>>& moved, const DecomposeOptions& options) const;
+  LocalNonzeros<Real> sort(const CpRunOptions& options, Progress& progress);
+  void check_sorting(const std::vector<SparseTensor<double>>& moved, const CpRunOptions& options) const;
   bool is_built_for(const FormatOption& chosen) const;
 
   Comm comm_;
@@ -100,8 +95,8 @@ class TensorPreparer {
 
 // By the method that the tensor was prepared for. Collective.
 template <class Real>
-CpResult<Real> decompose(const PreparedTensor<Real>& x, const DecomposeOptions& options,
-                         const CpObserver& observe = {});
+CpResult<Real> run_cp(const PreparedTensor<Real>& x, const CpRunOptions& options,
+                      const CpObserver& observe = {});
 
 // A line per option: predicted time and memory.
 std::string format_table(const std::vector<FormatOption>& options);

@@ -40,7 +40,7 @@ CpAlsOptions round_options(const CpAlsOptions& options, int iterations_done) {
 }  // namespace
 
 template <class Real>
-void TrainingTensor<Real>::prepare(const DecomposeOptions& options, Progress& progress) {
+void TrainingTensor<Real>::prepare(const CpRunOptions& options, Progress& progress) {
   const int builds_before = num_builds();
   preparer_.prepare(options, progress);
   if (num_builds() > builds_before) places_.emplace(tensor().local(0), held_out_.cells);

@@ -16,7 +16,7 @@ class TrainingTensor {
       : held_out_(held_out), preparer_(comm, [&] { return expand_without(x, held_out); }) {}
 
   // Must come before all that follows, and again for other options: see TensorPreparer.
-  void prepare(const DecomposeOptions& options, Progress& progress);
+  void prepare(const CpRunOptions& options, Progress& progress);
   int num_builds() const { return preparer_.num_builds(); }
 
   // In the units of the held-out values.

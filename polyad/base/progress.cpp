@@ -13,14 +13,13 @@
 #include <system_error>
 
 #include "polyad/base/log.hpp"
-
 #include "polyad/base/printable.hpp"
 
 namespace polyad {
 namespace {
 
 constexpr double first_show = 1.0;  // seconds: shorter phases are not worth a word
-constexpr double terminal_interval = 0.1, log_interval = 5.0;
+constexpr double quick_interval = 0.1, log_interval = 5.0;
 constexpr int bar_width = 24;
 
 std::string duration(double seconds) {
@@ -61,6 +60,9 @@ std::string progress_line(const std::string& phase, Index done, Index total, con
   return line;
 }
 
+Progress::Progress(ProgressFn show)
+    : style_(show ? Style::callback : Style::silent), callback_(std::move(show)) {}
+
 Progress::Style Progress::style_for(std::FILE* out) {
   return isatty(fileno(out)) != 0 ? Style::terminal : Style::log;
 }
@@ -83,16 +85,20 @@ void Progress::keep_showing(const std::stop_token& stop) noexcept try {
   std::mutex mutex;
   std::condition_variable_any wake;
   std::unique_lock lock(mutex);
-  double wait = first_show;
+  double wait = style_ == Style::callback ? quick_interval : first_show;
   while (!wake.wait_for(lock, stop, std::chrono::duration<double>(wait),
                         [&] { return stop.stop_requested(); })) {
     show();
-    wait = style_ == Style::terminal ? terminal_interval : log_interval;
+    wait = style_ == Style::log ? log_interval : quick_interval;
   }
 } catch (const std::exception&) {  // as when memory runs out: progress ends, the work does not
 }
 
 void Progress::show() {
+  if (style_ == Style::callback) {
+    callback_({phase_, done_, total_, unit_, watch_.seconds()});
+    return;
+  }
   const std::string line = progress_line(phase_, done_, total_, unit_, watch_.seconds());
   if (style_ == Style::log) {
     write_log(out_, line + "\n");

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -10,15 +11,27 @@
 
 namespace polyad {
 
+// How far a phase of the work has come.
+struct ProgressState {
+  std::string phase;          // "reading x.tns"
+  Index done = 0, total = 0;  // steps; total is 0 where their number is not known
+  std::string unit;           // of the steps: "B", "iterations"
+  double seconds = 0;         // since the phase began
+};
+// Called every tenth of a second during phases that take longer, by a thread of its own.
+using ProgressFn = std::function<void(const ProgressState&)>;
+
 // Tells a person that work is going on: on a terminal a bar with rate and time left, redrawn in place;
 // in a log a plain line every few seconds. Phases under a second stay silent. A thread of its own does
 // the telling, so that phases that cannot count their steps are told of too. advance() may be called by
 // all threads; the rest by one. What cannot be written or shown is left out: see write_log.
 class Progress {
  public:
-  enum class Style { silent, terminal, log };
+  enum class Style { silent, terminal, log, callback };
 
   explicit Progress(Style style = Style::silent, std::FILE* out = stderr) : style_(style), out_(out) {}
+  // Calls a function instead of writing; an empty one: silent.
+  explicit Progress(ProgressFn show);
   ~Progress() { finish(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -45,7 +58,8 @@ class Progress {
   void show();
 
   Style style_;
-  std::FILE* out_;
+  std::FILE* out_ = stderr;
+  ProgressFn callback_;
   std::string phase_, unit_;
   Index total_ = 0;
   std::atomic<Index> done_ = 0;

@@ -8,13 +8,6 @@
 namespace polyad {
 namespace {
 
-// What was given to the constructor as message: what() begins with the position, which the constructor
-// would put there a second time.
-std::string message_of(const Error& error) {
-  const std::string position = Error(error.code(), "", error.input()).what();
-  return std::string(error.what()).substr(position.size());
-}
-
 std::string broadcast_text(const Comm& comm, const std::string& text, int root) {
   std::vector<char> letters(text.begin(), text.end());
   comm.broadcast(letters, root);
@@ -45,7 +38,7 @@ void throw_together(const Comm& comm, const std::optional<Error>& mine) {
 
   const Error error = mine.value_or(Error(Errc::internal, ""));  // only the culprit's is sent
   const Errc code = comm.broadcast(error.code(), culprit);
-  const std::string message = broadcast_text(comm, message_of(error), culprit);
+  const std::string message = broadcast_text(comm, error.message(), culprit);
   const std::string file = broadcast_text(comm, error.input().file, culprit);
   const std::int64_t line = comm.broadcast(error.input().line, culprit);
   throw Error(code, message, {file, line});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "polyad/comm/process_grid.hpp"
+#include "polyad/dist/distribution_options.hpp"
 #include "polyad/dist/layers.hpp"
 #include "polyad/dist/row_owners.hpp"
 #include "polyad/dist/slice_profile.hpp"
@@ -32,12 +33,6 @@ using NonzeroOwners = std::variant<OwnedBySlice, OwnedByCell, OwnedByList>;
 
 // [nonzero of the share]
 std::vector<int> owners_of(const NonzeroOwners& owners, const SparseTensor<double>& share);
-
-enum class Scheme { coarse, medium, fine };
-std::string to_string(Scheme scheme);
-
-// How rows are given to parts that touch them, where the distribution does not say.
-enum class RowRule { greedy, random };
 
 // Who multiplies which nonzero and who owns which row: a value. From it alone follows what is exchanged.
 struct Distribution {

@@ -10,27 +10,6 @@
 
 namespace polyad {
 
-// What is asked of a distribution; what is not said is chosen.
-struct DistributionOptions {
-  enum class Partition { any, block, random };
-  enum class GridRule {
-    fastest,    // of the candidates of seed 001 and SPLATT's, by predicted time
-    splatt,     // SPLATT's
-    predicted,  // seed 001's: the candidate with the most even layers
-  };
-
-  std::optional<Scheme> scheme;
-  bool allows_coarse = true;  // where no scheme is said
-  Partition partition = Partition::any;
-  std::optional<GridShape> grid;
-  GridRule grid_rule = GridRule::fastest;
-  int num_free_primes = 2;
-  std::optional<LayerPolicy> policy;
-  RowRule row_rule = RowRule::greedy;
-  std::uint64_t seed = 1;
-  std::optional<std::vector<bool>> is_replicated;  // [mode]
-};
-
 // "medium 2x2x1 nnz", "fine random".
 std::string describe(const Distribution& distribution);
 

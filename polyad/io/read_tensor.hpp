@@ -1,18 +1,9 @@
 #pragma once
 
+#include "polyad/io/loaded_tensor.hpp"
 #include "polyad/io/slab.hpp"
-#include "polyad/tensor/sparse_tensor.hpp"
 
 namespace polyad::io {
-
-// A tensor as it came from a file, with what is worth telling the user about it.
-struct LoadedTensor {
-  SparseTensor<double> tensor;
-  std::vector<ModeLabels> labels;  // one per mode; empty where indices have no names
-  TensorFormat format = TensorFormat::tns;
-  int index_base = 1;  // of the file, where it holds indices
-  std::vector<std::string> notes;
-};
 
 // Reading takes two steps, so that many processes can take part: each reads its share of the file;
 // together they merge the facts (and unite the labels) of all shares; each makes its slab a tensor.

@@ -134,7 +134,7 @@ std::string other_formats(const CpdRun& run, std::span<const FormatOption> optio
 }  // namespace
 
 template <class Real>
-CpdRun describe_run(const PreparedTensor<Real>& x, const DecomposeOptions& options,
+CpdRun describe_run(const PreparedTensor<Real>& x, const CpRunOptions& options,
                     const CpResult<Real>& result) {
   CpdRun run;
   run.dims = x.tensor.extents();
@@ -301,7 +301,7 @@ std::string cpd_text(const CpdRun& run, std::span<const FormatOption> options) {
   return text;
 }
 
-template CpdRun describe_run(const PreparedTensor<float>&, const DecomposeOptions&, const CpResult<float>&);
-template CpdRun describe_run(const PreparedTensor<double>&, const DecomposeOptions&, const CpResult<double>&);
+template CpdRun describe_run(const PreparedTensor<float>&, const CpRunOptions&, const CpResult<float>&);
+template CpdRun describe_run(const PreparedTensor<double>&, const CpRunOptions&, const CpResult<double>&);
 
 }  // namespace polyad

@@ -16,7 +16,7 @@ namespace polyad {
 struct CpdRun {
   std::vector<Index> dims;
   Index num_nonzeros = 0, num_duplicates = 0;
-  DecomposeOptions options;
+  CpRunOptions options;
   std::string precision;
   int processes = 1, threads = 1;
   FormatOption chosen;
@@ -46,8 +46,7 @@ struct CpdRun {
 
 // Fills in what the library's own results know; times are those of the slowest process. Collective.
 template <class Real>
-CpdRun describe_run(const PreparedTensor<Real>& x, const DecomposeOptions& options,
-                    const CpResult<Real>& result);
+CpdRun describe_run(const PreparedTensor<Real>& x, const CpRunOptions& options, const CpResult<Real>& result);
 // Fills in how the tensor was distributed over several processes.
 void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const PartLoads& loads,
                            const MachineModel& machine);

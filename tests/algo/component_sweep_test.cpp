@@ -101,7 +101,7 @@ TEST(TrainingTensor, replaces_guesses_where_they_are) {
 
 template <class Real>
 HeldOutFit<Real> fit_unseen(const CompactTensor<double>& x, const HeldOut& held_out,
-                            const DecomposeOptions& options) {
+                            const CpRunOptions& options) {
   const test::Threads one(1);
   Progress silent;
   TrainingTensor<Real> training(Comm::self(), x, held_out);

@@ -19,7 +19,7 @@ namespace {
 
 using test::squared_residual;
 
-DecomposeOptions options_of(const test::DistributedCase& c, int n) {
+CpRunOptions options_of(const test::DistributedCase& c, int n) {
   auto options = test::ten_iterations(c, n);
   if (n % 5 == 1) options.als.nonnegative.assign(c.extents.size(), true);
   return options;
@@ -30,7 +30,7 @@ struct Run {
   Kruskal<double> model;
 };
 
-Run run(const Comm& comm, const SparseTensor<double>& share, const DecomposeOptions& options,
+Run run(const Comm& comm, const SparseTensor<double>& share, const CpRunOptions& options,
         const Distribution& distribution) {
   Progress silent;
   const auto x = prepare<double>(comm, share, options, silent, distribution);

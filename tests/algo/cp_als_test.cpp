@@ -86,7 +86,7 @@ TEST(CpAls, gives_the_same_bits_when_it_runs_twice) {
 }
 
 // The iteration as ALGORITHMS writes it down: normalised columns, plain kernels.
-std::vector<double> textbook_fits(const SparseTensor<double>& x, const DecomposeOptions& options) {
+std::vector<double> textbook_fits(const SparseTensor<double>& x, const CpRunOptions& options) {
   const auto compacted = compact<double>(x);
   const auto& tensor = compacted.tensor;
   const Index n = options.als.num_components;
@@ -288,7 +288,7 @@ TEST(CpAls, does_not_lose_fit_when_there_are_more_components_than_the_data_suppo
 }
 
 // A decomposition in two parts, the second of which starts where the first ends.
-std::vector<double> fits_in_two_parts(const SparseTensor<double>& x, DecomposeOptions options, int first) {
+std::vector<double> fits_in_two_parts(const SparseTensor<double>& x, CpRunOptions options, int first) {
   Progress silent;
   const auto prepared = prepare<double>(Comm::self(), x, options, silent);
   auto als = options.als;

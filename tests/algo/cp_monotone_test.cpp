@@ -15,7 +15,7 @@ using test::Overfactored;
 
 // By the fits that are reported, to within the rounding of their own sums; where these tell more, by the
 // models.
-void expect_no_rise(const SparseTensor<double>& x, const DecomposeOptions& options,
+void expect_no_rise(const SparseTensor<double>& x, const CpRunOptions& options,
                     const std::vector<double>& fits) {
   constexpr double bound = 1e-12;
   EXPECT_LE(largest_rise(fits), 10 * bound) << options.format;

@@ -20,7 +20,7 @@ std::vector<test::DistributedCase> cases() {
   return cases;
 }
 
-DecomposeOptions options_of(const test::DistributedCase& c, int n) {
+CpRunOptions options_of(const test::DistributedCase& c, int n) {
   auto options = test::ten_iterations(c, n);
   options.method = Method::opt;
   return options;

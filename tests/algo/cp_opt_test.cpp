@@ -14,8 +14,7 @@ namespace {
 
 using test::decompose;
 
-DecomposeOptions options_for(Index num_components, int iterations, double tolerance = 0,
-                             std::uint64_t seed = 1) {
+CpRunOptions options_for(Index num_components, int iterations, double tolerance = 0, std::uint64_t seed = 1) {
   auto options = test::options_for(num_components, iterations, tolerance, seed);
   options.method = Method::opt;
   return options;

@@ -40,8 +40,7 @@ inline double plain_fit(const SparseTensor<double>& x, const Kruskal<double>& mo
 // Plants five components and expects that the best of several starts finds them; inspect(result) sees each.
 // The seed of the options is not used.
 template <class Inspect>
-void expect_recovery(const std::vector<Index>& dims, DecomposeOptions options, int num_seeds,
-                     Inspect inspect) {
+void expect_recovery(const std::vector<Index>& dims, CpRunOptions options, int num_seeds, Inspect inspect) {
   const auto planted =
       generate_planted({.dims = dims, .num_nonzeros = 8000, .num_components = 5, .noise = 0.01, .seed = 4});
   double best_fit = -1, score = 0;
@@ -57,7 +56,7 @@ void expect_recovery(const std::vector<Index>& dims, DecomposeOptions options, i
   EXPECT_GT(score, 0.99) << "order " << dims.size();
   EXPECT_GT(best_fit, 0.97) << "order " << dims.size();
 }
-inline void expect_recovery(const std::vector<Index>& dims, const DecomposeOptions& options, int num_seeds) {
+inline void expect_recovery(const std::vector<Index>& dims, const CpRunOptions& options, int num_seeds) {
   expect_recovery(dims, options, num_seeds, [](const Decomposed&) {});
 }
 
@@ -79,13 +78,13 @@ struct DegenerateTensors {
 };
 
 template <class Real>
-void expect_finite_and_fits_at_most_one(const SparseTensor<double>& x, const DecomposeOptions& options) {
+void expect_finite_and_fits_at_most_one(const SparseTensor<double>& x, const CpRunOptions& options) {
   const auto result = decompose<Real>(x, options);
   expect_finite(result.model);
   for (const double fit : result.fits) EXPECT_LE(fit, 1) << options.format;
 }
 
-inline void expect_sensible(const DegenerateTensors& x, const DecomposeOptions& options) {
+inline void expect_sensible(const DegenerateTensors& x, const CpRunOptions& options) {
   for (const auto* tensor : x.all()) {
     expect_finite_and_fits_at_most_one<double>(*tensor, options);
     expect_finite_and_fits_at_most_one<float>(*tensor, options);

@@ -21,22 +21,22 @@ struct Decomposed {
 };
 
 template <class Real = double>
-Decomposed decompose(const SparseTensor<double>& x, const DecomposeOptions& options) {
+Decomposed decompose(const SparseTensor<double>& x, const CpRunOptions& options) {
   Progress silent;
   const auto prepared = prepare<Real>(Comm::self(), x, options, silent);
-  auto result = polyad::decompose<Real>(prepared, options);
+  auto result = run_cp<Real>(prepared, options);
   const auto model = gather_rows(prepared.tensor, std::move(result.model));
   return {with_all_rows(model, x.extents()), result.fit_trajectory, result.stop, result.max_condition};
 }
 
-inline DecomposeOptions options_for(Index num_components, int iterations, double tolerance = 0,
-                                    std::uint64_t seed = 1) {
-  DecomposeOptions options;
+inline CpRunOptions options_for(Index num_components, int iterations, double tolerance = 0,
+                                std::uint64_t seed = 1) {
+  CpRunOptions options;
   options.als = {{num_components, iterations, tolerance, seed}};
   return options;
 }
 
-inline double best_fit(const SparseTensor<double>& x, DecomposeOptions options, int num_seeds) {
+inline double best_fit(const SparseTensor<double>& x, CpRunOptions options, int num_seeds) {
   double best = -1;
   for (int seed = 1; seed <= num_seeds; ++seed) {
     options.als.seed = std::uint64_t(seed);

@@ -35,7 +35,7 @@ inline std::string format_of(int n) {
 }
 
 // For the n-th run.
-inline DecomposeOptions ten_iterations(const DistributedCase& c, int n) {
+inline CpRunOptions ten_iterations(const DistributedCase& c, int n) {
   auto options = options_for(c.num_components, 10, 0, std::uint64_t(n) + 1);
   options.format = format_of(n);
   return options;

@@ -43,7 +43,7 @@ struct Overfactored {
 
   Index rank;
   SparseTensor<double> tensor{{1, 1}};
-  DecomposeOptions options;
+  CpRunOptions options;
 };
 
 // Of the squared residual relative to the squared norm, from one iteration to the next.
@@ -56,7 +56,7 @@ inline double largest_rise(const std::vector<double>& fits) {
 
 // The same of the models themselves: |X - model| is added up place by place after each iteration. The fit
 // that is reported comes from Gram matrices, which large components that cancel each other make less exact.
-inline double largest_true_rise(const SparseTensor<double>& x, DecomposeOptions options) {
+inline double largest_true_rise(const SparseTensor<double>& x, CpRunOptions options) {
   std::vector<double> fits;
   const int num_iterations = options.als.max_iterations;
   for (options.als.max_iterations = 1; options.als.max_iterations <= num_iterations;

@@ -1,4 +1,4 @@
-#include "cli/stored_partition.hpp"
+#include "polyad/tasks/detail/stored_partition.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 #include "polyad/io/checksum.hpp"
 #include "polyad/io/output_file.hpp"
 
-namespace polyad::cli {
+namespace polyad::tasks {
 namespace {
 
 namespace fs = std::filesystem;
@@ -169,12 +169,13 @@ fs::path cache_folder(const std::string& asked_for) {
   return home.empty() ? home : home / ".cache" / "polyad" / "partitions";
 }
 
-void plan_cache(FilePlan& plan, const std::string& asked_for) {
+std::vector<fs::path> stored_partitions(const fs::path& folder) {
+  std::vector<fs::path> found;
+  if (folder.empty()) return found;
   std::error_code gone;
-  const auto folder = cache_folder(asked_for);
-  if (folder.empty()) return;
   for (fs::directory_iterator at(folder, gone), end; !gone && at != end; at.increment(gone))
-    if (is_cached_name(at->path())) plan.reads("a cached partition", at->path());
+    if (is_cached_name(at->path())) found.push_back(at->path());
+  return found;
 }
 
 fs::path file_of(const fs::path& folder, const PartitionKey& key) {
@@ -217,4 +218,4 @@ std::string store_partition(const fs::path& folder, const PartitionKey& key, std
   return "";
 }
 
-}  // namespace polyad::cli
+}  // namespace polyad::tasks

@@ -5,7 +5,7 @@
 
 #include "polyad/comm/comm.hpp"
 
-namespace polyad::cli {
+namespace polyad::tasks {
 
 // The processes of a run must have been started alike and must read the same files; otherwise they would wait
 // for each other for ever, or compute a result that belongs to no input. All functions here are collective
@@ -20,4 +20,4 @@ void require_same_command(const Comm& comm, int argc, const char* const* argv);
 // their reader, which names the reason; empty paths are skipped; of a directory all files are compared.
 void require_same_files(const Comm& comm, const std::vector<std::string>& paths);
 
-}  // namespace polyad::cli
+}  // namespace polyad::tasks

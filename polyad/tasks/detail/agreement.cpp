@@ -1,4 +1,4 @@
-#include "cli/agreement.hpp"
+#include "polyad/tasks/detail/agreement.hpp"
 
 #include <fmt/format.h>
 
@@ -15,8 +15,9 @@
 #include "polyad/comm/collective.hpp"
 #include "polyad/io/checksum.hpp"
 #include "polyad/io/input_file.hpp"
+#include "polyad/version.hpp"
 
-namespace polyad::cli {
+namespace polyad::tasks {
 namespace {
 
 namespace fs = std::filesystem;
@@ -162,4 +163,4 @@ void require_same_files(const Comm& comm, const std::vector<std::string>& paths)
   throw_together(comm, other_file(comm.rank(), mine, first));
 }
 
-}  // namespace polyad::cli
+}  // namespace polyad::tasks

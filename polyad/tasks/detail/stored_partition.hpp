@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/file_plan.hpp"
 #include "polyad/base/types.hpp"
 
-namespace polyad::cli {
+namespace polyad::tasks {
 
 // Partitions in a folder of the user, from which later runs take them. What is there is believed only if it
 // can have come from nobody but the user: the folder and the file belong to the user, and others may not
@@ -29,8 +28,8 @@ struct PartitionKey {
 // The folder that --cache names; else $XDG_CACHE_HOME/polyad/partitions or ~/.cache/polyad/partitions; empty
 // where there is neither.
 std::filesystem::path cache_folder(const std::string& asked_for);
-// Plans to read the partitions that are there, so that no output takes the place of one.
-void plan_cache(FilePlan& plan, const std::string& asked_for);
+// The partitions that are there.
+std::vector<std::filesystem::path> stored_partitions(const std::filesystem::path& folder);
 std::filesystem::path file_of(const std::filesystem::path& folder, const PartitionKey& key);
 
 struct StoredPartition {
@@ -44,4 +43,4 @@ StoredPartition read_stored_partition(const std::filesystem::path& folder, const
 std::string store_partition(const std::filesystem::path& folder, const PartitionKey& key,
                             std::span<const int> parts);
 
-}  // namespace polyad::cli
+}  // namespace polyad::tasks

@@ -1,4 +1,4 @@
-#include "cli/partition_cache.hpp"
+#include "polyad/tasks/detail/partition_cache.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,7 @@
 #include "polyad/comm/runtime.hpp"
 #include "polyad/dist/tensor_fingerprint.hpp"
 
-namespace polyad::cli {
+namespace polyad::tasks {
 namespace {
 
 // On one process all nonzeros, in the order of the processes that had them.
@@ -151,4 +151,4 @@ KeptPartition partition_and_keep(const SparseTensor<double>& x, const std::strin
   return {std::move(partition.parts), std::move(notice), true};
 }
 
-}  // namespace polyad::cli
+}  // namespace polyad::tasks

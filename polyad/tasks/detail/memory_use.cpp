@@ -1,4 +1,4 @@
-#include "cli/memory_use.hpp"
+#include "polyad/tasks/detail/memory_use.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,11 @@
 #include <span>
 #include <string>
 
+#include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/progress.hpp"
 
-namespace polyad::cli {
+namespace polyad::tasks {
 namespace {
 
 Index label_bytes(std::span<const ModeLabels> labels) {
@@ -25,10 +26,11 @@ Index label_bytes(std::span<const ModeLabels> labels) {
 
 }  // namespace
 
-void warn_of_memory(const Console& console, Index peak_bytes, Index max_bytes) {
+void warn_of_memory(const Context& context, Index peak_bytes, Index max_bytes) {
   if (max_bytes == 0 || peak_bytes <= max_bytes) return;
-  console.warn(fmt::format("a process took {} of memory, more than the {} that --memory allows",
-                           with_prefix(double(peak_bytes), "B"), with_prefix(double(max_bytes), "B")));
+  context.warn(fmt::format("a process took {} of memory, more than the {} that {} allows",
+                           with_prefix(double(peak_bytes), "B"), with_prefix(double(max_bytes), "B"),
+                           option_name("max_memory_bytes")));
 }
 
 Index bytes_beside(const io::LoadedTensor& loaded) {
@@ -42,4 +44,4 @@ Index bytes_of_reading() {
   return std::max<Index>(0, peak_memory_bytes() - program_bytes());
 }
 
-}  // namespace polyad::cli
+}  // namespace polyad::tasks

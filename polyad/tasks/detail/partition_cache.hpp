@@ -3,12 +3,12 @@
 #include <optional>
 #include <string>
 
-#include "cli/stored_partition.hpp"
 #include "polyad/comm/comm.hpp"
 #include "polyad/hypergraph/partition_tensor.hpp"
+#include "polyad/tasks/detail/stored_partition.hpp"
 #include "polyad/tensor/rating_side.hpp"
 
-namespace polyad::cli {
+namespace polyad::tasks {
 
 // Partitions of hypergraphs are cached for later runs; see stored_partition.hpp for where. `cache` is what
 // --cache names; empty: the user's folder.
@@ -48,4 +48,4 @@ KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& s
 KeptPartition partition_and_keep(const SparseTensor<double>& x, const std::string& cache,
                                  const TensorPartitionOptions& options);
 
-}  // namespace polyad::cli
+}  // namespace polyad::tasks

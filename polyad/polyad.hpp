@@ -1,0 +1,11 @@
+#pragma once
+
+// Everything that a program needs that uses Polyad; see docs/library.md. For a communicator of MPI also
+// include polyad/comm/mpi_comm.hpp.
+
+#include "polyad/comm/runtime.hpp"     // IWYU pragma: export
+#include "polyad/tasks/context.hpp"    // IWYU pragma: export
+#include "polyad/tasks/decompose.hpp"  // IWYU pragma: export
+#include "polyad/tasks/load.hpp"       // IWYU pragma: export
+#include "polyad/tasks/save.hpp"       // IWYU pragma: export
+#include "polyad/version.hpp"          // IWYU pragma: export

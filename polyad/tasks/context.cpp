@@ -1,0 +1,31 @@
+#include "polyad/tasks/context.hpp"
+
+#include <utility>
+
+namespace polyad {
+namespace {
+
+std::shared_ptr<Progress> progress_of(const Comm& comm, const ContextOptions& options) {
+  return std::make_shared<Progress>(comm.rank() == 0 ? options.on_progress : ProgressFn());
+}
+
+}  // namespace
+
+Context::Context(Comm comm, ContextOptions options)
+    : comm_(std::move(comm)), options_(std::move(options)), progress_(progress_of(comm_, options_)) {}
+
+Context::Context(Comm comm, ContextOptions options, std::shared_ptr<Progress> progress)
+    : comm_(std::move(comm)), options_(std::move(options)), progress_(std::move(progress)) {}
+
+Context Context::serial(ContextOptions options) {
+  return Context(Comm::self(), std::move(options));
+}
+
+void Context::tell(const Message& message) const {
+  if (comm_.rank() != 0 || !options_.on_message) return;
+  const auto as_is = [](const std::string& field) { return field; };
+  const auto text = with_option_names(message.text, options_.option_names ? options_.option_names : as_is);
+  options_.on_message({message.kind, text});
+}
+
+}  // namespace polyad

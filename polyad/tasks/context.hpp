@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "polyad/base/error.hpp"
+#include "polyad/base/progress.hpp"
+#include "polyad/comm/comm.hpp"
+
+namespace polyad {
+
+// What a task noticed that is worth showing to a person.
+struct Message {
+  enum class Kind {
+    warning,  // the result may not be what was meant
+    note      // something was done that the user may not expect and need not change
+  };
+  Kind kind = Kind::warning;
+  std::string text;
+};
+
+struct ContextOptions {
+  // Threads per process; 0: as many as OpenMP has, by OMP_NUM_THREADS or the number of cores.
+  int threads = 0;
+  // Called on process 0 only, by the thread that runs the task. Without it, messages are dropped.
+  std::function<void(const Message&)> on_message = {};
+  // Called on process 0 only, by a thread of its own.
+  ProgressFn on_progress = {};
+  // How messages call the fields of options structs; by default by their C++ names.
+  OptionNames option_names = {};
+};
+
+// Where tasks run and whom they inform: the processes, the threads, and callbacks. Every task takes a context
+// first. A context is used by one thread at a time; copies share it. Several contexts may be used at once by
+// several threads where each has a communicator of its own, or none.
+class Context {
+ public:
+  // The processes of a communicator; see polyad/comm/mpi_comm.hpp for one of MPI. Tasks are then collective:
+  // all processes call them, with the same arguments.
+  explicit Context(Comm comm, ContextOptions options = {});
+  // With the given display of progress in place of on_progress.
+  Context(Comm comm, ContextOptions options, std::shared_ptr<Progress> progress);
+  // This process alone.
+  static Context serial(ContextOptions options = {});
+
+  const Comm& comm() const { return comm_; }
+  int threads() const { return options_.threads; }
+  // Without output on processes other than the first.
+  Progress& progress() const { return *progress_; }
+  void warn(const std::string& text) const { tell({Message::Kind::warning, text}); }
+  void note(const std::string& text) const { tell({Message::Kind::note, text}); }
+
+ private:
+  void tell(const Message& message) const;
+
+  Comm comm_;
+  ContextOptions options_;
+  std::shared_ptr<Progress> progress_;
+};
+
+}  // namespace polyad

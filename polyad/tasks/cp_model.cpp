@@ -1,0 +1,76 @@
+#include "polyad/tasks/cp_model.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "polyad/report/components_text.hpp"
+#include "polyad/tasks/detail/cp_model_state.hpp"
+
+namespace polyad {
+
+Index CpModel::rank() const {
+  return Index(weights().size());
+}
+
+int CpModel::order() const {
+  return int(dims().size());
+}
+
+const std::vector<Index>& CpModel::dims() const {
+  return state_->run.dims;
+}
+
+const std::vector<ModeLabels>& CpModel::labels() const {
+  return state_->labels;
+}
+
+const std::vector<double>& CpModel::weights() const {
+  return state_->run.weights;
+}
+
+Matrix<double> CpModel::factor(int mode) const {
+  Matrix<double> whole(dims()[std::size_t(mode)], rank());
+  read_factor(mode, [&](Index first, const Matrix<double>& rows) {
+    for (Index i = 0; i < rows.num_rows(); ++i) std::ranges::copy(rows.row(i), whole.row(first + i).begin());
+  });
+  state_->comm.broadcast(std::span<double>(whole.flat()), 0);
+  return whole;
+}
+
+void CpModel::read_factor(int mode, const TakeRows& take) const {
+  state_->read_factor(mode, take);
+}
+
+double CpModel::fit() const {
+  return state_->run.fit();
+}
+
+const std::vector<double>& CpModel::fits() const {
+  return state_->run.fit_trajectory;
+}
+
+StopReason CpModel::stop_reason() const {
+  return state_->run.stop;
+}
+
+std::string CpModel::summary() const {
+  return cpd_text(state_->run, state_->formats);
+}
+
+std::string CpModel::component_table(Index entries_per_mode) const {
+  constexpr int width = 100;
+  constexpr Index max_components = 10;
+  const auto summary = state_->summarise(entries_per_mode);
+  return components_text(summary, width, max_components, entries_per_mode);
+}
+
+std::string CpModel::json() const {
+  return cpd_json(state_->run).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+Index CpModel::peak_memory_bytes() const {
+  return state_->run.peak_memory_bytes;
+}
+
+}  // namespace polyad

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "polyad/algo/cp_options.hpp"
+#include "polyad/base/matrix.hpp"
+#include "polyad/comm/comm.hpp"
+#include "polyad/tensor/labels.hpp"
+
+namespace polyad {
+
+// The result of a CP decomposition: the tensor is approximated by the sum over r of weights()[r] times the
+// outer product of the r-th columns of the factors. On several processes each holds the rows that it owns,
+// and what is marked as collective is called by all of them. Copies share the same model.
+class CpModel {
+ public:
+  struct State;  // private to the library
+  explicit CpModel(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+  Index rank() const;
+  int order() const;
+  const std::vector<Index>& dims() const;
+  const std::vector<ModeLabels>& labels() const;  // one entry per mode
+
+  // Descending; a component that vanished has weight zero.
+  const std::vector<double>& weights() const;
+  // A factor with a row for every index of the mode, also for empty slices, and a column of 2-norm 1 for
+  // every component. All processes get the whole factor. Collective.
+  Matrix<double> factor(int mode) const;
+  // The same in blocks of rows, for factors that do not fit in the memory of a process: on process 0
+  // take(first, rows) is called for all blocks in order; the others take part. Collective.
+  using TakeRows = std::function<void(Index first, const Matrix<double>& rows)>;
+  void read_factor(int mode, const TakeRows& take) const;
+
+  // 1 - |X - model| / |X|, and its value after every iteration.
+  double fit() const;
+  const std::vector<double>& fits() const;
+  StopReason stop_reason() const;
+
+  // What was done and chosen, and how long it took: text for people.
+  std::string summary() const;
+  // The strongest entries of every component, with labels; on process 0. Collective.
+  std::string component_table(Index entries_per_mode = 5) const;
+  // All figures of the run as one JSON object; docs/json.md describes its keys.
+  std::string json() const;
+  // The most memory that a process had in use until now, in bytes.
+  Index peak_memory_bytes() const;
+
+  State& state() const { return *state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace polyad

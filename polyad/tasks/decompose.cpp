@@ -1,0 +1,252 @@
+#include "polyad/tasks/decompose.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "polyad/algo/cp_opt.hpp"
+#include "polyad/algo/decompose.hpp"
+#include "polyad/algo/strategy_memory.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/dist/served_rows.hpp"
+#include "polyad/io/kruskal.hpp"
+#include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/cp_model_state.hpp"
+#include "polyad/tasks/detail/decide_distribution.hpp"
+#include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/memory_use.hpp"
+#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/task_threads.hpp"
+
+namespace polyad {
+namespace {
+
+constexpr Index max_rank = 100000;
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(Errc::bad_option, message);
+}
+
+// The name of a storage format among format_names().
+std::string name_of(StorageFormat format) {
+  switch (format) {
+    case StorageFormat::csf:
+      return "csf";
+    case StorageFormat::csf_one:
+      return "csf-one";
+    case StorageFormat::csf_two:
+      return "csf-two";
+    case StorageFormat::csf_all:
+      return "csf-all";
+    case StorageFormat::coo:
+      return "coo";
+    case StorageFormat::hicoo:
+      return "hicoo";
+    default:
+      return "auto";
+  }
+}
+
+// Formats with a given set of trees need all nonzeros of a process in one tensor; coarse grain has one tensor
+// for each mode.
+bool serves_coarse_grain(StorageFormat format) {
+  return format != StorageFormat::csf_one && format != StorageFormat::csf_two &&
+         format != StorageFormat::csf_all;
+}
+
+void check_modes(const std::vector<int>& modes, int order, const char* option) {
+  for (const int mode : modes)
+    if (mode < 0 || mode >= order)
+      refuse(fmt::format("{}: mode {} does not exist; the {} modes are counted from 0", option_name(option),
+                         mode, order));
+}
+
+void check_mode_order(const std::vector<int>& modes, int order) {
+  auto sorted = modes;
+  std::ranges::sort(sorted);
+  for (int m = 0; m < std::ssize(sorted); ++m)
+    if (std::ssize(sorted) != order || sorted[m] != m)
+      refuse(fmt::format("{}: expected each of the {} modes once", option_name("mode_order"), order));
+}
+
+CpRunOptions run_options(const DecomposeOptions& options, int order) {
+  check_modes(options.nonnegative_modes, order, "nonnegative_modes");
+  check_mode_order(options.mode_order, order);
+  CpRunOptions run;
+  run.method = options.method;
+  run.als.num_components = options.rank;
+  run.als.max_iterations = options.max_iterations;
+  run.als.tolerance = options.tolerance;
+  run.als.seed = options.seed;
+  if (options.nonnegative || !options.nonnegative_modes.empty()) {
+    run.als.nonnegative.assign(std::size_t(order), options.nonnegative);
+    for (const int mode : options.nonnegative_modes) run.als.nonnegative[mode] = true;
+  }
+  run.format = name_of(options.format);
+  run.mode_order = options.mode_order;
+  run.max_bytes = options.max_memory_bytes;
+  return run;
+}
+
+DistributionOptions distribution_options(const DecomposeOptions& options, int order) {
+  auto distribution = options.distribution;
+  distribution.seed = options.seed;
+  distribution.allows_coarse = distribution.allows_coarse && serves_coarse_grain(options.format);
+  if (options.method == Method::opt)  // moves rows where they are owned, so that no mode can be replicated
+    distribution.is_replicated = std::vector<bool>(std::size_t(order), false);
+  return distribution;
+}
+
+// How distributions are compared, besides by time. All processes use the most threads that one has, so that
+// they choose alike.
+template <class Real>
+MemoryLimit memory_limit(const CpRunOptions& options, int max_threads) {
+  const auto need = [&options, max_threads](const PartLoads& loads, Scheme scheme) {
+    return memory_need(loads, scheme, options.als.num_components, options.max_bytes, options.format,
+                       {.value_bytes = sizeof(Real), .threads = max_threads},
+                       options.method == Method::opt ? num_cp_opt_vectors : 0);
+  };
+  return {options.max_bytes, need};
+}
+
+// A model of this precision, with the tensor that says which process owns which rows.
+template <class Real>
+class ModelState final : public CpModel::State {
+ public:
+  ModelState(const Context& context, std::vector<ModeLabels> mode_labels, PreparedTensor<Real> x,
+             Kruskal<Real> own_rows)
+      : State(context.comm(), std::move(mode_labels)),
+        x_(std::move(x)),
+        rows_(x_.tensor, std::move(own_rows)) {
+    formats = x_.options;
+  }
+
+  ComponentSummary summarise(Index num_strongest) override {
+    ComponentSummary summary;
+    serve([&](const KruskalRows<Real>& rows) {
+      summary = summarise_components(rows, labels, num_strongest);
+      note_memory();
+    });
+    return summary;
+  }
+
+  void read_factor(int mode, const CpModel::TakeRows& take) override {
+    serve([&](const KruskalRows<Real>& rows) { for_each_full_block<Real>(rows, mode, take); });
+  }
+
+  void write(const std::filesystem::path& path, Progress& progress) override {
+    serve([&](const KruskalRows<Real>& rows) {
+      write_rows(path, rows, progress);
+      note_memory();
+    });
+  }
+
+ private:
+  void serve(const std::function<void(const KruskalRows<Real>&)>& use) {
+    const auto failure = rows_.serve(use);
+    collectively(comm, [&] {
+      if (failure) std::rethrow_exception(failure);
+    });
+  }
+
+  void write_rows(const std::filesystem::path& path, const KruskalRows<Real>& rows, Progress& progress) {
+    const Stopwatch watch;
+    const auto format = io::kruskal_format_by_extension(path).value();
+    progress.begin("writing " + path.string());
+    if (format == io::KruskalFormat::splatt) {
+      io::write_kruskal(path, rows, format, [&](const std::filesystem::path& directory) {
+        io::write_label_files(io::labels_place(directory, format), labels);
+        run.output_seconds = watch.seconds();
+        tasks::write_text(directory / "summary.json", cpd_json(run).dump(2) + "\n");
+      });
+    } else {
+      io::write_kruskal(path, rows, format);
+      io::write_label_files(io::labels_place(path, format), labels);
+      run.output_seconds = watch.seconds();
+    }
+    progress.finish();
+  }
+
+  PreparedTensor<Real> x_;
+  ServedRows<Real> rows_;
+};
+
+template <class Real>
+CpResult<Real> iterate_with_progress(const Context& context, const PreparedTensor<Real>& x,
+                                     const CpRunOptions& options, const CpObserver& observer) {
+  context.progress().begin("iterating", options.als.max_iterations, "iterations");
+  auto result = run_cp(x, options, [&](const CpProgress& progress) {
+    context.progress().advance(1);
+    return !observer || observer(progress);
+  });
+  context.progress().finish();
+  return result;
+}
+
+template <class Real>
+CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& asked_for) {
+  const Comm& comm = context.comm();
+  auto options = run_options(asked_for, x.tensor.order());
+  options.read_bytes = tasks::bytes_of_reading();
+  options.extra_bytes = tasks::bytes_beside(x);
+  const auto machine = tasks::load_machine(comm);
+  const auto max_threads = int(comm.all_reduce(Index(num_threads()), Reduce::max));
+
+  Stopwatch watch;
+  const auto chosen = context.progress().during("choosing a distribution", [&] {
+    return tasks::decide_distribution(context, x.tensor, distribution_options(asked_for, x.tensor.order()),
+                                      options.als.num_components, machine.model,
+                                      memory_limit<Real>(options, max_threads));
+  });
+  const double decide_seconds = watch.lap();
+  auto prepared = prepare<Real>(comm, std::move(x.tensor), options, context.progress(), chosen.distribution);
+  prepared.timings.add("distribute", decide_seconds);
+  if (prepared.num_duplicates > 0)
+    context.warn((x.path.empty() ? "" : x.path + ": ") +
+                 counted_were(prepared.num_duplicates, "duplicate coordinate") + " added up");
+
+  auto result = iterate_with_progress(context, prepared, options, asked_for.observer);
+  auto run = describe_run(prepared, options, result);
+  if (comm.size() > 1) describe_distribution(run, chosen, prepared.loads, machine.model);
+  run.machine = machine.source;
+  run.load_seconds = x.load_seconds;
+  auto state = std::make_shared<ModelState<Real>>(context, std::move(x.labels), std::move(prepared),
+                                                  std::move(result.model));
+  state->input = x.path;
+  if (const auto fall = fall_text(run); !fall.empty()) context.warn(fall);
+  run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
+  state->run = std::move(run);
+  return CpModel(std::move(state));
+}
+
+}  // namespace
+
+void validate(const DecomposeOptions& options) {
+  if (options.rank < 1 || options.rank > max_rank)
+    refuse(fmt::format("{} {}: expected a number from 1 to {}", option_name("rank"), options.rank, max_rank));
+  if (options.max_iterations < 0)
+    refuse(fmt::format("{} {}: expected 0 or more", option_name("max_iterations"), options.max_iterations));
+  if (!(options.tolerance >= 0))
+    refuse(fmt::format("{} {}: expected 0 or more", option_name("tolerance"), options.tolerance));
+  if (options.method == Method::als) return;
+  if (options.nonnegative || !options.nonnegative_modes.empty())
+    refuse(fmt::format("{} goes with {} als", option_name("nonnegative"), option_name("method")));
+  if (!options.mode_order.empty())
+    refuse(fmt::format("{} goes with {} als: opt moves all modes at once", option_name("mode_order"),
+                       option_name("method")));
+  const auto& replicated = options.distribution.is_replicated;
+  if (replicated && std::ranges::count(*replicated, true) > 0)
+    refuse(fmt::format("{} goes with {} als", option_name("is_replicated"), option_name("method")));
+}
+
+CpModel decompose(const Context& context, Tensor x, const DecomposeOptions& options) {
+  const tasks::TaskThreads threads(context);
+  validate(options);
+  if (options.precision == Precision::float32) return decompose_in<float>(context, std::move(x), options);
+  return decompose_in<double>(context, std::move(x), options);
+}
+
+}  // namespace polyad

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "polyad/dist/distribution_options.hpp"
+#include "polyad/tasks/context.hpp"
+#include "polyad/tasks/cp_model.hpp"
+#include "polyad/tasks/tensor.hpp"
+
+namespace polyad {
+
+// Floating-point precision of tensor values and factors.
+enum class Precision { float64, float32 };
+
+// How the nonzeros are stored in memory while the decomposition iterates; docs/cpd.md compares them.
+enum class StorageFormat {
+  automatic,  // the fastest by prediction that fits
+  csf,        // compressed sparse fibers, with the trees that the planner chooses
+  csf_one,    // one tree for all modes
+  csf_two,    // two trees
+  csf_all,    // a tree for each mode
+  coo,        // coordinates
+  hicoo       // blocks of coordinates
+};
+
+struct DecomposeOptions {
+  Index rank = 0;  // number of components; required
+  Method method = Method::als;
+  int max_iterations = 50;
+  double tolerance = 1e-5;                  // stop when the fit changes by less; 0: never
+  std::uint64_t seed = 1;                   // of the random start
+  bool nonnegative = false;                 // no negative entries in any factor (Method::als)
+  std::vector<int> nonnegative_modes = {};  // the same in these modes only, counted from 0
+  Precision precision = Precision::float64;
+  StorageFormat format = StorageFormat::automatic;
+  std::vector<int> mode_order = {};       // of the updates, counted from 0 (Method::als); empty: chosen
+  Index max_memory_bytes = 0;             // per process; 0: no limit
+  DistributionOptions distribution = {};  // over the processes; its seed is replaced by the one above
+  CpObserver observer = {};               // called after each iteration; returns whether to go on
+};
+
+// Throws Error{bad_option} for options that make no sense whatever the tensor.
+void validate(const DecomposeOptions& options);
+
+// The CP decomposition of a sparse tensor: places without nonzeros count as zeros. Chooses how the tensor is
+// distributed, stored and traversed, and reports it in CpModel::summary. The result depends on the tensor,
+// the options and, up to rounding, on nothing else. Move the tensor in if it is not needed afterwards: its
+// memory is reused. Throws Error{resource} when nothing that was asked for fits into max_memory_bytes.
+// Collective.
+CpModel decompose(const Context& context, Tensor x, const DecomposeOptions& options);
+
+}  // namespace polyad

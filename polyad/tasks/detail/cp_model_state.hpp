@@ -1,0 +1,39 @@
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polyad/base/memory.hpp"
+#include "polyad/base/progress.hpp"
+#include "polyad/report/component_summary.hpp"
+#include "polyad/report/cpd_report.hpp"
+#include "polyad/tasks/cp_model.hpp"
+
+namespace polyad {
+
+// What a model is: how the run went, and the rows, in whatever precision. All functions are collective.
+struct CpModel::State {
+  State(Comm processes, std::vector<ModeLabels> mode_labels)
+      : comm(std::move(processes)), labels(std::move(mode_labels)) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  virtual ~State() = default;
+
+  // Both on process 0; the others hand over rows.
+  virtual ComponentSummary summarise(Index num_strongest) = 0;
+  virtual void write(const std::filesystem::path& path, Progress& progress) = 0;
+  virtual void read_factor(int mode, const TakeRows& take) = 0;
+
+  void note_memory() { run.peak_memory_bytes = std::max(run.peak_memory_bytes, polyad::peak_memory_bytes()); }
+
+  Comm comm;
+  std::vector<ModeLabels> labels;
+  std::string input;  // the path of the tensor's file
+  CpdRun run;
+  std::vector<FormatOption> formats;  // that were compared
+};
+
+}  // namespace polyad

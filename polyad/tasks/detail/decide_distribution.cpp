@@ -1,0 +1,241 @@
+#include "polyad/tasks/detail/decide_distribution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "polyad/base/error.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/io/partition_file.hpp"
+#include "polyad/tasks/detail/agreement.hpp"
+#include "polyad/tasks/detail/partition_cache.hpp"
+
+namespace polyad::tasks {
+namespace {
+
+using Partition = DistributionOptions::Partition;
+using GridRule = DistributionOptions::GridRule;
+
+// Whether something is asked for that only medium grain has.
+bool cuts_modes(const DistributionOptions& options) {
+  return options.grid || options.grid_rule != GridRule::fastest || options.policy;
+}
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(Errc::bad_option, message);
+}
+
+void check_grid(const DistributionOptions& options) {
+  if (cuts_modes(options) && options.scheme && options.scheme != Scheme::medium)
+    refuse(fmt::format("{} and {} are for medium grain, not for {}", option_name("grid"),
+                       option_name("policy"), to_string(*options.scheme)));
+  const bool tries_grids = options.scheme != Scheme::coarse && options.scheme != Scheme::fine &&
+                           !options.grid && options.grid_rule != GridRule::splatt;
+  if (options.num_free_primes != DistributionOptions{}.num_free_primes && !tries_grids)
+    refuse(fmt::format("{} is for grids that are chosen: {} auto or predicted",
+                       option_name("num_free_primes"), option_name("grid")));
+}
+
+void check_rows(const DistributionOptions& options) {
+  const bool replicates = options.is_replicated && std::ranges::count(*options.is_replicated, true) > 0;
+  if (replicates && options.scheme != Scheme::medium && options.scheme != Scheme::fine)
+    refuse(fmt::format("{} is for {} medium or fine: in coarse grain nothing is folded",
+                       option_name("is_replicated"), option_name("scheme")));
+  if (options.row_rule != RowRule::greedy && options.scheme != Scheme::fine)
+    refuse(fmt::format("{} is for {} fine; the others say who owns a row", option_name("row_rule"),
+                       option_name("scheme")));
+}
+
+[[noreturn]] void ask_for_scheme(const DistributionOptions& options) {
+  refuse(fmt::format("{} {}: say whether it is for {} fine or coarse", option_name("partition"),
+                     options.partition_file.string(), option_name("scheme")));
+}
+
+// One line per data line of the tensor's file.
+Distribution fine_from_file(const Comm& comm, const SparseTensor<double>& share,
+                            const std::filesystem::path& path, const Distributor& distributor) {
+  const auto counts = comm.all_gather(share.num_nonzeros());
+  const io::PartitionLines lines{std::accumulate(counts.begin(), counts.begin() + comm.rank(), Index(0)),
+                                 share.num_nonzeros(),
+                                 std::accumulate(counts.begin(), counts.end(), Index(0)), comm.size()};
+  return distributor.fine_listed(collectively(comm, [&] { return io::read_partition(path, lines); }));
+}
+
+// [mode][slice], from all slices, mode after mode.
+std::vector<std::vector<int>> by_mode(std::span<const int> all, std::span<const Index> extents) {
+  std::vector<std::vector<int>> modes;
+  auto at = all.begin();
+  for (const Index extent : extents) {
+    modes.emplace_back(at, at + extent);
+    at += extent;
+  }
+  return modes;
+}
+
+// One line per slice, mode after mode.
+Distribution coarse_from_file(const Comm& comm, const SparseTensor<double>& share,
+                              const std::filesystem::path& path, const Distributor& distributor) {
+  const Index total = std::accumulate(share.extents().begin(), share.extents().end(), Index(0));
+  const auto all = collectively(comm, [&] {
+    return io::read_partition(path, {0, total, total, comm.size()});
+  });
+  return distributor.coarse_listed(by_mode(all, share.extents()));
+}
+
+Distribution from_file(const Comm& comm, const SparseTensor<double>& share,
+                       const DistributionOptions& options) {
+  const auto& path = options.partition_file;
+  require_same_files(comm, {path.string()});
+  const Distributor distributor(comm, share, comm.size(), options.seed);
+  return options.scheme == Scheme::fine ? fine_from_file(comm, share, path, distributor)
+                                        : coarse_from_file(comm, share, path, distributor);
+}
+
+Distribution listed(const Comm& comm, const SparseTensor<double>& share, PartitionModel model,
+                    std::vector<int> parts, std::uint64_t seed) {
+  const Distributor distributor(comm, share, comm.size(), seed);
+  auto distribution = model == PartitionModel::fine
+                          ? distributor.fine_listed(std::move(parts))
+                          : distributor.coarse_listed(by_mode(parts, share.extents()));
+  distribution.partition = "hypergraph";
+  return distribution;
+}
+
+// Fine grain unless coarse is asked for.
+Distribution by_hypergraph(const Context& context, const SparseTensor<double>& share,
+                           const DistributionOptions& options) {
+  const Comm& comm = context.comm();
+  const auto model = options.scheme == Scheme::coarse ? PartitionModel::coarse : PartitionModel::fine;
+  const auto how = hypergraph_options(model, comm.size(), options.seed);
+  auto kept = partition_or_reuse(comm, share, options.cache.string(), how);
+  if (!kept.notice.empty()) context.warn(kept.notice);
+  return listed(comm, share, model, std::move(kept.parts), options.seed);
+}
+
+// Partitions that are cached already, so far as they are among what was asked for.
+std::vector<Distribution> kept_distributions(const Context& context, const SparseTensor<double>& share,
+                                             const DistributionOptions& options) {
+  const Comm& comm = context.comm();
+  std::vector<Distribution> found;
+  if (options.partition != Partition::any || cuts_modes(options)) return found;
+  for (const auto model : {PartitionModel::fine, PartitionModel::coarse}) {
+    const auto scheme = model == PartitionModel::fine ? Scheme::fine : Scheme::coarse;
+    if (options.scheme && options.scheme != scheme) continue;
+    if (!options.scheme && scheme == Scheme::coarse && !options.allows_coarse) continue;
+    const auto how = hypergraph_options(model, comm.size(), options.seed);
+    auto kept = kept_partition(comm, share, options.cache.string(), how);
+    if (kept && !kept->notice.empty()) context.warn(kept->notice);
+    if (!kept || !kept->is_found) continue;
+    found.push_back(listed(comm, share, model, std::move(kept->parts), options.seed));
+    found.back().row_rule = options.row_rule;
+  }
+  return found;
+}
+
+// Of a file with so many lines.
+Scheme scheme_of_file(const DistributionOptions& options, const SparseTensor<double>& x, Index num_lines) {
+  const Index slices = std::accumulate(x.extents().begin(), x.extents().end(), Index(0));
+  const bool is_fine = num_lines == x.num_nonzeros() && options.scheme != Scheme::coarse;
+  const bool is_coarse = num_lines == slices && options.scheme != Scheme::fine;
+  if (options.scheme == Scheme::medium || (is_fine && is_coarse)) ask_for_scheme(options);
+  if (!is_fine && !is_coarse)
+    throw Error(Errc::bad_input,
+                fmt::format("has {} lines; expected {} for a part per nonzero (fine grain) or {} for one per "
+                            "slice (coarse grain)",
+                            num_lines, x.num_nonzeros(), slices),
+                {options.partition_file.string(), 0});
+  return is_fine ? Scheme::fine : Scheme::coarse;
+}
+
+}  // namespace
+
+DistributionOptions checked(DistributionOptions options) {
+  check_grid(options);
+  check_rows(options);
+  if (options.partition == Partition::hypergraph && (options.scheme == Scheme::medium || cuts_modes(options)))
+    refuse(fmt::format("{} hypergraph is for {} fine or coarse", option_name("partition"),
+                       option_name("scheme")));
+  if (cuts_modes(options)) options.scheme = Scheme::medium;
+  return options;
+}
+
+ChosenDistribution decide_distribution(const Context& context, const SparseTensor<double>& share,
+                                       const DistributionOptions& asked_for, Index num_components,
+                                       const MachineModel& machine, const MemoryLimit& limit) {
+  const Comm& comm = context.comm();
+  const auto options = checked(asked_for);
+  const bool is_file = options.partition == Partition::file;
+  const bool is_hypergraph = options.partition == Partition::hypergraph;
+  if (is_file && options.scheme != Scheme::fine && options.scheme != Scheme::coarse) ask_for_scheme(options);
+  if (!options.cache.empty() &&
+      (options.partition == Partition::block || options.partition == Partition::random))
+    refuse(fmt::format("{} is for partitions of hypergraphs, not for {}", option_name("cache"),
+                       options.partition == Partition::block ? "block" : "random"));
+  if (comm.size() == 1 && is_hypergraph) return {};
+  if (!is_file && !is_hypergraph) {
+    // One process has all, whatever was asked for.
+    if (comm.size() == 1 && (!options.grid || options.grid->size() == 1)) return {};
+    return choose_distribution(comm, share, options, num_components, machine, limit,
+                               kept_distributions(context, share, options));
+  }
+  auto distribution =
+      is_hypergraph ? by_hypergraph(context, share, options) : from_file(comm, share, options);
+  distribution.row_rule = options.row_rule;
+  if (options.is_replicated) distribution.is_replicated = *options.is_replicated;
+  return {std::move(distribution), {}};
+}
+
+FurtherStrategies partition_from_file(const DistributionOptions& options, const SparseTensor<double>& x,
+                                      std::span<const int> process_counts) {
+  auto parts = io::read_partition(options.partition_file, std::numeric_limits<int>::max());
+  const auto scheme = scheme_of_file(options, x, std::ssize(parts));
+  const auto row_rule = options.row_rule;
+  const int last = *std::ranges::max_element(parts);
+  const auto processes = std::ranges::upper_bound(process_counts, last);
+  if (processes == process_counts.end())
+    throw Error(Errc::bad_input,
+                fmt::format("has {} parts; no number of processes that was asked for is so large", last + 1),
+                {options.partition_file.string(), 0});
+  return [=, wanted = *processes, &x, parts = std::move(parts)](const Distributor& distributor) {
+    std::vector<Strategy> found;
+    if (distributor.num_parts() != wanted) return found;
+    found.push_back({scheme, "file", {}, {}, [&distributor, &x, &parts, scheme, row_rule] {
+                       auto made = scheme == Scheme::fine
+                                       ? distributor.fine_listed(parts)
+                                       : distributor.coarse_listed(by_mode(parts, x.extents()));
+                       made.row_rule = row_rule;
+                       return made;
+                     }});
+    return found;
+  };
+}
+
+FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const DistributionOptions& options,
+                                            double most_seconds, std::vector<std::string>& notices) {
+  const auto make = [&x, &notices, options, most_seconds](const Distributor& distributor, Scheme scheme) {
+    const auto model = scheme == Scheme::fine ? PartitionModel::fine : PartitionModel::coarse;
+    auto how = hypergraph_options(model, distributor.num_parts(), options.seed);
+    how.hypergraph.most_seconds = most_seconds;
+    auto kept = partition_and_keep(x, options.cache.string(), how);
+    if (!kept.notice.empty())
+      notices.push_back(fmt::format("{} hypergraph for {} processes: {}", to_string(scheme),
+                                    distributor.num_parts(), kept.notice));
+    auto made = scheme == Scheme::fine ? distributor.fine_listed(std::move(kept.parts))
+                                       : distributor.coarse_listed(by_mode(kept.parts, x.extents()));
+    made.row_rule = options.row_rule;
+    return made;
+  };
+  return [make, options](const Distributor& distributor) {
+    std::vector<Strategy> found;
+    for (const auto scheme : {Scheme::fine, Scheme::coarse})
+      if (!options.scheme || *options.scheme == scheme)
+        found.push_back({scheme, "hypergraph", {}, {}, [make, &distributor, scheme] {
+                           return make(distributor, scheme);
+                         }});
+    return found;
+  };
+}
+
+}  // namespace polyad::tasks

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "polyad/io/label_files.hpp"
+#include "polyad/io/slab.hpp"
+#include "polyad/tasks/load.hpp"
+
+namespace polyad::tasks {
+
+// What has labels: a tensor or a model, with its dims and the labels that it carries itself.
+struct Labelled {
+  std::string kind;  // "tensor"
+  io::LabelPlace place;
+  std::vector<Index> extents;
+  std::vector<ModeLabels> labels;  // one per mode
+};
+
+// The labels to use instead of its own: those that the sources name, else those in its label files where it
+// has none. Entries are empty where there is nothing better.
+io::FoundLabels find_labels(const Labelled& owner, const LabelSources& sources);
+
+// The same for a tensor that was read from its path, added to it. Returns notes on where labels come from.
+std::vector<std::string> add_labels(Tensor& x, const LabelSources& sources);
+
+// All label files that a tensor may take labels from.
+std::vector<std::filesystem::path> label_files_for(const std::filesystem::path& tensor,
+                                                   const LabelSources& sources);
+
+// What the options of loading mean to the readers. Throws Error{bad_option}.
+io::ReadOptions read_options(const LoadOptions& options);
+// The same for a file of coordinates of a model.
+io::ReadOptions read_options(const LoadOptions& options, const io::IndexSpace& space);
+
+}  // namespace polyad::tasks

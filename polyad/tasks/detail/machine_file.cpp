@@ -1,0 +1,106 @@
+#include "polyad/tasks/detail/machine_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "polyad/base/error.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/io/input_file.hpp"
+
+namespace polyad::tasks {
+namespace {
+
+struct Constant {
+  const char* name;
+  double MachineModel::*value;
+  bool is_required = true;  // older files have not all of them
+};
+constexpr std::array constants{Constant{"seconds_per_message", &MachineModel::per_message},
+                               Constant{"seconds_per_word", &MachineModel::per_word},
+                               Constant{"seconds_per_packed_word", &MachineModel::per_packed_word},
+                               Constant{"seconds_per_near_gather", &MachineModel::per_near_gather},
+                               Constant{"seconds_per_far_gather", &MachineModel::per_far_gather},
+                               Constant{"seconds_per_row", &MachineModel::per_row},
+                               Constant{"seconds_per_flop", &MachineModel::per_flop, false}};
+
+constexpr Index max_file_bytes = 1 << 20;
+
+nlohmann::json read_json(const std::filesystem::path& path) {
+  const io::InputFile file(path);
+  if (file.size() > max_file_bytes)
+    throw Error(Errc::bad_input, "is too large for what polyad doctor --calibrate writes",
+                {path.string(), 0});
+  std::string text(std::size_t(file.size()), '\0');
+  file.read(0, text);
+  return nlohmann::json::parse(text, nullptr, false);
+}
+
+MachineModel parse(const std::filesystem::path& path) {
+  const auto json = read_json(path);
+  MachineModel machine;
+  for (const auto& [name, value, is_required] : constants) {
+    if (!is_required && json.is_object() && !json.contains(name)) continue;
+    const bool is_there = json.is_object() && json.contains(name) && json[name].is_number();
+    machine.*value = is_there ? json[name].get<double>() : -1;
+    if (!(machine.*value >= 0) || !std::isfinite(machine.*value))
+      throw Error(Errc::bad_input,
+                  std::string("expected a number for ") + name + ", as polyad doctor --calibrate writes it",
+                  {path.string(), 0});
+  }
+  return machine;
+}
+
+}  // namespace
+
+std::filesystem::path machine_file() {
+  if (const char* file = std::getenv("POLYAD_MACHINE"); file != nullptr && *file != '\0') return file;
+  if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder != nullptr && *folder != '\0')
+    return std::filesystem::path(folder) / "polyad" / "machine.json";
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return {};
+  return std::filesystem::path(home) / ".config" / "polyad" / "machine.json";
+}
+
+void check_is_machine_file(const std::filesystem::path& path) {
+  std::error_code unknown;
+  const auto status = std::filesystem::status(path, unknown);
+  if (!std::filesystem::exists(status) || std::filesystem::is_directory(status)) return;
+  if (!std::filesystem::is_regular_file(status))
+    throw Error(Errc::bad_option,
+                "is no regular file; POLYAD_MACHINE names the file that the constants are written to",
+                {path.string(), 0});
+  if (std::filesystem::file_size(path, unknown) == 0) return;
+  const auto json = read_json(path);
+  if (!std::ranges::any_of(constants,
+                           [&](const auto& c) { return json.is_object() && json.contains(c.name); }))
+    throw Error(
+        Errc::bad_option,
+        "exists and does not hold what polyad doctor --calibrate writes; remove it, or name another file "
+        "by POLYAD_MACHINE",
+        {path.string(), 0});
+}
+
+KnownMachine load_machine(const Comm& comm) {
+  KnownMachine known{{}, "built in"};
+  const auto path = machine_file();
+  const bool is_there = collectively(comm, [&] {
+    std::error_code ignored;
+    if (comm.rank() != 0 || !std::filesystem::exists(path, ignored)) return false;
+    known.model = parse(path);
+    return true;
+  });
+  if (comm.broadcast(is_there, 0)) known.source = path.string();
+  known.model = comm.broadcast(known.model, 0);
+  return known;
+}
+
+nlohmann::ordered_json machine_json(const MachineModel& machine) {
+  nlohmann::ordered_json json;
+  for (const auto& [name, value, is_required] : constants) json[name] = machine.*value;
+  return json;
+}
+
+}  // namespace polyad::tasks

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "polyad/io/loaded_tensor.hpp"
+#include "polyad/tasks/context.hpp"
+
+namespace polyad::tasks {
+
+// Warns where a run took more memory than is allowed, though it was predicted to fit. 0: no limit.
+void warn_of_memory(const Context& context, Index peak_bytes, Index max_bytes);
+
+// What this process holds besides the program and the nonzeros that it has read: labels above all. Gives back
+// what reading no longer needs.
+Index bytes_beside(const io::LoadedTensor& loaded);
+// The most that reading took, less what the program takes.
+Index bytes_of_reading();
+
+}  // namespace polyad::tasks

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "polyad/tasks/context.hpp"
+#include "polyad/tasks/tensor.hpp"
+
+namespace polyad {
+
+// Where the labels of a tensor or a model come from. By default from its own label files: for x.tns the files
+// x.mode-1-NAME.map, x.mode-2-NAME.map, ... beside it.
+struct LabelSources {
+  struct File {
+    int mode = 0;  // from 0
+    std::filesystem::path path;
+  };
+  std::vector<File> files = {};       // line i of a file names index i of its mode
+  std::filesystem::path folder = {};  // that holds mode-1-NAME.map, ...
+  bool none = false;                  // no label files are read
+};
+
+struct LoadOptions {
+  std::optional<io::TensorFormat> format = {};  // nothing: recognised by content
+  std::optional<int> index_base = {};           // the first index, 0 or 1; nothing: found out
+  std::vector<Index> dims = {};                 // empty: those of the header, else the largest indices
+  // Tables with a header: the columns of the modes, then that of the value, as in "user,item,rating";
+  // "time:day" bins times by hour, day, week or month, "id:index" takes numbers as indices.
+  std::string columns = {};
+  // Tables: the column of the value, or "1" to count lines; then all of `columns` are modes.
+  std::string value = {};
+  LabelSources labels = {};
+};
+
+// Reads a tensor of any format that docs/formats.md lists, compressed or not. Each process reads a share of
+// the file. Warnings are messages of the context and stay in Tensor::notes. Throws Error{bad_input} with file
+// and line for a file that cannot be understood. Collective.
+Tensor load(const Context& context, const std::filesystem::path& path, const LoadOptions& options = {});
+
+}  // namespace polyad

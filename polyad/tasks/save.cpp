@@ -1,0 +1,83 @@
+#include "polyad/tasks/save.hpp"
+
+#include <fmt/format.h>
+
+#include "polyad/comm/collective.hpp"
+#include "polyad/io/kruskal.hpp"
+#include "polyad/report/cpd_page.hpp"
+#include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/cp_model_state.hpp"
+#include "polyad/tasks/detail/model_output.hpp"
+#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/version.hpp"
+
+namespace polyad {
+namespace {
+
+CpdPageContents page_contents(const CpModel::State& model, ComponentSummary summary) {
+  const auto& run = model.run;
+  CpdPageContents page;
+  page.title = std::filesystem::path(model.input).filename().string();
+  page.input = model.input;
+  page.num_nonzeros = run.num_nonzeros;
+  page.tensor_norm = run.norm;
+  page.seed = run.options.als.seed;
+  page.precision = run.precision;
+  page.format = run.chosen.name;
+  page.plan = describe(run.chosen.plan);
+  page.method = method_text(run.options.method);
+  page.round = round_text(run.options.method);
+  if (run.options.method == Method::als) page.mode_order = run.chosen.plan.mode_order;
+  page.fit_trajectory = run.fit_trajectory;
+  page.model_iteration = run.model_iteration;
+  page.stop_reason = stop_text(run.stop);
+  page.threads = run.threads;
+  page.processes = run.processes;
+  page.phase_seconds = phase_seconds(run);
+  page.peak_memory_bytes = run.peak_memory_bytes;
+  page.predicted_memory_bytes = run.chosen.peak_bytes();
+  page.summary = std::move(summary);
+  if (run.num_duplicates > 0)
+    page.warnings.push_back(counted_were(run.num_duplicates, "duplicate coordinate") + " added up");
+  if (const auto fall = fall_text(run); !fall.empty()) page.warnings.push_back(fall);
+  page.version = "polyad " POLYAD_VERSION;
+  return page;
+}
+
+}  // namespace
+
+void save(const Context& context, const CpModel& model, const std::filesystem::path& path) {
+  const tasks::TaskThreads threads(context);
+  collectively(context.comm(), [&] { tasks::model_format(path); });
+  model.state().write(path, context.progress());
+}
+
+void check_output(const Context& context, const Tensor& x, Index rank, const std::filesystem::path& path) {
+  const Comm& comm = context.comm();
+  const Index num_nonzeros = comm.all_reduce(x.tensor.num_nonzeros());
+  collectively(comm, [&] {
+    if (comm.rank() != 0) return;
+    const auto format = tasks::model_format(path);
+    io::check_kruskal_place(path, format);
+    io::check_label_files(io::labels_place(path, format), x.labels);
+    // A model has a row for every index, also for those without nonzeros.
+    const auto& extents = x.tensor.extents();
+    const double bytes = io::predicted_bytes(path, format, extents, num_nonzeros, rank);
+    tasks::require_space(
+        path, bytes,
+        fmt::format("with a row for every index of {} the model would take about", dims_text(extents)));
+  });
+}
+
+void save_report(const Context& context, const CpModel& model, const std::filesystem::path& path,
+                 Index entries_per_mode) {
+  const tasks::TaskThreads threads(context);
+  auto summary = model.state().summarise(entries_per_mode);
+  collectively(context.comm(), [&] {
+    if (context.comm().rank() != 0) return;
+    tasks::write_text(path, cpd_page(page_contents(model.state(), std::move(summary))));
+  });
+}
+
+}  // namespace polyad
