@@ -25,7 +25,7 @@ endif()
 # at once, on any number of cores, would otherwise keep each other from working.
 set(POLYAD_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1" "OMP_NUM_THREADS=3"
     "OMP_WAIT_POLICY=passive"
-    "POLYAD_SHARED_DATA=${CMAKE_SOURCE_DIR}/../shared/data" "POLYAD_TEST_DATA=${CMAKE_SOURCE_DIR}/tests/data")
+    "POLYAD_SHARED_DATA=${PROJECT_SOURCE_DIR}/../shared/data" "POLYAD_TEST_DATA=${PROJECT_SOURCE_DIR}/tests/data")
 if(POLYAD_MPI)
   list(APPEND POLYAD_TEST_ENVIRONMENT "POLYAD_MPIRUN=${MPIEXEC_EXECUTABLE}")  # for tools/mpirun
 endif()
@@ -61,7 +61,7 @@ function(polyad_test_executable target source)
   # Designated initialisers have defaults. Tests spend their time in the library: compiling them with -O3 takes half
   # as long again and saves nothing.
   target_compile_options(${target} PRIVATE -Wno-missing-field-initializers -O1)
-  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()
 
 # What CTest is told about a test. The time limit is only against tests that hang: no test is slow by itself, but
@@ -109,7 +109,7 @@ function(polyad_add_mpi_test path)
   foreach(count IN LISTS ARG_PROCESSES)
     polyad_test_name(name ${path}-on-${count})
     if(POLYAD_MPI)
-      add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/tools/mpirun ${count} $<TARGET_FILE:${target}>)
+      add_test(NAME ${name} COMMAND ${PROJECT_SOURCE_DIR}/tools/mpirun ${count} $<TARGET_FILE:${target}>)
     else()
       add_test(NAME ${name} COMMAND ${target})
     endif()
@@ -130,6 +130,9 @@ function(polyad_add_script_test path)
   if(NOT ARG_PROCESSES)
     set(ARG_PROCESSES 1)
   endif()
+  list(JOIN MPI_CXX_INCLUDE_DIRS ":" mpi_include)
   polyad_describe_test(${name} "${ARG_LABELS}" ${ARG_PROCESSES} "POLYAD=$<TARGET_FILE:polyad_program>"
-    "POLYAD_SOURCE=${CMAKE_SOURCE_DIR}" "POLYAD_WITH_MPI=${POLYAD_MPI}")
+    "POLYAD_SOURCE=${PROJECT_SOURCE_DIR}" "POLYAD_BUILD=${PROJECT_BINARY_DIR}" "POLYAD_CXX=${CMAKE_CXX_COMPILER}"
+    "POLYAD_MPI_INCLUDE=${mpi_include}"
+    "POLYAD_WITH_MPI=${POLYAD_MPI}")
 endfunction()

@@ -33,7 +33,8 @@ PUBLIC_HEADERS = Path("polyad/public_headers.txt")
 FOLDERS = ["polyad", "cli", "tests", "bench", "examples", "python"]
 ZOLTAN = Path("polyad/hypergraph/zoltan_partition.cpp")  # an outside partitioner: it gets MPI_COMM_SELF and sends nothing
 MPI_HEADER = Path("polyad/comm/mpi_comm.hpp")
-MPI_PROGRAMS = {Path("tests/comm/mpi_comm_test.cpp"), Path("tests/comm/single_threaded_host_test.cpp")}
+MPI_PROGRAMS = {Path("tests/comm/mpi_comm_test.cpp"), Path("tests/comm/single_threaded_host_test.cpp"),
+                Path("tests/install/consumer/sub_communicator.cpp")}
 SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".cc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 

@@ -38,6 +38,23 @@ class SnippetsTest(unittest.TestCase):
         for picture in pictures:
             xml.etree.ElementTree.parse(picture)
 
+    def test_cpp_snippets_compile(self) -> None:
+        compiled = 0
+        for page in PAGES:
+            for language, body in FENCE.findall(page.read_text()):
+                if language != "cpp" or ("mpi_comm.hpp" in body and os.environ["POLYAD_WITH_MPI"] != "ON"):
+                    continue
+                with self.subTest(page=page.name, snippet=body), tempfile.TemporaryDirectory(prefix="polyad-docs-") as folder:
+                    source = pathlib.Path(folder) / "snippet.cpp"
+                    source.write_text(body)
+                    command = [os.environ["POLYAD_CXX"], "-std=c++20", "-fopenmp", "-fsyntax-only", f"-I{SOURCE}",
+                               f"-I{os.environ['POLYAD_BUILD']}/include",
+                               *(f"-I{path}" for path in os.environ["POLYAD_MPI_INCLUDE"].split(":") if path), source]
+                    result = subprocess.run(command, text=True, capture_output=True, timeout=120)
+                    self.assertEqual(result.returncode, 0, f"{page.name}:\n{body}\n{result.stderr}")
+                    compiled += 1
+        self.assertGreater(compiled, 3)
+
     def test_bash_snippets_succeed(self) -> None:
         ran = 0
         for page in PAGES:

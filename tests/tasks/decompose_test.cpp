@@ -1,0 +1,137 @@
+#include "polyad/tasks/decompose.hpp"
+
+#include <gtest/gtest.h>
+
+#include "polyad/io/kruskal.hpp"
+#include "polyad/tasks/load.hpp"
+#include "polyad/tasks/save.hpp"
+#include "tests/support/distributed_cases.hpp"
+#include "tests/support/factor_problem.hpp"
+#include "tests/support/shares.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace polyad {
+namespace {
+
+constexpr double rounding = 1e-9;
+
+DecomposeOptions ten_iterations(Index rank) {
+  return {.rank = rank, .max_iterations = 10, .tolerance = 0};
+}
+
+SparseTensor<double> whole_tensor(const test::DistributedCase& c) {
+  return test::tame_tensor(c.extents, c.num_nonzeros, 3, c.heavy);
+}
+
+// Whatever way the tensor is distributed, one process without distribution gives the same model.
+TEST(Decompose, EqualsOneProcess) {
+  const Context context(Comm::world());
+  for (const auto& c : test::distributed_cases()) {
+    const auto x = whole_tensor(c);
+    const auto expected = test::decompose(x, test::options_for(c.num_components, 10));
+    const auto model =
+        decompose(context, make_tensor(test::share_of(x, context.comm())), ten_iterations(c.num_components));
+    ASSERT_EQ(model.dims(), c.extents);
+    ASSERT_EQ(model.rank(), c.num_components);
+    ASSERT_EQ(model.fits().size(), expected.fits.size());
+    for (std::size_t i = 0; i < expected.fits.size(); ++i)
+      EXPECT_NEAR(model.fits()[i], expected.fits[i], rounding);
+    for (int m = 0; m < x.order(); ++m) {
+      const auto factor = model.factor(m);  // on every process, with a row for every index
+      ASSERT_EQ(factor.num_rows(), x.extent(m));
+      for (Index i = 0; i < std::ssize(factor.flat()); ++i)
+        EXPECT_NEAR(factor.flat()[i], expected.model.factors[m].flat()[i], 1e-6);
+    }
+  }
+}
+
+TEST(Decompose, HandsOutFactorsInBlocks) {
+  const Context context(Comm::world());
+  const auto x = test::tame_tensor({3000, 5, 900}, 150, 5);
+  const auto model = decompose(context, make_tensor(test::share_of(x, context.comm())), ten_iterations(3));
+  const auto whole = model.factor(0);
+  Index next = 0;
+  model.read_factor(0, [&](Index first, const Matrix<double>& rows) {
+    EXPECT_EQ(first, next);
+    for (Index i = 0; i < rows.num_rows(); ++i)
+      for (Index r = 0; r < 3; ++r) EXPECT_EQ(rows.row(i)[r], whole.row(first + i)[r]);
+    next += rows.num_rows();
+  });
+  EXPECT_EQ(next, context.comm().rank() == 0 ? 3000 : 0);
+}
+
+TEST(Decompose, SavesWhatItHas) {
+  const Context context(Comm::world());
+  const auto x = test::tame_tensor({20, 15, 10}, 300, 7);
+  const auto model = decompose(context, make_tensor(test::share_of(x, context.comm())), ten_iterations(4));
+  const test::TemporaryFolder folder;  // only that of process 0 is used
+  save(context, model, folder / "x.ktensor");
+  const auto factor = model.factor(1);
+  if (context.comm().rank() != 0) return;
+  const auto saved = io::read_kruskal(folder / "x.ktensor");
+  EXPECT_EQ(saved.weights, model.weights());
+  EXPECT_EQ(saved.factors[1], factor);
+}
+
+TEST(Decompose, IsStoppedByTheObserver) {
+  const Context context(Comm::world());
+  const auto x = test::tame_tensor({20, 15, 10}, 300, 7);
+  auto options = ten_iterations(4);
+  options.observer = [](const CpProgress& progress) { return progress.iteration < 3; };
+  const auto model = decompose(context, make_tensor(test::share_of(x, context.comm())), options);
+  EXPECT_EQ(model.fits().size(), 3);
+  EXPECT_EQ(model.stop_reason(), StopReason::observer);
+}
+
+TEST(Decompose, TellsProcessZeroOfDuplicates) {
+  std::vector<std::string> told;
+  const Context context(Comm::world(), {.on_message = [&](const Message& m) { told.push_back(m.text); }});
+  SparseTensor<double> x({2, 2, 2});
+  for (int twice = 0; twice < 2; ++twice) x.append(std::vector<Index>{1, 0, 1}, 2);
+  decompose(context, make_tensor(test::share_of(x, context.comm())), ten_iterations(1));
+  if (context.comm().rank() == 0)
+    EXPECT_EQ(told, std::vector<std::string>{"1 duplicate coordinate was added up"});
+  else
+    EXPECT_TRUE(told.empty());
+}
+
+// [option at fault, sentence]
+std::pair<std::string, std::string> fault_of(const DecomposeOptions& options) {
+  const Context context(Comm::world());
+  const auto x = test::tame_tensor({4, 3, 2}, 10, 1);
+  try {
+    decompose(context, make_tensor(test::share_of(x, context.comm())), options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::bad_option);
+    return {error.option(), error.what()};
+  }
+  return {};
+}
+
+TEST(Decompose, NamesTheOptionAtFault) {
+  using Fault = std::pair<std::string, std::string>;
+  EXPECT_EQ(fault_of({}), Fault("rank", "rank 0: expected a number from 1 to 100000"));
+  EXPECT_EQ(fault_of({.rank = 2, .tolerance = -1}), Fault("tolerance", "tolerance -1: expected 0 or more"));
+  EXPECT_EQ(fault_of({.rank = 2, .method = Method::opt, .nonnegative = true}),
+            Fault("nonnegative", "nonnegative goes with method als"));
+  EXPECT_EQ(
+      fault_of({.rank = 2, .nonnegative_modes = {3}}),
+      Fault("nonnegative_modes", "nonnegative_modes: mode 3 does not exist; the 3 modes are counted from 0"));
+  EXPECT_EQ(fault_of({.rank = 2, .mode_order = {0, 0, 1}}),
+            Fault("mode_order", "mode_order: expected each of the 3 modes once"));
+  EXPECT_EQ(fault_of({.rank = 2, .distribution = {.scheme = Scheme::coarse, .row_rule = RowRule::random}}),
+            Fault("row_rule", "row_rule is for scheme fine; the others say who owns a row"));
+}
+
+TEST(Load, ReadsOnAllProcesses) {
+  const Context context(Comm::world());
+  const std::filesystem::path data(std::getenv("POLYAD_TEST_DATA"));
+  const auto x = load(context, data / ".." / ".." / "data" / "debian.tns.gz");
+  EXPECT_EQ(x.tensor.extents(), (std::vector<Index>{368, 13905, 58, 8}));
+  EXPECT_EQ(context.comm().all_reduce(x.tensor.num_nonzeros()), 56587);
+  EXPECT_EQ(x.labels[2].name, "section");
+  EXPECT_THROW(load(context, data / "there-is-none.tns"), Error);
+}
+
+}  // namespace
+}  // namespace polyad
