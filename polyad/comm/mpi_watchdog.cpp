@@ -8,7 +8,9 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <span>
 #include <string>
@@ -54,6 +56,14 @@ std::string list_of(std::span<const int> ranks) {
   return text + (ranks.size() > max_named ? ", ..." : "");
 }
 
+// MPI aligns shared memory for numbers only. Every process maps it at the beginning of a page, so all find
+// the same place in it.
+constexpr std::size_t bytes_with_padding = sizeof(LifeSigns) + alignof(LifeSigns);
+void* aligned(void* bytes) {
+  std::size_t space = bytes_with_padding;
+  return std::align(alignof(LifeSigns), sizeof(LifeSigns), bytes, space);
+}
+
 // How long each sign of a process has been the same.
 struct Observed {
   std::uint64_t calls = 0, beats = 0, works = 0;
@@ -96,18 +106,18 @@ struct Watchdog::State {
 
   // Processes that cannot share memory watch nobody.
   void map_signs() {
-    LifeSigns* mine = nullptr;
-    if (MPI_Win_allocate_shared(sizeof(LifeSigns), sizeof(LifeSigns), MPI_INFO_NULL, machine, &mine,
-                                &window) != MPI_SUCCESS)
+    void* bytes_of_mine = nullptr;
+    if (MPI_Win_allocate_shared(bytes_with_padding, 1, MPI_INFO_NULL, machine, &bytes_of_mine, &window) !=
+        MPI_SUCCESS)
       return;
-    new (mine) LifeSigns;
+    auto* mine = new (aligned(bytes_of_mine)) LifeSigns;
     MPI_Barrier(machine);
     for (int r = 0; r < int(ranks.size()); ++r) {
       MPI_Aint bytes = 0;
       int unit = 0;
-      LifeSigns* theirs = nullptr;
-      MPI_Win_shared_query(window, r, &bytes, &unit, &theirs);
-      signs.push_back(theirs);
+      void* bytes_of_theirs = nullptr;
+      MPI_Win_shared_query(window, r, &bytes, &unit, &bytes_of_theirs);
+      signs.push_back(static_cast<LifeSigns*>(aligned(bytes_of_theirs)));
     }
     shown_signs.store(mine);
   }

@@ -261,7 +261,8 @@ TEST(MpiComm, an_intercommunicator_is_refused) {
 }
 
 TEST(MpiComm, more_come_and_go_than_mpi_has_communicators) {
-  for (int i = 0; i < 70'000 / size_of(MPI_COMM_WORLD); ++i) {
+  const int count = size_of(MPI_COMM_WORLD) == 1 ? 70'000 : 2'500;  // the limits of Open MPI and of MPICH
+  for (int i = 0; i < count; ++i) {
     const Comm comm = from_mpi(MPI_COMM_SELF);
     ASSERT_EQ(comm.size(), 1);
   }
