@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t prime32 = 2654435761, prime64 = 11400714785074694797U;
 
-// The bytes that xxHash's own sanity check takes (tests/sanity_test.c of xxHash).
+// The bytes that xxHash's own sanity check takes (cli/xsum_sanity_check.c of xxHash).
 std::string sanity_bytes(std::size_t size) {
   std::string bytes;
   for (std::uint64_t next = prime32; bytes.size() < size; next *= prime64) bytes += char(next >> 56);
