@@ -79,7 +79,8 @@ LabelledModel read_from(const std::filesystem::path& path, const InputOptions& o
   auto model =
       is_of_ratings ? kruskal_of(io::read_rating_factors<double>(path).model) : io::read_kruskal(path);
   const std::vector<ModeLabels> none(model.factors.size());
-  auto found = tasks::find_labels({"model", labels_place(path), dims_of(model), none}, load_options(options).labels);
+  auto found =
+      tasks::find_labels({"model", labels_place(path), dims_of(model), none}, load_options(options).labels);
   if (is_of_ratings) io::name_rating_modes(found.labels);
   return {std::move(model), std::move(found)};
 }

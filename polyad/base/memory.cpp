@@ -52,7 +52,8 @@ void note_program_memory() {
 
 Index program_bytes() {
   constexpr Index usual = 32 << 20, added_by_mpi = 6 << 20;  // as seen with Open MPI
-  return std::max(usual, noted_bytes() + added_by_mpi);
+  constexpr Index step = 16 << 20;  // coarse, so that a plan that is repeated is the same
+  return std::max(usual, (noted_bytes() + added_by_mpi + step - 1) / step * step);
 }
 
 MachineMemory machine_memory() {

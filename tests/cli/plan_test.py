@@ -206,8 +206,8 @@ class AsPlannedTest(PlanTest):
 
 class WordsTest(PlanTest):
     def test_tables_and_a_recommendation(self) -> None:
-        words = self.succeed("plan", DEBIAN, "-k", "4,16", "-r", 8, "--memory", "40MB")
-        self.assertIn("368x13905x58x8 tensor, 56,587 nonzeros, 8 components, 40 MB for each process", words)
+        words = self.succeed("plan", DEBIAN, "-k", "4,16", "-r", 8, "--memory", "1GB")
+        self.assertIn("368x13905x58x8 tensor, 56,587 nonzeros, 8 components, 1 GB for each process", words)
         for part in ("\n4 processes ", "\n16 processes ", "coarse random", "fine random", "r_nnz", "pays after",
                      "more that are slower: see --json or --report", "\nmode ", "\nconstants built in: 3 us a message"):
             self.assertIn(part, words)
