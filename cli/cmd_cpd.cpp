@@ -1,4 +1,3 @@
-#include <array>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -28,17 +27,9 @@ struct Args {
   Index num_strongest = 5;
 };
 
-constexpr std::array<std::pair<const char*, StorageFormat>, 7> formats{{{"auto", StorageFormat::automatic},
-                                                                        {"csf", StorageFormat::csf},
-                                                                        {"csf-one", StorageFormat::csf_one},
-                                                                        {"csf-two", StorageFormat::csf_two},
-                                                                        {"csf-all", StorageFormat::csf_all},
-                                                                        {"coo", StorageFormat::coo},
-                                                                        {"hicoo", StorageFormat::hicoo}}};
-
 std::vector<std::string> format_texts() {
   std::vector<std::string> texts;
-  for (const auto& [text, format] : formats) texts.emplace_back(text);
+  for (const auto format : all_storage_formats()) texts.push_back(to_string(format));
   return texts;
 }
 
@@ -63,8 +54,8 @@ DecomposeOptions fixed_options(const Args& args) {
   auto options = args.decompose;
   options.method = args.method == "opt" ? Method::opt : Method::als;
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
-  for (const auto& [text, format] : formats)
-    if (args.format == text) options.format = format;
+  for (const auto format : all_storage_formats())
+    if (args.format == to_string(format)) options.format = format;
   if (!args.memory.empty()) options.max_memory_bytes = parse_bytes(args.memory, "--memory");
   options.nonnegative = args.nonneg != "none";
   if (options.method == Method::opt && args.mode_order != "auto") options.mode_order = {0};  // is refused

@@ -15,7 +15,7 @@
 
 namespace polyad {
 
-// Which part a nonzero belongs to (ALGORITHMS, section 2): the part of its slice in one mode,
+// Which part a nonzero belongs to by a distribution: the part of its slice in one mode,
 struct OwnedBySlice {
   int mode = 0;
   RowOwners slices;

@@ -61,7 +61,7 @@ std::string CpModel::summary() const {
 std::string CpModel::component_table(Index entries_per_mode) const {
   constexpr int width = 100;
   constexpr Index max_components = 10;
-  const auto summary = state_->summarise(entries_per_mode);
+  const auto& summary = state_->summarise(entries_per_mode);
   return components_text(summary, width, max_components, entries_per_mode);
 }
 

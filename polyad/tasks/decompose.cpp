@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -30,25 +31,15 @@ constexpr Index max_rank = 100000;
   throw Error(Errc::bad_option, message);
 }
 
-// The name of a storage format among format_names().
-std::string name_of(StorageFormat format) {
-  switch (format) {
-    case StorageFormat::csf:
-      return "csf";
-    case StorageFormat::csf_one:
-      return "csf-one";
-    case StorageFormat::csf_two:
-      return "csf-two";
-    case StorageFormat::csf_all:
-      return "csf-all";
-    case StorageFormat::coo:
-      return "coo";
-    case StorageFormat::hicoo:
-      return "hicoo";
-    default:
-      return "auto";
-  }
-}
+struct NamedFormat {
+  StorageFormat format;
+  const char* name;  // one of format_names(), or auto
+};
+constexpr std::array named_formats{
+    NamedFormat{StorageFormat::automatic, "auto"},  NamedFormat{StorageFormat::csf, "csf"},
+    NamedFormat{StorageFormat::csf_one, "csf-one"}, NamedFormat{StorageFormat::csf_two, "csf-two"},
+    NamedFormat{StorageFormat::csf_all, "csf-all"}, NamedFormat{StorageFormat::coo, "coo"},
+    NamedFormat{StorageFormat::hicoo, "hicoo"}};
 
 // Formats with a given set of trees need all nonzeros of a process in one tensor; coarse grain has one tensor
 // for each mode.
@@ -85,7 +76,7 @@ CpRunOptions run_options(const DecomposeOptions& options, int order) {
     run.als.nonnegative.assign(std::size_t(order), options.nonnegative);
     for (const int mode : options.nonnegative_modes) run.als.nonnegative[mode] = true;
   }
-  run.format = name_of(options.format);
+  run.format = to_string(options.format);
   run.mode_order = options.mode_order;
   run.max_bytes = options.max_memory_bytes;
   return run;
@@ -124,13 +115,14 @@ class ModelState final : public CpModel::State {
     formats = x_.options;
   }
 
-  ComponentSummary summarise(Index num_strongest) override {
-    ComponentSummary summary;
+  const ComponentSummary& summarise(Index num_strongest) override {
+    if (summary_.num_strongest == num_strongest) return summary_.value;
     serve([&](const KruskalRows<Real>& rows) {
-      summary = summarise_components(rows, labels, num_strongest);
+      summary_.value = summarise_components(rows, labels, num_strongest);
       note_memory();
     });
-    return summary;
+    summary_.num_strongest = num_strongest;
+    return summary_.value;
   }
 
   void read_factor(int mode, const CpModel::TakeRows& take) override {
@@ -172,6 +164,10 @@ class ModelState final : public CpModel::State {
 
   PreparedTensor<Real> x_;
   ServedRows<Real> rows_;
+  struct {
+    Index num_strongest = -1;  // that it was made for
+    ComponentSummary value;
+  } summary_;
 };
 
 template <class Real>
@@ -223,6 +219,19 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
 }
 
 }  // namespace
+
+std::string to_string(StorageFormat format) {
+  return std::ranges::find(named_formats, format, &NamedFormat::format)->name;
+}
+
+std::span<const StorageFormat> all_storage_formats() {
+  static const auto formats = [] {
+    std::array<StorageFormat, named_formats.size()> all{};
+    std::ranges::transform(named_formats, all.begin(), &NamedFormat::format);
+    return all;
+  }();
+  return formats;
+}
 
 void validate(const DecomposeOptions& options) {
   if (options.rank < 1 || options.rank > max_rank)

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "polyad/dist/distribution_options.hpp"
@@ -24,6 +25,9 @@ enum class StorageFormat {
   coo,        // coordinates
   hicoo       // blocks of coordinates
 };
+// "auto", "csf", "csf-one", ..., as the command line calls them; and all of them.
+std::string to_string(StorageFormat format);
+std::span<const StorageFormat> all_storage_formats();
 
 struct DecomposeOptions {
   Index rank = 0;  // number of components; required

@@ -15,7 +15,7 @@
 namespace polyad {
 namespace {
 
-CpdPageContents page_contents(const CpModel::State& model, ComponentSummary summary) {
+CpdPageContents page_contents(const CpModel::State& model, const ComponentSummary& summary) {
   const auto& run = model.run;
   CpdPageContents page;
   page.title = std::filesystem::path(model.input).filename().string();
@@ -37,7 +37,7 @@ CpdPageContents page_contents(const CpModel::State& model, ComponentSummary summ
   page.phase_seconds = phase_seconds(run);
   page.peak_memory_bytes = run.peak_memory_bytes;
   page.predicted_memory_bytes = run.chosen.peak_bytes();
-  page.summary = std::move(summary);
+  page.summary = summary;
   if (run.num_duplicates > 0)
     page.warnings.push_back(counted_were(run.num_duplicates, "duplicate coordinate") + " added up");
   if (const auto fall = fall_text(run); !fall.empty()) page.warnings.push_back(fall);
@@ -73,10 +73,10 @@ void check_output(const Context& context, const Tensor& x, Index rank, const std
 void save_report(const Context& context, const CpModel& model, const std::filesystem::path& path,
                  Index entries_per_mode) {
   const tasks::TaskThreads threads(context);
-  auto summary = model.state().summarise(entries_per_mode);
+  const auto& summary = model.state().summarise(entries_per_mode);
   collectively(context.comm(), [&] {
     if (context.comm().rank() != 0) return;
-    tasks::write_text(path, cpd_page(page_contents(model.state(), std::move(summary))));
+    tasks::write_text(path, cpd_page(page_contents(model.state(), summary)));
   });
 }
 

@@ -85,7 +85,7 @@ TEST(CpAls, gives_the_same_bits_when_it_runs_twice) {
   }
 }
 
-// The iteration as ALGORITHMS writes it down: normalised columns, plain kernels.
+// The textbook iteration of alternating least squares: normalised columns, plain kernels.
 std::vector<double> textbook_fits(const SparseTensor<double>& x, const CpRunOptions& options) {
   const auto compacted = compact<double>(x);
   const auto& tensor = compacted.tensor;

@@ -66,7 +66,7 @@ class ContractTest(ProgramTest):
         return values
 
     def note(self) -> list[float]:
-        """Tensors of the note's contraction, and its result."""
+        """Tensors of a contraction with two summed indices, and its result."""
         x, y = self.tensor("a.npy", "acik", 1), self.tensor("b.npy", "bcjk", 2)
         return contraction("acik", "bcjk", "abji", EXTENTS, x, y)
 

@@ -22,8 +22,8 @@ struct CpModel::State {
   State& operator=(const State&) = delete;
   virtual ~State() = default;
 
-  // Both on process 0; the others hand over rows.
-  virtual ComponentSummary summarise(Index num_strongest) = 0;
+  // Both on process 0; the others hand over rows. The last summary is kept.
+  virtual const ComponentSummary& summarise(Index num_strongest) = 0;
   virtual void write(const std::filesystem::path& path, Progress& progress) = 0;
   virtual void read_factor(int mode, const TakeRows& take) = 0;
 
