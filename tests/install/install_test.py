@@ -49,6 +49,8 @@ class InstallTest(unittest.TestCase):
         return {**os.environ, "PKG_CONFIG_PATH": str(found)}
 
     def fits(self, output: str) -> None:
+        """The output is one or more fits, each that of the program."""
+        self.assertRegex(output, r"^(0\.\d+\n)+$")
         for line in output.split():
             self.assertAlmostEqual(float(line), self.fit, delta=1e-9)
 
