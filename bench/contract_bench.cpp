@@ -9,8 +9,8 @@
 #include "polyad/base/array.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/random.hpp"
-#include "polyad/kernels/local_contraction.hpp"
-#include "polyad/kernels/matrix_product.hpp"
+#include "polyad/kernels/dense/local_contraction.hpp"
+#include "polyad/kernels/dense/matrix_product.hpp"
 
 namespace polyad {
 namespace {

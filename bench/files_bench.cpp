@@ -10,10 +10,10 @@
 
 #include "polyad/base/array.hpp"
 #include "polyad/base/parallel.hpp"
-#include "polyad/io/input_file.hpp"
-#include "polyad/io/read_tensor.hpp"
-#include "polyad/io/write_tensor.hpp"
-#include "polyad/tensor/generate.hpp"
+#include "polyad/io/bytes/input_file.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
+#include "polyad/io/tensors/write_tensor.hpp"
+#include "polyad/tensor/generate/generate.hpp"
 
 namespace polyad {
 namespace {

@@ -13,9 +13,9 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/timings.hpp"
-#include "polyad/dist/choose_distribution.hpp"
-#include "polyad/dist/grid_choice.hpp"
-#include "polyad/io/read_tensor.hpp"
+#include "polyad/distributed/cp/grid_choice.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
+#include "polyad/plan/choose_distribution.hpp"
 
 namespace {
 

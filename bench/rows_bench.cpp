@@ -4,7 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include "polyad/base/random.hpp"
-#include "polyad/kernels/row_update.hpp"
+#include "polyad/kernels/cp/row_update.hpp"
 
 namespace polyad {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "polyad/tensor/generate.hpp"
+#include "polyad/tensor/generate/generate.hpp"
 #include "polyad/tensor/slice_counts.hpp"
 #include "polyad/tensor/sort.hpp"
 

@@ -14,12 +14,12 @@
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
-#include "polyad/dist/move_nonzeros.hpp"
-#include "polyad/io/rating_model_file.hpp"
-#include "polyad/io/write_tensor.hpp"
-#include "polyad/kernels/ranking_metrics.hpp"
-#include "polyad/report/completion_page.hpp"
+#include "polyad/distributed/move_nonzeros.hpp"
+#include "polyad/io/models/rating_model_file.hpp"
+#include "polyad/io/tensors/write_tensor.hpp"
+#include "polyad/kernels/ratings/ranking_metrics.hpp"
 #include "polyad/report/completion_report.hpp"
+#include "polyad/report/html/completion_page.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/memory_use.hpp"
@@ -132,7 +132,7 @@ void check_space(const Comm& comm, const SparseTensor<double>& share, const Args
     const double rows = double(share.extent(0)) + double(share.extent(1));
     const double row_bytes = double(args.complete.num_factors + 2) * sizeof(Real);  // with bias and squares
     tasks::require_space(args.out,
-                         rows * row_bytes + io::least_bytes("training.ptb", share.extents(), num_ratings),
+                         rows * row_bytes + io::min_bytes("training.ptb", share.extents(), num_ratings),
                          "the model would take about");
   });
 }
@@ -178,7 +178,7 @@ ReadyRatings<Real> make_ready(const Comm& comm, const Args& args, const Completi
     const RowOwners any = ShuffledParts(loaded.tensor.extent(0), comm.size(), options.seed);
     auto split = split_by_users(comm, {std::move(loaded.tensor), std::move(from_file.share)}, test,
                                 owners.users.value_or(any), ready);
-    return deal_out(comm, std::move(split), owners, layout);
+    return distribute(comm, std::move(split), owners, layout);
   });
   if (ready.earlier) ready.earlier = turned(std::move(*ready.earlier), ready.dealt.by);
   check_memory<Real>(comm, args, ready.dealt, ready.earlier ? &ready.earlier->model : nullptr);

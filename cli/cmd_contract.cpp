@@ -17,7 +17,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/dense/contract_tensors.hpp"
-#include "polyad/io/npy_file.hpp"
+#include "polyad/io/arrays/npy_file.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/memory_use.hpp"
@@ -103,7 +103,7 @@ void settle(const Comm& comm, const DenseTally& tally, Index width, ContractRun&
     throw Error(Errc::internal,
                 fmt::format("{} words were moved, but {} were planned", run.words, run.predicted_words));
   const Index resident = resident_elements(run.plan.problem);
-  run.working_bytes = (resident + comm.all_reduce(tally.most_elements, Reduce::max)) * width;
+  run.working_bytes = (resident + comm.all_reduce(tally.max_elements, Reduce::max)) * width;
   run.predicted_bytes = (resident + working_elements(run.plan)) * width;
 }
 

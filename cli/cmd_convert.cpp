@@ -7,7 +7,7 @@
 #include "cli/input.hpp"
 #include "cli/output.hpp"
 #include "polyad/base/error.hpp"
-#include "polyad/io/kruskal.hpp"
+#include "polyad/io/models/kruskal.hpp"
 #include "polyad/report/statistics_report.hpp"
 
 namespace polyad::cli {

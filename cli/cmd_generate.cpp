@@ -9,11 +9,11 @@
 #include "cli/option_text.hpp"
 #include "cli/output.hpp"
 #include "polyad/base/timings.hpp"
-#include "polyad/io/kruskal.hpp"
-#include "polyad/io/write_tensor.hpp"
+#include "polyad/io/models/kruskal.hpp"
+#include "polyad/io/tensors/write_tensor.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
-#include "polyad/tensor/generate.hpp"
+#include "polyad/tensor/generate/generate.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -45,7 +45,7 @@ class Maker {
 
   // Refuses, before they are drawn, nonzeros that the disk certainly has no space for.
   void expect(std::span<const Index> dims, Index num_nonzeros) const {
-    tasks::require_space(args_.output, io::least_bytes(args_.output, dims, num_nonzeros),
+    tasks::require_space(args_.output, io::min_bytes(args_.output, dims, num_nonzeros),
                          "the tensor would take at least");
   }
   template <class Fn>

@@ -13,9 +13,9 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/hypergraph/outside_partitioner.hpp"
-#include "polyad/io/hmetis_file.hpp"
-#include "polyad/io/partition_file.hpp"
+#include "polyad/hypergraph/external_partitioner.hpp"
+#include "polyad/io/hypergraphs/hmetis_file.hpp"
+#include "polyad/io/hypergraphs/partition_file.hpp"
 #include "polyad/report/partition_report.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
 #include "polyad/tasks/detail/partition_cache.hpp"
@@ -32,7 +32,7 @@ struct Args {
   double imbalance = 0.05, rho = 2, seconds = 0;
   std::uint64_t seed = 1;
   std::string out, hypergraph_out, cache;
-  OlderPartition older;
+  PreviousPartition older;
   bool no_cache = false, force = false;
 };
 
@@ -70,7 +70,7 @@ TensorPartitionOptions parse(const Args& args) {
   options.hypergraph.objective.rho = args.rho;
   options.hypergraph.effort = parse_level(args.level);
   options.hypergraph.seed = args.seed;
-  if (args.seconds > 0) options.hypergraph.most_seconds = args.seconds;
+  if (args.seconds > 0) options.hypergraph.time_limit_seconds = args.seconds;
   return options;
 }
 
@@ -258,7 +258,7 @@ void add_partition(CLI::App& app, const Comm& comm) {
   auto* command = app.add_subcommand("partition", "Who gets what: a partition of a tensor or hypergraph");
   command->add_option("-k,--parts", args->num_parts, "Number of parts")
       ->required()
-      ->check(in_range(1, most_parts));
+      ->check(in_range(1, max_parts));
   command
       ->add_option("--model", args->model,
                    "Of nonzeros, of whole slices, or of the rows or columns of a matrix")

@@ -14,7 +14,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/hypergraph/partitioner.hpp"
-#include "polyad/report/plan_page.hpp"
+#include "polyad/report/html/plan_page.hpp"
 #include "polyad/report/plan_report.hpp"
 #include "polyad/tasks/detail/decide_distribution.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
@@ -67,9 +67,9 @@ void check_hypergraph(const StrategyPlanOptions& options) {
   if (options.distribution.scheme == Scheme::medium)
     throw Error(Errc::bad_option,
                 "--with-hypergraph is for fine and coarse grain, and only medium grain was asked for");
-  if (const int most = options.process_counts.back(); most > most_parts)
+  if (const int most = options.process_counts.back(); most > max_parts)
     throw Error(Errc::bad_option,
-                fmt::format("--with-hypergraph is for up to {} processes, not for {}", most_parts, most));
+                fmt::format("--with-hypergraph is for up to {} processes, not for {}", max_parts, most));
 }
 
 StrategyPlanOptions plan_options(const Args& args, const SparseTensor<double>& x, const MachineModel& machine,

@@ -16,16 +16,16 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/io/coordinate_file.hpp"
-#include "polyad/io/kruskal.hpp"
-#include "polyad/io/label_files.hpp"
-#include "polyad/io/prediction_table.hpp"
-#include "polyad/io/rating_model_file.hpp"
-#include "polyad/io/staged_directory.hpp"
+#include "polyad/io/bytes/staged_directory.hpp"
+#include "polyad/io/models/kruskal.hpp"
+#include "polyad/io/models/label_files.hpp"
+#include "polyad/io/models/prediction_table.hpp"
+#include "polyad/io/models/rating_model_file.hpp"
+#include "polyad/io/tensors/coordinate_file.hpp"
 #include "polyad/report/prediction_report.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
-#include "polyad/tensor/rating_kruskal.hpp"
+#include "polyad/tensor/ratings/rating_kruskal.hpp"
 
 namespace polyad::cli {
 namespace {

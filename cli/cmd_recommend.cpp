@@ -16,10 +16,10 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/io/label_files.hpp"
-#include "polyad/io/prediction_table.hpp"
-#include "polyad/io/rating_list.hpp"
-#include "polyad/io/rating_model_file.hpp"
+#include "polyad/io/models/label_files.hpp"
+#include "polyad/io/models/prediction_table.hpp"
+#include "polyad/io/models/rating_model_file.hpp"
+#include "polyad/io/tensors/rating_list.hpp"
 #include "polyad/report/recommendation_report.hpp"
 
 namespace polyad::cli {

@@ -6,8 +6,8 @@
 
 #include "cli/option_text.hpp"
 #include "polyad/base/error.hpp"
-#include "polyad/io/number_text.hpp"
-#include "polyad/io/rating_model_file.hpp"
+#include "polyad/io/models/rating_model_file.hpp"
+#include "polyad/io/text/number_text.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/stored_partition.hpp"
 

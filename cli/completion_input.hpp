@@ -6,7 +6,7 @@
 #include "cli/console.hpp"
 #include "cli/input.hpp"
 #include "polyad/algo/sgd_completion.hpp"
-#include "polyad/dist/deal_ratings.hpp"
+#include "polyad/distributed/ratings/distribute_ratings.hpp"
 
 namespace polyad::cli {
 

@@ -8,7 +8,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/progress.hpp"
-#include "polyad/kernels/factor.hpp"
+#include "polyad/kernels/cp/factor.hpp"
 
 namespace polyad::cli {
 namespace {

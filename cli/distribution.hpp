@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "polyad/dist/distribution_options.hpp"
+#include "polyad/distributed/cp/distribution_options.hpp"
 
 namespace polyad::cli {
 

@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr rlim_t least_address_space = rlim_t(256) << 20;  // of a process without data, MPI included
+constexpr rlim_t min_address_space = rlim_t(256) << 20;  // of a process without data, MPI included
 constexpr int exit_of_resource = 3;
 constexpr std::string_view too_little =
     "polyad: the address space is limited to less than 256 MiB, too little for the program itself; "
@@ -47,7 +47,7 @@ void start_without_blas_threads(char** argv, char** environment) {
 
 void settle_early(int, char** argv, char** environment) {
   const auto limit = address_space();
-  if (limit < least_address_space) refuse();
+  if (limit < min_address_space) refuse();
   if (limit != RLIM_INFINITY) start_without_blas_threads(argv, environment);
 }
 

@@ -8,10 +8,10 @@
 #include <system_error>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/kruskal.hpp"
-#include "polyad/io/label_files.hpp"
-#include "polyad/io/output_file.hpp"
-#include "polyad/io/rating_model_file.hpp"
+#include "polyad/io/bytes/output_file.hpp"
+#include "polyad/io/models/kruskal.hpp"
+#include "polyad/io/models/label_files.hpp"
+#include "polyad/io/models/rating_model_file.hpp"
 
 namespace polyad::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "polyad/io/staged_file.hpp"
+#include "polyad/io/bytes/staged_file.hpp"
 
 namespace polyad::cli {
 

@@ -9,8 +9,8 @@
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/progress.hpp"
-#include "polyad/io/label_files.hpp"
-#include "polyad/io/number_text.hpp"
+#include "polyad/io/models/label_files.hpp"
+#include "polyad/io/text/number_text.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/stored_partition.hpp"
 

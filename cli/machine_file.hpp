@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "polyad/dist/machine_model.hpp"
+#include "polyad/base/machine_model.hpp"
 
 namespace polyad::cli {
 

@@ -8,7 +8,7 @@
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
 #include "polyad/dense/slab_exchange.hpp"
-#include "polyad/io/npy_file.hpp"
+#include "polyad/io/arrays/npy_file.hpp"
 #include "polyad/report/statistics_report.hpp"
 
 namespace polyad::cli {

@@ -5,7 +5,7 @@
 
 #include "polyad/dense/contraction_expression.hpp"
 #include "polyad/dense/dense_tensor.hpp"
-#include "polyad/io/npy_diagonal.hpp"
+#include "polyad/io/arrays/npy_diagonal.hpp"
 
 namespace polyad::cli {
 

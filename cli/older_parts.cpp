@@ -9,19 +9,19 @@
 
 #include "cli/input.hpp"
 #include "polyad/base/error.hpp"
-#include "polyad/hypergraph/older_partition.hpp"
-#include "polyad/io/partition_file.hpp"
+#include "polyad/hypergraph/previous_partition.hpp"
+#include "polyad/io/hypergraphs/partition_file.hpp"
 
 namespace polyad::cli {
 
-std::vector<int> read_older_parts(const OlderPartition& older, Index num_things, int num_parts) {
+std::vector<int> read_older_parts(const PreviousPartition& older, Index num_things, int num_parts) {
   if (older.path.empty()) return {};
   auto parts = io::read_partition(older.path, io::up_to(num_things, num_parts));
   parts.resize(std::size_t(num_things), new_vertex);
   return parts;
 }
 
-std::vector<int> read_older_slices(const OlderPartition& older, std::span<const Index> extents,
+std::vector<int> read_older_slices(const PreviousPartition& older, std::span<const Index> extents,
                                    int num_parts) {
   if (older.path.empty()) return {};
   const auto dims = older.dims.empty() ? std::vector<Index>(extents.begin(), extents.end())

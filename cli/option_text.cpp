@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/number_text.hpp"
+#include "polyad/io/text/number_text.hpp"
 #include "polyad/tensor/sort.hpp"
 
 namespace polyad::cli {

@@ -4,7 +4,7 @@
 
 #include "cli/option_text.hpp"
 #include "polyad/base/error.hpp"
-#include "polyad/io/label_files.hpp"
+#include "polyad/io/models/label_files.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
 
 namespace polyad::cli {

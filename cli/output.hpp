@@ -6,8 +6,8 @@
 
 #include "cli/console.hpp"
 #include "cli/file_plan.hpp"
-#include "polyad/io/read_tensor.hpp"
-#include "polyad/io/write_tensor.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
+#include "polyad/io/tensors/write_tensor.hpp"
 
 namespace polyad::cli {
 

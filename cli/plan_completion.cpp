@@ -11,9 +11,9 @@
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
-#include "polyad/dist/distribution.hpp"
-#include "polyad/io/partition_file.hpp"
-#include "polyad/report/completion_plan_page.hpp"
+#include "polyad/distributed/cp/distribution.hpp"
+#include "polyad/io/hypergraphs/partition_file.hpp"
+#include "polyad/report/html/completion_plan_page.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
@@ -61,7 +61,7 @@ class Partitions {
   SidePartition of_hypergraph(RatingSide side) const {
     return {side, "hypergraph", [this, side](int num_parts) {
               auto how = tasks::completion_partition_options(side, num_parts, args_.seed);
-              how.hypergraph.most_seconds = args_.seconds;
+              how.hypergraph.time_limit_seconds = args_.seconds;
               auto kept = tasks::partition_and_keep(x_, args_.cache, how);
               if (!kept.notice.empty()) console_.warn(kept.notice);
               return ListedRows{{}, std::move(kept.parts)};

@@ -7,7 +7,7 @@
 #include "cli/console.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/printable.hpp"
-#include "polyad/io/tensor_format.hpp"
+#include "polyad/io/tensors/tensor_format.hpp"
 
 namespace polyad::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "polyad/io/output_file.hpp"
+#include "polyad/io/bytes/output_file.hpp"
 
 namespace polyad::cli {
 

@@ -15,7 +15,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/kernels/blas_memory.hpp"
+#include "polyad/kernels/dense/blas_memory.hpp"
 
 namespace polyad::cli {
 namespace {

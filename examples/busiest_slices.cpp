@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/label_files.hpp"
-#include "polyad/io/read_tensor.hpp"
+#include "polyad/io/models/label_files.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
 #include "polyad/tensor/slice_counts.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that rooms include only what the house allows (docs: the floors in the design).
+"""Checks that modules include only the modules of lower layers (HACKING.md has the map).
 
-- A file of polyad/<room>/ includes its own room and the rooms in MAY_SEE, always as "polyad/<room>/x.hpp".
+- A file of polyad/<module>/ includes its own module and those in MAY_SEE, always as "polyad/<module>/x.hpp".
 - Only polyad/comm/mpi_comm.hpp includes <mpi.h>, and only polyad/comm/ and the files in MPI_PROGRAMS, which use MPI
   themselves, include that; and one file includes <zoltan.h>, which brings <mpi.h> along.
 - Nobody outside cli/ includes headers of cli/.
@@ -22,16 +22,17 @@ MAY_SEE: dict[str, set[str]] = {
     "kernels": {"base", "tensor"},
     "hypergraph": {"base", "tensor"},
     "io": {"base", "tensor", "hypergraph"},
-    "dist": {"base", "tensor", "comm", "hypergraph"},
+    "distributed": {"base", "tensor", "comm", "hypergraph"},
     "dense": {"base", "tensor", "comm", "kernels"},
-    "algo": {"base", "tensor", "comm", "kernels", "dist"},
-    "report": {"base", "tensor", "hypergraph", "dist", "algo"},
+    "plan": {"base", "tensor", "comm", "kernels", "distributed"},
+    "algo": {"base", "tensor", "comm", "kernels", "distributed", "plan"},
+    "report": {"base", "tensor", "hypergraph", "distributed", "plan", "algo"},
 }
 MAY_SEE["tasks"] = set(MAY_SEE)
 ROOT_HEADERS = {"polyad.hpp", "version.hpp"}  # the second is generated
 PUBLIC_HEADERS = Path("polyad/public_headers.txt")
 FOLDERS = ["polyad", "cli", "tests", "bench", "examples", "python"]
-ZOLTAN = Path("polyad/hypergraph/zoltan_partition.cpp")  # an outside partitioner: it gets MPI_COMM_SELF and sends nothing
+ZOLTAN = Path("polyad/hypergraph/zoltan_partition.cpp")  # it gets MPI_COMM_SELF and sends nothing
 MPI_HEADER = Path("polyad/comm/mpi_comm.hpp")
 MPI_PROGRAMS = {Path("tests/comm/mpi_comm_test.cpp"), Path("tests/comm/single_threaded_host_test.cpp"),
                 Path("tests/install/consumer/sub_communicator.cpp")}
@@ -44,18 +45,18 @@ def library_faults(path: Path, quote: str, included: Path) -> Iterator[str]:
     if path.parts[1] in ROOT_HEADERS:
         return
     if len(path.parts) < 3 or path.parts[1] not in MAY_SEE:
-        yield f"{path.parts[1]} is no room of the library; tools/check_includes.py lists them"
+        yield f"{path.parts[1]} is no module of the library; tools/check_includes.py lists them"
         return
-    room = path.parts[1]
+    module = path.parts[1]
     if included.parts[0] != "polyad":
         if quote == '"':
-            yield f'write "polyad/<room>/..." to include a file of the library, not "{included}"'
+            yield f'write "polyad/<module>/..." to include a file of the library, not "{included}"'
         return
     other = included.parts[1]
     if other in ROOT_HEADERS:
         return
-    if other != room and other not in MAY_SEE[room]:
-        yield f"{room} may not include {other}"
+    if other != module and other not in MAY_SEE[module]:
+        yield f"{module} may not include {other}"
 
 
 def faults(path: Path, quote: str, included: Path) -> Iterator[str]:

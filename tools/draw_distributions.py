@@ -180,7 +180,7 @@ def draw_exchange() -> None:
 
 
 def draw_policies() -> None:
-    """Where cut_into_layers (polyad/dist/layers.cpp) cuts these slices into three layers."""
+    """Where cut_into_layers (polyad/distributed/cp/layers.cpp) cuts these slices into three layers."""
     counts = [12, 9, 10, 7, 6, 5, 5, 4, 3, 3, 2, 3, 2, 1, 2, 1]
     policies = [("set", [5, 10]), ("nnz", [2, 6]), ("ordered-1", [3, 9]), ("ordered-2", [4, 10]), ("max-min", [2, 7])]
     drawing = Drawing("policies", 810, 200, "Slices of a mode, and where policies cut them into three layers")

@@ -22,8 +22,8 @@ struct Verdict {
 Verdict judge(const CountEvidence& evidence, int order) {
   Verdict verdict;
   if (order < 3) return verdict;
-  if (evidence.stability) verdict.is_stable = *evidence.stability >= least_stability;
-  if (evidence.core_consistency) verdict.is_consistent = *evidence.core_consistency >= least_core_consistency;
+  if (evidence.stability) verdict.is_stable = *evidence.stability >= min_stability;
+  if (evidence.core_consistency) verdict.is_consistent = *evidence.core_consistency >= min_core_consistency;
   return verdict;
 }
 
@@ -50,13 +50,13 @@ std::string verdict_text(const CountEvidence& evidence, const Verdict& verdict) 
   return stability + (*verdict.is_stable == *verdict.is_consistent ? " and " : " but ") + core;
 }
 
-const CountEvidence& least_error(std::span<const CountEvidence* const> among) {
+const CountEvidence& min_error(std::span<const CountEvidence* const> among) {
   return **std::ranges::min_element(among, {}, [](const auto* e) { return *e->held_out_error(); });
 }
 
 // How much larger an error may be than this one before it counts.
 double allowance(double error) {
-  return std::max(least_gain, worthwhile_gain * std::min(error, 1 - error));
+  return std::max(min_gain, worthwhile_gain * std::min(error, 1 - error));
 }
 
 // By held-out error, among numbers that hold up or, if none does, among all.
@@ -68,7 +68,7 @@ ComponentRecommendation recommend_by_prediction(std::span<const CountEvidence> e
   }
   const bool none_holds_up = held.empty();
   if (none_holds_up) held = all;
-  const auto& best = least_error(held);
+  const auto& best = min_error(held);
   const double bound = *best.held_out_error() + allowance(*best.held_out_error());
   const auto& chosen =
       **std::ranges::find_if(held, [&](const auto* e) { return *e->held_out_error() <= bound; });
@@ -84,7 +84,7 @@ ComponentRecommendation recommend_by_prediction(std::span<const CountEvidence> e
   if (verdict.is_known()) reason += "; " + verdict_text(chosen, verdict);
   if (none_holds_up) reason += "; no number tried holds up better";
   if (*chosen.held_out_error() >= 1) reason += "; zeros would predict as well";
-  const auto& overall = least_error(all);
+  const auto& overall = min_error(all);
   if (*overall.held_out_error() + allowance(*overall.held_out_error()) < *chosen.held_out_error())
     reason += fmt::format("; {} predict better ({:.3g}), but {}", components(overall.num_components),
                           *overall.held_out_error(), verdict_text(overall, judge(overall, order)));

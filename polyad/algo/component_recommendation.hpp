@@ -27,12 +27,12 @@ struct CountEvidence {
 };
 
 // Thresholds of the recommendation.
-inline constexpr double least_stability = 0.9;
-inline constexpr double least_core_consistency = 50;
+inline constexpr double min_stability = 0.9;
+inline constexpr double min_core_consistency = 50;
 // What more components must gain in held-out error: a share of the error, or of what it leaves of 1.
 inline constexpr double worthwhile_gain = 0.05;
 // Held-out errors are not known more exactly.
-inline constexpr double least_gain = 1e-3;
+inline constexpr double min_gain = 1e-3;
 
 struct ComponentRecommendation {
   std::optional<Index> num_components;  // nothing when nothing decides

@@ -5,15 +5,15 @@
 #include <algorithm>
 
 #include "polyad/algo/held_out_fit.hpp"
-#include "polyad/kernels/core_consistency.hpp"
-#include "polyad/kernels/factor.hpp"
-#include "polyad/kernels/factor_match.hpp"
+#include "polyad/kernels/analysis/core_consistency.hpp"
+#include "polyad/kernels/analysis/factor_match.hpp"
+#include "polyad/kernels/cp/factor.hpp"
 #include "polyad/tensor/sort.hpp"
 
 namespace polyad {
 namespace {
 
-constexpr Index most_usual_components = 8;
+constexpr Index max_usual_components = 8;
 
 template <class Real>
 class ComponentSweep {
@@ -193,7 +193,7 @@ std::vector<Index> usual_component_counts(std::span<const Index> dims) {
   for (const Index dim : dims) most *= double(dim);
   most /= double(*std::ranges::max_element(dims));
   std::vector<Index> counts;
-  for (Index count = 1; count <= most_usual_components && (count == 1 || double(count) <= most); ++count)
+  for (Index count = 1; count <= max_usual_components && (count == 1 || double(count) <= most); ++count)
     counts.push_back(count);
   return counts;
 }

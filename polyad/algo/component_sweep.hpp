@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "polyad/algo/component_recommendation.hpp"
-#include "polyad/algo/decompose.hpp"
+#include "polyad/algo/run_cp.hpp"
 
 namespace polyad {
 

@@ -10,12 +10,12 @@
 
 #include "polyad/algo/finish_model.hpp"
 #include "polyad/base/parallel.hpp"
-#include "polyad/dist/row_exchange.hpp"
-#include "polyad/kernels/csf_sweep.hpp"
-#include "polyad/kernels/factor.hpp"
-#include "polyad/kernels/mttkrp.hpp"
-#include "polyad/kernels/normal_equations.hpp"
-#include "polyad/kernels/row_update.hpp"
+#include "polyad/distributed/row_exchange.hpp"
+#include "polyad/kernels/cp/csf_sweep.hpp"
+#include "polyad/kernels/cp/factor.hpp"
+#include "polyad/kernels/cp/mttkrp.hpp"
+#include "polyad/kernels/cp/normal_equations.hpp"
+#include "polyad/kernels/cp/row_update.hpp"
 
 namespace polyad {
 namespace {
@@ -51,7 +51,7 @@ class CpAls {
         nonnegative_(options.nonnegative),
         weights_(std::size_t(num_components_), std::sqrt(x.squared_norm())),
         coefficients_(std::size_t(num_components_), 1),
-        least_weight_(negligible * std::sqrt(x.squared_norm())) {
+        min_weight_(negligible * std::sqrt(x.squared_norm())) {
     for (int m = 0; m < x.order(); ++m) {
       factors_.emplace_back(x.num_rows(m), num_components_);
       grams_.emplace_back(num_components_, num_components_);
@@ -111,14 +111,14 @@ class CpAls {
     for (int m = 0; m < x_.order(); ++m) first_partial_.push_back(x_.num_complete(m));
     for (const auto& step : plan_.steps)
       if (step.kind == AlsStep::Kind::mttkrp) first_partial_[step.mode] = 0;
-    Index most_partial = 0, most_words = 0;
+    Index max_partial = 0, max_words = 0;
     for (int m = 0; m < x_.order(); ++m) {
-      most_partial = std::max(most_partial, num_partial(m));
-      most_words = std::max(
-          most_words, RowExchange<Real>::num_words_under_way(x_.exchange(m), num_wanted_, num_components_));
+      max_partial = std::max(max_partial, num_partial(m));
+      max_words = std::max(
+          max_words, RowExchange<Real>::num_words_under_way(x_.exchange(m), num_wanted_, num_components_));
     }
-    partial_ = Matrix<Real>(most_partial, num_components_);
-    under_way_.resize(std::size_t(most_words));
+    partial_ = Matrix<Real>(max_partial, num_components_);
+    under_way_.resize(std::size_t(max_words));
     for (int m = 0; m < x_.order(); ++m) {
       partial_.set_num_rows(num_partial(m));
       exchanges_.emplace_back(
@@ -252,7 +252,7 @@ class CpAls {
     scales_.clear();
     for (Index r = 0; r < num_components_; ++r) {
       const double others = std::sqrt(v(r, r));
-      const bool is_alive = others > 0 && weights_[r] > least_weight_;
+      const bool is_alive = others > 0 && weights_[r] > min_weight_;
       const bool is_scaled = is_alive && mode != plan_.mode_order.back();
       const double ratio = is_scaled ? std::exp2(std::round(std::log2(others / weights_[r]))) : 1;
       scales_.push_back({others, is_alive ? ratio : 0});
@@ -322,7 +322,7 @@ class CpAls {
   std::vector<double> weights_;  // [component]: the norm of its rank-one tensor, as of the last update
   // [component]: what the product of the columns, as they are stored, is multiplied with to be the component.
   std::vector<double> coefficients_;
-  double least_weight_;  // a component below is rounding noise, and becomes zero
+  double min_weight_;  // a component below is rounding noise, and becomes zero
   struct Scale {
     double others;  // the product of the norms of the other modes' columns
     double factor;  // what the new column was multiplied with

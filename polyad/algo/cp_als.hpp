@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "polyad/algo/cp_result.hpp"
-#include "polyad/dist/dist_tensor.hpp"
-#include "polyad/kernels/als_plan.hpp"
+#include "polyad/distributed/cp/dist_tensor.hpp"
+#include "polyad/plan/als_plan.hpp"
 
 namespace polyad {
 

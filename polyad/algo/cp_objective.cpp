@@ -7,11 +7,11 @@
 
 #include "polyad/algo/cp_result.hpp"
 #include "polyad/algo/finish_model.hpp"
-#include "polyad/kernels/factor.hpp"
-#include "polyad/kernels/gradient_rows.hpp"
-#include "polyad/kernels/mttkrp.hpp"
-#include "polyad/kernels/normal_equations.hpp"
-#include "polyad/kernels/row_update.hpp"
+#include "polyad/kernels/cp/factor.hpp"
+#include "polyad/kernels/cp/gradient_rows.hpp"
+#include "polyad/kernels/cp/mttkrp.hpp"
+#include "polyad/kernels/cp/normal_equations.hpp"
+#include "polyad/kernels/cp/row_update.hpp"
 
 namespace polyad {
 

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "polyad/base/timings.hpp"
-#include "polyad/dist/dist_tensor.hpp"
-#include "polyad/dist/row_exchange.hpp"
-#include "polyad/kernels/factor_vectors.hpp"
+#include "polyad/distributed/cp/dist_tensor.hpp"
+#include "polyad/distributed/row_exchange.hpp"
+#include "polyad/kernels/cp/factor_vectors.hpp"
 
 namespace polyad {
 

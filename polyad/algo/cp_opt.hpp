@@ -1,7 +1,7 @@
 #pragma once
 
 #include "polyad/algo/cp_result.hpp"
-#include "polyad/dist/dist_tensor.hpp"
+#include "polyad/distributed/cp/dist_tensor.hpp"
 
 namespace polyad {
 

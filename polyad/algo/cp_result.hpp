@@ -6,7 +6,7 @@
 #include "polyad/algo/cp_options.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/comm.hpp"
-#include "polyad/dist/row_exchange.hpp"
+#include "polyad/distributed/row_exchange.hpp"
 #include "polyad/tensor/kruskal.hpp"
 
 namespace polyad {

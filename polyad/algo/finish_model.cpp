@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "polyad/kernels/factor.hpp"
+#include "polyad/kernels/cp/factor.hpp"
 
 namespace polyad {
 namespace {

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "polyad/dist/dist_tensor.hpp"
+#include "polyad/distributed/cp/dist_tensor.hpp"
 
 namespace polyad {
 

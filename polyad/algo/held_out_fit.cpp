@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "polyad/kernels/distances.hpp"
-#include "polyad/kernels/kruskal_values.hpp"
+#include "polyad/kernels/analysis/distances.hpp"
+#include "polyad/kernels/analysis/kruskal_values.hpp"
 
 namespace polyad {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "polyad/algo/decompose.hpp"
+#include "polyad/algo/run_cp.hpp"
 #include "polyad/tensor/held_out.hpp"
 #include "polyad/tensor/value_places.hpp"
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "polyad/comm/comm.hpp"
-#include "polyad/kernels/factor_vectors.hpp"
+#include "polyad/kernels/cp/factor_vectors.hpp"
 
 namespace polyad {
 

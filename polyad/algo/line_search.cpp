@@ -51,9 +51,9 @@ class Bracket {
   // so.
   bool is_low(const LineSearchPoint& p) const {
     if (!is_finite(p)) return false;
-    const double least_fall = -fair_part * p.step * start_.slope;
-    if (p.value <= start_.value - least_fall) return true;
-    return least_fall <= 2 * start_.rounding && p.value <= start_.ceiling &&
+    const double min_fall = -fair_part * p.step * start_.slope;
+    if (p.value <= start_.value - min_fall) return true;
+    return min_fall <= 2 * start_.rounding && p.value <= start_.ceiling &&
            p.slope <= (2 * fair_part - 1) * start_.slope;
   }
 

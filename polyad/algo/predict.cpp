@@ -38,9 +38,9 @@ Predictor<Real>::Predictor(const Kruskal<Real>& model, const PredictOptions& opt
 
 template <class Real>
 Index Predictor<Real>::batch_size() const {
-  constexpr Index most_numbers = Index(1) << 22;
+  constexpr Index max_numbers = Index(1) << 22;
   const Index per_coordinate = options_.contributions ? model_.num_components() : 8;
-  return std::max<Index>(most_numbers / per_coordinate, 1);
+  return std::max<Index>(max_numbers / per_coordinate, 1);
 }
 
 template <class Real>

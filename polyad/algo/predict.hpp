@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "polyad/base/array.hpp"
-#include "polyad/kernels/kruskal_values.hpp"
-#include "polyad/kernels/residual_sums.hpp"
+#include "polyad/kernels/analysis/kruskal_values.hpp"
+#include "polyad/kernels/analysis/residual_sums.hpp"
 
 namespace polyad {
 

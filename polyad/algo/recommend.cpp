@@ -35,8 +35,8 @@ std::vector<ScoredItems> Recommender<Real>::recommend(std::span<const Index> use
 
 template <class Real>
 Index Recommender<Real>::batch_size(Index count) {
-  constexpr Index most_items = Index(1) << 20, most_users = 8192;
-  return std::clamp<Index>(most_items / std::max<Index>(count, 1), 1, most_users);
+  constexpr Index max_items = Index(1) << 20, max_users = 8192;
+  return std::clamp<Index>(max_items / std::max<Index>(count, 1), 1, max_users);
 }
 
 template <class Real>

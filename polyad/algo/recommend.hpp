@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "polyad/kernels/fold_in.hpp"
-#include "polyad/kernels/top_items.hpp"
+#include "polyad/kernels/ratings/fold_in.hpp"
+#include "polyad/kernels/ratings/top_items.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
 namespace polyad {

@@ -7,17 +7,17 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/timings.hpp"
-#include "polyad/kernels/rating_start.hpp"
-#include "polyad/kernels/sgd_sweep.hpp"
+#include "polyad/kernels/ratings/rating_start.hpp"
+#include "polyad/kernels/ratings/sgd_sweep.hpp"
 
 namespace polyad {
 namespace {
 
 // An epoch has gone astray when it met errors so much larger than those of predicting nothing.
-constexpr double most_errors = 2;
-constexpr int most_halvings = 40;
+constexpr double max_errors = 2;
+constexpr int max_halvings = 40;
 constexpr int halvings_until_anew = 3;  // of one epoch: then the rows that it begins with must be astray
-constexpr double least_gain = 1e-4;     // of the test error, to be worth going on
+constexpr double min_gain = 1e-4;       // of the test error, to be worth going on
 
 template <class Real>
 struct BothRows {
@@ -97,7 +97,7 @@ class Trainer {
   // An epoch that did not go astray: else it is undone and begun anew with half the step.
   EpochRecord sound_epoch(int epoch, const CompletionObserver& observe) {
     before_.copy(rows_);
-    for (int halvings = 0; halvings < most_halvings; ++halvings) {
+    for (int halvings = 0; halvings < max_halvings; ++halvings) {
       auto record = one_epoch(epoch);
       if (record.was_undone) {
         record.began_anew = halvings == halvings_until_anew;
@@ -151,7 +151,7 @@ class Trainer {
                                   rows_.users, rows_.items);
     }
     const Index is_bounded = are_bounded(rows_.users) && are_bounded(rows_.items) ? 1 : 0;
-    const double most = most_errors * x_.scale, now = figures(some).rmse;
+    const double most = max_errors * x_.scale, now = figures(some).rmse;
     return x_.comm.all_reduce(is_bounded, Reduce::min) == 0 || !(met.rmse <= most) || !(now <= most);
   }
 
@@ -182,7 +182,7 @@ class Trainer {
   bool has_gained(const EpochRecord& record) {
     if (record.was_undone) return false;
     if (!record.test) return true;
-    if (record.test->rmse >= (1 - least_gain) * error_to_beat_) return false;
+    if (record.test->rmse >= (1 - min_gain) * error_to_beat_) return false;
     error_to_beat_ = record.test->rmse;
     return true;
   }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "polyad/algo/step_schedule.hpp"
-#include "polyad/dist/dist_ratings.hpp"
-#include "polyad/tensor/rating_side.hpp"
+#include "polyad/distributed/ratings/dist_ratings.hpp"
+#include "polyad/tensor/ratings/rating_side.hpp"
 
 namespace polyad {
 

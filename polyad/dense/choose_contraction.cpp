@@ -11,7 +11,7 @@
 namespace polyad {
 namespace {
 
-constexpr std::size_t most_grids = 300;  // that are worth the time to plan for
+constexpr std::size_t max_grids = 300;  // that are worth the time to plan for
 
 std::vector<Stationary> variants(const ContractionChoice& choice) {
   if (choice.stationary) return {*choice.stationary};
@@ -27,12 +27,12 @@ bool fits(const BlockedContraction& blocked, const ContractionChoice& choice) {
 }
 
 // The candidate that is best so far, and what the leanest one took.
-class Contest {
+class DistributionSearch {
  public:
-  explicit Contest(const ContractionChoice& choice) : choice_(choice) {}
+  explicit DistributionSearch(const ContractionChoice& choice) : choice_(choice) {}
 
   void enter(const BlockedContraction& candidate) {
-    least_bytes_ = std::min(least_bytes_, bytes_of(candidate, choice_));
+    min_bytes_ = std::min(min_bytes_, bytes_of(candidate, choice_));
     if (!fits(candidate, choice_)) return;
     const double seconds = predicted_seconds(candidate, choice_.machine);
     if (best_ && seconds >= best_seconds_) return;
@@ -40,13 +40,13 @@ class Contest {
     best_seconds_ = seconds;
   }
   const std::optional<BlockedContraction>& best() const { return best_; }
-  Index least_bytes() const { return least_bytes_; }
+  Index min_bytes() const { return min_bytes_; }
 
  private:
   const ContractionChoice& choice_;
   std::optional<BlockedContraction> best_;
   double best_seconds_ = 0;
-  Index least_bytes_ = std::numeric_limits<Index>::max();
+  Index min_bytes_ = std::numeric_limits<Index>::max();
 };
 
 // Block lengths must be multiples of this, so that blocks are distributed as the whole is.
@@ -96,12 +96,14 @@ BlockedContraction longest_blocks(const ContractionProblem& problem, Stationary 
   return blocked;
 }
 
-void enter_whole(Contest& contest, const ContractionProblem& problem, const ContractionChoice& choice) {
+void enter_whole(DistributionSearch& contest, const ContractionProblem& problem,
+                 const ContractionChoice& choice) {
   for (const auto stationary : variants(choice))
     contest.enter(unblocked(problem, stationary, choice.machine));
 }
 
-void enter_blocks(Contest& contest, const ContractionProblem& problem, const ContractionChoice& choice) {
+void enter_blocks(DistributionSearch& contest, const ContractionProblem& problem,
+                  const ContractionChoice& choice) {
   for (const auto stationary : variants(choice))
     for (const auto& [index, extent] : problem.extents)
       if (extent > block_unit(problem, index))
@@ -110,14 +112,14 @@ void enter_blocks(Contest& contest, const ContractionProblem& problem, const Con
 
 // Many candidates are planned quickly; only that which wins is planned thoroughly.
 BlockedContraction winner(const std::vector<ContractionProblem>& problems, const ContractionChoice& choice) {
-  Contest contest(choice);
+  DistributionSearch contest(choice);
   for (const auto& problem : problems) enter_whole(contest, problem, choice);
   if (!contest.best())
     for (const auto& problem : problems) enter_blocks(contest, problem, choice);
   if (!contest.best())
     throw Error(Errc::resource,
                 fmt::format("the contraction needs {} bytes on a process, even in blocks; {} are allowed",
-                            contest.least_bytes(), *choice.max_bytes));
+                            contest.min_bytes(), *choice.max_bytes));
   auto refined = *contest.best();
   refined.plan = derive_contraction(refined.plan.problem, refined.plan.stationary, choice.machine);
   contest.enter(refined);
@@ -176,7 +178,7 @@ BlockedContraction choose_contraction(const ContractionExpression& expression,
                                       const ContractionChoice& choice) {
   auto order = int(std::max({expression.a.size(), expression.b.size(), expression.c.size(), std::size_t(1)}));
   auto grids = all_grids(order, num_processes);
-  while (grids.size() > most_grids && order > 1) grids = all_grids(--order, num_processes);
+  while (grids.size() > max_grids && order > 1) grids = all_grids(--order, num_processes);
   std::vector<ContractionProblem> problems;
   for (const auto& grid : grids)
     problems.push_back(canonical_problem(expression, grid, extents_a, extents_b));

@@ -7,8 +7,8 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/dense/distribution_text.hpp"
-#include "polyad/kernels/block_copy.hpp"
-#include "polyad/kernels/local_contraction.hpp"
+#include "polyad/kernels/dense/block_copy.hpp"
+#include "polyad/kernels/dense/local_contraction.hpp"
 
 namespace polyad {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "polyad/dense/contraction_plan.hpp"
-#include "polyad/kernels/local_contraction.hpp"
+#include "polyad/kernels/dense/local_contraction.hpp"
 
 namespace polyad {
 namespace {

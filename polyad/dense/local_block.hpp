@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "polyad/dense/dense_layout.hpp"
-#include "polyad/kernels/block_copy.hpp"
+#include "polyad/kernels/dense/block_copy.hpp"
 
 namespace polyad {
 

@@ -9,12 +9,12 @@ namespace polyad {
 
 // What an execution really did, on this process: to be compared with what was planned.
 struct DenseTally {
-  Index words = 0;                        // counted from the messages, as planned_words counts them
-  Index elements = 0, most_elements = 0;  // of arrays that the execution made: now, and at most
+  Index words = 0;                       // counted from the messages, as planned_words counts them
+  Index elements = 0, max_elements = 0;  // of arrays that the execution made: now, and at most
 
   void hold(Index count) {
     elements += count;
-    most_elements = std::max(most_elements, elements);
+    max_elements = std::max(max_elements, elements);
   }
   void let_go(Index count) { elements -= count; }
 };

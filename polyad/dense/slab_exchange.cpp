@@ -45,8 +45,8 @@ struct Stretch {
 // slower mode.
 class Stretches {
  public:
-  Stretches(const std::vector<Index>& extents, FileOrder order, Index most_elements) : extents_(extents) {
-    Index stride = 1, room = most_elements;
+  Stretches(const std::vector<Index>& extents, FileOrder order, Index max_elements) : extents_(extents) {
+    Index stride = 1, room = max_elements;
     count_ = num_elements(extents) > 0 ? 1 : 0;
     strides_.resize(extents.size());
     for (const std::size_t m : modes_in(order, extents.size())) {

@@ -11,7 +11,7 @@ namespace polyad {
 
 namespace {
 
-constexpr Index most_nets = 64;   // that a vertex looks at, the smallest
+constexpr Index max_nets = 64;    // that a vertex looks at, the smallest
 constexpr Index window = 6;       // pins on either side, and again from a random place
 constexpr Index num_rounds = 16;  // ratings of one are made with the clusters of those before
 
@@ -29,12 +29,12 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 // through what was seen.
 class Ratings {
  public:
-  Ratings() : slots_(std::size_t(1) << most_bits) {}
+  Ratings() : slots_(std::size_t(1) << max_bits) {}
 
   // Of a vertex with so many nets: a small table stays in the cache.
   void expect(Index num_nets) {
-    const auto most_seen = std::uint64_t(std::min(num_nets, most_nets) * most_looks);
-    bits_ = std::bit_width(most_seen * 3 / 2);
+    const auto max_seen = std::uint64_t(std::min(num_nets, max_nets) * max_looks);
+    bits_ = std::bit_width(max_seen * 3 / 2);
   }
   void add(LocalIndex cluster, double rating) {
     const std::size_t last = (std::size_t(1) << bits_) - 1;
@@ -58,8 +58,8 @@ class Ratings {
 
  private:
   static constexpr LocalIndex none = LocalIndex(max_local_index);
-  static constexpr Index most_looks = 4 * window;  // at pins of one net
-  static constexpr int most_bits = std::bit_width(std::uint64_t(most_nets * most_looks * 3 / 2));
+  static constexpr Index max_looks = 4 * window;  // at pins of one net
+  static constexpr int max_bits = std::bit_width(std::uint64_t(max_nets * max_looks * 3 / 2));
   struct Slot {
     double sum = 0;
     LocalIndex cluster = none;
@@ -67,7 +67,7 @@ class Ratings {
 
   std::vector<Slot> slots_;
   std::vector<std::size_t> seen_;
-  int bits_ = most_bits;
+  int bits_ = max_bits;
 };
 
 class Agglomeration {
@@ -98,7 +98,7 @@ class Agglomeration {
       parallel_parts(last - first, [&](Index begin, Index end, int thread) {
         for (Index i = begin; i < end; ++i) wish[ascending[i]] = best_cluster(ascending[i], ratings[thread]);
       });
-      for (Index i = first; i < last && num_clusters_ > options_.least_clusters; ++i)
+      for (Index i = first; i < last && num_clusters_ > options_.min_clusters; ++i)
         join(order[i], wish[order[i]]);
     }
   }
@@ -119,7 +119,7 @@ class Agglomeration {
 
   bool fits(Index v, LocalIndex cluster) const {
     for (std::size_t c = 0; c < weights_.size(); ++c)
-      if (weights_[c][cluster] + h_.vertex_weight(v, int(c)) > options_.most_weight[c]) return false;
+      if (weights_[c][cluster] + h_.vertex_weight(v, int(c)) > options_.max_weight[c]) return false;
     return true;
   }
 
@@ -148,16 +148,16 @@ class Agglomeration {
     if (!is_alone(v)) return LocalIndex(v);
     const auto nets = h_.nets(v);
     ratings.expect(std::ssize(nets));
-    if (std::ssize(nets) <= most_nets) {
+    if (std::ssize(nets) <= max_nets) {
       for (const auto net : nets) rate(v, net, ratings);
     } else {
       std::vector<LocalIndex> smallest(nets.begin(), nets.end());
       const auto by_size = [&](LocalIndex a, LocalIndex b) {
         return std::pair(h_.net_size(a), a) < std::pair(h_.net_size(b), b);
       };
-      std::ranges::nth_element(smallest, smallest.begin() + most_nets, by_size);
-      std::sort(smallest.begin(), smallest.begin() + most_nets);
-      for (Index i = 0; i < most_nets; ++i) rate(v, smallest[i], ratings);
+      std::ranges::nth_element(smallest, smallest.begin() + max_nets, by_size);
+      std::sort(smallest.begin(), smallest.begin() + max_nets);
+      for (Index i = 0; i < max_nets; ++i) rate(v, smallest[i], ratings);
     }
     auto best = LocalIndex(v);
     double most = 0;

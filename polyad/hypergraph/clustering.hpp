@@ -15,8 +15,8 @@ struct Clustering {
 };
 
 struct ClusteringOptions {
-  std::vector<Index> most_weight;  // [constraint]: of a cluster
-  Index least_clusters = 1;        // no fewer than these
+  std::vector<Index> max_weight;  // [constraint]: of a cluster
+  Index min_clusters = 1;         // no fewer than these
   std::uint64_t seed = 1;
   std::span<const int> parts;  // [vertex]: clusters stay inside these; empty: no matter
 };

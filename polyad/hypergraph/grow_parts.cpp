@@ -10,7 +10,7 @@ namespace polyad {
 namespace {
 
 constexpr std::uint64_t shuffle_stream = 0x67726f77;
-constexpr Index most_pins = 300;  // larger nets say little about who belongs together
+constexpr Index max_pins = 300;  // larger nets say little about who belongs together
 
 // The vertices that a growing part draws, the one that is drawn most on top: a heap in which a vertex moves
 // up when it is drawn more.
@@ -125,7 +125,7 @@ class Growth {
 
   void draw_neighbours(Index vertex, int part) {
     for (const auto net : h_.nets(vertex)) {
-      if (h_.net_size(net) > most_pins || std::exchange(touched_by_[net], part) == part) continue;
+      if (h_.net_size(net) > max_pins || std::exchange(touched_by_[net], part) == part) continue;
       const double attraction = double(h_.net_weight(net)) / double(h_.net_size(net));
       for (const auto v : h_.pins(net))
         if (parts_[v] == nowhere) front_.draw(v, attraction);

@@ -1,5 +1,5 @@
 #include "polyad/base/error.hpp"
-#include "polyad/hypergraph/outside_partitioner.hpp"
+#include "polyad/hypergraph/external_partitioner.hpp"
 
 // For builds that have no Mt-KaHyPar.
 namespace polyad {

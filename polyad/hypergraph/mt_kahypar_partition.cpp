@@ -8,7 +8,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
-#include "polyad/hypergraph/outside_partitioner.hpp"
+#include "polyad/hypergraph/external_partitioner.hpp"
 
 namespace polyad {
 namespace {
@@ -40,8 +40,8 @@ struct ContextEnd {
 using Context = std::unique_ptr<mt_kahypar_context_t, ContextEnd>;
 
 Context make_context(const PartitionOptions& options) {
-  constexpr int most_for_default = 256;  // the preset default did not finish with 512
-  Context context(mt_kahypar_context_from_preset(options.num_parts > most_for_default ? LARGE_K : DEFAULT));
+  constexpr int max_for_default = 256;  // the preset default did not finish with 512
+  Context context(mt_kahypar_context_from_preset(options.num_parts > max_for_default ? LARGE_K : DEFAULT));
   mt_kahypar_set_partitioning_parameters(context.get(), options.num_parts, options.imbalance, KM1);
   Fault fault;
   mt_kahypar_set_context_parameter(context.get(), VERBOSE, "0", fault.place());

@@ -6,9 +6,9 @@ namespace polyad {
 
 namespace {
 
-constexpr Index vertices_of_part = 60, least_vertices = 15000;  // on the coarsest level
-constexpr Index most_shrink = 4;                                // from one level to the next
-constexpr double least_shrink = 1.1;
+constexpr Index vertices_of_part = 60, min_vertices = 15000;  // on the coarsest level
+constexpr Index max_shrink = 4;                               // from one level to the next
+constexpr double min_shrink = 1.1;
 
 std::vector<int> parts_of_clusters(const Clustering& clustering, std::span<const int> parts) {
   std::vector<int> coarse(std::size_t(clustering.num_clusters));
@@ -21,18 +21,18 @@ std::vector<int> parts_of_clusters(const Clustering& clustering, std::span<const
 Hierarchy::Hierarchy(const Hypergraph& h, const PartLimits& limits, std::span<const int> parts,
                      std::uint64_t seed)
     : finest_(&h) {
-  const Index enough = std::max(vertices_of_part * std::ssize(limits[0]), least_vertices);
+  const Index enough = std::max(vertices_of_part * std::ssize(limits[0]), min_vertices);
   ClusteringOptions options;
   for (const auto& most : limits)
-    options.most_weight.push_back(std::max<Index>(std::ranges::min(most) / vertices_of_part, 1));
+    options.max_weight.push_back(std::max<Index>(std::ranges::min(most) / vertices_of_part, 1));
   std::vector<int> own(parts.begin(), parts.end());
   while (coarsest().num_vertices() > enough) {
     const Hypergraph& finer = coarsest();
-    options.least_clusters = std::max(finer.num_vertices() / most_shrink, enough);
+    options.min_clusters = std::max(finer.num_vertices() / max_shrink, enough);
     options.seed = seed + coarser_.size();
     options.parts = own;
     auto clustering = cluster_vertices(finer, options);
-    if (double(clustering.num_clusters) * least_shrink > double(finer.num_vertices())) return;
+    if (double(clustering.num_clusters) * min_shrink > double(finer.num_vertices())) return;
     if (!own.empty()) own = parts_of_clusters(clustering, own);
     auto coarse = contract(finer, clustering);
     coarser_.push_back({std::move(clustering), std::move(coarse)});

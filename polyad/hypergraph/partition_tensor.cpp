@@ -11,8 +11,8 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/progress.hpp"
 #include "polyad/hypergraph/balance.hpp"
-#include "polyad/hypergraph/older_partition.hpp"
-#include "polyad/hypergraph/outside_partitioner.hpp"
+#include "polyad/hypergraph/external_partitioner.hpp"
+#include "polyad/hypergraph/previous_partition.hpp"
 #include "polyad/hypergraph/recursive_bisection.hpp"
 #include "polyad/hypergraph/tilings.hpp"
 

@@ -9,7 +9,7 @@
 #include "polyad/base/timings.hpp"
 #include "polyad/hypergraph/grow_parts.hpp"
 #include "polyad/hypergraph/multilevel.hpp"
-#include "polyad/hypergraph/older_partition.hpp"
+#include "polyad/hypergraph/previous_partition.hpp"
 #include "polyad/hypergraph/refine.hpp"
 
 namespace polyad {
@@ -23,7 +23,7 @@ constexpr std::array later_passes{.5, .5, .7, .7, 1., 1., 1., 1., 1.};
 constexpr Index hardly_any = 100;  // vertices per move
 
 // Of the given starts, those that are refined on the coarsest level.
-constexpr std::size_t most_starts = 3;
+constexpr std::size_t max_starts = 3;
 // A start that costs so many times as much as the best that was refined does not come to be better.
 constexpr double hopeless = 1.3;
 // Nor does one that, after so many of its passes, costs more than the best did then, by more than a fraction.
@@ -91,7 +91,7 @@ class Partitioner {
 
  private:
   bool is_late() {
-    was_cut_short_ = was_cut_short_ || watch_.seconds() > options_.most_seconds;
+    was_cut_short_ = was_cut_short_ || watch_.seconds() > options_.time_limit_seconds;
     return was_cut_short_;
   }
 
@@ -215,7 +215,7 @@ class Partitioner {
     for (int s = 0; s < work.random_starts && !is_late(); ++s)
       take(random_parts(h, limits_, options_.seed + std::uint64_t(s)),
            options_.seed + 1000 * std::uint64_t(s));
-    for (std::size_t s = 0; s < std::min(ordered_starts_.size(), most_starts) && !is_late(); ++s) {
+    for (std::size_t s = 0; s < std::min(ordered_starts_.size(), max_starts) && !is_late(); ++s) {
       auto start = levels.coarsened(*ordered_starts_[s]);
       if (cost(h, start) <= hopeless * best_rank.price) take(std::move(start), options_.seed);
     }
@@ -244,8 +244,8 @@ class Partitioner {
 };
 
 void check([[maybe_unused]] const Hypergraph& h, const PartitionOptions& options) {
-  if (options.num_parts < 1 || options.num_parts > most_parts)
-    throw Error(Errc::bad_option, "expected 1 to " + std::to_string(most_parts) + " parts, found " +
+  if (options.num_parts < 1 || options.num_parts > max_parts)
+    throw Error(Errc::bad_option, "expected 1 to " + std::to_string(max_parts) + " parts, found " +
                                       std::to_string(options.num_parts));
   if (!(options.imbalance >= 0)) throw Error(Errc::bad_option, "the imbalance must not be negative");
   assert(options.older.empty() || std::ssize(options.older) == h.num_vertices());

@@ -10,7 +10,7 @@
 
 namespace polyad {
 
-inline constexpr int most_parts = 65535;
+inline constexpr int max_parts = 65535;
 
 // How much is tried: two starts; three and a V-cycle; eight and five V-cycles.
 enum class Effort { fast, normal, best };
@@ -22,7 +22,7 @@ struct PartitionOptions {
   Objective objective;
   Effort effort = Effort::normal;
   std::uint64_t seed = 1;
-  double most_seconds = std::numeric_limits<double>::infinity();
+  double time_limit_seconds = std::numeric_limits<double>::infinity();
   // Partitions to begin with, beside random ones: [start][vertex]. The result is never worse than the best
   // of those that keep the balance.
   std::vector<std::vector<int>> starts;
@@ -35,7 +35,7 @@ struct PartitionOptions {
 struct PartitionResult {
   std::vector<int> parts;  // [vertex]
   PartitionMetrics metrics;
-  bool was_cut_short = false;  // by most_seconds; then the result depends on the speed of the machine
+  bool was_cut_short = false;  // by time_limit_seconds; then the result depends on the speed of the machine
 };
 
 // Partitions vertices so that the objective is small and no part weighs more than the balance allows:

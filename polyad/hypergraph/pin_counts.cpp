@@ -13,7 +13,7 @@ namespace {
 constexpr Index lanes = 32;  // rows are whole vectors of bytes
 
 // From this many pins on a net has a row.
-Index least_pins_of_row(int num_parts) {
+Index min_pins_of_row(int num_parts) {
   return std::max<Index>(4, num_parts / 8);
 }
 
@@ -41,7 +41,7 @@ PinCounts::PinCounts(const Hypergraph& h, std::span<const int> parts, int num_pa
       lambda_(std::size_t(h.num_nets()), 0) {
   Index num_rows = 0, num_entries = 0;
   for (Index net = 0; net < h.num_nets(); ++net) {
-    if (h.net_size(net) >= least_pins_of_row(num_parts)) {
+    if (h.net_size(net) >= min_pins_of_row(num_parts)) {
       row_[net] = num_rows++;
     } else {
       row_[net] = ~num_entries;

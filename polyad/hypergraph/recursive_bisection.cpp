@@ -88,7 +88,7 @@ class Bisection {
     options.imbalance = imbalance_;
     options.effort = options_.effort;
     options.seed = options_.seed + std::uint64_t(piece.first_part) * 7919 + std::uint64_t(piece.num_parts);
-    options.most_seconds = std::max(options_.most_seconds - watch_.seconds(), 0.0);
+    options.time_limit_seconds = std::max(options_.time_limit_seconds - watch_.seconds(), 0.0);
     const auto result = partition_hypergraph(part.h, options);
     was_cut_short_ = was_cut_short_ || result.was_cut_short;
     for (Index net = 0; net < part.h.num_nets(); ++net)

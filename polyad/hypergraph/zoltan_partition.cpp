@@ -7,7 +7,7 @@
 #include <string>
 
 #include "polyad/base/error.hpp"
-#include "polyad/hypergraph/outside_partitioner.hpp"
+#include "polyad/hypergraph/external_partitioner.hpp"
 
 namespace polyad {
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "polyad/algo/plan_completion.hpp"
+#include "polyad/plan/plan_completion.hpp"
 
 namespace polyad {
 

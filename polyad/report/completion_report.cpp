@@ -7,7 +7,7 @@
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/progress.hpp"
-#include "polyad/report/page_parts.hpp"
+#include "polyad/report/html/page_parts.hpp"
 #include "polyad/report/statistics_report.hpp"
 
 namespace polyad {

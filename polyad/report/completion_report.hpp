@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "polyad/algo/sgd_completion.hpp"
-#include "polyad/dist/deal_ratings.hpp"
-#include "polyad/tensor/ranking_metrics.hpp"
+#include "polyad/distributed/ratings/distribute_ratings.hpp"
+#include "polyad/tensor/ratings/ranking_metrics.hpp"
 
 namespace polyad {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "polyad/algo/decompose.hpp"
-#include "polyad/dist/choose_distribution.hpp"
+#include "polyad/algo/run_cp.hpp"
+#include "polyad/plan/choose_distribution.hpp"
 #include "polyad/tensor/labels.hpp"
 
 namespace polyad {

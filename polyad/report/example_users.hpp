@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "polyad/tensor/labels.hpp"
-#include "polyad/tensor/rating_model.hpp"
+#include "polyad/tensor/ratings/rating_model.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
 namespace polyad {

@@ -7,7 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "polyad/report/page_parts.hpp"
+#include "polyad/report/html/page_parts.hpp"
 #include "polyad/report/statistics_report.hpp"
 
 namespace polyad {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "polyad/algo/plan_strategies.hpp"
+#include "polyad/plan/plan_strategies.hpp"
 
 namespace polyad {
 

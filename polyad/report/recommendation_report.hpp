@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "polyad/tensor/labels.hpp"
-#include "polyad/tensor/scored_item.hpp"
+#include "polyad/tensor/ratings/scored_item.hpp"
 
 namespace polyad {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "polyad/dist/tensor_statistics.hpp"
+#include "polyad/distributed/tensor_statistics.hpp"
 #include "polyad/tensor/labels.hpp"
 
 namespace polyad {

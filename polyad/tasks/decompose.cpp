@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "polyad/algo/cp_opt.hpp"
-#include "polyad/algo/decompose.hpp"
-#include "polyad/algo/strategy_memory.hpp"
+#include "polyad/algo/run_cp.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/dist/served_rows.hpp"
-#include "polyad/io/kruskal.hpp"
+#include "polyad/distributed/cp/row_stream.hpp"
+#include "polyad/io/models/kruskal.hpp"
+#include "polyad/plan/strategy_memory.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/decide_distribution.hpp"
@@ -163,7 +163,7 @@ class ModelState final : public CpModel::State {
   }
 
   PreparedTensor<Real> x_;
-  ServedRows<Real> rows_;
+  RowStream<Real> rows_;
   struct {
     Index num_strongest = -1;  // that it was made for
     ComponentSummary value;

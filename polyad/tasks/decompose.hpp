@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "polyad/dist/distribution_options.hpp"
+#include "polyad/distributed/cp/distribution_options.hpp"
 #include "polyad/tasks/context.hpp"
 #include "polyad/tasks/cp_model.hpp"
 #include "polyad/tasks/tensor.hpp"

@@ -5,8 +5,8 @@
 
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
-#include "polyad/io/labelled_text.hpp"
-#include "polyad/io/read_tensor.hpp"
+#include "polyad/io/tensors/labelled_text.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tasks/detail/task_threads.hpp"

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "polyad/comm/collective.hpp"
-#include "polyad/io/kruskal.hpp"
-#include "polyad/report/cpd_page.hpp"
+#include "polyad/io/models/kruskal.hpp"
+#include "polyad/report/html/cpd_page.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/model_output.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "polyad/io/loaded_tensor.hpp"
+#include "polyad/io/tensors/loaded_tensor.hpp"
 
 namespace polyad {
 

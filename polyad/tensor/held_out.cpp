@@ -7,7 +7,7 @@
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/random.hpp"
-#include "polyad/tensor/generate_permutation.hpp"
+#include "polyad/tensor/generate/permutation.hpp"
 #include "polyad/tensor/sort.hpp"
 
 namespace polyad {

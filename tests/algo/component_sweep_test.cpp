@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "polyad/algo/held_out_fit.hpp"
-#include "polyad/io/read_tensor.hpp"
-#include "polyad/kernels/kruskal_values.hpp"
-#include "polyad/tensor/generate.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
+#include "polyad/kernels/analysis/kruskal_values.hpp"
+#include "polyad/tensor/generate/generate.hpp"
 #include "polyad/tensor/sort.hpp"
 #include "tests/support/decomposed.hpp"
 #include "tests/support/dense_planted.hpp"

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "polyad/io/read_tensor.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
 #include "polyad/tensor/sort.hpp"
 #include "tests/support/decomposed.hpp"
 #include "tests/support/distributed_cases.hpp"

@@ -4,12 +4,12 @@
 
 #include <numeric>
 
-#include "polyad/kernels/factor.hpp"
-#include "polyad/kernels/factor_match.hpp"
-#include "polyad/kernels/mttkrp.hpp"
-#include "polyad/kernels/normal_equations.hpp"
-#include "polyad/kernels/row_update.hpp"
-#include "polyad/tensor/generate.hpp"
+#include "polyad/kernels/analysis/factor_match.hpp"
+#include "polyad/kernels/cp/factor.hpp"
+#include "polyad/kernels/cp/mttkrp.hpp"
+#include "polyad/kernels/cp/normal_equations.hpp"
+#include "polyad/kernels/cp/row_update.hpp"
+#include "polyad/tensor/generate/generate.hpp"
 #include "tests/support/cp_cases.hpp"
 #include "tests/support/decomposed.hpp"
 #include "tests/support/factor_problem.hpp"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "polyad/algo/cp_objective.hpp"
-#include "polyad/kernels/factor_match.hpp"
+#include "polyad/kernels/analysis/factor_match.hpp"
 #include "tests/support/cp_cases.hpp"
 #include "tests/support/decomposed.hpp"
 #include "tests/support/dense_planted.hpp"

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "polyad/io/read_tensor.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
 #include "tests/support/decomposed.hpp"
 
 namespace polyad {

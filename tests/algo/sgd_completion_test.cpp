@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "polyad/base/error.hpp"
-#include "polyad/dist/deal_ratings.hpp"
-#include "polyad/kernels/rating_start.hpp"
-#include "polyad/kernels/sgd_sweep.hpp"
-#include "polyad/tensor/generate.hpp"
+#include "polyad/distributed/ratings/distribute_ratings.hpp"
+#include "polyad/kernels/ratings/rating_start.hpp"
+#include "polyad/kernels/ratings/sgd_sweep.hpp"
+#include "polyad/tensor/generate/generate.hpp"
 #include "tests/support/generated.hpp"
 #include "tests/support/random_ratings.hpp"
 #include "tests/support/shares.hpp"
@@ -62,7 +62,7 @@ DistRatings<Real> lay_out(const Comm& comm, SplitRatings of_users, const Case& c
   const RowOwners any = ShuffledParts(of_users.train.extent(mode_of(c.by)), comm.size(), c.options.seed);
   SideOwners owners;
   (c.by == RatingSide::user ? owners.users : owners.items) = any;
-  auto dealt = deal_out(comm, std::move(of_users), owners, c.layout);
+  auto dealt = distribute(comm, std::move(of_users), owners, c.layout);
   return lay_out_ratings<Real>(comm, dealt.split, std::move(dealt.rotation), c.layout);
 }
 

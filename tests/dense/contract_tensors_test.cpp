@@ -79,7 +79,7 @@ void contract_and_check(const Case& test, const ProcessGrid& grid, const Blocked
   EXPECT_EQ(num_wrong(c, test.expected), 0) << text;
   EXPECT_EQ(tally.words, planned_words(plan, grid.comm().rank())) << text;
   EXPECT_EQ(tally.elements, 0) << text;
-  EXPECT_LE(tally.most_elements, working_elements(plan)) << text;
+  EXPECT_LE(tally.max_elements, working_elements(plan)) << text;
 }
 
 std::vector<GridShape> grids_for(int processes) {

@@ -66,7 +66,7 @@ void redistribute_and_check(const ProcessGrid& grid, const std::vector<Index>& e
   EXPECT_EQ(tally.words, planned_words(plan, rank)) << story;
   EXPECT_EQ(tally.elements, std::ssize(moved.local())) << story;
   if (!plan.steps.empty()) {
-    EXPECT_LE(tally.most_elements, working_elements(plan)) << story;
+    EXPECT_LE(tally.max_elements, working_elements(plan)) << story;
   }
 }
 

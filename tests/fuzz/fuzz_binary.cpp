@@ -1,4 +1,4 @@
-#include "polyad/io/read_tensor.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
 #include "tests/fuzz/fuzz_file.hpp"
 
 // Bytes that begin like one of the binaries (the first byte chooses which).

@@ -1,5 +1,5 @@
-#include "polyad/io/coordinate_file.hpp"
-#include "polyad/io/rating_list.hpp"
+#include "polyad/io/tensors/coordinate_file.hpp"
+#include "polyad/io/tensors/rating_list.hpp"
 #include "tests/fuzz/fuzz_file.hpp"
 
 // Any text as coordinates of a model, in small and in large slabs, which must agree; all must lie inside the

@@ -1,4 +1,4 @@
-#include "polyad/io/read_tensor.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
 #include "tests/fuzz/fuzz_file.hpp"
 
 // The first line chooses the columns, the rest is the file.

@@ -1,5 +1,5 @@
-#include "polyad/io/hmetis_file.hpp"
-#include "polyad/io/partition_file.hpp"
+#include "polyad/io/hypergraphs/hmetis_file.hpp"
+#include "polyad/io/hypergraphs/partition_file.hpp"
 #include "tests/fuzz/fuzz_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

@@ -1,6 +1,6 @@
-#include "polyad/io/kruskal.hpp"
-#include "polyad/io/label_files.hpp"
-#include "polyad/io/rating_archive.hpp"
+#include "polyad/io/models/kruskal.hpp"
+#include "polyad/io/models/label_files.hpp"
+#include "polyad/io/models/rating_archive.hpp"
 #include "tests/fuzz/fuzz_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

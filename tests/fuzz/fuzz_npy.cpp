@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "polyad/io/npy_diagonal.hpp"
+#include "polyad/io/arrays/npy_diagonal.hpp"
 #include "tests/fuzz/fuzz_file.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "polyad/io/read_tensor.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
 #include "tests/fuzz/fuzz_file.hpp"
 
 // Any text: strictly, with faults collected, and in two shares; all must agree on what is sound.

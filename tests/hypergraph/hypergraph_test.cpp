@@ -84,12 +84,12 @@ TEST(Contract, keeps_what_partitions_cost) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const auto h = test::random_hypergraph(60, 50, seed, seed % 2 ? Weights::random : Weights::equal);
     ClusteringOptions options{{1 + Index(seed % 7)}, 5, seed, {}};
-    options.most_weight[0] = std::max(options.most_weight[0], largest_weight(h, 0));
+    options.max_weight[0] = std::max(options.max_weight[0], largest_weight(h, 0));
     const auto clustering = cluster_vertices(h, options);
     const auto coarse = contract(h, clustering);
     ASSERT_EQ(coarse.num_vertices(), clustering.num_clusters);
     EXPECT_EQ(total_weight(coarse, 0), total_weight(h, 0));
-    EXPECT_LE(largest_weight(coarse, 0), options.most_weight[0]);
+    EXPECT_LE(largest_weight(coarse, 0), options.max_weight[0]);
     std::set<std::vector<LocalIndex>> different;
     for (Index net = 0; net < coarse.num_nets(); ++net) {
       EXPECT_GE(coarse.net_size(net), 2);

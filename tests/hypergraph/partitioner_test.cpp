@@ -7,8 +7,8 @@
 
 #include "polyad/hypergraph/balance.hpp"
 #include "polyad/hypergraph/models.hpp"
-#include "polyad/hypergraph/older_partition.hpp"
 #include "polyad/hypergraph/partition_tensor.hpp"
+#include "polyad/hypergraph/previous_partition.hpp"
 #include "polyad/hypergraph/recursive_bisection.hpp"
 #include "polyad/hypergraph/tilings.hpp"
 #include "tests/support/random_hypergraph.hpp"
@@ -142,7 +142,7 @@ TEST(Partitioner, stops_in_time_with_a_balanced_partition) {
   const auto model = fine_model(separate_groups(20, 40, 1500, 1));
   PartitionOptions options;
   options.num_parts = 16;
-  options.most_seconds = 0;
+  options.time_limit_seconds = 0;
   const auto result = partition_hypergraph(model.h, options);
   EXPECT_TRUE(result.was_cut_short);
   EXPECT_LE(result.metrics.imbalance[0], 0.05);
@@ -163,7 +163,7 @@ TEST(Partitioner, refines_an_older_partition) {
   EXPECT_EQ(result.parts, whole);
 }
 
-TEST(OlderPartition, leaves_room_for_new_slices_in_every_mode) {
+TEST(PreviousPartition, leaves_room_for_new_slices_in_every_mode) {
   const std::vector<int> older{0, 1, 2, 3, 4};
   const std::vector<Index> was{2, 1, 2}, is{3, 1, 4};
   EXPECT_EQ(parts_of_grown_modes(older, was, is),

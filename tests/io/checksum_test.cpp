@@ -1,4 +1,4 @@
-#include "polyad/io/checksum.hpp"
+#include "polyad/io/bytes/checksum.hpp"
 
 #include <gtest/gtest.h>
 

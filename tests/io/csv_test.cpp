@@ -2,9 +2,9 @@
 #include <omp.h>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/field_splitter.hpp"
-#include "polyad/io/labelled_text.hpp"
-#include "polyad/io/read_tensor.hpp"
+#include "polyad/io/tensors/labelled_text.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
+#include "polyad/io/text/field_splitter.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace polyad::io {

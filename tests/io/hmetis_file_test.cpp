@@ -1,4 +1,4 @@
-#include "polyad/io/hmetis_file.hpp"
+#include "polyad/io/hypergraphs/hmetis_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/partition_file.hpp"
+#include "polyad/io/hypergraphs/partition_file.hpp"
 #include "tests/support/random_hypergraph.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,4 +1,4 @@
-#include "polyad/io/kruskal.hpp"
+#include "polyad/io/models/kruskal.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/npy_array.hpp"
-#include "polyad/io/zip_writer.hpp"
+#include "polyad/io/arrays/npy_array.hpp"
+#include "polyad/io/bytes/zip_writer.hpp"
 #include "tests/support/kruskal_samples.hpp"
 #include "tests/support/temporary_folder.hpp"
 

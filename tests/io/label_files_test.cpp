@@ -1,4 +1,4 @@
-#include "polyad/io/label_files.hpp"
+#include "polyad/io/models/label_files.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -6,7 +6,7 @@
 #include <array>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/output_file.hpp"
+#include "polyad/io/bytes/output_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace polyad::io {

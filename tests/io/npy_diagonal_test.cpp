@@ -1,4 +1,4 @@
-#include "polyad/io/npy_diagonal.hpp"
+#include "polyad/io/arrays/npy_diagonal.hpp"
 
 #include <gtest/gtest.h>
 

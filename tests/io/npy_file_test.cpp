@@ -1,4 +1,4 @@
-#include "polyad/io/npy_file.hpp"
+#include "polyad/io/arrays/npy_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "polyad/io/npz.hpp"
+#include "polyad/io/arrays/npz.hpp"
 
 #include <gtest/gtest.h>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/kruskal.hpp"
-#include "polyad/io/npy_head.hpp"
-#include "polyad/io/zip_writer.hpp"
+#include "polyad/io/arrays/npy_head.hpp"
+#include "polyad/io/bytes/zip_writer.hpp"
+#include "polyad/io/models/kruskal.hpp"
 #include "tests/support/kruskal_samples.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,4 +1,4 @@
-#include "polyad/io/number_text.hpp"
+#include "polyad/io/text/number_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "polyad/io/output_file.hpp"
+#include "polyad/io/bytes/output_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/unfinished_paths.hpp"
-#include "polyad/io/byte_stream.hpp"
+#include "polyad/io/bytes/byte_stream.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace polyad::io {

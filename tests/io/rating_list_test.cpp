@@ -1,4 +1,4 @@
-#include "polyad/io/rating_list.hpp"
+#include "polyad/io/tensors/rating_list.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "polyad/io/rating_model_file.hpp"
+#include "polyad/io/models/rating_model_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/label_files.hpp"
-#include "polyad/io/npy_head.hpp"
-#include "polyad/io/write_tensor.hpp"
-#include "polyad/io/zip_writer.hpp"
+#include "polyad/io/arrays/npy_head.hpp"
+#include "polyad/io/bytes/zip_writer.hpp"
+#include "polyad/io/models/label_files.hpp"
+#include "polyad/io/tensors/write_tensor.hpp"
 #include "tests/support/kruskal_samples.hpp"
 #include "tests/support/random_ratings.hpp"
 #include "tests/support/temporary_folder.hpp"

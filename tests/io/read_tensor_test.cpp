@@ -1,4 +1,4 @@
-#include "polyad/io/read_tensor.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/output_file.hpp"
-#include "polyad/io/write_tensor.hpp"
+#include "polyad/io/bytes/output_file.hpp"
+#include "polyad/io/tensors/write_tensor.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/temporary_folder.hpp"
 

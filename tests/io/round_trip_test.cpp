@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/read_tensor.hpp"
-#include "polyad/io/write_tensor.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
+#include "polyad/io/tensors/write_tensor.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/label_files.hpp"
-#include "polyad/io/read_tensor.hpp"
+#include "polyad/io/models/label_files.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace polyad::io {

@@ -1,4 +1,4 @@
-#include "polyad/io/staged_directory.hpp"
+#include "polyad/io/bytes/staged_directory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <csignal>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/output_file.hpp"
+#include "polyad/io/bytes/output_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace polyad::io {

@@ -1,10 +1,10 @@
-#include "polyad/io/text_lines.hpp"
+#include "polyad/io/text/text_lines.hpp"
 
 #include <gtest/gtest.h>
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/random.hpp"
-#include "polyad/io/output_file.hpp"
+#include "polyad/io/bytes/output_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace polyad::io {

@@ -1,4 +1,4 @@
-#include "polyad/kernels/block_copy.hpp"
+#include "polyad/kernels/dense/block_copy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "polyad/kernels/core_consistency.hpp"
+#include "polyad/kernels/analysis/core_consistency.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "polyad/kernels/normal_equations.hpp"
-#include "polyad/kernels/row_update.hpp"
+#include "polyad/kernels/cp/normal_equations.hpp"
+#include "polyad/kernels/cp/row_update.hpp"
 #include "polyad/tensor/sort.hpp"
 #include "tests/support/decomposed.hpp"
 #include "tests/support/dense_planted.hpp"

@@ -1,10 +1,10 @@
-#include "polyad/kernels/csf_sweep.hpp"
+#include "polyad/kernels/cp/csf_sweep.hpp"
 
 #include <gtest/gtest.h>
 
 #include "polyad/kernels/block.hpp"
-#include "polyad/kernels/mttkrp.hpp"
-#include "polyad/kernels/normal_equations.hpp"
+#include "polyad/kernels/cp/mttkrp.hpp"
+#include "polyad/kernels/cp/normal_equations.hpp"
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/generated.hpp"
 

@@ -1,4 +1,4 @@
-#include "polyad/kernels/distances.hpp"
+#include "polyad/kernels/analysis/distances.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "polyad/kernels/factor_vectors.hpp"
+#include "polyad/kernels/cp/factor_vectors.hpp"
 
 #include <gtest/gtest.h>
 
-#include "polyad/kernels/gradient_rows.hpp"
+#include "polyad/kernels/cp/gradient_rows.hpp"
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/generated.hpp"
 

@@ -1,4 +1,4 @@
-#include "polyad/kernels/fold_in.hpp"
+#include "polyad/kernels/ratings/fold_in.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "polyad/kernels/kruskal_values.hpp"
+#include "polyad/kernels/analysis/kruskal_values.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "polyad/base/random.hpp"
-#include "polyad/kernels/residual_sums.hpp"
+#include "polyad/kernels/analysis/residual_sums.hpp"
 #include "tests/support/dense_planted.hpp"
 
 namespace polyad {

@@ -1,4 +1,4 @@
-#include "polyad/kernels/local_contraction.hpp"
+#include "polyad/kernels/dense/local_contraction.hpp"
 
 #include <gtest/gtest.h>
 

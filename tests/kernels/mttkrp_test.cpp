@@ -1,4 +1,4 @@
-#include "polyad/kernels/mttkrp.hpp"
+#include "polyad/kernels/cp/mttkrp.hpp"
 
 #include <gtest/gtest.h>
 

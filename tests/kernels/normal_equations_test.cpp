@@ -1,4 +1,4 @@
-#include "polyad/kernels/normal_equations.hpp"
+#include "polyad/kernels/cp/normal_equations.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "polyad/kernels/ranking_metrics.hpp"
+#include "polyad/kernels/ratings/ranking_metrics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "polyad/base/error.hpp"
-#include "polyad/kernels/top_items.hpp"
+#include "polyad/kernels/ratings/top_items.hpp"
 #include "tests/support/random_ratings.hpp"
 
 namespace polyad {

@@ -1,5 +1,5 @@
-#include "polyad/kernels/sgd_sweep.hpp"
-#include "polyad/kernels/square_turns.hpp"
+#include "polyad/kernels/ratings/sgd_sweep.hpp"
+#include "polyad/kernels/ratings/block_scheduler.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <set>
 
 #include "polyad/base/random.hpp"
-#include "polyad/kernels/factor.hpp"
-#include "polyad/kernels/rating_start.hpp"
+#include "polyad/kernels/cp/factor.hpp"
+#include "polyad/kernels/ratings/rating_start.hpp"
 #include "tests/support/generated.hpp"
 #include "tests/support/random_ratings.hpp"
 
@@ -141,12 +141,12 @@ TEST(SgdSweep, leaves_padding_at_zero) {
     for (Index c = shape.factors; c < users.factors.num_cols(); ++c) EXPECT_EQ(users.factors(i, c), 0);
 }
 
-TEST(SquareTurns, come_to_each_band_in_the_order_of_the_rounds_and_one_at_a_time) {
+TEST(BlockScheduler, come_to_each_band_in_the_order_of_the_rounds_and_one_at_a_time) {
   for (const int threads : {1, 2, 3, 8})
     for (const Index n : {1, 2, 8, 32})
       for (int again = 0; again < 20; ++again) {
         const test::Threads use(threads);
-        SquareTurns turns(n);
+        BlockScheduler turns(n);
         std::vector<Index> of_user(std::size_t(n), 0),
             of_item(of_user);  // not atomic: that is what turns are for
         Index num_late = 0;

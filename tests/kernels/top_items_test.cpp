@@ -1,4 +1,4 @@
-#include "polyad/kernels/top_items.hpp"
+#include "polyad/kernels/ratings/top_items.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>

@@ -1,13 +1,13 @@
-#include "polyad/report/completion_page.hpp"
+#include "polyad/report/html/completion_page.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "polyad/base/random.hpp"
-#include "polyad/dist/rotation.hpp"
-#include "polyad/kernels/top_items.hpp"
-#include "polyad/report/completion_plots.hpp"
+#include "polyad/distributed/ratings/rotation.hpp"
+#include "polyad/kernels/ratings/top_items.hpp"
+#include "polyad/report/html/completion_plots.hpp"
 #include "tests/support/page_faults.hpp"
 
 namespace polyad {

@@ -1,4 +1,4 @@
-#include "polyad/report/completion_plan_page.hpp"
+#include "polyad/report/html/completion_plan_page.hpp"
 
 #include <gtest/gtest.h>
 

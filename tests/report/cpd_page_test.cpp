@@ -1,4 +1,4 @@
-#include "polyad/report/cpd_page.hpp"
+#include "polyad/report/html/cpd_page.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "polyad/base/random.hpp"
-#include "polyad/report/plots.hpp"
+#include "polyad/report/html/plots.hpp"
 #include "tests/support/page_faults.hpp"
 
 namespace polyad {

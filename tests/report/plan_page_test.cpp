@@ -1,8 +1,8 @@
-#include "polyad/report/plan_page.hpp"
+#include "polyad/report/html/plan_page.hpp"
 
 #include <gtest/gtest.h>
 
-#include "polyad/report/plan_plots.hpp"
+#include "polyad/report/html/plan_plots.hpp"
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/page_faults.hpp"
 

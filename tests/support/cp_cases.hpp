@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "polyad/kernels/factor_match.hpp"
-#include "polyad/kernels/kruskal_values.hpp"
-#include "polyad/tensor/generate.hpp"
+#include "polyad/kernels/analysis/factor_match.hpp"
+#include "polyad/kernels/analysis/kruskal_values.hpp"
+#include "polyad/tensor/generate/generate.hpp"
 #include "tests/support/decomposed.hpp"
 #include "tests/support/factor_problem.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "polyad/base/random.hpp"
-#include "polyad/kernels/kruskal_values.hpp"
+#include "polyad/kernels/analysis/kruskal_values.hpp"
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/generated.hpp"
 

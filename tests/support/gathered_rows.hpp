@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "polyad/base/parallel.hpp"
-#include "polyad/dist/dist_tensor.hpp"
+#include "polyad/distributed/cp/dist_tensor.hpp"
 
 namespace polyad::test {
 

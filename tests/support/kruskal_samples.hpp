@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/kruskal.hpp"
+#include "polyad/io/models/kruskal.hpp"
 
 namespace polyad::test {
 

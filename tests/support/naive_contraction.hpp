@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "polyad/base/random.hpp"
-#include "polyad/kernels/local_contraction.hpp"
+#include "polyad/kernels/dense/local_contraction.hpp"
 
 namespace polyad::test {
 
@@ -57,7 +57,7 @@ struct Contraction {
 };
 
 // Labels that A, B and C have, in any order: free ones, contracted, batch, and in one input only.
-inline Contraction random_contraction(std::uint64_t seed, std::size_t most_modes,
+inline Contraction random_contraction(std::uint64_t seed, std::size_t max_modes,
                                       std::uint64_t largest_extent) {
   const Random random(seed, 11);
   std::uint64_t draw = 0;
@@ -77,8 +77,8 @@ inline Contraction random_contraction(std::uint64_t seed, std::size_t most_modes
     const auto extent = Index(1 + below(largest_extent));
     const bool in_a = group != free_b && group != only_b, in_b = group != free_a && group != only_a;
     const bool in_c = group == free_a || group == free_b || group == batch;
-    if ((in_a && result.a.labels.size() == most_modes) || (in_b && result.b.labels.size() == most_modes) ||
-        (in_c && result.c.labels.size() == most_modes))
+    if ((in_a && result.a.labels.size() == max_modes) || (in_b && result.b.labels.size() == max_modes) ||
+        (in_c && result.c.labels.size() == max_modes))
       continue;
     if (in_a) put(result.a, label, extent);
     if (in_b) put(result.b, label, extent);

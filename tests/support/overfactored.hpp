@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "polyad/base/random.hpp"
-#include "polyad/tensor/generate.hpp"
+#include "polyad/tensor/generate/generate.hpp"
 #include "tests/support/cp_cases.hpp"
 
 namespace polyad::test {

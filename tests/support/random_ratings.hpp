@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "polyad/base/random.hpp"
-#include "polyad/tensor/rating_model.hpp"
+#include "polyad/tensor/ratings/rating_model.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
 namespace polyad::test {

@@ -4,8 +4,8 @@
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/comm.hpp"
-#include "polyad/dist/distribution.hpp"
-#include "polyad/dist/grid_choice.hpp"
+#include "polyad/distributed/cp/distribution.hpp"
+#include "polyad/distributed/cp/grid_choice.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
 namespace polyad::test {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "polyad/io/kruskal.hpp"
+#include "polyad/io/models/kruskal.hpp"
 #include "polyad/tasks/load.hpp"
 #include "polyad/tasks/save.hpp"
 #include "tests/support/distributed_cases.hpp"

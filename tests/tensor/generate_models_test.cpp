@@ -1,4 +1,4 @@
-#include "polyad/tensor/generate.hpp"
+#include "polyad/tensor/generate/generate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "polyad/kernels/kruskal_values.hpp"
+#include "polyad/kernels/analysis/kruskal_values.hpp"
 #include "polyad/tensor/sort.hpp"
 #include "tests/support/generated.hpp"
 

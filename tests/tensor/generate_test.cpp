@@ -1,4 +1,4 @@
-#include "polyad/tensor/generate.hpp"
+#include "polyad/tensor/generate/generate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "polyad/base/random.hpp"
-#include "polyad/tensor/generate_permutation.hpp"
-#include "polyad/tensor/generate_zipf.hpp"
+#include "polyad/tensor/generate/permutation.hpp"
+#include "polyad/tensor/generate/zipf.hpp"
 #include "polyad/tensor/sort.hpp"
 #include "tests/support/generated.hpp"
 

@@ -1,9 +1,9 @@
-#include "polyad/tensor/rating_kruskal.hpp"
+#include "polyad/tensor/ratings/rating_kruskal.hpp"
 
 #include <gtest/gtest.h>
 
-#include "polyad/kernels/kruskal_values.hpp"
-#include "polyad/kernels/top_items.hpp"
+#include "polyad/kernels/analysis/kruskal_values.hpp"
+#include "polyad/kernels/ratings/top_items.hpp"
 #include "tests/support/random_ratings.hpp"
 
 namespace polyad {

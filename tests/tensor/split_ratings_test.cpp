@@ -1,4 +1,4 @@
-#include "polyad/tensor/split_ratings.hpp"
+#include "polyad/tensor/ratings/split_ratings.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,8 +13,8 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/io/checksum.hpp"
-#include "polyad/io/input_file.hpp"
+#include "polyad/io/bytes/checksum.hpp"
+#include "polyad/io/bytes/input_file.hpp"
 #include "polyad/version.hpp"
 
 namespace polyad::tasks {

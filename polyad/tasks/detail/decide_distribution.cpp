@@ -8,7 +8,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/io/partition_file.hpp"
+#include "polyad/io/hypergraphs/partition_file.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/partition_cache.hpp"
 
@@ -213,11 +213,12 @@ FurtherStrategies partition_from_file(const DistributionOptions& options, const 
 }
 
 FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const DistributionOptions& options,
-                                            double most_seconds, std::vector<std::string>& notices) {
-  const auto make = [&x, &notices, options, most_seconds](const Distributor& distributor, Scheme scheme) {
+                                            double time_limit_seconds, std::vector<std::string>& notices) {
+  const auto make = [&x, &notices, options, time_limit_seconds](const Distributor& distributor,
+                                                                Scheme scheme) {
     const auto model = scheme == Scheme::fine ? PartitionModel::fine : PartitionModel::coarse;
     auto how = hypergraph_options(model, distributor.num_parts(), options.seed);
-    how.hypergraph.most_seconds = most_seconds;
+    how.hypergraph.time_limit_seconds = time_limit_seconds;
     auto kept = partition_and_keep(x, options.cache.string(), how);
     if (!kept.notice.empty())
       notices.push_back(fmt::format("{} hypergraph for {} processes: {}", to_string(scheme),

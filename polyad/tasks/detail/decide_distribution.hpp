@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "polyad/algo/plan_strategies.hpp"
-#include "polyad/dist/choose_distribution.hpp"
+#include "polyad/plan/choose_distribution.hpp"
+#include "polyad/plan/plan_strategies.hpp"
 #include "polyad/tasks/context.hpp"
 
 namespace polyad::tasks {
@@ -30,6 +30,6 @@ FurtherStrategies partition_from_file(const DistributionOptions& options, const 
 // each within so many seconds, and cached; messages about that are added to the notices. These and the tensor
 // must outlive the strategies.
 FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const DistributionOptions& options,
-                                            double most_seconds, std::vector<std::string>& notices);
+                                            double time_limit_seconds, std::vector<std::string>& notices);
 
 }  // namespace polyad::tasks

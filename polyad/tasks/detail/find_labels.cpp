@@ -29,7 +29,7 @@ io::FoundLabels own_labels(const Labelled& owner, const LabelSources& sources) {
 }
 
 void read_label_file(const LabelSources::File& file, Index extent, io::FoundLabels& found) {
-  auto [labels, has_more] = io::read_labels(file.path, io::most_labels(extent));
+  auto [labels, has_more] = io::read_labels(file.path, io::max_labels(extent));
   if (has_more)
     found.warnings.push_back(
         fmt::format("{} has more than twice as many labels as mode {} has indices, {}; "

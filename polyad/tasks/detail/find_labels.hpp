@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "polyad/io/label_files.hpp"
-#include "polyad/io/slab.hpp"
+#include "polyad/io/models/label_files.hpp"
+#include "polyad/io/tensors/slab.hpp"
 #include "polyad/tasks/load.hpp"
 
 namespace polyad::tasks {

@@ -8,7 +8,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/io/input_file.hpp"
+#include "polyad/io/bytes/input_file.hpp"
 
 namespace polyad::tasks {
 namespace {

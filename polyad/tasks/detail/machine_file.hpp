@@ -4,8 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "polyad/base/machine_model.hpp"
 #include "polyad/comm/comm.hpp"
-#include "polyad/dist/machine_model.hpp"
 
 namespace polyad::tasks {
 

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "polyad/io/kruskal.hpp"
+#include "polyad/io/models/kruskal.hpp"
 
 namespace polyad::tasks {
 

@@ -6,7 +6,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/progress.hpp"
-#include "polyad/io/output_file.hpp"
+#include "polyad/io/bytes/output_file.hpp"
 
 namespace polyad::tasks {
 

@@ -8,7 +8,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
-#include "polyad/dist/tensor_fingerprint.hpp"
+#include "polyad/distributed/tensor_fingerprint.hpp"
 
 namespace polyad::tasks {
 namespace {

@@ -6,7 +6,7 @@
 #include "polyad/comm/comm.hpp"
 #include "polyad/hypergraph/partition_tensor.hpp"
 #include "polyad/tasks/detail/stored_partition.hpp"
-#include "polyad/tensor/rating_side.hpp"
+#include "polyad/tensor/ratings/rating_side.hpp"
 
 namespace polyad::tasks {
 

@@ -14,15 +14,15 @@
 #include <system_error>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/checksum.hpp"
-#include "polyad/io/output_file.hpp"
+#include "polyad/io/bytes/checksum.hpp"
+#include "polyad/io/bytes/output_file.hpp"
 
 namespace polyad::tasks {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t most_bytes = std::uintmax_t(1) << 30;  // of all partitions in a folder
+constexpr std::uintmax_t max_bytes = std::uintmax_t(1) << 30;  // of all partitions in a folder
 constexpr std::string_view extension = ".part";
 
 std::string reason(int error) {
@@ -150,7 +150,7 @@ void remove_oldest(const fs::path& folder, const fs::path& newest) {
   }
   std::ranges::sort(entries, {}, &Entry::time);
   for (const auto& entry : entries) {
-    if (total <= most_bytes) return;
+    if (total <= max_bytes) return;
     if (fs::remove(entry.path, failed)) total -= entry.size;
   }
 }

@@ -1,0 +1,150 @@
+#include "polyad/distributed/cp/greedy_owners.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+namespace polyad {
+namespace {
+
+// Parts by load, then by number of rows, then by number.
+class Loads {
+ public:
+  Loads(int num_parts, double most) : most_(most), loads_(std::size_t(num_parts)) {
+    for (int p = 0; p < num_parts; ++p) order_.insert(key(p));
+  }
+
+  int choose(std::span<const int> among) const {
+    const int best = *std::ranges::min_element(among, {}, [&](int p) { return key(p); });
+    return double(loads_[best].words) > most_ ? std::get<2>(*order_.begin()) : best;
+  }
+
+  void give(int part, Index words) {
+    order_.erase(key(part));
+    loads_[part].words += words;
+    ++loads_[part].rows;
+    order_.insert(key(part));
+  }
+
+ private:
+  struct Load {
+    Index words = 0, rows = 0;
+  };
+  using Key = std::tuple<Index, Index, int>;
+  Key key(int part) const {
+    const auto& load = loads_[part];
+    return {load.words, load.rows, part};
+  }
+
+  double most_;
+  std::vector<Load> loads_;
+  std::set<Key> order_;
+};
+
+// Rows drawn by lot into groups, each with at least so many touches, but no more groups than parts.
+class RowGroups {
+ public:
+  RowGroups() = default;  // one for all
+  RowGroups(Index num_touches, int num_parts)
+      : count_(int(std::clamp<Index>(num_touches / touches_per_group, 1, num_parts))) {}
+
+  int count() const { return count_; }
+  int operator()(Index row) const {
+    return int((std::uint64_t(row) * 0x9e3779b97f4a7c15 >> 32) % std::uint64_t(count_));
+  }
+
+ private:
+  static constexpr Index touches_per_group = Index(1) << 16;
+  int count_ = 1;
+};
+
+// Finds owners for the rows of a group, which are ascending.
+void own_group(const RowParts& rows, std::vector<Index> group, int num_parts, double tolerance,
+               std::vector<int>& owners) {
+  Index total = 0;
+  for (const Index i : group) total += std::ssize(rows.of(i)) - 1;
+  std::ranges::stable_sort(group, std::ranges::greater{}, [&](Index i) { return rows.of(i).size(); });
+  Loads loads(num_parts, (1 + tolerance) * double(total) / num_parts);
+  for (const Index i : group) {
+    const auto parts = rows.of(i);
+    owners[i] = loads.choose(parts);
+    loads.give(owners[i], std::ssize(parts) - 1);
+  }
+}
+
+// [row of `rows`]
+std::vector<int> own_in_groups(const RowParts& rows, const RowGroups& groups, int num_parts,
+                               double tolerance) {
+  std::vector<std::vector<Index>> members(std::size_t(groups.count()));
+  // A row that one part touches stays there. Such rows come last and so decide nothing about the others.
+  std::vector<int> owners(std::size_t(rows.num_rows()));
+  for (Index i = 0; i < rows.num_rows(); ++i) {
+    owners[i] = rows.of(i).front();
+    if (rows.of(i).size() > 1) members[groups(rows.rows[i])].push_back(i);
+  }
+  for (auto& group : members) own_group(rows, std::move(group), num_parts, tolerance, owners);
+  return owners;
+}
+
+// The owners of rows that parts ask for, as many as counts says each: all parts that touch a row do.
+std::vector<int> answer(std::span<const Index> asked, std::span<const Index> counts, int num_parts) {
+  const auto rows = invert_touched(asked, counts);
+  const ListedRows listed{rows.rows, own_in_groups(rows, RowGroups(), num_parts, greedy_tolerance)};
+  std::vector<int> answers;
+  answers.reserve(asked.size());
+  for (const Index row : asked) answers.push_back(listed(row));
+  return answers;
+}
+
+}  // namespace
+
+RowParts invert_touched(std::span<const Index> touched, std::span<const Index> counts) {
+  RowParts result;
+  result.rows.assign(touched.begin(), touched.end());
+  std::ranges::sort(result.rows);
+  const auto repeated = std::ranges::unique(result.rows);
+  result.rows.erase(repeated.begin(), repeated.end());
+  const auto number = [&](Index row) {
+    return std::ranges::lower_bound(result.rows, row) - result.rows.begin();
+  };
+  std::vector<Index> numbers;
+  numbers.reserve(touched.size());
+  result.begin.assign(result.rows.size() + 1, 0);
+  for (const Index row : touched) ++result.begin[numbers.emplace_back(number(row)) + 1];
+  std::partial_sum(result.begin.begin(), result.begin.end(), result.begin.begin());
+  result.parts.resize(touched.size());
+  auto next = result.begin;
+  auto at = numbers.begin();
+  for (std::size_t part = 0; part < counts.size(); ++part)
+    for (Index i = 0; i < counts[part]; ++i) result.parts[next[*at++]++] = int(part);
+  return result;
+}
+
+std::vector<int> own_greedily(const RowParts& rows, int num_parts, double tolerance) {
+  return own_in_groups(rows, RowGroups(std::ssize(rows.parts), num_parts), num_parts, tolerance);
+}
+
+RowOwners own_greedily(const Comm& comm, std::span<const Index> touched, int first_worker) {
+  const RowGroups groups(comm.all_reduce(std::ssize(touched)), comm.size());
+  const auto worker = [&](Index row) { return (first_worker + groups(row)) % comm.size(); };
+  std::vector<Index> counts(std::size_t(comm.size()), 0);
+  for (const Index row : touched) ++counts[worker(row)];
+  std::vector<Index> next(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), next.begin(), Index(0));
+  Array<Index> places(touched.size()), questions(touched.size());  // by worker, and then ascending
+  for (std::size_t i = 0; i < touched.size(); ++i) places[i] = next[worker(touched[i])]++;
+  for (std::size_t i = 0; i < touched.size(); ++i) questions[places[i]] = touched[i];
+
+  const auto asked_counts = comm.exchange_counts(counts);
+  Array<Index> asked(std::size_t(std::reduce(asked_counts.begin(), asked_counts.end())));
+  comm.all_to_all<Index>(questions, counts, asked, asked_counts);
+  const auto answers = answer(asked, asked_counts, comm.size());
+  std::vector<int> answered(touched.size()), mine(touched.size());
+  comm.all_to_all<int>(answers, asked_counts, answered, counts);
+  for (std::size_t i = 0; i < touched.size(); ++i) mine[i] = answered[places[i]];
+  return ListedRows{{touched.begin(), touched.end()}, std::move(mine)};
+}
+
+}  // namespace polyad

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "polyad/base/array.hpp"
+#include "polyad/comm/comm.hpp"
+#include "polyad/distributed/row_owners.hpp"
+
+namespace polyad {
+
+// Rows, ascending, and the parts that touch each: those of row i are parts[begin[i]], ..., parts[begin[i+1] -
+// 1], ascending (Lambda in ALGORITHMS).
+struct RowParts {
+  Array<Index> rows;
+  std::vector<Index> begin;
+  std::vector<int> parts;
+
+  Index num_rows() const { return std::ssize(rows); }
+  std::span<const int> of(Index i) const {
+    return std::span(parts).subspan(std::size_t(begin[i]), std::size_t(begin[i + 1] - begin[i]));
+  }
+};
+// From what every part touches, ascending: the touched rows of part 0, then those of part 1, ...
+RowParts invert_touched(std::span<const Index> touched, std::span<const Index> counts);
+
+inline constexpr double greedy_tolerance = 0.05;  // above the mean load
+
+// Owners by the rule of ALGORITHMS, section 2: by decreasing number of parts, each row to the part among its
+// own with the least load, unless that is overloaded, then to the least loaded of all. Load is the words
+// that a part receives for the rows it owns. Of many rows there are groups, drawn by lot, to each of which
+// the rule is applied by itself: so that no process need know all rows. [row of `rows`]
+std::vector<int> own_greedily(const RowParts& rows, int num_parts, double tolerance = greedy_tolerance);
+
+// The same where every process knows only what it touches; it learns the owners of that. Groups are worked on
+// by one process each, from `first_worker` on. Collective.
+RowOwners own_greedily(const Comm& comm, std::span<const Index> touched, int first_worker);
+
+}  // namespace polyad

@@ -1,0 +1,116 @@
+#include "polyad/distributed/cp/layers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "polyad/base/parallel.hpp"
+
+namespace polyad {
+namespace {
+
+using Cuts = std::vector<Index>;
+
+Cuts equal_rows(const SliceProfile& profile, int num_layers) {
+  Cuts cuts;
+  for (int l = 0; l <= num_layers; ++l) cuts.push_back(part_begin(profile.num_rows(), l, num_layers));
+  return cuts;
+}
+
+Cuts equal_nonzeros(const SliceProfile& profile, int num_layers) {
+  Cuts counts;
+  for (int l = 0; l <= num_layers; ++l) counts.push_back(part_begin(profile.num_nonzeros(), l, num_layers));
+  auto cuts = profile.rows_at(counts);
+  cuts.front() = 0;
+  return cuts;
+}
+
+// Keeps a row for every layer: before, for those on the left; behind, for those on the right.
+void keep_layers(Cuts& cuts, Index num_rows) {
+  const Index num_layers = std::ssize(cuts) - 1;
+  const Index least = num_rows >= num_layers ? 1 : 0;
+  for (Index l = 1; l < num_layers; ++l) cuts[l] = std::max(cuts[l], cuts[l - 1] + least);
+  for (Index l = num_layers - 1; l > 0; --l) cuts[l] = std::min(cuts[l], cuts[l + 1] - least);
+}
+
+// In order: layer i gives up, or takes, (m - M / P) / (c S) rows at its right end, m and S being its nonzeros
+// and its mean nonzeros per row after its left end has moved.
+Cuts ordered(const SliceProfile& profile, int num_layers, int c) {
+  auto cuts = equal_rows(profile, num_layers);
+  const double target = double(profile.num_nonzeros()) / num_layers;
+  const double mean_rows = double(std::max<Index>(1, profile.num_rows())) / num_layers;
+  for (int l = 0; l + 1 < num_layers; ++l) {
+    const auto ends = profile.nonzeros_before(Cuts{cuts[l], cuts[l + 1]});
+    const auto nonzeros = double(ends[1] - ends[0]), rows = double(cuts[l + 1] - cuts[l]);
+    // Where nothing is left of the layer, its rows are taken to be like all others.
+    const double per_row = nonzeros > 0 ? nonzeros / rows : std::max(1.0, target / mean_rows);
+    const double surplus = (nonzeros - target) / (c * per_row);
+    const Index least = cuts[l] + (profile.num_rows() >= num_layers ? 1 : 0);
+    const Index most = std::max(least, profile.num_rows() - (num_layers - 1 - l));
+    cuts[l + 1] = Index(std::clamp(double(cuts[l + 1]) - std::trunc(surplus), double(least), double(most)));
+    for (int k = l + 2; k < num_layers && cuts[k] < cuts[k - 1]; ++k) cuts[k] = cuts[k - 1];
+  }
+  return cuts;
+}
+
+Cuts max_min(const SliceProfile& profile, int num_layers) {
+  const auto cuts = equal_rows(profile, num_layers);
+  const auto before = profile.nonzeros_before(cuts);
+  std::vector<int> fullest(static_cast<std::size_t>(num_layers));
+  std::iota(fullest.begin(), fullest.end(), 0);
+  const auto nonzeros = [&](int l) { return before[l + 1] - before[l]; };
+  std::ranges::stable_sort(fullest, std::ranges::greater{}, nonzeros);
+  Cuts sizes;
+  for (int l = 0; l < num_layers; ++l) sizes.push_back(cuts[l + 1] - cuts[l]);
+  const double mean = double(profile.num_nonzeros()) / double(std::max<Index>(1, profile.num_rows()));
+  for (int i = 0; i < num_layers / 2; ++i) {
+    const int most = fullest[i], least = fullest[num_layers - 1 - i];
+    const auto rows = Index(double(nonzeros(most) - nonzeros(least)) / 2 / std::max(mean, 1.0));
+    const Index moved = std::min(rows, std::max<Index>(0, sizes[most] - 1));
+    sizes[most] -= moved;
+    sizes[least] += moved;
+  }
+  Cuts result{0};
+  for (const Index size : sizes) result.push_back(result.back() + size);
+  return result;
+}
+
+}  // namespace
+
+std::string to_string(const LayerPolicy& policy) {
+  switch (policy.kind) {
+    case LayerPolicy::Kind::nnz:
+      return "nnz";
+    case LayerPolicy::Kind::set:
+      return "set";
+    case LayerPolicy::Kind::ordered:
+      return "ordered-" + std::to_string(policy.c);
+    default:
+      return "max-min";
+  }
+}
+
+std::vector<LayerPolicy> all_policies() {
+  using Kind = LayerPolicy::Kind;
+  return {{Kind::nnz}, {Kind::set}, {Kind::ordered, 1}, {Kind::ordered, 2}, {Kind::max_min}};
+}
+
+std::vector<Index> cut_into_layers(const SliceProfile& profile, int num_layers, const LayerPolicy& policy) {
+  const auto cuts = [&] {
+    switch (policy.kind) {
+      case LayerPolicy::Kind::nnz:
+        return equal_nonzeros(profile, num_layers);
+      case LayerPolicy::Kind::set:
+        return equal_rows(profile, num_layers);
+      case LayerPolicy::Kind::ordered:
+        return ordered(profile, num_layers, policy.c);
+      default:
+        return max_min(profile, num_layers);
+    }
+  };
+  auto result = cuts();
+  keep_layers(result, profile.num_rows());
+  return result;
+}
+
+}  // namespace polyad

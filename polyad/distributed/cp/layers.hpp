@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "polyad/distributed/cp/distribution_options.hpp"
+#include "polyad/distributed/cp/slice_profile.hpp"
+
+namespace polyad {
+
+// The first row of every layer, and behind the last: rows [begin[l], begin[l + 1]) are layer l. No layer is
+// empty unless there are fewer rows than layers. Collective, as the profile is.
+std::vector<Index> cut_into_layers(const SliceProfile& profile, int num_layers, const LayerPolicy& policy);
+
+}  // namespace polyad

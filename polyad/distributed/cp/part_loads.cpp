@@ -1,0 +1,276 @@
+#include "polyad/distributed/cp/part_loads.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "polyad/base/parallel.hpp"
+#include "polyad/base/random.hpp"
+#include "polyad/distributed/cp/lending.hpp"
+#include "polyad/distributed/cp/touching_parts.hpp"
+#include "polyad/tensor/compact.hpp"
+
+namespace polyad {
+namespace {
+
+constexpr std::uint64_t sample_seed = 0x5a3b1e;
+
+void add_row(RowParts& rows, Index row) {
+  rows.rows.push_back(row);
+  rows.begin.push_back(std::ssize(rows.parts));
+}
+
+// Rows [begin, end) of the groups, those without nonzeros left out.
+template <class Groups, class Parts>
+RowParts parts_of_rows(const Groups& groups, Index begin, Index end, const std::vector<Parts>& parts,
+                       int num_parts) {
+  RowParts result;
+  TouchingParts touching(num_parts);
+  for (Index i = begin; i < end; ++i) {
+    if (groups.begin[i] == groups.begin[i + 1]) continue;
+    add_row(result, groups.rows[i]);
+    for (const auto& part : parts)
+      for (Index k = groups.begin[i]; k < groups.begin[i + 1]; ++k) touching.add(part[groups.nonzeros[k]]);
+    touching.move_to(result.parts);
+  }
+  return result;
+}
+
+// fn(begin, end, thread) of rows with about equally many nonzeros for each thread.
+template <class Groups, class Fn>
+void parallel_rows(const Groups& groups, Fn fn) {
+  const auto row_at = [&](Index nonzero) {
+    return std::min<Index>(std::ranges::lower_bound(groups.begin, nonzero) - groups.begin.begin(),
+                           std::ssize(groups.rows));
+  };
+  const Index count = groups.begin.back();
+  parallel_parts(count, [&](Index begin, Index end, int thread) {
+    fn(begin == 0 ? 0 : row_at(begin), end == count ? std::ssize(groups.rows) : row_at(end), thread);
+  });
+}
+
+RowParts joined(std::vector<RowParts> pieces) {
+  RowParts result = std::move(pieces.front());
+  for (auto& piece : std::span(pieces).subspan(1)) {
+    const Index offset = std::ssize(result.parts);
+    result.rows.insert(result.rows.end(), piece.rows.begin(), piece.rows.end());
+    for (const Index begin : piece.begin) result.begin.push_back(offset + begin);
+    result.parts.insert(result.parts.end(), piece.parts.begin(), piece.parts.end());
+    piece = {};
+  }
+  result.begin.push_back(std::ssize(result.parts));
+  return result;
+}
+
+struct Touch {
+  Index row;
+  int part;
+
+  friend auto operator<=>(const Touch&, const Touch&) = default;
+};
+
+// Each row to the process that deals with its range of rows, with the parts that touch it anywhere.
+RowParts bring_together(const Comm& comm, const RowParts& mine, Index extent) {
+  std::vector<Touch> touches;
+  std::vector<Index> counts(std::size_t(comm.size()), 0);
+  for (Index i = 0; i < mine.num_rows(); ++i)
+    for (const int part : mine.of(i)) {
+      touches.push_back({mine.rows[i], part});
+      ++counts[Index(static_cast<__int128>(mine.rows[i]) * comm.size() / extent)];
+    }
+  const auto met_counts = comm.exchange_counts(counts);
+  std::vector<Touch> met(std::size_t(std::accumulate(met_counts.begin(), met_counts.end(), Index(0))));
+  comm.all_to_all<Touch>(touches, counts, met, met_counts);
+  std::ranges::sort(met);
+  const auto repeated = std::ranges::unique(met);
+  met.erase(repeated.begin(), repeated.end());
+  RowParts result;
+  for (const auto& touch : met) {
+    if (result.rows.empty() || result.rows.back() != touch.row) add_row(result, touch.row);
+    result.parts.push_back(touch.part);
+  }
+  result.begin.push_back(std::ssize(result.parts));
+  return result;
+}
+
+std::vector<int> owners(const RowParts& rows, const Distribution& distribution, int mode, Index extent) {
+  if (distribution.rows.empty() && distribution.row_rule == RowRule::greedy)
+    return own_greedily(rows, distribution.num_parts);
+  const auto owner =
+      distribution.rows.empty() ? random_owners(distribution, mode, extent) : distribution.rows[mode];
+  std::vector<int> result;
+  for (const Index row : rows.rows) result.push_back(owner(row));
+  return result;
+}
+
+// What rows ask of parts.
+struct RowLoads {
+  explicit RowLoads(int num_parts) : parts(std::size_t(num_parts)), lending(num_parts) {}
+
+  // A row that is borrowed comes, and where sums are folded its partial sum goes back.
+  void add(int owner, std::span<const int> touching, bool folds) {
+    const Index back = folds ? 1 : 0;
+    bool touches = false;
+    for (const int part : touching) {
+      ++parts[part].touched, ++parts[part].local;
+      if (part == owner) {
+        touches = true;
+        continue;
+      }
+      ++parts[owner].sent, ++parts[part].received;
+      parts[part].sent += back, parts[owner].received += back;
+      lending.add(owner, part);
+    }
+    ++parts[owner].owned;
+    if (!touches) ++parts[owner].local;
+  }
+
+  void add(const RowLoads& other) {
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      for (const auto count : counted_by_row) parts[p].*count += other.parts[p].*count;
+    lending.add(other.lending);
+  }
+
+  static constexpr std::array counted_by_row{&PartLoad::touched, &PartLoad::local, &PartLoad::owned,
+                                             &PartLoad::sent, &PartLoad::received};
+
+  std::vector<PartLoad> parts;
+  Lending lending;
+};
+
+RowLoads add_rows(const RowParts& rows, const std::vector<int>& owner, bool folds, int num_parts) {
+  std::vector<std::optional<RowLoads>> pieces(num_threads());
+  parallel_parts(rows.num_rows(), [&](Index begin, Index end, int thread) {
+    auto& loads = pieces[thread].emplace(num_parts);
+    for (Index i = begin; i < end; ++i) loads.add(owner[i], rows.of(i), folds);
+  });
+  for (std::size_t t = 1; t < pieces.size(); ++t)
+    if (pieces[t]) pieces.front()->add(*pieces[t]);
+  return std::move(*pieces.front());
+}
+
+// What a sample of rows shows, for all rows of all processes.
+void extrapolate(const Comm& comm, double fraction, std::vector<PartLoad>& loads) {
+  if (comm.size() == 1 && fraction >= 1) return;
+  std::vector<double> counts;
+  for (const auto& load : loads)
+    for (const auto count : RowLoads::counted_by_row) counts.push_back(double(load.*count) / fraction);
+  comm.all_reduce(std::span(counts));
+  auto at = counts.begin();
+  for (auto& load : loads)
+    for (const auto count : RowLoads::counted_by_row) load.*count = Index(std::llround(*at++));
+}
+
+}  // namespace
+
+void replicate(std::vector<PartLoad>& loads) {
+  Index rows = 0;
+  for (const auto& load : loads) rows += load.owned;
+  for (auto& load : loads)
+    load = {
+        .nonzeros = load.nonzeros, .touched = load.touched, .local = rows, .owned = rows, .reduced = rows};
+}
+
+LoadPlanner::RowGroups LoadPlanner::group_by_row(const SparseTensor<double>& share, int mode,
+                                                 double fraction) {
+  const auto indices = share.indices(mode);
+  RowNumbers numbers;
+  numbers.slices = count_slices(indices, share.extent(mode)).slices;
+  const auto row = number_nonzeros(indices, share.extent(mode), numbers);
+  RowGroups groups{std::move(numbers.slices), {}, {}};
+  const Random random(sample_seed, std::uint64_t(mode));
+  std::vector<bool> is_looked_at;
+  for (const Index slice : groups.rows)
+    is_looked_at.push_back(fraction >= 1 || random.uniform(std::uint64_t(slice)) < fraction);
+  groups.begin.assign(groups.rows.size() + 1, 0);
+  for (const LocalIndex i : row) groups.begin[i + 1] += is_looked_at[i] ? 1 : 0;
+  std::partial_sum(groups.begin.begin(), groups.begin.end(), groups.begin.begin());
+  groups.nonzeros.resize(std::size_t(groups.begin.back()));
+  auto next = groups.begin;
+  for (Index z = 0; z < share.num_nonzeros(); ++z)
+    if (is_looked_at[row[z]]) groups.nonzeros[next[row[z]]++] = z;
+  return groups;
+}
+
+LoadPlanner::LoadPlanner(const Comm& comm, const SparseTensor<double>& share, double fraction,
+                         std::vector<Index> repeated)
+    : comm_(comm), share_(share), fraction_(fraction), repeated_(std::move(repeated)) {
+  for (int m = 0; m < share.order(); ++m) groups_.push_back(group_by_row(share, m, fraction));
+}
+
+// Rather asked of a row than of each of its nonzeros, where all rows are known.
+LoadPlanner::Parts LoadPlanner::parts_of(const NonzeroOwners& owners) const {
+  if (fraction_ < 1 || std::holds_alternative<OwnedByList>(owners)) {
+    const auto parts = owners_of(owners, share_);
+    return {parts.begin(), parts.end()};
+  }
+  Parts parts(std::size_t(share_.num_nonzeros()), 0);
+  const auto add = [&](int mode, const RowOwners& rows, int times) {
+    const auto& groups = groups_[mode];
+    parallel_rows(groups, [&](Index begin, Index end, int) {
+      for (Index i = begin; i < end; ++i) {
+        const int part = rows(groups.rows[i]) * times;
+        for (Index k = groups.begin[i]; k < groups.begin[i + 1]; ++k) parts[groups.nonzeros[k]] += part;
+      }
+    });
+  };
+  if (const auto* by_slice = std::get_if<OwnedBySlice>(&owners)) {
+    add(by_slice->mode, by_slice->slices, 1);
+    return parts;
+  }
+  const auto& cells = std::get<OwnedByCell>(owners);
+  for (int m = 0; m < share_.order(); ++m) {
+    std::array<int, max_order> one_on{};
+    one_on[m] = 1;
+    if (cells.grid.dim(m) > 1)
+      add(m, cells.layers[m], cells.grid.rank_at(std::span(one_on).first(std::size_t(share_.order()))));
+  }
+  return parts;
+}
+
+std::vector<Index> LoadPlanner::count_nonzeros(const Parts& parts, int num_parts) const {
+  std::vector<Index> counts(std::size_t(num_parts), 0);
+  for (const int part : parts) ++counts[part];
+  for (const Index z : repeated_) --counts[parts[z]];
+  comm_.all_reduce(std::span(counts));
+  return counts;
+}
+
+RowParts LoadPlanner::rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const {
+  std::vector<RowParts> pieces(num_threads());
+  parallel_rows(groups_[mode], [&](Index begin, Index end, int thread) {
+    pieces[thread] = parts_of_rows(groups_[mode], begin, end, parts, num_parts);
+  });
+  auto rows = joined(std::move(pieces));
+  return comm_.size() == 1 ? rows : bring_together(comm_, rows, share_.extent(mode));
+}
+
+PartLoads LoadPlanner::loads(const Distribution& distribution) const {
+  const bool folds = distribution.scheme != Scheme::coarse;
+  std::vector<Parts> parts;
+  std::vector<std::vector<Index>> nonzeros;
+  for (const auto& how : distribution.nonzeros) {
+    parts.push_back(parts_of(how));
+    nonzeros.push_back(count_nonzeros(parts.back(), distribution.num_parts));
+  }
+  PartLoads modes;
+  for (int m = 0; m < share_.order(); ++m) {
+    const auto rows = rows_and_parts(m, parts, distribution.num_parts);
+    auto counted =
+        add_rows(rows, owners(rows, distribution, m, share_.extent(m)), folds, distribution.num_parts);
+    auto& loads = modes.emplace_back(std::move(counted.parts));
+    extrapolate(comm_, fraction_, loads);
+    const auto messages = counted.lending.messages(comm_, folds);
+    for (std::size_t p = 0; p < loads.size(); ++p) {
+      loads[p].nonzeros = nonzeros[parts.size() == 1 ? 0 : m][p];
+      loads[p].messages = messages[p];
+    }
+    if (distribution.replicates(m) && loads.size() > 1) replicate(loads);
+  }
+  return modes;
+}
+
+}  // namespace polyad

@@ -1,0 +1,79 @@
+#include "polyad/distributed/ratings/distribute_ratings.hpp"
+
+#include <algorithm>
+
+#include "polyad/distributed/move_nonzeros.hpp"
+
+namespace polyad {
+namespace {
+
+constexpr double clearly_less = 0.9;
+
+SparseTensor<double> moved_by_rows(const Comm& comm, SparseTensor<double> share, const RowOwners& owners) {
+  if (comm.size() == 1) return share;
+  std::vector<int> to;
+  to.reserve(std::size_t(share.num_nonzeros()));
+  for (const Index row : share.indices(0)) to.push_back(owners(row));
+  return move_nonzeros(comm, share, to);
+}
+
+// Ratings of users become ratings of items, elsewhere.
+SparseTensor<double> moved_to_items(const Comm& comm, SparseTensor<double> ratings, const RowOwners& owners) {
+  auto moved = moved_by_rows(comm, turned(std::move(ratings), RatingSide::item), owners);
+  keep_last_ratings(moved);  // which sorts them; there are no others
+  return moved;
+}
+
+int decide_sub_epochs(const ColumnShares& columns, const RatingLayout& layout) {
+  if (layout.is_stale_free) return int(std::max(columns.max_connectivity(), Index(1)));
+  if (layout.num_sub_epochs) return *layout.num_sub_epochs;
+  return choose_sub_epochs(columns, layout.row, layout.machine).num_sub_epochs;
+}
+
+// The rotation if this side were dealt out. The ratings are turned for the time.
+Rotation rotation_by(RatingSide by, const Comm& comm, SparseTensor<double>& train, const RowOwners& owners,
+                     const RatingLayout& layout) {
+  train = turned(std::move(train), by);
+  auto rotation = plan_rotation(gather_shares(comm, train, owners), layout);
+  train = turned(std::move(train), by);
+  return rotation;
+}
+
+}  // namespace
+
+OwnRatings move_to_users(const Comm& comm, SparseTensor<double> share, const RowOwners& user_owners,
+                         const RatingSplit& split) {
+  share = moved_by_rows(comm, std::move(share), user_owners);
+  OwnRatings own;
+  own.num_duplicates = comm.all_reduce(keep_last_ratings(share));
+  own.split = split_ratings(std::move(share), split);
+  return own;
+}
+
+Rotation plan_rotation(ColumnShares columns, const RatingLayout& layout) {
+  const int num_sub_epochs = decide_sub_epochs(columns, layout);
+  return plan_rotation(std::move(columns), num_sub_epochs);
+}
+
+DealtRatings distribute(const Comm& comm, SplitRatings of_users, const SideOwners& owners,
+                        const RatingLayout& layout) {
+  DealtRatings dealt{owners.users ? RatingSide::user : RatingSide::item, std::move(of_users), {}, {}};
+  auto& train = dealt.split.train;
+  if (owners.users) dealt.rotation = rotation_by(RatingSide::user, comm, train, *owners.users, layout);
+  if (!owners.items) return dealt;
+  auto by_items = rotation_by(RatingSide::item, comm, train, *owners.items, layout);
+  if (owners.users) {
+    const auto seconds = [&](const Rotation& rotation) {
+      return costs_of(rotation, layout.row, layout.machine).predicted_seconds;
+    };
+    dealt.weighed = SideSeconds{seconds(dealt.rotation), seconds(by_items)};
+    if (dealt.weighed->items >= clearly_less * dealt.weighed->users) return dealt;
+  }
+  dealt.by = RatingSide::item;
+  dealt.rotation = std::move(by_items);
+  dealt.split = {moved_to_items(comm, std::move(dealt.split.train), *owners.items),
+                 moved_to_items(comm, std::move(dealt.split.test), *owners.items)};
+  return dealt;
+}
+
+}  // namespace polyad

@@ -1,0 +1,149 @@
+#include "polyad/distributed/ratings/rotation_costs.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <set>
+
+#include "polyad/base/matrix.hpp"
+
+namespace polyad {
+namespace {
+
+// What every part does in every sub-epoch: (part, sub-epoch).
+struct Loads {
+  Loads(Index num_parts, Index num_sub_epochs)
+      : ratings(num_parts, num_sub_epochs),
+        sent(num_parts, num_sub_epochs),
+        received(num_parts, num_sub_epochs),
+        messages(num_parts, num_sub_epochs) {}
+
+  Matrix<Index> ratings, sent, received, messages;
+};
+
+// Rows that go the same way at the same time are one message.
+void count_messages(std::vector<std::uint64_t> ways, Index num_parts, Loads& loads) {
+  std::ranges::sort(ways);
+  const auto repeated = std::ranges::unique(ways);
+  ways.erase(repeated.begin(), repeated.end());
+  const auto parts = std::uint64_t(num_parts);
+  for (const auto way : ways) ++loads.messages(Index(way / parts % parts), Index(way / parts / parts));
+}
+
+Loads loads_of(const Rotation& rotation) {
+  const auto& columns = rotation.columns;
+  Loads loads(rotation.num_parts(), rotation.num_sub_epochs);
+  for (Index s = 0; s < columns.num_shares(); ++s)
+    loads.ratings(columns.parts[s], rotation.sub_epoch[s]) += columns.ratings[s];
+  std::vector<std::uint64_t> reduced, expanded;
+  const auto count_into = [&](std::vector<std::uint64_t>& ways) {
+    return [&](const RowMove& move) {
+      const int from = columns.parts[move.from], to = columns.parts[move.to];
+      ++loads.sent(from, move.sub_epoch);
+      ++loads.received(to, move.sub_epoch);
+      const auto parts = std::uint64_t(rotation.num_parts());
+      ways.push_back((std::uint64_t(move.sub_epoch) * parts + std::uint64_t(from)) * parts +
+                     std::uint64_t(to));
+    };
+  };
+  for_each_move(rotation, count_into(reduced), count_into(expanded));
+  count_messages(std::move(reduced), rotation.num_parts(), loads);
+  count_messages(std::move(expanded), rotation.num_parts(), loads);
+  return loads;
+}
+
+Index largest_sum(const Matrix<Index>& loads) {
+  Index most = 0;
+  for (Index part = 0; part < loads.num_rows(); ++part) {
+    const auto row = loads.row(part);
+    most = std::max(most, std::accumulate(row.begin(), row.end(), Index(0)));
+  }
+  return most;
+}
+
+Index total(const Matrix<Index>& loads) {
+  return std::accumulate(loads.flat().begin(), loads.flat().end(), Index(0));
+}
+
+// A rating reads and writes two rows: as much as four rows that are gathered.
+double predict_seconds(const Loads& loads, const RowSize& row, const MachineModel& machine) {
+  const double per_rating = 4 * machine.per_near_gather * double(row.num_factors);
+  const double per_row = double(row.num_words) * (machine.per_word + machine.per_packed_word) *
+                         double(row.word_bytes) / sizeof(double);
+  double seconds = 0;
+  for (Index t = 0; t < loads.ratings.num_cols(); ++t) {
+    double learn = 0, communicate = 0;
+    for (Index part = 0; part < loads.ratings.num_rows(); ++part) {
+      learn = std::max(learn, per_rating * double(loads.ratings(part, t)));
+      communicate = std::max(communicate, per_row * double(loads.sent(part, t) + loads.received(part, t)) +
+                                              machine.per_message * double(loads.messages(part, t)));
+    }
+    seconds += learn + communicate;
+  }
+  return seconds;
+}
+
+// Numbers of sub-epochs to look at: the fewest that leave little staleness, and powers of two.
+std::set<int> candidates(const ColumnShares& columns, Index fewest_fresh) {
+  const Index most = std::max(columns.max_connectivity(), Index(1));
+  std::set<int> result{1, int(fewest_fresh), int(most)};
+  for (Index n = 2; n < most; n *= 2) result.insert(int(n));
+  return result;
+}
+
+Index fewest_with_little_staleness(const ColumnShares& columns) {
+  const auto counts = columns.connectivities();
+  const auto staleness = [&](Index n) {
+    Index sum = 0;
+    for (Index k = n + 1; k < std::ssize(counts); ++k)
+      sum += counts[std::size_t(k)] * rotation_staleness(k, n);
+    return sum;
+  };
+  Index n = 1;
+  while (20 * staleness(n) > staleness(1)) ++n;
+  return n;
+}
+
+}  // namespace
+
+RotationCosts costs_of(const Rotation& rotation, const RowSize& row, const MachineModel& machine) {
+  const auto loads = loads_of(rotation);
+  RotationCosts costs;
+  costs.volume_rows = total(loads.sent);
+  costs.max_volume_rows = largest_sum(loads.sent);
+  costs.messages = total(loads.messages);
+  costs.max_messages = largest_sum(loads.messages);
+  costs.staleness_rows = rotation_staleness(rotation.columns, rotation.num_sub_epochs);
+  costs.max_connectivity = rotation.columns.max_connectivity();
+  for (Index t = 0; t < loads.ratings.num_cols(); ++t) {
+    Index most = 0;
+    for (Index part = 0; part < loads.ratings.num_rows(); ++part)
+      most = std::max(most, loads.ratings(part, t));
+    costs.critical_ratings += most;
+  }
+  costs.mean_ratings = double(total(loads.ratings)) / rotation.num_parts();
+  costs.predicted_seconds = predict_seconds(loads, row, machine);
+  return costs;
+}
+
+SyncChoice choose_sub_epochs(const ColumnShares& columns, const RowSize& row, const MachineModel& machine) {
+  constexpr double patience = 1.2;
+  const Index fresh = fewest_with_little_staleness(columns);
+  std::vector<SyncChoice> options;
+  double quickest = 0;
+  for (const int n : candidates(columns, fresh)) {
+    const double seconds = costs_of(plan_rotation(columns, n), row, machine).predicted_seconds;
+    quickest = options.empty() ? seconds : std::min(quickest, seconds);
+    options.push_back({n, seconds, 0});
+  }
+  std::erase_if(options, [&](const SyncChoice& o) { return o.num_sub_epochs < fresh; });
+  const auto quick = std::ranges::find_if(
+      options, [&](const SyncChoice& o) { return o.predicted_seconds <= patience * quickest; });
+  SyncChoice choice = quick != options.end()
+                          ? *quick
+                          : *std::ranges::min_element(options, {}, &SyncChoice::predicted_seconds);
+  choice.quickest_seconds = quickest;
+  return choice;
+}
+
+}  // namespace polyad

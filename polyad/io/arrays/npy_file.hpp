@@ -1,0 +1,78 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "polyad/io/arrays/npy_head.hpp"
+#include "polyad/io/bytes/input_file.hpp"
+#include "polyad/io/bytes/staged_file.hpp"
+
+namespace polyad::io {
+
+// A NumPy array of any number of dimensions in a file, read by shares. Several processes may have it open.
+class NpyFile {
+ public:
+  // Throws Error{bad_input} unless it is an .npy of f8 or f4 that is as long as its shape says.
+  explicit NpyFile(const std::filesystem::path& path);
+
+  const NpyHead& head() const { return head_; }
+  // Fills `into` with the numbers from the first-named on, in the order of the file. Throws Error{bad_input}
+  // for one that is not finite.
+  template <class Real>
+  void read(Index first, std::span<Real> into) const;
+  // The same with every step-th number; those between may be anything.
+  template <class Real>
+  void read_apart(Index first, Index step, std::span<Real> into) const;
+  [[noreturn]] void fail(const std::string& why) const;
+
+ private:
+  template <class Stored, class Bits, class Real>
+  void read_as(Index first, std::span<Real> into) const;
+  template <class Stored, class Bits, class Real>
+  void read_apart_as(Index first, Index step, std::span<Real> into) const;
+  template <class Stored, class Bits>
+  Stored number(Bits bits) const;
+  [[noreturn]] void fail_not_finite(double value, Index place) const;
+
+  InputFile file_;
+  NpyHead head_;
+};
+
+// A file of known length that several processes write at once, each at its own places: one of them makes it
+// with NewPlacedFile, all open it as PlacedFile, and when all have written that one commits it. Until then it
+// is a temporary file at place(), beside its name; a device is written to as it is. A full disk is
+// Error{resource}, all else Error{io}.
+class NewPlacedFile {
+ public:
+  NewPlacedFile(const std::filesystem::path& path, Index bytes, Existing existing = Existing::replaced);
+  const std::filesystem::path& place() const { return place_; }
+  void commit();
+
+ private:
+  std::filesystem::path place_;
+  std::unique_ptr<StagedFile> staged_;  // null: a device
+};
+
+// Throws Error{io} for what cannot be written at several places, such as a pipe.
+void check_placed_file(const std::filesystem::path& path);
+
+class PlacedFile {
+ public:
+  // `path` is for messages.
+  PlacedFile(const std::filesystem::path& path, const std::filesystem::path& place);
+  ~PlacedFile();
+  PlacedFile(const PlacedFile&) = delete;
+  PlacedFile& operator=(const PlacedFile&) = delete;
+
+  void write(Index offset, std::string_view bytes) const;
+  // Makes durable what this process has written.
+  void sync() const;
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_;
+};
+
+}  // namespace polyad::io

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "polyad/base/types.hpp"
+#include "polyad/io/bytes/staged_file.hpp"
+
+namespace polyad::io {
+
+// Whether a path names a pipe, a device or an open stream of a process: these are written to as they are, and
+// hold nothing that could be overwritten.
+bool is_written_directly(const std::filesystem::path& path);
+
+// A file being written. It appears under its name only when commit() is called, whole and durable: until then
+// it is a temporary file beside it (staged_file.hpp), which is removed on any error. What is no regular file,
+// such as a pipe or a device, is written to directly. A full disk is Error{resource}, all else Error{io}.
+class OutputFile {
+ public:
+  enum class Compression { none, gzip };
+
+  explicit OutputFile(const std::filesystem::path& path, Compression compression = Compression::none,
+                      Existing existing = Existing::replaced);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(std::string_view bytes);
+  void commit();
+
+ private:
+  struct Deflater;
+
+  void pass_on(std::string_view bytes);
+  void write_stored(std::string_view bytes);
+
+  std::filesystem::path path_;
+  std::unique_ptr<StagedFile> staged_;  // null: written to directly
+  int descriptor_ = -1;
+  std::unique_ptr<Deflater> deflater_;
+  std::string pending_;
+};
+
+}  // namespace polyad::io

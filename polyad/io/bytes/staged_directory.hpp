@@ -1,0 +1,82 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+
+#include "polyad/io/bytes/staged_file.hpp"
+
+namespace polyad::io {
+
+// The files that a kind of model in a directory consists of. All others in the directory are the user's.
+struct ModelFiles {
+  std::function<bool(const std::filesystem::path& name)> is_part;
+  std::function<bool(const std::filesystem::path& directory)> is_model;  // damaged ones too
+  std::string key;                                                       // without which nothing is read
+};
+
+// How the directory that holds a model is replaced by another.
+enum class DirectorySwitch {
+  exchange,    // both change places in one step, where the system can do that; else by renames
+  two_renames  // the old one becomes .NAME.previous, where readers find it, and the new one takes its place
+};
+
+// A model in a directory, made beside the one that it replaces: every file is complete and durable before one
+// switch. A reader finds the old model or the new one, whole, wherever a run is stopped. Other files of the
+// directory are kept.
+class StagedDirectory {
+ public:
+  // Throws what check_place throws.
+  StagedDirectory(const std::filesystem::path& directory, ModelFiles files,
+                  Existing existing = Existing::replaced, DirectorySwitch how = DirectorySwitch::exchange);
+  ~StagedDirectory();
+  StagedDirectory(const StagedDirectory&) = delete;
+  StagedDirectory& operator=(const StagedDirectory&) = delete;
+
+  // Where the files of the new model are to be written.
+  const std::filesystem::path& path() const { return staged_; }
+  void commit();
+
+  // Throws the error that replacing the model would end in, as far as it can be known before: Error{io}, or
+  // Error{bad_option} where there is a model that may not be replaced.
+  static void check_place(const std::filesystem::path& directory, const ModelFiles& files,
+                          Existing existing = Existing::replaced);
+
+ private:
+  class Lock;
+
+  void create();
+  void recover();
+  void remove_stale();
+  void move_into_place();
+  void replace();
+  void carry_over() const;
+  void keep_modes() const;
+  void take_permissions() const;
+  std::filesystem::path switch_with_target() const;
+  // Where both directories have a file of the same name.
+  enum class Newer { old, target };
+  void retire(const std::filesystem::path& old, Newer newer) const;
+
+  std::filesystem::path path_, target_, staged_;
+  ModelFiles files_;
+  Existing existing_;
+  DirectorySwitch how_;
+  bool is_inside_ = false;  // of a directory that holds no model yet
+  int descriptor_ = -1;
+  std::unique_ptr<UnfinishedPath> unfinished_;
+};
+
+// The directory in which to look for a model: the one named, or, where a run was stopped between two renames,
+// the one that it was to replace.
+std::filesystem::path current_directory(const std::filesystem::path& directory);
+
+// Calls read(), which reads the files of a model, until all were of one and the same model: until the path
+// named the same directory (or file), with the same key files (ModelFiles::key) in it, before and after.
+// Other files may come and go. read() is given the current_directory() of `path`.
+void read_unchanged(const std::filesystem::path& path, std::initializer_list<const char*> keys,
+                    const std::function<void(const std::filesystem::path& directory)>& read);
+
+}  // namespace polyad::io

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+
+#include "polyad/hypergraph/hypergraph.hpp"
+#include "polyad/io/bytes/staged_file.hpp"
+
+namespace polyad::io {
+
+// Hypergraphs as hMetis and its kin read them (.hgr): a head "nets vertices [format]", a line of vertices,
+// counted from 1, per net; behind them a line with a weight per vertex. format 1: a net's line begins with
+// its weight; 10: vertices have weights; 11: both. Lines that begin with % are comments.
+
+// Throws Error{bad_input} with the line.
+Hypergraph read_hypergraph(const std::filesystem::path& path);
+
+// Throws Error{bad_option} when vertices have several weights, for which the format has no place.
+void write_hypergraph(const std::filesystem::path& path, const Hypergraph& h,
+                      Existing existing = Existing::replaced);
+
+}  // namespace polyad::io

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+
+#include "polyad/io/bytes/input_file.hpp"
+#include "polyad/io/models/kruskal.hpp"
+#include "polyad/tensor/kruskal_rows.hpp"
+
+// Readers and writers of Kruskal tensors, for kruskal.cpp alone. The writers are given
+// tensors that have been checked.
+namespace polyad::io {
+
+// What writers see of a tensor.
+struct WritableKruskal {
+  std::vector<double> weights;
+  std::vector<Index> extents;
+  // All rows of a mode, in order, some at a time, whole rows with nothing between them.
+  std::function<void(int mode, const std::function<void(const Matrix<double>&)>& take)> for_each_block;
+
+  int order() const { return int(extents.size()); }
+  Index num_components() const { return Index(weights.size()); }
+};
+
+Kruskal<double> read_splatt_factors(const std::filesystem::path& directory);
+void write_splatt_factors(const std::filesystem::path& directory, const WritableKruskal& k,
+                          const AddFiles& add_files, Existing existing);
+void check_splatt_place(const std::filesystem::path& directory, Existing existing);
+// Whether the directory holds any file of SPLATT's, and so is meant as a Kruskal tensor.
+bool holds_splatt_factors(const std::filesystem::path& directory);
+
+Kruskal<double> read_ktensor(const InputFile& file);
+void write_ktensor(const std::filesystem::path& path, const WritableKruskal& k, Existing existing);
+
+}  // namespace polyad::io

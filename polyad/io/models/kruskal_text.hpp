@@ -1,0 +1,64 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "polyad/base/matrix.hpp"
+#include "polyad/io/bytes/byte_stream.hpp"
+#include "polyad/io/bytes/output_file.hpp"
+
+// What the texts of Kruskal tensors, SPLATT's and Tensor Toolbox's, have in common.
+namespace polyad::io {
+
+// A text of numbers, line by line. Blank lines and comments (//, # and %) are passed over.
+class NumberText {
+ public:
+  explicit NumberText(const InputFile& file) : file_(file), lines_(file) {}
+
+  bool next();  // false at the end
+  void require_next(const std::string& expected);
+
+  std::string_view first_word() const;
+  // The numbers of this line, valid until the next; each must be finite. `as` says why there must be
+  // `expected` of them: "expected 4 numbers as in row 1, found 3".
+  std::span<const double> reals();
+  std::span<const double> reals(Index expected, std::string_view as);
+  // Whole numbers from 1 on, `expected` of them on this line.
+  std::vector<Index> sizes(Index expected, std::string_view as) const;
+
+  [[noreturn]] void fail(const std::string& why) const;
+
+ private:
+  const InputFile& file_;
+  LineReader lines_;
+  std::string_view line_;  // without blanks before it
+  std::string text_;       // the line with the end that the number readers need
+  std::vector<double> numbers_;
+};
+
+// A matrix whose rows arrive one by one, their number not known (or not to be trusted) before. Blocks are
+// freed as they are copied, so the peak is twice the matrix, not thrice as with one growing array.
+class GrowingMatrix {
+ public:
+  explicit GrowingMatrix(Index num_cols) : num_cols_(num_cols) {}
+
+  void append(std::span<const double> row);
+  Index num_rows() const { return num_rows_; }
+  Matrix<double> matrix() &&;
+
+ private:
+  Index num_rows_ = 0, num_cols_;
+  std::vector<Array<double>> blocks_;
+};
+
+// Numbers in shortest form, with a separator between them and a line's end behind.
+void write_row(OutputFile& out, std::span<const double> row);
+// A line for each row; by all threads.
+void write_rows(OutputFile& out, const Matrix<double>& rows);
+
+// "1 number", "4 numbers".
+std::string counted(Index count, std::string_view noun);
+
+}  // namespace polyad::io

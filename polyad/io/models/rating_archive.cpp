@@ -1,0 +1,220 @@
+#include "polyad/io/models/rating_archive.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "polyad/base/error.hpp"
+#include "polyad/io/arrays/npy_array.hpp"
+#include "polyad/io/arrays/npy_head.hpp"
+#include "polyad/io/bytes/zip_writer.hpp"
+#include "polyad/io/models/kruskal_text.hpp"
+
+namespace polyad::io {
+namespace {
+
+constexpr double max_epochs = 0x1p53;  // beyond it not every whole number is a double
+
+// The arrays of an archive by name.
+class Arrays {
+ public:
+  explicit Arrays(const InputFile& file) : file_(file), members_(read_zip_directory(file)) {}
+
+  bool has(const std::string& name) const { return find(name) != members_.end(); }
+  double number(const std::string& name) const { return read_npy_number(file_, member(name), name); }
+  template <class Real>
+  Matrix<Real> matrix(const std::string& name) const {
+    return read_npy<Real>(file_, member(name), name, 2);
+  }
+  Index width(const std::string& name) const { return npy_width(file_, member(name), name); }
+  // Empty when there is none of this name.
+  template <class Real>
+  Array<Real> list(const std::string& name) const {
+    if (!has(name)) return {};
+    const auto column = read_npy<Real>(file_, member(name), name, 1);
+    return {column.flat().begin(), column.flat().end()};
+  }
+  [[noreturn]] void fail(const std::string& why) const {
+    throw Error(Errc::bad_input, why, {file_.path().string(), 0});
+  }
+
+ private:
+  std::vector<ZipMember>::const_iterator find(const std::string& name) const {
+    return std::ranges::find(members_, name + ".npy", &ZipMember::name);
+  }
+  const ZipMember& member(const std::string& name) const {
+    if (!has(name)) fail(name + " is missing: a model of ratings has it");
+    return *find(name);
+  }
+
+  const InputFile& file_;
+  std::vector<ZipMember> members_;
+};
+
+// Lists with an entry per user and per item: both or neither.
+struct ListPair {
+  std::string users, items;
+  Index num_users = 0, num_items = 0;  // entries
+};
+
+std::string fault_of_list(const std::string& name, Index count, const std::string& matrix, Index rows) {
+  if (count == rows) return "";
+  return fmt::format("{} has {}, but {} has {}", name, counted(count, "number"), matrix,
+                     counted(rows, "row"));
+}
+
+std::string fault_of_lists(const ListPair& lists, Index users, Index items) {
+  if (lists.num_users == 0 && lists.num_items == 0) return "";
+  if (lists.num_users == 0 || lists.num_items == 0)
+    return fmt::format("{} is missing, but {} is there", lists.num_users == 0 ? lists.users : lists.items,
+                       lists.num_users == 0 ? lists.items : lists.users);
+  if (auto fault = fault_of_list(lists.users, lists.num_users, "user_factors", users); !fault.empty())
+    return fault;
+  return fault_of_list(lists.items, lists.num_items, "item_factors", items);
+}
+
+template <class Real>
+std::string fault_of_numbers(const std::string& name, std::span<const Real> numbers) {
+  const auto bad = std::ranges::find_if_not(numbers, [](Real x) { return std::isfinite(x); });
+  if (bad == numbers.end()) return "";
+  return fmt::format("number {} of {} is '{}', not finite", bad - numbers.begin() + 1, name, double(*bad));
+}
+
+std::string fault_of_size(const std::string& name, double number) {
+  if (number >= 0 && std::isfinite(number)) return "";
+  return fmt::format("{} is {}, expected a number from 0 on", name, number);
+}
+
+template <class Real>
+std::string fault_of_shapes(const RatingModel<Real>& model, const RatingTraining<Real>& training) {
+  if (model.num_users() == 0 || model.num_items() == 0) return "the model has no users or no items";
+  if (model.num_factors() == 0) return "the model has no factors";
+  if (model.items.num_cols() != model.num_factors())
+    return fmt::format("item_factors has {}, but user_factors has {}",
+                       counted(model.items.num_cols(), "column"), model.num_factors());
+  const ListPair biases{"user_biases", "item_biases", std::ssize(model.user_biases),
+                        std::ssize(model.item_biases)};
+  const ListPair squares{"user_squares", "item_squares", std::ssize(training.user_squares),
+                         std::ssize(training.item_squares)};
+  if (auto fault = fault_of_lists(biases, model.num_users(), model.num_items()); !fault.empty()) return fault;
+  return fault_of_lists(squares, model.num_users(), model.num_items());
+}
+
+template <class Real>
+class ArchiveWriter {
+ public:
+  explicit ArchiveWriter(OutputFile& out) : archive_(out) {}
+
+  void add(const std::string& name, double number) {
+    archive_.add(name + ".npy", npy_header({}), bytes_of(std::span(&number, 1)));
+  }
+  void add(const std::string& name, const Matrix<Real>& x) {
+    archive_.add(name + ".npy", npy_header(std::array{x.num_rows(), x.num_cols()}, sizeof(Real)),
+                 bytes_of(x.flat()));
+  }
+  void add(const std::string& name, const Array<Real>& list) {
+    if (list.empty()) return;
+    archive_.add(name + ".npy", npy_header(std::array{Index(list.size())}, sizeof(Real)),
+                 bytes_of(std::span(list)));
+  }
+  void finish() { archive_.finish(); }
+
+ private:
+  template <class Number>
+  static std::string_view bytes_of(std::span<Number> numbers) {
+    return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
+  }
+
+  ZipWriter archive_;
+};
+
+std::int64_t read_epochs(const Arrays& arrays) {
+  const double epochs = arrays.number("epochs");
+  if (epochs < 0 || epochs > max_epochs || epochs != std::floor(epochs))
+    arrays.fail(fmt::format("epochs is {}, expected a whole number from 0 on", epochs));
+  return std::int64_t(epochs);
+}
+
+}  // namespace
+
+template <class Real>
+std::string fault_of(const RatingModel<Real>& model, const RatingTraining<Real>& training) {
+  if (auto fault = fault_of_shapes(model, training); !fault.empty()) return fault;
+  using Numbers = std::span<const Real>;
+  const std::pair<const char*, Numbers> lists[] = {{"user_factors", model.users.flat()},
+                                                   {"item_factors", model.items.flat()},
+                                                   {"user_biases", Numbers(model.user_biases)},
+                                                   {"item_biases", Numbers(model.item_biases)},
+                                                   {"user_squares", Numbers(training.user_squares)},
+                                                   {"item_squares", Numbers(training.item_squares)}};
+  for (const auto& [name, numbers] : lists)
+    if (auto fault = fault_of_numbers(name, numbers); !fault.empty()) return fault;
+  for (const auto& [name, numbers] : std::span(lists).last(2))
+    if (!numbers.empty() && std::ranges::min(numbers) < 0)
+      return fmt::format("{} has {}, but sums of squares are not negative", name,
+                         double(std::ranges::min(numbers)));
+  if (!std::isfinite(model.mean)) return fmt::format("mean is '{}', not finite", model.mean);
+  if (auto fault = fault_of_size("step", training.step); !fault.empty()) return fault;
+  if (auto fault = fault_of_size("regularisation", training.shrinkage.per_rating); !fault.empty())
+    return fault;
+  return fault_of_size("shrinkage", training.shrinkage.per_row);
+}
+template std::string fault_of(const RatingModel<float>&, const RatingTraining<float>&);
+template std::string fault_of(const RatingModel<double>&, const RatingTraining<double>&);
+
+bool is_single_precision(const InputFile& file) {
+  return Arrays(file).width("user_factors") == sizeof(float);
+}
+
+template <class Real>
+RatingArchive<Real> read_rating_archive(const InputFile& file) {
+  const Arrays arrays(file);
+  RatingArchive<Real> result;
+  auto& [model, training] = result;
+  model.mean = arrays.number("mean");
+  model.users = arrays.matrix<Real>("user_factors");
+  model.items = arrays.matrix<Real>("item_factors");
+  model.user_biases = arrays.list<Real>("user_biases");
+  model.item_biases = arrays.list<Real>("item_biases");
+  training.epochs = read_epochs(arrays);
+  training.step = arrays.number("step");
+  training.shrinkage.per_rating = arrays.number("regularisation");
+  // There was none before it had a name.
+  training.shrinkage.per_row = arrays.has("shrinkage") ? arrays.number("shrinkage") : 0;
+  training.user_squares = arrays.list<Real>("user_squares");
+  training.item_squares = arrays.list<Real>("item_squares");
+  if (const auto fault = fault_of(model, training); !fault.empty()) arrays.fail(fault);
+  return result;
+}
+template RatingArchive<float> read_rating_archive(const InputFile&);
+template RatingArchive<double> read_rating_archive(const InputFile&);
+
+template <class Real>
+void write_rating_archive(const std::filesystem::path& path, const RatingModel<Real>& model,
+                          const RatingTraining<Real>& training) {
+  OutputFile out(path);
+  ArchiveWriter<Real> archive(out);
+  archive.add("mean", model.mean);
+  archive.add("user_factors", model.users);
+  archive.add("item_factors", model.items);
+  archive.add("user_biases", model.user_biases);
+  archive.add("item_biases", model.item_biases);
+  archive.add("epochs", double(training.epochs));
+  archive.add("step", training.step);
+  archive.add("regularisation", training.shrinkage.per_rating);
+  archive.add("shrinkage", training.shrinkage.per_row);
+  archive.add("user_squares", training.user_squares);
+  archive.add("item_squares", training.item_squares);
+  archive.finish();
+  out.commit();
+}
+template void write_rating_archive(const std::filesystem::path&, const RatingModel<float>&,
+                                   const RatingTraining<float>&);
+template void write_rating_archive(const std::filesystem::path&, const RatingModel<double>&,
+                                   const RatingTraining<double>&);
+
+}  // namespace polyad::io

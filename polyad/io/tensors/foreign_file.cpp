@@ -1,0 +1,94 @@
+#include "polyad/io/tensors/foreign_file.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace polyad::io {
+namespace {
+
+using namespace std::string_view_literals;
+
+struct Kind {
+  std::size_t offset;
+  std::string_view magic;
+  std::string_view sentence;
+};
+
+constexpr std::array kinds{
+    Kind{0, "\x93NUMPY"sv,
+         "is a NumPy array (.npy), which contract reads; the other commands read sparse tensors: write its "
+         "nonzeros as text, indices from 1 and the value on each line"},
+    Kind{0, "PAR1"sv, "is a Parquet file; write it as csv first, and name the columns by --columns"},
+    Kind{0, "ARROW1"sv, "is an Arrow file; write it as csv first, and name the columns by --columns"},
+    Kind{0, "MATLAB 5.0 MAT-file"sv,
+         "is a MATLAB file (.mat); write the tensor as text first, as export_data of Tensor Toolbox does"},
+    Kind{0, "MATLAB 7.3 MAT-file"sv,
+         "is a MATLAB file (.mat); write the tensor as text first, as export_data of Tensor Toolbox does"},
+    Kind{0, "\x89HDF\r\n\x1a\n"sv, "is an HDF5 file; write the tensor as text, as csv or as .tns, first"},
+    Kind{0, "CDF\x01"sv, "is a NetCDF file; write the tensor as text, as csv or as .tns, first"},
+    Kind{0, "CDF\x02"sv, "is a NetCDF file; write the tensor as text, as csv or as .tns, first"},
+    Kind{0, "SQLite format 3\0"sv,
+         "is an SQLite database; write the table as csv first, and name the columns by --columns"},
+    Kind{0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv,
+         "is an old Microsoft Office file (.xls); save the sheet as csv first, and name the columns by "
+         "--columns"},
+    Kind{0,
+         "\xFD"
+         "7zXZ\0"sv,
+         "is compressed by xz; expand it first, with xz -d (only gzip is read as it is)"},
+    Kind{4, "1AY&SY"sv, "is compressed by bzip2; expand it first, with bunzip2 (only gzip is read as it is)"},
+    Kind{0, "\x28\xB5\x2F\xFD"sv,
+         "is compressed by zstd; expand it first, with zstd -d (only gzip is read as it is)"},
+    Kind{0, "\x04\x22\x4D\x18"sv,
+         "is compressed by lz4; expand it first, with lz4 -d (only gzip is read as it is)"},
+    Kind{0, "7z\xBC\xAF\x27\x1C"sv, "is a 7z archive; unpack it first"},
+    Kind{0, "Rar!\x1A\x07"sv, "is a RAR archive; unpack it first"},
+    Kind{257, "ustar"sv, "is a tar archive; unpack it first"},
+    Kind{0,
+         "\x7F"
+         "ELF"sv,
+         "is a program or a library (ELF), not a tensor"},
+    Kind{0, "\x89PNG\r\n\x1a\n"sv, "is a PNG image, not a tensor"},
+    Kind{0, "\xFF\xD8\xFF"sv, "is a JPEG image, not a tensor"},
+    Kind{0, "GIF8"sv, "is a GIF image, not a tensor"},
+    Kind{0, "II*\0"sv, "is a TIFF image, not a tensor"},
+    Kind{0, "MM\0*"sv, "is a TIFF image, not a tensor"},
+    Kind{0, "%PDF-"sv, "is a PDF document, not a tensor"},
+    Kind{0, "\x80\x04\x95"sv, "is a Python pickle, which only Python reads; write the tensor as text first"},
+    Kind{0, "\x80\x05\x95"sv, "is a Python pickle, which only Python reads; write the tensor as text first"},
+};
+
+// A text may begin with the letters that also begin some binaries.
+bool may_be_text(std::string_view magic, std::string_view begin) {
+  const auto is_letter = [](char c) { return c >= ' ' && c <= '~'; };
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < '\t'; };
+  return magic != "%PDF-" && std::ranges::all_of(magic, is_letter) && std::ranges::none_of(begin, is_control);
+}
+
+// A zip archive by the name of its first member.
+std::string kind_of_zip(std::string_view begin) {
+  constexpr std::size_t name_offset = 30;
+  const auto name = begin.substr(std::min(name_offset, begin.size()));
+  if (name.starts_with("[Content_Types].xml") || name.starts_with("_rels/") || name.starts_with("xl/"))
+    return "is an Excel or other Office file (.xlsx); save the sheet as csv first, and name the columns by "
+           "--columns";
+  if (name.starts_with("mimetypeapplication/vnd.oasis"))
+    return "is an OpenDocument file (.ods); save the sheet as csv first, and name the columns by --columns";
+  if (name.substr(0, 128).find(".npy") != std::string_view::npos)
+    return "is an .npz archive of NumPy arrays, which predict and convert read as a Kruskal tensor; a sparse "
+           "tensor is written as text, indices from 1 and the value on each line";
+  return "is a zip archive; unpack it first";
+}
+
+}  // namespace
+
+std::string foreign_kind(std::string_view begin) {
+  if (begin.starts_with("PK\x03\x04") || begin.starts_with("PK\x05\x06")) return kind_of_zip(begin);
+  const auto found = std::ranges::find_if(kinds, [&](const Kind& kind) {
+    return begin.size() >= kind.offset && begin.substr(kind.offset).starts_with(kind.magic) &&
+           !may_be_text(kind.magic, begin);
+  });
+  return found == kinds.end() ? "" : std::string(found->sentence);
+}
+
+}  // namespace polyad::io

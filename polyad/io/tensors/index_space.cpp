@@ -1,0 +1,52 @@
+#include "polyad/io/tensors/index_space.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "polyad/base/error.hpp"
+#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/text/number_text.hpp"
+
+namespace polyad::io {
+
+IndexSpace::IndexSpace(std::vector<Index> dims, std::vector<ModeLabels> labels, Unknown unknown)
+    : dims_(std::move(dims)), labels_(std::move(labels)), unknown_(unknown), index_of_(dims_.size()) {
+  labels_.resize(dims_.size());
+  for (std::size_t m = 0; m < dims_.size(); ++m) {
+    const auto& names = labels_[m].labels;
+    const Index count = std::min(Index(names.size()), dims_[m]);
+    index_of_[m].reserve(std::size_t(count));
+    for (Index i = 0; i < count; ++i) {
+      const auto [place, is_new] = index_of_[m].emplace(names[i], i);
+      if (!is_new) place->second = several;
+    }
+  }
+}
+
+std::string IndexSpace::name(int mode) const {
+  return labels_[mode].name.empty() ? "mode" + std::to_string(mode + 1) : labels_[mode].name;
+}
+
+Index IndexSpace::find(int mode, std::string_view label) const {
+  const auto found = index_of_[mode].find(label);
+  return found == index_of_[mode].end() ? no_index : found->second;
+}
+
+Index IndexSpace::find_named(int mode, std::string_view text, std::string_view noun) const {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(Errc::bad_option, fmt::format("{} {}", in_quotes(text), why));
+  };
+  if (has_labels(mode)) {
+    const Index index = find(mode, text);
+    if (index == no_index) refuse(fmt::format("is no {} of the model", noun));
+    if (index == several) refuse(fmt::format("names more than one {} of the model", noun));
+    return index;
+  }
+  const auto number = parse_index(text);
+  if (!number || *number < 1 || *number > dims_[mode])
+    refuse(fmt::format("is no {} of the model: expected a number from 1 to {}", noun, dims_[mode]));
+  return *number - 1;
+}
+
+}  // namespace polyad::io

@@ -1,0 +1,271 @@
+#include "polyad/io/tensors/labelled_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <unordered_map>
+
+#include "polyad/base/error.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/slab_blocks.hpp"
+#include "polyad/io/text/field_roles.hpp"
+#include "polyad/io/text/field_splitter.hpp"
+#include "polyad/io/text/line_faults.hpp"
+#include "polyad/io/text/number_text.hpp"
+
+namespace polyad::io {
+namespace {
+
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+using Numbering = std::unordered_map<std::string, Index, StringHash, std::equal_to<>>;
+
+// What one thread has read: nonzeros in terms of its own numbering of the labels.
+class LabelledPart {
+ public:
+  LabelledPart(const FieldRoles& roles, char separator, const IndexSpace* space)
+      : roles_(&roles), splitter_(separator), space_(space), numbering_(roles.modes.size()) {}
+
+  // Reads one line into the block; returns why that is not possible, or nothing.
+  std::string read(std::string_view line, SlabBlock& block) {
+    if (!splitter_.split(line)) return "a quoted field is not closed on its line";
+    const auto& fields = splitter_.fields();
+    if (auto fault = check_count(fields.size()); !fault.empty()) return fault;
+    double value = 1;
+    if (roles_->value) {
+      const auto text = fields[*roles_->value];
+      const auto parsed = parse_real(text);
+      if (!parsed) return fmt::format("value {} is not a number", in_quotes(text));
+      if (!std::isfinite(*parsed)) return fmt::format("value {} is not finite", in_quotes(text));
+      value = *parsed;
+    }
+    for (const auto& mode : roles_->modes)
+      if (auto fault = check_label(mode, fields[mode.field]); !fault.empty()) return fault;
+    std::array<Index, max_order> index{};
+    for (std::size_t m = 0; m < roles_->modes.size(); ++m) {
+      index[m] = number(m, fields[roles_->modes[m].field]);
+      if (auto fault = check_place(m, index[m], fields[roles_->modes[m].field]); !fault.empty()) return fault;
+    }
+    for (std::size_t m = 0; m < roles_->modes.size(); ++m) block.indices[m].push_back(index[m]);
+    block.values.push_back(value);
+    return {};
+  }
+
+  const std::vector<Numbering>& numbering() const { return numbering_; }
+
+ private:
+  std::string check_count(std::size_t found) const {
+    if (roles_->num_fields == 0) {
+      if (found == 3 || found == 4) return {};
+      return fmt::format("expected user, item, rating and time, found {} fields", found);
+    }
+    if (found == roles_->num_fields) return {};
+    return fmt::format("expected {} fields as in {}, found {}", roles_->num_fields, roles_->example, found);
+  }
+
+  static std::string check_label(const FieldRoles::Mode& mode, std::string_view field) {
+    if (field.empty()) return fmt::format("the column {} is empty", in_quotes(mode.name));
+    if (const auto index = parse_index(field); mode.kind == ColumnKind::index && (!index || *index < 1))
+      return fmt::format("{} in the column {} is not a whole number from 1 on", in_quotes(field),
+                         in_quotes(mode.name));
+    if (is_time(mode.kind) && time_label(field, mode.kind).empty())
+      return fmt::format("{} in the column {} is neither seconds since 1970 nor a date like 2014-04-01T13:05",
+                         in_quotes(field), in_quotes(mode.name));
+    return {};
+  }
+
+  // Whether the model, if there is one, has that index.
+  std::string check_place(std::size_t mode, Index index, std::string_view field) const {
+    if (space_ == nullptr || (index >= 0 && index < space_->dims()[mode])) return {};
+    const auto where =
+        fmt::format("{} in the column {}", in_quotes(field), in_quotes(roles_->modes[mode].name));
+    if (index == IndexSpace::several)
+      return fmt::format("{} names more than one index of mode {} of the model", where, mode + 1);
+    if (space_->unknown() == IndexSpace::Unknown::leave_out) return {};
+    if (index == IndexSpace::no_index)
+      return fmt::format("{} is no label of mode {} of the model", where, mode + 1);
+    return fmt::format("{} is beyond the dimension {} of the model", where, space_->dims()[mode]);
+  }
+
+  Index number(std::size_t mode, std::string_view field) {
+    const ColumnKind kind = roles_->modes[mode].kind;
+    if (kind == ColumnKind::index) return *parse_index(field) - 1;
+    std::string binned;
+    if (is_time(kind)) field = binned = time_label(field, kind);
+    if (space_ != nullptr) return space_->find(int(mode), field);
+    auto& known = numbering_[mode];
+    if (const auto found = known.find(field); found != known.end()) return found->second;
+    const auto index = Index(known.size());
+    known.emplace(field, index);
+    return index;
+  }
+
+  const FieldRoles* roles_;
+  FieldSplitter splitter_;
+  const IndexSpace* space_;           // gives labels their indices; null: they are numbered here
+  std::vector<Numbering> numbering_;  // [mode]
+};
+
+// new_index[i] for each label i of `numbering`, in terms of `labels`.
+std::vector<Index> translation(const Numbering& numbering, const Numbering& whole) {
+  std::vector<Index> to(numbering.size());
+  for (const auto& [label, index] : numbering) to[index] = whole.find(label)->second;
+  return to;
+}
+
+Numbering numbering_of(const std::vector<std::string>& labels) {
+  Numbering numbering;
+  numbering.reserve(labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) numbering.emplace(labels[i], Index(i));
+  return numbering;
+}
+
+void translate(Array<Index>& column, const std::vector<Index>& to) {
+  parallel_for(Index(column.size()), [&](Index i) {
+    auto& index = column[i];
+    index = to[index];
+  });
+}
+
+class LabelledReader {
+ public:
+  LabelledReader(const InputFile& file, const FileHead& head, const ReadOptions& options)
+      : file_(file), options_(options), roles_(field_roles(file, head, options)) {
+    slab_.head = head;
+    slab_.head.index_base = 0;
+    slab_.head.order = int(roles_.modes.size());
+    slab_.head.has_values = roles_.value.has_value();
+    parts_.assign(num_threads(), LabelledPart(roles_, head.separator, options.space));
+  }
+
+  void read(const TextRange& range) {
+    const auto threads = Index(parts_.size());
+    std::vector<SlabBlock> blocks(parts_.size(), SlabBlock(slab_.head.order, 0));
+    std::vector<std::vector<LineFault>> faults(parts_.size());
+    parallel_parts(threads, [&](Index first, Index last, int) {
+      for (Index part = first; part < last; ++part)
+        range.for_each_piece({int(part), int(threads)}, [&](const TextPiece& piece) {
+          if (options_.progress != nullptr) options_.progress->advance(Index(piece.lines.size()));
+          return read_piece(piece, parts_[part], blocks[part], faults[part]);
+        });
+    });
+    settle(file_, std::move(faults), options_.problems);
+    for (std::size_t part = 0; part < blocks.size(); ++part) {
+      blocks_.push_back(std::move(blocks[part]));
+      part_of_block_.push_back(part);
+    }
+  }
+
+  Slab take() && {
+    for (int m = 0; m < slab_.head.order && options_.space == nullptr; ++m) number_mode(std::size_t(m));
+    SlabBlocks blocks(slab_.head.order);
+    for (auto& block : blocks_) blocks.append(std::move(block));
+    std::move(blocks).concatenate(slab_);
+    slab_.facts.data_lines = slab_.facts.num_nonzeros;
+    return std::move(slab_);
+  }
+
+ private:
+  bool read_piece(const TextPiece& piece, LabelledPart& part, SlabBlock& block,
+                  std::vector<LineFault>& faults) {
+    std::string_view rest = piece.lines;
+    while (!rest.empty()) {
+      const auto line = rest.substr(0, rest.find('\n'));
+      const Index offset = piece.offset + (line.data() - piece.lines.data());
+      rest.remove_prefix(line.size() + 1);
+      if (split_blanks(line).empty()) continue;
+      std::string fault = part.read(line, block);
+      if (fault.empty()) continue;
+      faults.push_back({offset, std::move(fault)});
+      if (options_.problems == nullptr) return false;
+    }
+    return true;
+  }
+
+  void number_mode(std::size_t mode) {
+    if (roles_.modes[mode].kind == ColumnKind::index) {
+      for (const auto& block : blocks_)
+        for (const Index index : block.indices[mode]) {
+          slab_.facts.min_index[mode] = std::min(slab_.facts.min_index[mode], index);
+          slab_.facts.max_index[mode] = std::max(slab_.facts.max_index[mode], index);
+        }
+      slab_.labels.emplace_back();
+      return;
+    }
+    Numbering all;
+    for (const auto& part : parts_)
+      for (const auto& [label, index] : part.numbering()[mode]) all.emplace(label, 0);
+    ModeLabels labels{roles_.modes[mode].name, {}};
+    for (const auto& [label, index] : all) labels.labels.push_back(label);
+    sort_labels(labels.labels);
+    all = numbering_of(labels.labels);
+    for (std::size_t b = 0; b < blocks_.size(); ++b)
+      translate(blocks_[b].indices[mode], translation(parts_[part_of_block_[b]].numbering()[mode], all));
+    if (!labels.empty()) {
+      slab_.facts.min_index[mode] = 0;
+      slab_.facts.max_index[mode] = Index(labels.labels.size()) - 1;
+    }
+    slab_.labels.push_back(std::move(labels));
+  }
+
+  const InputFile& file_;
+  const ReadOptions& options_;
+  FieldRoles roles_;
+  std::vector<LabelledPart> parts_;
+  std::vector<SlabBlock> blocks_;
+  std::vector<std::size_t> part_of_block_;
+  Slab slab_;
+};
+
+}  // namespace
+
+Slab read_labelled_text(const InputFile& file, const FileHead& head, const ReadOptions& options) {
+  LabelledReader reader(file, head, options);
+  for_each_range(file, head.data_begin, options.share, [&](const TextRange& range) { reader.read(range); });
+  return std::move(reader).take();
+}
+
+void read_labelled_text(const InputFile& file, const FileHead& head, const ReadOptions& options,
+                        const SlabFn& fn) {
+  bool any = false;
+  const auto read = [&](const TextRange& range) {
+    LabelledReader reader(file, head, options);
+    reader.read(range);
+    fn(std::move(reader).take());
+    any = true;
+  };
+  for_each_range(file, head.data_begin, options.share, read, options.slab_bytes);
+  if (!any) fn(LabelledReader(file, head, options).take());
+}
+
+std::vector<ModeLabels> unite_labels(const std::vector<std::vector<ModeLabels>>& shares) {
+  std::vector<ModeLabels> whole;
+  for (std::size_t m = 0; !shares.empty() && m < shares[0].size(); ++m) {
+    Numbering all;
+    for (const auto& share : shares)
+      for (const auto& label : share[m].labels) all.emplace(label, 0);
+    ModeLabels labels{shares[0][m].name, {}};
+    for (const auto& [label, index] : all) labels.labels.push_back(label);
+    sort_labels(labels.labels);
+    whole.push_back(std::move(labels));
+  }
+  return whole;
+}
+
+void relabel(Slab& slab, std::vector<ModeLabels> whole) {
+  for (std::size_t m = 0; m < slab.labels.size(); ++m) {
+    if (whole[m].empty()) continue;
+    const auto to = translation(numbering_of(slab.labels[m].labels), numbering_of(whole[m].labels));
+    translate(slab.indices[m], to);
+    slab.facts.max_index[m] = Index(whole[m].labels.size()) - 1;
+  }
+  slab.labels = std::move(whole);
+}
+
+}  // namespace polyad::io

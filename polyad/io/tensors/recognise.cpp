@@ -1,0 +1,426 @@
+#include "polyad/io/tensors/recognise.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "polyad/base/error.hpp"
+#include "polyad/io/tensors/foreign_file.hpp"
+#include "polyad/io/text/field_splitter.hpp"
+#include "polyad/io/text/number_text.hpp"
+
+namespace polyad::io {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+// The head of a text: its lines one after the other, comments aside, with what the comments of
+// Polyad's own writer state.
+class Head {
+ public:
+  explicit Head(const InputFile& file) : file_(file), lines_(file) {}
+
+  // The next line that is neither blank nor a comment, or false at the end.
+  bool next() {
+    while (lines_.next(line_)) {
+      words_ = split_blanks(line_);
+      if (words_.empty()) continue;
+      if (is_comment(words_[0]))
+        read_comment();
+      else
+        return true;
+    }
+    words_.clear();
+    return false;
+  }
+  void require_next(const std::string& expected) {
+    if (!next()) fail(fmt::format("the file ends where {} should follow", expected));
+  }
+
+  std::string_view line() const { return line_; }
+  const Words& words() const { return words_; }
+  Index line_number() const { return lines_.line_number(); }
+  Index line_begin() const { return lines_.line_begin(); }
+  Index next_begin() const { return lines_.next_begin(); }
+  const std::vector<Index>& noted_dims() const { return noted_dims_; }
+  std::optional<Index> noted_nonzeros() const { return noted_nonzeros_; }
+  bool has_own_comments() const { return has_own_comments_; }
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw Error(Errc::bad_input, why, {file_.path().string(), lines_.line_number()});
+  }
+
+  // A whole number of at least `least`, the word-th of this line.
+  Index number(std::size_t word, Index least, const std::string& what) const {
+    const auto value = parse_index(words_[word]);
+    if (!value || *value < least)
+      fail(fmt::format("{} is {}, not a whole number from {} on", what, in_quotes(words_[word]), least));
+    return *value;
+  }
+  // This line as a list of dimensions.
+  std::vector<Index> dims(int order) const {
+    if (int(words_.size()) != order)
+      fail(fmt::format("expected {} dimensions, as the order says, found {}", order, words_.size()));
+    std::vector<Index> result;
+    for (std::size_t m = 0; m < words_.size(); ++m)
+      result.push_back(number(m, 1, fmt::format("dimension {}", m + 1)));
+    return result;
+  }
+  void check_order(Index order) const {
+    if (order < min_order || order > max_order)
+      fail(fmt::format("a tensor of order {}: Polyad takes orders {} to {}", order, min_order, max_order));
+  }
+
+ private:
+  void read_comment() {
+    const auto colon = line_.find(':');
+    if (colon == std::string_view::npos || words_.size() < 2 || words_[0] != "#") return;
+    std::vector<Index> numbers;
+    for (const auto word : split_blanks(line_.substr(colon + 1)))
+      if (const auto n = parse_index(word)) numbers.push_back(*n);
+    if (words_[1] == "dims:" && !numbers.empty() && *std::ranges::min_element(numbers) > 0) {
+      noted_dims_ = numbers;
+      begins_like_own_ = line_number() == 1 && line_ == fmt::format("# dims: {}", fmt::join(numbers, " "));
+    }
+    if (words_[1] == "nnz:" && numbers.size() == 1) {
+      noted_nonzeros_ = numbers[0];
+      has_own_comments_ =
+          begins_like_own_ && line_number() == 2 && line_ == fmt::format("# nnz: {}", numbers[0]);
+    }
+  }
+
+  const InputFile& file_;
+  LineReader lines_;
+  std::string_view line_;
+  Words words_;
+  std::vector<Index> noted_dims_;
+  std::optional<Index> noted_nonzeros_;
+  bool begins_like_own_ = false, has_own_comments_ = false;
+};
+
+bool all_whole_numbers(const Words& words) {
+  return !words.empty() &&
+         std::ranges::all_of(words, [](auto word) { return parse_index(word).has_value(); });
+}
+
+// The data begin with the line that `lines` has just read.
+void begin_data_here(const Head& lines, FileHead& head) {
+  head.data_begin = lines.line_begin();
+  head.data_line = lines.line_number();
+}
+
+// The data begin with the next line, if there is one: a tensor may have no nonzeros.
+void begin_data_after(Head& lines, FileHead& head) {
+  if (lines.next())
+    begin_data_here(lines, head);
+  else
+    head.data_begin = std::numeric_limits<Index>::max();
+}
+
+// Lines of coordinates of a model may leave out the value: the number of fields tells.
+void count_fields_for(const IndexSpace& space, const Head& lines, FileHead& head) {
+  const auto found = int(lines.words().size());
+  if (found != space.order() && found != space.order() + 1)
+    lines.fail(
+        fmt::format("expected {} indices, with or without a value behind, as the model has {} modes; "
+                    "found {} fields",
+                    space.order(), space.order(), found));
+  head.order = space.order();
+  head.has_values = found > space.order();
+}
+
+FileHead plain_head(Head& lines, TensorFormat format, const IndexSpace* space) {
+  FileHead head;
+  head.format = format;
+  if (space != nullptr) {
+    count_fields_for(*space, lines, head);
+  } else {
+    lines.check_order(Index(lines.words().size()) - 1);
+    head.order = int(lines.words().size()) - 1;
+  }
+  if (format == TensorFormat::libmf) {
+    if (head.order != 2)
+      lines.fail(fmt::format("expected row, column and value, found {} fields", head.order + 1));
+    head.index_base = 0;
+  }
+  if (int(lines.noted_dims().size()) == head.order) head.noted_dims = lines.noted_dims();
+  head.noted_nonzeros = lines.noted_nonzeros();
+  head.has_own_comments = lines.has_own_comments() && !head.noted_dims.empty();
+  begin_data_here(lines, head);
+  return head;
+}
+
+// HiParTI has a line with the order, extended FROSTT one with order and nonzeros; dims follow in both.
+FileHead counted_head(Head& lines) {
+  FileHead head;
+  head.format = lines.words().size() == 1 ? TensorFormat::hiparti : TensorFormat::frostt;
+  const Index order = lines.number(0, 0, "the order");
+  if (head.format == TensorFormat::frostt) {
+    if (order < min_order)
+      lines.fail("a line of 2 fields makes a tensor of order 1: Polyad takes orders 2 to 16");
+    head.nonzeros = lines.number(1, 0, "the number of nonzeros");
+  }
+  lines.check_order(order);
+  head.order = int(order);
+  lines.require_next("the line of dimensions");
+  head.dims = lines.dims(head.order);
+  begin_data_after(lines, head);
+  return head;
+}
+
+FileHead toolbox_head(Head& lines) {
+  FileHead head;
+  const auto kind = lines.words()[0];
+  head.format = kind == "sptensor" ? TensorFormat::sptensor
+                : kind == "tensor" ? TensorFormat::dense_tensor
+                                   : TensorFormat::dense_matrix;
+  lines.require_next("the order");
+  const Index order = lines.number(0, 0, "the order");
+  lines.check_order(order);
+  head.order = int(order);
+  lines.require_next("the line of dimensions");
+  head.dims = lines.dims(head.order);
+  if (head.format == TensorFormat::dense_matrix && head.order != 2)
+    lines.fail(fmt::format("a matrix has 2 dimensions, found {}", head.order));
+  if (head.format == TensorFormat::sptensor) {
+    lines.require_next("the number of nonzeros");
+    head.nonzeros = lines.number(0, 0, "the number of nonzeros");
+  }
+  begin_data_after(lines, head);
+  return head;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+  return result;
+}
+
+FileHead matrix_market_head(const InputFile& file, Head& lines) {
+  std::string_view banner_line;
+  LineReader first(file);
+  if (!first.next(banner_line)) banner_line = "";
+  const std::string banner = lower_case(banner_line);
+  const Words words = split_blanks(banner);
+  const auto fail = [&](const std::string& why) {
+    throw Error(Errc::bad_input, why, {file.path().string(), 1});
+  };
+  if (words.size() != 5 || words[0] != "%%matrixmarket" || words[1] != "matrix")
+    fail("expected the line '%%MatrixMarket matrix coordinate FIELD SYMMETRY'");
+  if (words[2] != "coordinate")
+    fail(fmt::format("MatrixMarket {} is not read: only coordinate is", in_quotes(words[2])));
+  FileHead head;
+  head.format = TensorFormat::matrix_market;
+  head.order = 2;
+  head.index_base = 1;
+  head.has_values = words[3] != "pattern";
+  if (head.has_values && words[3] != "real" && words[3] != "integer")
+    fail(fmt::format("MatrixMarket field {} is not read: only real, integer and pattern are",
+                     in_quotes(words[3])));
+  head.symmetric = words[4] == "symmetric";
+  if (!head.symmetric && words[4] != "general")
+    fail(fmt::format("MatrixMarket symmetry {} is not read: only general and symmetric are",
+                     in_quotes(words[4])));
+  lines.require_next("the line of rows, columns and entries");
+  if (lines.words().size() != 3) lines.fail("expected rows, columns and the number of entries");
+  head.dims = {lines.number(0, 1, "the number of rows"), lines.number(1, 1, "the number of columns")};
+  head.nonzeros = lines.number(2, 0, "the number of entries");
+  begin_data_after(lines, head);
+  return head;
+}
+
+FileHead movielens_head(Head& lines, TensorFormat format, const IndexSpace* space) {
+  FileHead head;
+  head.format = format;
+  head.order = 2;
+  head.separator = format == TensorFormat::movielens_tabs ? '\t' : ':';
+  FieldSplitter splitter(head.separator);
+  head.has_values = space == nullptr || !splitter.split(lines.line()) || splitter.fields().size() > 2;
+  begin_data_here(lines, head);
+  return head;
+}
+
+FileHead csv_head(Head& lines) {
+  FileHead head;
+  head.format = TensorFormat::csv;
+  const auto line = lines.line();
+  const auto count = [&](char c) { return std::ranges::count(line, c); };
+  head.separator = count(';') > count(',') ? ';' : count('\t') > count(',') ? '\t' : ',';
+  FieldSplitter splitter(head.separator);
+  if (!splitter.split(line)) lines.fail("a quoted column name is not closed on its line");
+  head.column_names.assign(splitter.fields().begin(), splitter.fields().end());
+  head.data_begin = lines.next_begin();  // every line from here on is data, whatever it begins with
+  head.data_line = lines.line_number() + 1;
+  return head;
+}
+
+// Users, items and small ratings are followed by seconds since 1970: no tensor index looks like that.
+bool looks_like_u_data(const Head& lines) {
+  if (lines.words().size() != 4 || std::ranges::count(lines.line(), '\t') != 3) return false;
+  const auto rating = parse_real(lines.words()[2]);
+  const auto time = parse_index(lines.words()[3]);
+  return all_whole_numbers(lines.words()) && rating && *rating <= 10 && time && *time >= 100'000'000;
+}
+
+bool looks_like_csv(std::string_view line) {
+  return line.find_first_of(",;\t") != std::string_view::npos &&
+         std::ranges::any_of(line, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }) &&
+         !parse_index(split_blanks(line)[0]);
+}
+
+// Two whole numbers on the first line are a header, of order and nonzeros. But coordinates of a model may
+// leave out the value: then the lines that follow must look like those behind a header.
+bool begins_with_a_count(const InputFile& file, const Head& first, const IndexSpace* space) {
+  if (first.words().size() > 2 || !all_whole_numbers(first.words())) return false;
+  if (space == nullptr || first.words().size() == 1) return true;
+  const Index order = *parse_index(first.words()[0]);
+  Head lines(file);
+  lines.next();
+  if (!lines.next() || Index(lines.words().size()) != order) return false;
+  if (!lines.next()) return space->order() != 2;
+  return Index(lines.words().size()) == order + 1;
+}
+
+FileHead text_head(const InputFile& file, const IndexSpace* space) {
+  std::string_view first;
+  if (LineReader(file).next(first) && lower_case(first.substr(0, 14)) == "%%matrixmarket") {
+    Head lines(file);
+    return matrix_market_head(file, lines);
+  }
+  Head lines(file);
+  if (!lines.next()) {
+    if (lines.noted_nonzeros() != Index(0) || lines.noted_dims().size() < 2)
+      throw Error(Errc::bad_input,
+                  file.size() == 0 ? "is empty" : "holds no nonzeros, only comments and blank lines",
+                  {file.path().string(), 0});
+    FileHead empty;
+    lines.check_order(Index(lines.noted_dims().size()));
+    empty.order = int(lines.noted_dims().size());
+    empty.noted_dims = lines.noted_dims();
+    empty.data_begin = std::numeric_limits<Index>::max();
+    return empty;
+  }
+  const auto word = lines.words()[0];
+  if (word == "sptensor" || word == "tensor" || word == "matrix") return toolbox_head(lines);
+  if (word == "ktensor" || word == "facmatrix")
+    lines.fail("holds a Kruskal tensor (factors), where a tensor's nonzeros were expected");
+  if (lines.line().find("::") != std::string_view::npos)
+    return movielens_head(lines, TensorFormat::movielens_colons, space);
+  if (looks_like_csv(lines.line())) return csv_head(lines);
+  if (looks_like_u_data(lines) && (space == nullptr || space->order() == 2)) {
+    auto head = movielens_head(lines, TensorFormat::movielens_tabs, space);
+    if (space == nullptr)  // else there was no doubt
+      head.notes.emplace_back(
+          "read as MovieLens u.data (user, item, rating, time); --input-format tns reads it as a "
+          "tensor of order 3");
+    return head;
+  }
+  if (word.find(',') != std::string_view::npos)
+    lines.fail("a csv file begins with a header line that names its columns; this one begins with numbers");
+  if (begins_with_a_count(file, lines, space)) return counted_head(lines);
+  if (!parse_real(word))
+    lines.fail(
+        fmt::format("{} is neither a number nor a header that Polyad knows (sptensor, tensor, matrix, "
+                    "%%MatrixMarket, column names)",
+                    in_quotes(word)));
+  return plain_head(lines, TensorFormat::tns, space);
+}
+
+FileHead text_head_as(const InputFile& file, TensorFormat format, const IndexSpace* space) {
+  Head lines(file);
+  if (format == TensorFormat::matrix_market) return matrix_market_head(file, lines);
+  if (!lines.next()) return text_head(file, space);  // empty, or it says why not
+  switch (format) {
+    case TensorFormat::tns:
+    case TensorFormat::libmf:
+      return plain_head(lines, format, space);
+    case TensorFormat::movielens_tabs:
+    case TensorFormat::movielens_colons:
+      return movielens_head(lines, format, space);
+    case TensorFormat::csv:
+      return csv_head(lines);
+    default:
+      break;
+  }
+  FileHead head = text_head(file, space);
+  if (head.format != format)
+    lines.fail(
+        fmt::format("is {}, not {} as --input-format says", traits(head.format).name, traits(format).name));
+  return head;
+}
+
+std::optional<TensorFormat> binary_format(const InputFile& file) {
+  std::array<char, 512> bytes{};
+  const auto got = std::size_t(file.read_some(0, bytes));
+  const std::string_view text(bytes.data(), got);
+  if (text.starts_with("\x93PTB")) return TensorFormat::ptb;
+  if (text.starts_with("sptn")) return TensorFormat::genten;
+  if (const auto foreign = foreign_kind(text); !foreign.empty())
+    throw Error(Errc::bad_input, foreign, {file.path().string(), 0});
+  if (text.find('\0') == std::string_view::npos) return std::nullopt;
+  // int32 0, then a width of 4 or 8 as a 64-bit number, of this machine's byte order or the other.
+  std::int32_t zero = 1;
+  std::uint64_t width = 0;
+  if (got >= 12) {
+    std::memcpy(&zero, bytes.data(), sizeof zero);
+    std::memcpy(&width, bytes.data() + sizeof zero, sizeof width);
+  }
+  const auto is_width = [](std::uint64_t w) { return w == 4 || w == 8; };
+  if (zero == 0 && (is_width(width) || is_width(__builtin_bswap64(width)))) return TensorFormat::splatt;
+  throw Error(Errc::bad_input,
+              "is neither a text nor a binary tensor that Polyad knows (SPLATT, GenTen, ptb)",
+              {file.path().string(), 0});
+}
+
+// Texts are read through gzip; binaries, which are read at any place, cannot be.
+void refuse_compressed_binary(const InputFile& file) {
+  std::string head;
+  ByteStream(file, 1 << 12).next(head);
+  if (head.find('\0') == std::string::npos) return;
+  const auto foreign = foreign_kind(head);
+  throw Error(Errc::bad_input,
+              foreign.empty() ? "holds a binary inside gzip: uncompress it first" : "inside gzip, " + foreign,
+              {file.path().string(), 0});
+}
+
+}  // namespace
+
+std::string in_quotes(std::string_view word) {
+  constexpr std::size_t longest = 40;
+  std::string result = "'";
+  for (const char c : word.substr(0, longest)) result += c >= ' ' && c <= '~' ? c : '?';
+  return result + (word.size() > longest ? "...'" : "'");
+}
+
+FileHead recognise(const InputFile& file, const ReadOptions& options) {
+  FileHead head;
+  if (file.is_gzip()) refuse_compressed_binary(file);
+  if (const auto binary = file.is_gzip() ? std::nullopt : binary_format(file)) {
+    if (options.format && *options.format != *binary)
+      throw Error(Errc::bad_input,
+                  fmt::format("is {}, not {} as --input-format says", traits(*binary).name,
+                              traits(*options.format).name),
+                  {file.path().string(), 0});
+    head.format = *binary;
+  } else if (options.format && is_binary(*options.format)) {
+    throw Error(Errc::bad_input,
+                fmt::format("is a text, not {} as --input-format says", traits(*options.format).name),
+                {file.path().string(), 0});
+  } else {
+    head =
+        options.format ? text_head_as(file, *options.format, options.space) : text_head(file, options.space);
+  }
+  head.path = file.path();
+  if (std::array<char, 1> last{}; head.has_own_comments && !file.is_gzip() && file.size() > 0) {
+    file.read(file.size() - 1, last);
+    head.ends_within_line = last[0] != '\n';
+  }
+  return head;
+}
+
+}  // namespace polyad::io

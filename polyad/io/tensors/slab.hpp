@@ -1,0 +1,91 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "polyad/base/array.hpp"
+#include "polyad/base/progress.hpp"
+#include "polyad/io/tensors/index_space.hpp"
+#include "polyad/io/tensors/tensor_format.hpp"
+#include "polyad/io/text/csv_columns.hpp"
+#include "polyad/io/text/text_lines.hpp"
+#include "polyad/tensor/labels.hpp"
+
+namespace polyad::io {
+
+// A fault in a file. Line 0: in none in particular.
+struct Problem {
+  Index line = 0;
+  std::string message;
+
+  friend bool operator==(const Problem&, const Problem&) = default;
+};
+
+struct ReadOptions {
+  std::optional<TensorFormat> format;  // empty: recognised by content
+  std::optional<int> index_base;       // 0 or 1; empty: found out
+  std::vector<Index> dims;             // empty: those of the header, else the maxima
+  std::optional<CsvColumns> columns;   // for csv
+  const IndexSpace* space =
+      nullptr;  // of a model whose coordinates the file holds; null: a tensor of its own
+  Share share;
+  Progress* progress = nullptr;
+  // Faulty lines are left out and told here; null: the first fault is thrown as an Error.
+  std::vector<Problem>* problems = nullptr;
+  Index slab_bytes = Index(1) << 26;  // of text, where a file is read slab by slab
+};
+
+// What a file says before its first nonzero: the same for whoever reads a share of it.
+struct FileHead {
+  std::filesystem::path path;
+  TensorFormat format = TensorFormat::tns;
+  int order = 0;
+  std::vector<Index> dims;        // stated, binding
+  std::vector<Index> noted_dims;  // stated in a comment: a lower bound
+  std::optional<Index> nonzeros;  // stated, binding
+  std::optional<Index> noted_nonzeros;
+  // Whether these comments stand where Polyad writes them and as it does: then the text is taken to be
+  // Polyad's, unless an index contradicts them. And whether such a text ends within a line.
+  bool has_own_comments = false, ends_within_line = false;
+  std::optional<int> index_base;  // what the format demands
+  bool has_values = true;         // false: a pattern, every value is 1
+  bool symmetric = false;         // an entry off the diagonal stands for two
+  Index data_begin = 0;           // the place of the first data line among the (inflated) bytes
+  Index data_line = 0;            // its number
+  char separator = ' ';
+  std::vector<std::string> column_names;  // csv
+  std::vector<ModeLabels> labels;         // kept inside the file, for the whole tensor (ptb)
+  std::vector<std::string> notes;         // worth telling the user
+};
+
+// What must be known of all shares before any of them is a tensor. Trivially copyable, so that
+// processes can exchange it.
+struct SlabFacts {
+  Index num_nonzeros = 0;
+  Index data_lines = 0;
+  std::array<Index, max_order> min_index, max_index;
+
+  SlabFacts() {
+    min_index.fill(std::numeric_limits<Index>::max());
+    max_index.fill(-1);
+  }
+};
+SlabFacts merge(const SlabFacts& a, const SlabFacts& b);
+
+// The share of a file that one process read. Indices are as in the file, less its index base where that
+// is known, less 1 where it is not: an index -1 then shows that the file counts from 0.
+struct Slab {
+  FileHead head;
+  std::vector<Array<Index>> indices;  // [mode][nonzero]
+  Array<double> values;
+  SlabFacts facts;
+  std::vector<ModeLabels> labels;  // of formats that name their indices: this share's, sorted
+};
+using SlabFn = std::function<void(Slab&&)>;
+
+}  // namespace polyad::io

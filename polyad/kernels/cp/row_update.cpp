@@ -1,0 +1,112 @@
+#include "polyad/kernels/cp/row_update.hpp"
+
+#include "polyad/base/parallel.hpp"
+#include "polyad/kernels/cp/row_updater.hpp"
+
+namespace polyad {
+namespace {
+
+// Runs fetch(row, to), which puts a row of M into place, over rows and updates them.
+template <class Real, class Fetch>
+RowSums update_fetched(const RowSystem& system, Matrix<Real>& factor, const RowRange& range, Fetch fetch) {
+  RowSums sums{Matrix<double>(factor.num_cols(), factor.num_cols()), 0};
+  with_width(factor.num_cols(), [&](auto width) {
+    const PaddedSystem<Real, width> padded(system);
+    std::vector<RowUpdater<Real, width>> updaters(num_threads(), {padded, factor});
+    parallel_parts(range.end - range.begin, [&](Index begin, Index end, int thread) {
+      auto& updater = updaters[thread];
+      constexpr int batch = RowUpdater<Real, width>::batch;
+      for (Index row = begin; row < end; row += batch) {
+        Index rows[batch];
+        int count = 0;
+        for (; count < batch && row + count < end; ++count) {
+          rows[count] = range.begin + row + count;
+          fetch(rows[count], updater.m(count));
+          updater.start_from(count, factor.row(rows[count]).data());
+        }
+        updater.solve(count, rows);
+      }
+      updater.settle();
+    });
+    for (auto& updater : updaters) updater.add_to(sums.gram, sums.inner);
+  });
+  return sums;
+}
+
+// to = the sum of a row over the parts, which become zero.
+template <class Real>
+void take_row(PartialRows<Real>& parts, Index row, Real* to) {
+  const Index n = parts.num_components();
+  for (int p = 0; p < parts.num_parts(); ++p) {
+    Real* from = parts.part(p) + row * n;
+    for (Index c = 0; c < n; ++c) {
+      to[c] = p == 0 ? from[c] : to[c] + from[c];
+      from[c] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+void RowSums::operator+=(const RowSums& other) {
+  for (std::size_t k = 0; k < gram.flat().size(); ++k) gram.flat()[k] += other.gram.flat()[k];
+  inner += other.inner;
+}
+
+template <class Real>
+PartialRows<Real>::PartialRows(int num_parts, Index max_rows, Index num_components)
+    : num_parts_(num_parts),
+      num_components_(num_components),
+      part_size_((max_rows * num_components + 63) / 64 * 64),  // parts share no cache line
+      values_(std::size_t(num_parts * part_size_)) {
+  parallel_for(num_parts, [&](Index p) { std::fill_n(part(int(p)), part_size_, Real{}); });
+}
+
+template <class Real>
+RowSums update_rows(PartialRows<Real>& m, const RowSystem& system, Matrix<Real>& factor, Index num_rows) {
+  return update_fetched(system, factor, {0, num_rows}, [&](Index row, Real* to) { take_row(m, row, to); });
+}
+
+template <class Real>
+RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor,
+                    const RowRange& rows) {
+  return update_fetched(system, factor, rows,
+                        [&](Index row, Real* to) { std::ranges::copy(m.row(row - rows.first), to); });
+}
+
+template <class Real>
+void add_up(PartialRows<Real>& parts, Matrix<Real>& m, Index first) {
+  parallel_for(m.num_rows(), [&](Index row) { take_row(parts, first + row, m.row(row).data()); });
+}
+
+template <class Real>
+Matrix<double> gram(const Matrix<Real>& factor, Index num_rows) {
+  const Index n = factor.num_cols();
+  std::vector<Matrix<double>> partial(num_threads(), Matrix<double>(n, n));
+  parallel_parts(num_rows, [&](Index begin, Index end, int thread) {
+    auto& sum = partial[thread];
+    for (Index row = begin; row < end; ++row)
+      for (Index i = 0; i < n; ++i) {
+        const double left = factor(row, i);
+        for (Index j = 0; j < n; ++j) sum(i, j) += left * double(factor(row, j));
+      }
+  });
+  Matrix<double> total(n, n);
+  for (const auto& sum : partial)
+    for (Index k = 0; k < n * n; ++k) total.flat()[k] += sum.flat()[k];
+  return total;
+}
+
+template class PartialRows<float>;
+template RowSums update_rows(PartialRows<float>&, const RowSystem&, Matrix<float>&, Index);
+template RowSums update_rows(const Matrix<float>&, const RowSystem&, Matrix<float>&, const RowRange&);
+template void add_up(PartialRows<float>&, Matrix<float>&, Index);
+template Matrix<double> gram(const Matrix<float>&, Index);
+
+template class PartialRows<double>;
+template RowSums update_rows(PartialRows<double>&, const RowSystem&, Matrix<double>&, Index);
+template RowSums update_rows(const Matrix<double>&, const RowSystem&, Matrix<double>&, const RowRange&);
+template void add_up(PartialRows<double>&, Matrix<double>&, Index);
+template Matrix<double> gram(const Matrix<double>&, Index);
+
+}  // namespace polyad

@@ -1,0 +1,211 @@
+#include "polyad/kernels/ratings/top_items.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "polyad/base/error.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/kernels/block.hpp"
+#include "polyad/kernels/ratings/best_items.hpp"
+
+namespace polyad {
+namespace {
+
+constexpr Index tile_users = 4;         // whose scores are summed at once
+constexpr Index panel_users = 256;      // for whom a block of items is packed once
+constexpr Index block_bytes = 1 << 18;  // of packed items: they stay in the second-level cache
+
+// The scores of a block of items for a few users at a time: <w, h> + bias of the item.
+template <class Real>
+class ItemBlock {
+ public:
+  static constexpr int tile_items = 2 * vector_lanes<Real>;
+  using Scores = std::array<Array<Real>, tile_users>;
+
+  explicit ItemBlock(const RatingModel<Real>& model) : model_(model) {}
+
+  // How many items make a block, for so many factors.
+  static Index size_for(Index num_factors) {
+    const Index fitting = block_bytes / (std::max<Index>(num_factors, 1) * Index(sizeof(Real)));
+    return std::clamp<Index>(fitting / tile_items, 1, 64) * tile_items;
+  }
+
+  // Items lie factor by factor in tiles, the last one filled up with zeros: all take the same way.
+  void pack(std::span<const Index> items) {
+    const Index factors = model_.num_factors();
+    num_tiles_ = (std::ssize(items) + tile_items - 1) / tile_items;
+    packed_.assign(std::size_t(num_tiles_ * tile_items * factors), Real(0));
+    biases_.assign(std::size_t(num_tiles_ * tile_items), Real(0));
+    for (Index i = 0; i < std::ssize(items); ++i) {
+      const auto row = model_.items.row(items[i]);
+      Real* const to = packed_.data() + i / tile_items * tile_items * factors + i % tile_items;
+      for (Index f = 0; f < factors; ++f) to[f * tile_items] = row[f];
+      if (!model_.item_biases.empty()) biases_[i] = model_.item_biases[items[i]];
+    }
+  }
+
+  void score(const std::array<const Real*, tile_users>& users, Scores& scores) const {
+    using Tile = Block<Real, tile_items>;
+    const Index factors = model_.num_factors();
+    for (auto& list : scores) list.resize(biases_.size());
+    for (Index t = 0; t < num_tiles_; ++t) {
+      Tile sums[tile_users];
+      const Real* row = packed_.data() + t * tile_items * factors;
+      for (Index f = 0; f < factors; ++f, row += tile_items) {
+        const auto items = Tile::load(row);
+        for (Index u = 0; u < tile_users; ++u) sums[u].add_scaled(users[u][f], items);
+      }
+      const auto biases = Tile::load(biases_.data() + t * tile_items);
+      for (Index u = 0; u < tile_users; ++u) {
+        sums[u].add_scaled(Real(1), biases);
+        sums[u].store(scores[u].data() + t * tile_items);
+      }
+    }
+  }
+
+ private:
+  const RatingModel<Real>& model_;
+  Index num_tiles_ = 0;
+  Array<Real> packed_, biases_;
+};
+
+// Offers a block of items, all but the excluded ones.
+template <class Real>
+void offer_block(std::span<const Index> items, std::span<const Real> scores, std::span<const Index> excluded,
+                 BestItems<Real>& best) {
+  for (Index i = 0; i < std::ssize(items); ++i)
+    if (best.is_worth_offering(scores[i]) && !std::ranges::binary_search(excluded, items[i]))
+      best.offer(items[i], scores[i]);
+}
+
+// The users [first, last), by one thread. False when a prediction was no number.
+template <class Real>
+bool select_panel(const RatingModel<Real>& model, const UserRows<Real>& users,
+                  std::span<const Index> candidates, Index first, Index last, Index count,
+                  std::span<ScoredItems> results) {
+  std::vector<BestItems<Real>> best(std::size_t(last - first), BestItems<Real>(count));
+  ItemBlock<Real> block(model);
+  typename ItemBlock<Real>::Scores scores;
+  const Index step = ItemBlock<Real>::size_for(model.num_factors());
+  for (Index from = 0; from < std::ssize(candidates); from += step) {
+    const auto items = candidates.subspan(std::size_t(from))
+                           .first(std::size_t(std::min(step, std::ssize(candidates) - from)));
+    block.pack(items);
+    for (Index tile = first; tile < last; tile += tile_users) {
+      std::array<const Real*, tile_users> rows;
+      for (Index u = 0; u < tile_users; ++u)  // a last tile is filled up with its last user
+        rows[u] = users.rows.row(std::min(tile + u, last - 1)).data();
+      block.score(rows, scores);
+      for (Index user = tile; user < std::min(tile + tile_users, last); ++user)
+        offer_block<Real>(items, scores[user - tile],
+                          users.excluded.empty() ? std::span<const Index>() : users.excluded[user],
+                          best[user - first]);
+    }
+  }
+  bool all_finite = true;
+  for (Index user = first; user < last; ++user) {
+    all_finite &= best[user - first].all_finite();
+    results[user] = best[user - first].take(users.offsets[user]);
+    for (const auto& item : results[user]) all_finite &= std::isfinite(item.score);
+  }
+  return all_finite;
+}
+
+void require_finite(bool all_finite, std::size_t bytes) {
+  if (!all_finite)
+    throw Error(Errc::bad_input, std::string("a predicted rating is beyond what ") +
+                                     (bytes == 4 ? "single" : "double") + " precision holds");
+}
+
+}  // namespace
+
+template <class Real>
+UserRows<Real> gather_users(const RatingModel<Real>& model, std::span<const Index> users,
+                            const RatingsByUser* rated) {
+  UserRows<Real> gathered{
+      {std::ssize(users), model.num_factors()}, Array<double>(users.size(), model.mean), {}};
+  if (rated != nullptr) gathered.excluded.resize(users.size());
+  parallel_for(std::ssize(users), [&](Index i) {
+    std::ranges::copy(model.users.row(users[i]), gathered.rows.row(i).begin());
+    if (!model.user_biases.empty()) gathered.offsets[i] += double(model.user_biases[users[i]]);
+    if (rated != nullptr) gathered.excluded[i] = rated->items_of(users[i]);
+  });
+  return gathered;
+}
+
+template <class Real>
+std::vector<ScoredItems> top_items(const RatingModel<Real>& model, const UserRows<Real>& users,
+                                   std::span<const Index> candidates, Index count) {
+  const Index num_users = users.rows.num_rows(), threads = num_threads();
+  std::vector<ScoredItems> results(static_cast<std::size_t>(num_users));
+  // Smaller panels where there are few users, so that every thread has some.
+  const Index panel = std::clamp<Index>((num_users + threads - 1) / threads, 1, panel_users);
+  std::vector<char> is_finite(std::size_t((num_users + panel - 1) / panel), 1);
+  parallel_for(std::ssize(is_finite), [&](Index p) {
+    is_finite[p] = char(select_panel<Real>(model, users, candidates, p * panel,
+                                           std::min((p + 1) * panel, num_users), count, results));
+  });
+  require_finite(std::ranges::find(is_finite, 0) == is_finite.end(), sizeof(Real));
+  return results;
+}
+
+template <class Real>
+ScoredItems similar_items(const Matrix<Real>& items, Index item, std::span<const Index> candidates,
+                          Index count) {
+  // Divided by its largest entry, a row has a square that is a number.
+  const auto largest = [&](Index i) {
+    double most = 0;
+    for (const Real x : items.row(i)) most = std::max(most, std::abs(double(x)));
+    return most;
+  };
+  const double scale = largest(item);
+  if (scale == 0) return {};
+  Array<double> cosines(candidates.size(), -2.0);  // less than any
+  parallel_for(std::ssize(candidates), [&](Index c) {
+    const double other_scale = largest(candidates[c]);
+    if (candidates[c] == item || other_scale == 0) return;
+    double product = 0, own = 0, other = 0;
+    for (Index f = 0; f < items.num_cols(); ++f) {
+      const double x = double(items(item, f)) / scale, y = double(items(candidates[c], f)) / other_scale;
+      product += x * y;
+      own += x * x;
+      other += y * y;
+    }
+    cosines[c] = std::clamp(product / std::sqrt(own * other), -1.0, 1.0);
+  });
+  BestItems<double> best(count);
+  for (std::size_t c = 0; c < candidates.size(); ++c)
+    if (cosines[c] > -2) best.offer(candidates[c], cosines[c]);
+  return best.take(0);
+}
+
+namespace ref {
+
+template <class Real>
+double predicted_rating(const RatingModel<Real>& model, Index user, Index item) {
+  double rating = model.mean;
+  if (!model.user_biases.empty()) rating += double(model.user_biases[user]);
+  if (!model.item_biases.empty()) rating += double(model.item_biases[item]);
+  for (Index f = 0; f < model.num_factors(); ++f)
+    rating += double(model.users(user, f)) * double(model.items(item, f));
+  return rating;
+}
+
+template double predicted_rating(const RatingModel<float>&, Index, Index);
+template double predicted_rating(const RatingModel<double>&, Index, Index);
+
+}  // namespace ref
+
+template UserRows<float> gather_users(const RatingModel<float>&, std::span<const Index>,
+                                      const RatingsByUser*);
+template UserRows<double> gather_users(const RatingModel<double>&, std::span<const Index>,
+                                       const RatingsByUser*);
+template std::vector<ScoredItems> top_items(const RatingModel<float>&, const UserRows<float>&,
+                                            std::span<const Index>, Index);
+template std::vector<ScoredItems> top_items(const RatingModel<double>&, const UserRows<double>&,
+                                            std::span<const Index>, Index);
+template ScoredItems similar_items(const Matrix<float>&, Index, std::span<const Index>, Index);
+template ScoredItems similar_items(const Matrix<double>&, Index, std::span<const Index>, Index);
+
+}  // namespace polyad

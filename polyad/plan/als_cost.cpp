@@ -1,0 +1,190 @@
+#include "polyad/plan/als_cost.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "polyad/kernels/cp/work_cost.hpp"
+#include "polyad/tensor/coo.hpp"
+#include "polyad/tensor/csf.hpp"
+#include "polyad/tensor/hicoo.hpp"
+
+namespace polyad {
+namespace {
+
+// Nanoseconds of one thread, all threads at work.
+constexpr double per_sorted_nonzero = 100;
+constexpr double update_share = 1.6;  // reading, adding and writing a row against reading it
+
+ModeSet set_of(std::span<const int> modes) {
+  ModeSet set = 0;
+  for (const int mode : modes) set |= ModeSet(1) << mode;
+  return set;
+}
+
+}  // namespace
+
+double TensorShape::num_nodes(ModeSet modes) const {
+  if (std::popcount(modes) == order()) return double(num_nonzeros);
+  if (std::popcount(modes) == 1) return double(rows[std::countr_zero(modes)]);
+  double most = 1;
+  for (ModeSet rest = modes; rest != 0; rest &= rest - 1) most *= double(rows[std::countr_zero(rest)]);
+  most = std::min(most, double(num_nonzeros));
+  const auto known = distinct.find(modes);
+  return known == distinct.end() ? most : std::min(most, known->second);
+}
+
+double AlsCost::row_lines() const {
+  return lines_of_row(options_.num_components, options_.value_bytes);
+}
+
+double AlsCost::gather(int mode) const {
+  const double bytes = double(shape_.rows[mode] * options_.num_components * options_.value_bytes);
+  return row_lines() * line_nanoseconds(bytes);
+}
+
+double AlsCost::update(int mode) const {
+  return double(shape_.rows[mode]) * solve_nanoseconds(options_.num_components, options_.value_bytes);
+}
+
+// A pass that sums up to the root: a row per node of every level below it.
+double AlsCost::root(std::span<const int> tree) const {
+  double nanoseconds = per_streamed_byte * double(tree_bytes(tree));
+  for (std::size_t level = 1; level < tree.size(); ++level)
+    nanoseconds += shape_.num_nodes(set_of(tree.first(level + 1))) * (gather(tree[level]) + per_node);
+  return nanoseconds;
+}
+
+// A pass down to a level, whose rows are added to; below it, sums.
+double AlsCost::scatter(std::span<const int> tree, int mode) const {
+  double nanoseconds = root(tree);
+  const auto level = std::size_t(std::ranges::find(tree, mode) - tree.begin());
+  nanoseconds += shape_.num_nodes(set_of(tree.first(level + 1))) * gather(mode) * (update_share - 1);
+  nanoseconds += double(shape_.rows[mode]) * options_.threads * row_lines() * 2 * line_nanoseconds(0);
+  return nanoseconds + update(mode);
+}
+
+// Of slices that are not complete in the pass, the next mode takes a pass of its own.
+double AlsCost::root_and_next(std::span<const int> tree) const {
+  const double complete = complete_share(tree[0]);
+  const double nodes = shape_.num_nodes(set_of(tree.first(2)));
+  const double added = nodes * (gather(tree[1]) * update_share + row_lines() * 2 * line_nanoseconds(0));
+  const double summed =
+      double(shape_.rows[tree[1]]) * options_.threads * row_lines() * 2 * line_nanoseconds(0);
+  return root(tree) + update(tree[0]) + complete * (added + summed + update(tree[1])) +
+         (1 - complete) * scatter(tree, tree[1]);
+}
+
+double AlsCost::step_seconds(const AlsPlan& plan, const AlsStep& step) const {
+  const double to_seconds = 1e-9 / options_.threads;
+  if (plan.trees.empty()) return 0;  // other formats have costs of their own
+  const auto& tree = plan.trees[step.tree];
+  switch (step.kind) {
+    case AlsStep::Kind::root:
+      return to_seconds * (root(tree) + update(step.mode));
+    case AlsStep::Kind::root_and_next:
+      return to_seconds * root_and_next(tree);
+    case AlsStep::Kind::scatter:
+      return to_seconds * scatter(tree, step.mode);
+    default:  // from the plain list: by the tree that has the mode highest
+      const auto best = std::ranges::min_element(
+          plan.trees, {}, [&](const auto& t) { return std::ranges::find(t, step.mode) - t.begin(); });
+      return to_seconds *
+             (best->front() == step.mode ? root(*best) + update(step.mode) : scatter(*best, step.mode));
+  }
+}
+
+double AlsCost::seconds(const AlsPlan& plan) const {
+  double sum = 0;
+  for (const auto& step : plan.steps) sum += step_seconds(plan, step);
+  return sum;
+}
+
+double AlsCost::coo_seconds() const {
+  double nanoseconds = 0;
+  for (int mode = 0; mode < shape_.order(); ++mode) {
+    nanoseconds += update(mode);
+    double per_nonzero = per_node + 4 * shape_.order() + row_lines() * line_nanoseconds(0);
+    for (int k = 0; k < shape_.order(); ++k)
+      if (k != mode) per_nonzero += 1.5 * gather(k);  // nothing is prefetched
+    nanoseconds += per_nonzero * double(shape_.num_nonzeros);
+  }
+  return nanoseconds * 1e-9 / options_.threads;
+}
+
+// Rows come into the cache once per block that uses them.
+double AlsCost::hicoo_seconds() const {
+  const double fill = double(shape_.num_nonzeros) / std::max(shape_.num_blocks, 1.0);
+  const double fetched = std::min(1.0, 128 / std::max(fill, 1.0));
+  double nanoseconds = 0;
+  for (int mode = 0; mode < shape_.order(); ++mode) {
+    nanoseconds += update(mode) + shape_.num_blocks * 10 * shape_.order();
+    double per_nonzero = per_node + update_share * row_lines() * line_nanoseconds(0);
+    for (int k = 0; k < shape_.order(); ++k)
+      if (k != mode) per_nonzero += row_lines() * line_nanoseconds(0) + 1.5 * fetched * gather(k);
+    nanoseconds += per_nonzero * double(shape_.num_nonzeros);
+  }
+  return nanoseconds * 1e-9 / options_.threads;
+}
+
+double AlsCost::tree_build_seconds() const {
+  return double(shape_.num_nonzeros) * per_sorted_nonzero * 1e-9 / options_.threads;
+}
+
+Index AlsCost::tree_bytes(std::span<const int> tree) const {
+  std::vector<Index> nodes;
+  for (std::size_t level = 0; level < tree.size(); ++level)
+    nodes.push_back(Index(shape_.num_nodes(set_of(tree.first(level + 1)))));
+  return csf_bytes(nodes, options_.value_bytes);
+}
+
+Index AlsCost::csf_format_bytes(std::span<const std::vector<int>> trees) const {
+  Index sum = 0;
+  for (const auto& tree : trees) sum += tree_bytes(tree);
+  return sum;
+}
+
+Index AlsCost::coo_format_bytes() const {
+  return coo_bytes(shape_.rows, shape_.num_nonzeros, options_.value_bytes);
+}
+
+Index AlsCost::hicoo_format_bytes() const {
+  return hicoo_bytes(shape_.rows, shape_.num_nonzeros, Index(shape_.num_blocks), options_.value_bytes);
+}
+
+Index AlsCost::work_bytes(const AlsPlan& plan) const {
+  Index factor_rows = 0, parts = 0, whole = 0, partial = 0;
+  for (int m = 0; m < shape_.order(); ++m) {
+    factor_rows += shape_.rows[m];
+    if (complete_share(m) < 1) partial = std::max(partial, shape_.rows[m]);  // on their way to others
+  }
+  for (const auto& step : plan.steps) {
+    if (step.kind == AlsStep::Kind::scatter) parts = std::max(parts, shape_.rows[step.mode]);
+    if (step.kind == AlsStep::Kind::root_and_next)
+      parts = std::max(parts, shape_.rows[plan.trees[step.tree][1]]);
+    if (step.kind == AlsStep::Kind::mttkrp) {
+      if (complete_share(step.mode) == 1) whole = std::max(whole, shape_.rows[step.mode]);
+      const auto has_root = [&](const auto& tree) { return tree.front() == step.mode; };
+      if (!plan.trees.empty() && std::ranges::none_of(plan.trees, has_root))  // then it is scattered
+        parts = std::max(parts, shape_.rows[step.mode]);
+    }
+  }
+  const Index row_bytes = options_.num_components * options_.value_bytes;
+  // Gram matrices, those of each thread, and what inverting needs.
+  const Index squares = shape_.order() + 2 * Index(options_.threads) + 6;
+  const Index square_bytes = options_.num_components * options_.num_components * Index(sizeof(double));
+  return squares * square_bytes + (factor_rows + parts * options_.threads + whole + partial) * row_bytes +
+         factor_rows * Index(sizeof(Index));
+}
+
+Index AlsCost::build_bytes(Index format_bytes, Index num_trees) const {
+  const Index nonzeros = shape_.num_nonzeros;
+  const Index read = coordinate_bytes(shape_.order(), nonzeros, sizeof(double));
+  const Index compact = coordinate_bytes(shape_.order(), nonzeros, options_.value_bytes, sizeof(LocalIndex));
+  constexpr Index sort_bytes = 2 * 16;  // keys with positions, twice
+  const Index before_last =
+      format_bytes / num_trees * (num_trees - 1);  // the last takes the coordinates over
+  return std::max(read + nonzeros * Index(sizeof(LocalIndex)), compact + nonzeros * sort_bytes + before_last);
+}
+
+}  // namespace polyad

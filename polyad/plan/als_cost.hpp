@@ -1,0 +1,74 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "polyad/plan/als_plan.hpp"
+#include "polyad/tensor/distinct_counts.hpp"
+
+namespace polyad {
+
+// What the planner knows of a tensor: counts, never the layout.
+struct TensorShape {
+  std::vector<Index> rows;  // [mode]: slices that hold nonzeros
+  Index num_nonzeros = 0;
+  std::map<ModeSet, double> distinct;  // tuples of indices, estimated; see prefix_sets
+  double num_blocks = 0;               // of HiCOO
+
+  int order() const { return int(rows.size()); }
+  // The number of nodes whose paths have these modes; where it was not estimated, the most there can be.
+  double num_nodes(ModeSet modes) const;
+};
+
+struct CostOptions {
+  Index num_components = 16;
+  Index value_bytes = 8;
+  int threads = 1;
+  // [mode]: the share of the nonzeros that lie in rows to which no other process adds; empty: all. The other
+  // rows are not complete in the pass that sums them.
+  std::vector<double> complete_share = {};
+};
+
+// Predicts seconds and bytes on one machine: from the cost of fetching a row out of a table, by the
+// table's size, of streaming and of arithmetic. The constants were measured on one ARM64 machine with the
+// kernels of this room (docs/cpd.md); ratios matter, not seconds.
+class AlsCost {
+ public:
+  AlsCost(const TensorShape& shape, const CostOptions& options) : shape_(shape), options_(options) {}
+
+  // Of one iteration.
+  double seconds(const AlsPlan& plan) const;
+  double step_seconds(const AlsPlan& plan, const AlsStep& step) const;
+  double coo_seconds() const;
+  double hicoo_seconds() const;
+  // Once.
+  double tree_build_seconds() const;
+
+  // What stays in memory: the format; the factors and what kernels keep beside them.
+  Index csf_format_bytes(std::span<const std::vector<int>> trees) const;
+  Index coo_format_bytes() const;
+  Index hicoo_format_bytes() const;
+  Index work_bytes(const AlsPlan& plan) const;
+  // The most at any time until the format is there: the coordinates and what sorting needs.
+  Index build_bytes(Index format_bytes, Index num_trees) const;
+
+  const TensorShape& shape() const { return shape_; }
+  double complete_share(int mode) const {
+    return options_.complete_share.empty() ? 1 : options_.complete_share[mode];
+  }
+
+ private:
+  double row_lines() const;
+  double gather(int mode) const;  // nanoseconds for a row of a factor
+  double update(int mode) const;  // for solving all rows
+  double root(std::span<const int> tree) const;
+  double scatter(std::span<const int> tree, int mode) const;
+  double root_and_next(std::span<const int> tree) const;
+  Index tree_bytes(std::span<const int> tree) const;
+
+  TensorShape shape_;
+  CostOptions options_;
+};
+
+}  // namespace polyad

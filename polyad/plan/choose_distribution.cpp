@@ -1,0 +1,117 @@
+#include "polyad/plan/choose_distribution.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "polyad/base/error.hpp"
+
+namespace polyad {
+namespace {
+
+// Rows are looked at until about so many of their nonzeros are, per process.
+constexpr double nonzeros_to_look_at = 200000;
+
+// Random slices are taken only by those who ask for them.
+DistributionOptions with_blocks(DistributionOptions options) {
+  using Partition = DistributionOptions::Partition;
+  if (options.partition == Partition::any) options.partition = Partition::block;
+  return options;
+}
+
+using Candidate = ChosenDistribution::Candidate;
+
+class DistributionSearch {
+ public:
+  DistributionSearch(const Comm& comm, const SparseTensor<double>& share, const DistributionOptions& options,
+                     Index num_components, const MachineModel& machine, const MemoryLimit& limit)
+      : comm_(comm),
+        share_(share),
+        options_(with_blocks(options)),
+        num_components_(num_components),
+        machine_(machine),
+        limit_(limit),
+        distributor_(comm, share, comm.size(), options.seed) {}
+
+  ChosenDistribution run(std::vector<Distribution> made_already) {
+    enter_medium();
+    for (const auto& strategy : coarse_strategies(distributor_, options_)) enter(strategy);
+    // Without a good partition fine grain has nothing to offer that the others have not.
+    if (options_.scheme == Scheme::fine || (entries_.empty() && made_already.empty()))
+      for (const auto& strategy : fine_strategies(distributor_, options_)) enter(strategy);
+    for (auto& distribution : made_already) entries_.push_back(std::move(distribution));
+    auto chosen = best();
+    chosen.distribution.is_replicated = replicated_modes(chosen.distribution);
+    return chosen;
+  }
+
+ private:
+  // First the grid, with nonzeros balanced, then the policy on the best grid.
+  void enter_medium() {
+    for (const auto& strategy : medium_strategies(distributor_, options_)) enter(strategy);
+    if (entries_.empty() || options_.policy) return;
+    for (const auto& strategy : with_other_policies(distributor_, *best().distribution.grid, options_))
+      enter(strategy);
+  }
+
+  void enter(const Strategy& strategy) { entries_.push_back(strategy.make()); }
+
+  std::vector<bool> replicated_modes(const Distribution& distribution) {
+    if (options_.is_replicated) return *options_.is_replicated;
+    if (distribution.scheme == Scheme::coarse) return {};
+    return plan_loads(planner(), distribution, options_, num_components_, machine_).is_replicated;
+  }
+
+  const LoadPlanner& planner() {
+    if (!planner_) planner_.emplace(comm_, share_, fraction());
+    return *planner_;
+  }
+
+  // Only when there is something to choose: predictions cost time.
+  ChosenDistribution best() {
+    if (entries_.size() == 1) return {entries_.front(), {}};
+    for (std::size_t e = candidates_.size(); e < entries_.size(); ++e) {
+      const auto planned = plan_loads(planner(), entries_[e], options_, num_components_, machine_);
+      candidates_.push_back(
+          {describe(entries_[e]), predict_time(planned.loads, num_components_, machine_).seconds()});
+      if (limit_.max_bytes > 0) candidates_.back().memory = limit_.need(planned.loads, entries_[e].scheme);
+    }
+    // Those that fit by time, before the others by memory.
+    const auto least = std::ranges::min_element(candidates_, {}, [](const Candidate& c) {
+      return c.memory.fits ? std::tuple(0, c.seconds) : std::tuple(1, double(c.memory.bytes));
+    });
+    return {entries_[least - candidates_.begin()], candidates_};
+  }
+
+  double fraction() const {
+    const auto most = double(comm_.all_reduce(share_.num_nonzeros(), Reduce::max));
+    return std::min(1.0, nonzeros_to_look_at / std::max(1.0, most));
+  }
+
+  const Comm& comm_;
+  const SparseTensor<double>& share_;
+  DistributionOptions options_;
+  Index num_components_;
+  const MachineModel& machine_;
+  const MemoryLimit& limit_;
+  Distributor distributor_;
+  std::optional<LoadPlanner> planner_;
+  std::vector<Distribution> entries_;
+  std::vector<Candidate> candidates_;  // as entries_, so far as they were weighed
+};
+
+}  // namespace
+
+ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<double>& share,
+                                       const DistributionOptions& options, Index num_components,
+                                       const MachineModel& machine, const MemoryLimit& limit,
+                                       std::vector<Distribution> made_already) {
+  if (options.grid && options.grid->size() != comm.size())
+    throw Error(Errc::bad_option, "the grid " + to_string(*options.grid) + " is for " +
+                                      std::to_string(options.grid->size()) + " processes; " +
+                                      std::to_string(comm.size()) + " were started");
+  return DistributionSearch(comm, share, options, num_components, machine, limit)
+      .run(std::move(made_already));
+}
+
+}  // namespace polyad

@@ -1,0 +1,175 @@
+#include "polyad/plan/plan_strategies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <ranges>
+
+#include "polyad/distributed/repeated_nonzeros.hpp"
+#include "polyad/plan/strategy_memory.hpp"
+
+namespace polyad {
+namespace {
+
+// On so many grids, the fastest with equal nonzeros, the other policies are tried: up to order 5 on all.
+constexpr std::size_t max_grids_for_policies = 16;
+
+// Those on one number of processes.
+class PlanOfParts {
+ public:
+  PlanOfParts(const SparseTensor<double>& x, const LoadPlanner& planner, int num_parts,
+              const StrategyPlanOptions& options, Progress& progress)
+      : planner_(planner),
+        options_(options),
+        progress_(progress),
+        distributor_(Comm::self(), x, num_parts, options.distribution.seed),
+        profile_seconds_(watch_.lap()) {}
+
+  std::vector<PlannedStrategy> run() {
+    if (distributor_.num_parts() == 1) {
+      evaluate({Scheme::fine, "", {}, {}, [&] { return distributor_.fine_block(); }});
+      return std::move(found_);
+    }
+    evaluate_all(medium_strategies(distributor_, options_.distribution));
+    for (const auto& grid : fastest_grids())
+      evaluate_all(with_other_policies(distributor_, grid, options_.distribution));
+    evaluate_all(coarse_strategies(distributor_, options_.distribution));
+    evaluate_all(fine_strategies(distributor_, options_.distribution));
+    if (options_.further) evaluate_all(options_.further(distributor_));
+    std::ranges::stable_sort(found_, {}, &PlannedStrategy::seconds);
+    break_even();
+    return std::move(found_);
+  }
+
+ private:
+  void evaluate_all(const std::vector<Strategy>& strategies) {
+    for (const auto& strategy : strategies) evaluate(strategy);
+  }
+
+  void evaluate(const Strategy& strategy) {
+    auto& planned = found_.emplace_back();
+    planned.processes = distributor_.num_parts();
+    planned.strategy = strategy;
+    planned.strategy.make = nullptr;  // it refers to the distributor
+    watch_.lap();
+    const auto distribution = strategy.make();
+    planned.partition_seconds = profile_seconds_ + watch_.seconds();
+    const auto planned_loads =
+        plan_loads(planner_, distribution, options_.distribution, options_.num_components, options_.machine);
+    planned.is_replicated = planned_loads.is_replicated;
+    planned.cost = cost_of(planned_loads.loads, options_.num_components, options_.machine);
+    const auto need =
+        memory_need(planned_loads.loads, strategy.scheme, options_.num_components, options_.max_bytes);
+    planned.memory_bytes = need.bytes;
+    planned.fits = need.fits;
+    progress_.advance(1);
+  }
+
+  std::vector<GridShape> fastest_grids() const {
+    std::vector<const PlannedStrategy*> by_time;
+    for (const auto& planned : found_) by_time.push_back(&planned);
+    std::ranges::stable_sort(by_time, {}, [](const auto* planned) { return planned->seconds(); });
+    std::vector<GridShape> grids;
+    for (const auto* planned : by_time | std::views::take(max_grids_for_policies))
+      grids.push_back(*planned->strategy.grid);
+    return grids;
+  }
+
+  void break_even() {
+    const auto is_cheap = [](const PlannedStrategy& planned) {
+      return planned.strategy.partition == "block";
+    };
+    // By predicted time, so that the first is the fastest.
+    auto cheap = std::ranges::find_if(found_, is_cheap);
+    if (cheap == found_.end()) cheap = found_.begin();
+    for (auto& planned : found_) {
+      const double saved = cheap->seconds() - planned.seconds();
+      const double extra = planned.partition_seconds - cheap->partition_seconds;
+      if (&planned == &*cheap || (saved > 0 && extra <= 0))
+        planned.break_even_iterations = 0;
+      else if (saved > 0 && extra / saved < 1e15)
+        planned.break_even_iterations = Index(std::ceil(extra / saved));
+    }
+  }
+
+  const LoadPlanner& planner_;
+  const StrategyPlanOptions& options_;
+  Progress& progress_;
+  Stopwatch watch_;
+  Distributor distributor_;
+  double profile_seconds_;
+  std::vector<PlannedStrategy> found_;
+};
+
+std::optional<std::size_t> fastest_that_fits(const std::vector<PlannedStrategy>& strategies, int processes) {
+  std::optional<std::size_t> best;
+  for (std::size_t s = 0; s < strategies.size(); ++s) {
+    const auto& planned = strategies[s];
+    const bool counts = planned.fits && (processes == 0 || planned.processes == processes);
+    if (counts && (!best || planned.seconds() < strategies[*best].seconds())) best = s;
+  }
+  return best;
+}
+
+std::string on_processes(int processes) {
+  return processes == 1 ? "" : fmt::format(" on {} processes", processes);
+}
+
+std::string reason_for(const StrategyPlan& plan, const StrategyPlanOptions& options) {
+  const Index too_large = std::ranges::count(plan.strategies, false, &PlannedStrategy::fits);
+  const auto limit = with_prefix(double(options.max_bytes), "B");
+  if (!plan.recommended) {
+    const auto& least = *std::ranges::min_element(plan.strategies, {}, &PlannedStrategy::memory_bytes);
+    return fmt::format("none of {} fits into {} per process; {}{} needs least, {}", plan.strategies.size(),
+                       limit, describe(least), on_processes(least.processes),
+                       with_prefix(double(least.memory_bytes), "B"));
+  }
+  const auto& best = plan.strategies[*plan.recommended];
+  auto reason = fmt::format("predicted to take {:.3g} ms per iteration, the least of {}",
+                            1e3 * best.seconds(), plan.strategies.size());
+  if (too_large > 0) reason += fmt::format(", of which {} do not fit into {}", too_large, limit);
+  if (best.processes > 1)
+    reason += fmt::format("; {:.0f} % of it is exchange", 100 * best.cost.time.communicate / best.seconds());
+  return reason;
+}
+
+}  // namespace
+
+std::string describe(const PlannedStrategy& planned) {
+  const auto& strategy = planned.strategy;
+  if (planned.processes == 1) return "one process";
+  if (!strategy.grid) return to_string(strategy.scheme) + " " + strategy.partition;
+  return fmt::format("{} {} {}", to_string(strategy.scheme), to_string(*strategy.grid),
+                     to_string(*strategy.policy));
+}
+
+std::optional<std::size_t> StrategyPlan::recommended_on(int processes) const {
+  return fastest_that_fits(strategies, processes);
+}
+
+StrategyPlan plan_strategies(const SparseTensor<double>& x, const StrategyPlanOptions& options,
+                             Progress& progress) {
+  StrategyPlan plan;
+  auto repeated = plan.timings.measure(
+      "count", [&] { return progress.during("looking for duplicates", [&] { return find_repeated(x); }); });
+  plan.num_duplicates = std::ssize(repeated);
+  plan.num_nonzeros = x.num_nonzeros() - plan.num_duplicates;
+  const auto planner = plan.timings.measure("count", [&] {
+    return progress.during("grouping nonzeros by row",
+                           [&] { return LoadPlanner(Comm::self(), x, 1, std::move(repeated)); });
+  });
+  for (const int num_parts : options.process_counts) {
+    progress.begin(fmt::format("planning for {} processes", num_parts), 0, "strategies");
+    auto found = plan.timings.measure(
+        "plan", [&] { return PlanOfParts(x, planner, num_parts, options, progress).run(); });
+    progress.finish();
+    std::ranges::move(found, std::back_inserter(plan.strategies));
+  }
+  plan.recommended = fastest_that_fits(plan.strategies, 0);
+  plan.reason = reason_for(plan, options);
+  return plan;
+}
+
+}  // namespace polyad

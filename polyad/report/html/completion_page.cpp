@@ -1,0 +1,267 @@
+#include "polyad/report/html/completion_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+#include "polyad/base/progress.hpp"
+#include "polyad/report/html/completion_plots.hpp"
+#include "polyad/report/html/page_parts.hpp"
+#include "polyad/report/html/plan_page.hpp"
+#include "polyad/report/html/plan_plots.hpp"
+#include "polyad/report/html/plots.hpp"
+#include "polyad/report/printable_text.hpp"
+#include "polyad/report/statistics_report.hpp"
+
+namespace polyad {
+namespace {
+
+// What neither the style of all pages nor that of plans has.
+constexpr std::string_view completion_page_style = R"css(
+.epochs, .sub-epochs { width: calc(100% - 4.25rem); margin-left: 3.625rem; margin-right: .625rem; }
+svg .kept { stroke: var(--soft); stroke-width: 1; }
+svg .undone { stroke: var(--s2); stroke-width: 1; stroke-dasharray: 2 3; }
+.plots h3 { margin-top: 1rem; }
+.card h3 { margin-top: 0; }
+.balance { max-width: 44rem; margin-top: 1rem; }
+)css";
+
+constexpr std::size_t max_listed_processes = 64;  // keep the page small
+
+std::string error_text(double error) {
+  return fmt::format("{:.5g}", error);
+}
+
+std::string model_text(const CompletionRun& run) {
+  return plural(run.options.num_factors, "factor") + (run.options.has_biases ? " and biases" : "");
+}
+
+std::string opening(const CompletionPageContents& c, const std::string& title) {
+  const auto& run = c.run;
+  auto html = fmt::format(
+      "<header class=\"opening\">\n<p class=\"kicker\">Recommender</p>\n<h1>{}</h1>\n<p class=\"lead\">{} of "
+      "{} by {}, learned by {}",
+      escape_html(title), plural(run.num_ratings, "rating"), plural(run.num_items, "item"),
+      plural(run.num_users, "user"), model_text(run));
+  if (run.test_errors)
+    html += fmt::format(", which predict {} that were held out with a root mean square error of {}",
+                        plural(run.num_test, "rating"), error_text(run.test_errors->rmse));
+  html += ".</p>\n<dl class=\"figures\">\n";
+  if (run.test_errors)
+    html += fact("test RMSE", error_text(run.test_errors->rmse)) +
+            fact("test MAE", error_text(run.test_errors->mae));
+  html += fact("train RMSE", error_text(run.train.rmse));
+  html += run.test_errors ? fact("best epoch", with_commas(run.best_epoch))
+                          : fact("train MAE", error_text(run.train.mae));
+  return html + "</dl>\n</header>\n";
+}
+
+std::vector<std::string> warnings(const CompletionRun& run) {
+  std::vector<std::string> all;
+  if (run.num_duplicates > 0)
+    all.push_back(counted_were(run.num_duplicates, "rating") + " repeated by a later line, and dropped");
+  if (run.num_test_duplicates > 0)
+    all.push_back(counted_were(run.num_test_duplicates, "test rating") +
+                  " repeated by a later line, and dropped");
+  if (run.num_unknown > 0)
+    all.push_back(counted_were(run.num_unknown, "test rating") +
+                  " left out, of users or items that the training ratings do not have");
+  if (const auto undone = run.epochs_undone(); undone > 0)
+    all.push_back("errors grew beyond bounds: " + counted_were(undone, "epoch") +
+                  " undone, and the step halved");
+  return all;
+}
+
+std::string subject(const CompletionPageContents& c) {
+  const auto& run = c.run;
+  const auto test = run.num_test == 0 ? std::string("none")
+                                      : plural(run.num_test, "rating") + " (" + escape_html(run.test) + ")";
+  return "<dl class=\"facts\">\n" + fact("file", escape_html(c.input)) +
+         fact("users", with_commas(run.num_users)) + fact("items", with_commas(run.num_items)) +
+         fact("ratings", with_commas(run.num_ratings)) +
+         (run.options.has_biases ? fact("mean", fmt::format("{:.5g}", run.mean)) : "") +
+         fact(run.options.has_biases ? "deviation" : "root mean square", fmt::format("{:.5g}", run.scale)) +
+         fact("held out to test", test) + "</dl>\n";
+}
+
+std::string stop_sentence(const CompletionRun& run) {
+  switch (run.stop) {
+    case CompletionStop::epochs:
+      return "as many as were allowed";
+    case CompletionStop::test_error:
+      return "the test error fell no more";
+    case CompletionStop::observer:
+      return "it was stopped";
+  }
+  return "";
+}
+
+std::string errors(const CompletionRun& run) {
+  const auto plot = error_plot(run.epochs, run.best_epoch);
+  if (plot.empty()) return "<p>There was no epoch that could be kept.</p>\n";
+  auto html = fmt::format("<p>Training ended after {}: {}.",
+                          plural(run.epochs_run() - run.epochs_undone(), "epoch"), stop_sentence(run));
+  if (run.test_errors) html += fmt::format(" The model is that of epoch {}.", run.best_epoch);
+  return html + "</p>\n<figure>" + plot + "</figure>\n";
+}
+
+std::string ranking(const RankingMetrics& ranking) {
+  if (ranking.num_users == 0)
+    return "<p>No user has a rating among those held out that says what is worth recommending.</p>\n";
+  const auto share = [](double value) { return fmt::format("{:.4f}", value); };
+  return fmt::format("<p>Of the first {} to each of {}:</p>\n<dl class=\"facts\">\n",
+                     plural(ranking.k, "recommendation"), plural(ranking.num_users, "user")) +
+         fact("precision", share(ranking.precision)) + fact("recall", share(ranking.recall)) +
+         fact("NDCG", share(ranking.ndcg)) + fact("relevant from", fmt::format("{:.4g}", ranking.threshold)) +
+         "</dl>\n";
+}
+
+std::string ratings_list(const char* heading, const std::vector<NamedRating>& ratings, double largest) {
+  constexpr int max_label_cells = 60;
+  const NumberColumn numbers(largest);
+  auto html = fmt::format("<div class=\"mode\"><h4>{}</h4><ol class=\"entries\">", heading);
+  for (const auto& [item, rating] : ratings)
+    html += fmt::format("<li><span>{}</span> <b>{}</b>{}</li>",
+                        escape_html(clip(printable(item), max_label_cells)), numbers.text(rating),
+                        value_bar(rating, largest));
+  if (ratings.empty()) html += "<li><span>nothing</span></li>";
+  return html + "</ol></div>\n";
+}
+
+std::string example_card(const ExampleUser& user) {
+  double largest = 0;
+  for (const auto* list : {&user.liked, &user.recommended})
+    for (const auto& one : *list) largest = std::max(largest, std::abs(one.rating));
+  return fmt::format(
+             "<article class=\"card\">\n<header><h3>{}</h3><p class=\"weight\">{}</p></header>\n<div "
+             "class=\"modes\">\n",
+             escape_html(clip(printable(user.name), 60)), plural(user.num_rated, "rating")) +
+         ratings_list("Rated best", user.liked, largest) +
+         ratings_list("Recommended", user.recommended, largest) + "</div>\n</article>\n";
+}
+
+std::string examples(const CompletionPageContents& c) {
+  std::string html =
+      "<p class=\"note\">Users with most ratings in the training: some of what they rated best, and the "
+      "items "
+      "that the model recommends, with the ratings that it predicts.</p>\n";
+  for (const auto& user : c.examples) html += example_card(user);
+  return html;
+}
+
+std::string balance_table(const CompletionRun& run) {
+  double slowest = 0;
+  for (const auto& process : run.process_seconds)
+    slowest = std::max(slowest, process.learn + process.communicate + process.wait);
+  const auto row = [](const char* name, const std::string& predicted, const std::string& counted) {
+    return fmt::format("<tr><th scope=\"row\">{}</th>", name) + cell("predicted", predicted) +
+           cell("counted", counted) + "</tr>\n";
+  };
+  return "<div class=\"balance\">\n" +
+         table_of({"per epoch, all processes", "predicted", "counted"},
+                  row("words", with_commas(run.predicted_volume_words), with_commas(run.volume_words)) +
+                      row("messages", with_commas(run.predicted.messages), with_commas(run.messages)) +
+                      row("time", seconds_text(run.predicted.predicted_seconds),
+                          seconds_text(slowest / std::max(1, run.epochs_run())))) +
+         "</div>\n";
+}
+
+std::string partition_text(const std::string& partition) {
+  if (partition == "random") return "at random";
+  if (partition == "block") return "in blocks";
+  return partition == "file" ? "by a file" : "by " + escape_html(partition);
+}
+
+std::string staleness_sentence(const CompletionRun& run) {
+  if (run.staleness_words() == 0) return "None is ever stale.";
+  return fmt::format("{} words per epoch are stale; with {} sub-epochs none would be.",
+                     with_commas(run.staleness_words()), with_commas(run.predicted.max_connectivity));
+}
+
+std::string synchronisation(const CompletionRun& run) {
+  const auto words = words_over_sub_epochs(run);
+  const auto shared = to_string(run.travelling()) + "s";
+  const auto why =
+      run.weighed ? fmt::format("<p class=\"note\">Predicted: {}.</p>\n", weighed_text(run)) : "";
+  return fmt::format(
+             "<p>Every process has {}s of its own, dealt out {}. After each of {} an epoch, processes send "
+             "each other the rows of {} that they share. {}</p>\n{}<div class=\"plots\">\n<div><h3>Volume "
+             "and staleness</h3>\n<figure>{}</figure></div>\n"
+             "<div><h3>How widely {} are shared</h3>\n<figure>{}</figure></div>\n</div>\n",
+             to_string(run.by), partition_text(run.partition), plural(run.num_sub_epochs, "sub-epoch"),
+             shared, staleness_sentence(run), why, sync_plot(words, run.num_sub_epochs), shared,
+             connectivity_plot(run.rows_by_connectivity, run.travelling())) +
+         balance_table(run);
+}
+
+std::string where_time_goes(const CompletionRun& run) {
+  const auto& all = run.process_seconds;
+  const auto total = [](const EpochSeconds& s) { return s.learn + s.communicate + s.wait; };
+  double longest = 0;
+  for (const auto& process : all) longest = std::max(longest, total(process));
+  std::string html = "<ol class=\"entries times\">\n";
+  for (std::size_t p = 0; p < std::min(all.size(), max_listed_processes); ++p) {
+    const std::array shares{all[p].learn, all[p].wait, all[p].communicate};
+    html += fmt::format("<li><span>process {}</span><b>{} = {} + {} + {}</b>{}</li>\n", p,
+                        seconds_text(total(all[p])), seconds_text(all[p].learn), seconds_text(all[p].wait),
+                        seconds_text(all[p].communicate), stacked_bar(shares, longest));
+  }
+  html += "</ol>\n<p class=\"note\">Computing + waiting + communicating, of the whole training.";
+  if (all.size() > max_listed_processes)
+    html += fmt::format(" The first {} of {} processes; the JSON has all.", max_listed_processes, all.size());
+  return html + "</p>\n";
+}
+
+std::string settings(const CompletionRun& run) {
+  const auto& options = run.options;
+  const auto processes = run.processes == 1 ? "one process" : with_commas(run.processes) + " processes";
+  return "<dl class=\"facts\">\n" + fact("model", model_text(run)) +
+         fact("step", fmt::format("{}, first {:.4g}", to_string(options.step.kind), options.step.size)) +
+         (options.step.kind == StepSchedule::Kind::inverse
+              ? fact("decay", fmt::format("{:.4g}", options.step.decay))
+              : "") +
+         fact("regularisation", fmt::format("{:.4g}", options.shrinkage.per_rating)) +
+         fact("shrinkage", fmt::format("{:.4g}", options.shrinkage.per_row)) +
+         fact("most epochs", with_commas(options.max_epochs)) +
+         fact("patience", options.patience == 0 ? "without end" : plural(options.patience, "epoch")) +
+         fact("seed", std::to_string(options.seed)) + fact("precision", escape_html(run.precision)) +
+         fact("on", plural(run.threads, "thread") + " in " + processes) +
+         (run.processes > 1 ? fact("constants", escape_html(run.machine)) : "") + "</dl>\n";
+}
+
+std::string costs(const CompletionRun& run) {
+  return "<table class=\"costs\">\n<tbody>\n" + cost_row("load", seconds_text(run.load_seconds)) +
+         cost_row("distribute", seconds_text(run.distribute_seconds)) +
+         cost_row("train", seconds_text(run.train_seconds)) +
+         cost_row("output", seconds_text(run.output_seconds)) +
+         cost_row("ratings per second", with_prefix(run.ratings_per_second(), "")) +
+         cost_row("peak memory", with_prefix(double(run.peak_memory_bytes), "B")) + "</tbody>\n</table>\n";
+}
+
+}  // namespace
+
+std::string completion_page(const CompletionPageContents& c) {
+  const auto& run = c.run;
+  const auto title = std::filesystem::path(c.input).filename().string();
+  auto html = page_head(title + ": recommender", c.version,
+                        std::string(plan_page_style()) + std::string(completion_page_style)) +
+              "<body>\n<main>\n" + opening(c, title) + warnings_html(warnings(run));
+  html += section("subject", "What was learned from", subject(c));
+  const auto curves = section("errors", "Errors", errors(run));
+  html += run.ranking ? "<div class=\"pair\">\n" + curves +
+                            section("ranking", "Recommendations", ranking(*run.ranking)) + "</div>\n"
+                      : curves;
+  if (!c.examples.empty()) html += section("examples", "Examples", examples(c));
+  if (run.processes > 1) {
+    html += section("synchronisation", "What processes exchange", synchronisation(run));
+    html += section("time", "Where the time goes", where_time_goes(run));
+  }
+  html += "<div class=\"pair\">\n" + section("settings", "How it was learned", settings(run)) +
+          section("costs", "Time and memory", costs(run)) + "</div>\n";
+  return html + page_foot(c.version);
+}
+
+}  // namespace polyad

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "polyad/tensor/generate/generate.hpp"
+
+namespace polyad {
+
+// Beyond this, sums of two indices would overflow.
+inline constexpr Index max_generated_dim = Index(1) << 62;
+
+// Throw Error{bad_option} unless the dimensions make a tensor that can hold so many nonzeros; unless the
+// options describe a law.
+void check_generated_shape(const std::vector<Index>& dims, Index num_nonzeros);
+void check_options(const SkewedOptions& options);
+
+// Throws Error{bad_option} "<what> must be <expected>" unless `holds`.
+void require_option(bool holds, const char* what, const char* expected);
+
+}  // namespace polyad

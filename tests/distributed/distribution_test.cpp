@@ -1,0 +1,240 @@
+#include "polyad/distributed/cp/distribution.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "polyad/base/error.hpp"
+#include "polyad/base/random.hpp"
+#include "polyad/distributed/cp/greedy_owners.hpp"
+#include "polyad/distributed/cp/local_nonzeros.hpp"
+#include "polyad/distributed/cp/part_loads.hpp"
+#include "polyad/distributed/repeated_nonzeros.hpp"
+#include "polyad/plan/choose_distribution.hpp"
+#include "tests/support/factor_problem.hpp"
+#include "tests/support/shares.hpp"
+
+namespace polyad {
+namespace {
+
+TEST(ShuffledParts, deals_out_evenly) {
+  for (const Index count : {1, 2, 7, 64, 1000})
+    for (const int parts : {1, 2, 5, 64}) {
+      const ShuffledParts shuffled(count, parts, 3);
+      std::vector<Index> sizes(std::size_t(parts), 0);
+      for (Index i = 0; i < count; ++i) ++sizes[shuffled(i)];
+      const auto [least, most] = std::ranges::minmax(sizes);
+      EXPECT_LE(most - least, 1) << count << " " << parts;
+    }
+}
+
+TEST(ShuffledParts, depends_on_the_seed) {
+  const ShuffledParts one(1000, 10, 1), same(1000, 10, 1), other(1000, 10, 2);
+  Index different = 0;
+  for (Index i = 0; i < 1000; ++i) {
+    EXPECT_EQ(one(i), same(i));
+    different += one(i) != other(i) ? 1 : 0;
+  }
+  EXPECT_GT(different, 800);
+}
+
+// Few rows are one group, of many there are several, each with another process at work.
+TEST(OwnGreedily, is_the_same_where_each_process_knows_what_it_touches) {
+  const Comm comm = Comm::world();
+  for (const Index num_rows : {0, 1, 50, 90000}) {
+    std::vector<std::vector<Index>> touched(std::size_t(comm.size()));
+    std::vector<Index> all, counts;
+    for (int p = 0; p < comm.size(); ++p) {
+      for (Index row = 0; row < num_rows; ++row)
+        if (Random(1, std::uint64_t(p)).uniform(std::uint64_t(row)) < 0.6) touched[p].push_back(5 * row);
+      all.insert(all.end(), touched[p].begin(), touched[p].end());
+      counts.push_back(std::ssize(touched[p]));
+    }
+    const auto rows = invert_touched(all, counts);
+    const ListedRows expected{rows.rows, own_greedily(rows, comm.size())};
+    const auto& mine = touched[comm.rank()];
+
+    const auto owners = own_greedily(comm, mine, 1 % comm.size());
+
+    const bool is_same = std::ranges::all_of(mine, [&](Index row) { return expected(row) == owners(row); });
+    EXPECT_TRUE(is_same) << num_rows;
+  }
+}
+
+// By the definitions of ALGORITHMS, section 2, with sets.
+struct NaiveLoads {
+  std::map<Index, std::set<int>> parts;  // [row]: those that touch it
+  std::set<std::pair<int, int>> pairs;   // (owner, borrower)
+};
+
+std::vector<PartLoad> naive_loads(const SparseTensor<double>& x, int mode, const Distribution& distribution) {
+  std::vector<PartLoad> loads(std::size_t(distribution.num_parts));
+  const bool is_coarse = distribution.scheme == Scheme::coarse;
+  NaiveLoads naive;
+  for (std::size_t t = 0; t < distribution.nonzeros.size(); ++t) {
+    const auto parts = owners_of(distribution.nonzeros[t], x);
+    for (Index z = 0; z < x.num_nonzeros(); ++z) {
+      naive.parts[x.indices(mode)[z]].insert(parts[z]);
+      if (!is_coarse || int(t) == mode) ++loads[parts[z]].nonzeros;
+    }
+  }
+  for (const auto& [row, parts] : naive.parts) {
+    const int owner = distribution.rows[mode](row);
+    ++loads[owner].owned;
+    if (!parts.contains(owner)) ++loads[owner].local;
+    for (const int part : parts) {
+      ++loads[part].touched, ++loads[part].local;
+      if (part == owner) continue;
+      ++loads[owner].sent, ++loads[part].received;
+      if (!is_coarse) ++loads[part].sent, ++loads[owner].received;
+      if (!naive.pairs.insert({owner, part}).second) continue;
+      ++loads[owner].messages;
+      if (!is_coarse) ++loads[part].messages;
+    }
+  }
+  if (distribution.replicates(mode) && loads.size() > 1)
+    for (auto& load : loads)
+      load = {load.nonzeros, load.touched, std::ssize(naive.parts), std::ssize(naive.parts),
+              std::ssize(naive.parts)};
+  return loads;
+}
+
+TEST(LoadPlanner, counts_as_the_definition_does_for_any_number_of_parts) {
+  int n = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (const int parts : {1, 2, 5, 12, 64}) {
+      const auto x =
+          test::tame_tensor(shape.extents, std::min<Index>(shape.num_nonzeros, 600), 3, shape.heavy);
+      const Distributor distributor(Comm::self(), x, parts, std::uint64_t(++n));
+      auto distribution = test::some_distribution(distributor, parts, n);
+      if (distribution.rows.empty())
+        for (int m = 0; m < x.order(); ++m)
+          distribution.rows.push_back(random_owners(distribution, m, x.extent(m)));
+
+      const auto loads = LoadPlanner(Comm::self(), x).loads(distribution);
+
+      for (int m = 0; m < x.order(); ++m) EXPECT_EQ(loads[m], naive_loads(x, m, distribution)) << n;
+    }
+}
+
+TEST(LoadPlanner, comes_near_with_a_sample_of_the_rows) {
+  const auto x = test::tame_tensor({4000, 3000, 2000}, 40000, 5);
+  const Distributor distributor(Comm::self(), x, 8, 1);
+  const auto distribution = distributor.medium(GridShape({2, 2, 2}), {});
+  const auto exact = LoadPlanner(Comm::self(), x).loads(distribution);
+  const auto sampled = LoadPlanner(Comm::self(), x, 0.25).loads(distribution);
+  for (int m = 0; m < 3; ++m)
+    for (int p = 0; p < 8; ++p) {
+      EXPECT_EQ(sampled[m][p].nonzeros, exact[m][p].nonzeros);
+      EXPECT_NEAR(double(sampled[m][p].sent), double(exact[m][p].sent), 0.15 * double(exact[m][p].sent));
+    }
+}
+
+// What one process plans for many is what many have.
+TEST(Distribution, planned_on_one_process_is_that_of_many) {
+  const Comm comm = Comm::world();
+  int n = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (int round = 0; round < 8; ++round) {
+      const auto whole = test::tame_tensor(shape.extents, std::min<Index>(shape.num_nonzeros, 500),
+                                           std::uint64_t(++n), shape.heavy);
+      const auto share = test::share_of(whole, comm);
+      const Distributor alone(Comm::self(), whole, comm.size(), 7), together(comm, share, comm.size(), 7);
+      const auto planned = test::some_distribution(alone, comm.size(), n);
+      const auto distribution = test::some_distribution(together, comm.size(), n);
+
+      const auto expected = LoadPlanner(Comm::self(), whole, 1, find_repeated(whole)).loads(planned);
+      const auto found = localise<double>(comm, move_to_owners(comm, share, distribution), distribution);
+
+      Index words = 0;
+      for (int m = 0; m < whole.order(); ++m)
+        for (int p = 0; p < comm.size(); ++p) {
+          EXPECT_EQ(found.loads[m][p], expected[m][p]) << "case " << n << ", mode " << m << ", part " << p;
+          words += expected[m][p].sent;
+        }
+      EXPECT_EQ(found.volume_rows, words);
+    }
+}
+
+TEST(ChooseDistribution, takes_the_fastest_of_those_that_fit) {
+  const Comm comm = Comm::world();
+  if (comm.size() == 1) return;
+  const auto share = test::share_of(test::tame_tensor({90, 70, 50}, 2000, 4, true), comm);
+  const auto choose = [&](const MemoryLimit& limit) {
+    return choose_distribution(comm, share, {}, 4, MachineModel{}, limit);
+  };
+  const auto free = choose({});
+  MemoryLimit limit{100, [](const PartLoads&, Scheme) { return MemoryNeed{90, true}; }};
+  EXPECT_EQ(describe(choose(limit).distribution), describe(free.distribution)) << "all fit";
+
+  limit.need = [](const PartLoads&, Scheme scheme) {
+    return MemoryNeed{scheme == Scheme::coarse ? 90 : 200, scheme == Scheme::coarse};
+  };
+  EXPECT_EQ(choose(limit).distribution.scheme, Scheme::coarse);
+  limit.need = [](const PartLoads&, Scheme scheme) {
+    return MemoryNeed{scheme == Scheme::coarse ? 200 : 90, scheme != Scheme::coarse};
+  };
+  const auto medium = choose(limit);
+  EXPECT_EQ(medium.distribution.scheme, Scheme::medium);
+  const auto chosen = std::ranges::find(medium.candidates, describe(medium.distribution),
+                                        &ChosenDistribution::Candidate::name);
+  ASSERT_NE(chosen, medium.candidates.end());
+  for (const auto& candidate : medium.candidates)
+    EXPECT_TRUE(!candidate.memory.fits || candidate.seconds >= chosen->seconds) << candidate.name;
+
+  limit.need = [](const PartLoads&, Scheme scheme) {
+    return MemoryNeed{scheme == Scheme::coarse ? 150 : 200, false};
+  };
+  EXPECT_EQ(choose(limit).distribution.scheme, Scheme::coarse) << "none fits, it needs least";
+}
+
+// A process's first rows are touched by nobody else, all others of its own by somebody.
+TEST(ExchangePlan, has_the_rows_first_that_are_complete_without_a_fold) {
+  const Comm comm = Comm::world();
+  const auto whole = test::tame_tensor({900, 70, 500}, 1500, 4);
+  const auto share = test::share_of(whole, comm);
+  const Distributor distributor(comm, share, comm.size(), 7);
+  for (int n = 0; n < 16; ++n) {
+    const auto distribution = test::some_distribution(distributor, comm.size(), n);
+    const auto found = localise<double>(comm, move_to_owners(comm, share, distribution), distribution);
+    for (int m = 0; m < 3; ++m) {
+      const auto& plan = found.exchanges[m];
+      const auto own = std::span(plan.rows).first(std::size_t(plan.num_owned));
+      const auto interior = own.first(std::size_t(plan.num_interior));
+      std::map<Index, int> holders;
+      for (const Index row : comm.all_gather_varying<Index>(plan.rows).items) ++holders[row];
+      if (plan.is_replicated && comm.size() > 1) {
+        EXPECT_EQ(plan.num_complete(), 0);
+        continue;
+      }
+      EXPECT_TRUE(std::ranges::is_sorted(interior));
+      EXPECT_TRUE(std::ranges::is_sorted(own.subspan(interior.size())));
+      for (const Index row : interior) EXPECT_EQ(holders[row], 1);
+      for (const Index row : own.subspan(interior.size())) EXPECT_GT(holders[row], 1);
+      EXPECT_EQ(plan.num_complete(), plan.folds ? plan.num_interior : plan.num_owned);
+    }
+  }
+}
+
+TEST(Distribution, gives_every_nonzero_to_one_process_and_every_row_to_one_owner) {
+  const Comm comm = Comm::world();
+  const auto whole = test::tame_tensor({90, 70, 50}, 2000, 4);
+  const auto share = test::share_of(whole, comm);
+  const Distributor distributor(comm, share, comm.size(), 7);
+  std::vector<Index> rows;
+  for (int m = 0; m < 3; ++m) rows.push_back(SliceProfile(Comm::self(), whole, m).num_rows());
+  for (int n = 0; n < 16; ++n) {
+    const auto distribution = test::some_distribution(distributor, comm.size(), n);
+    const auto found = localise<double>(comm, move_to_owners(comm, share, distribution), distribution);
+    for (int m = 0; m < 3; ++m) {
+      Index owned = 0, nonzeros = 0;
+      for (const auto& load : found.loads[m]) owned += load.owned, nonzeros += load.nonzeros;
+      EXPECT_EQ(owned, rows[m] * (distribution.replicates(m) && comm.size() > 1 ? comm.size() : 1));
+      EXPECT_EQ(nonzeros + found.num_duplicates, 2000);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace polyad

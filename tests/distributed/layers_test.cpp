@@ -1,0 +1,98 @@
+#include "polyad/distributed/cp/layers.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/factor_problem.hpp"
+#include "tests/support/shares.hpp"
+
+namespace polyad {
+namespace {
+
+using Cuts = std::vector<Index>;
+using Kind = LayerPolicy::Kind;
+
+// A matrix whose i-th row has counts[i] nonzeros; every other row is empty.
+SparseTensor<double> with_rows(const std::vector<Index>& counts) {
+  SparseTensor<double> x({2 * std::ssize(counts), 1000});
+  for (Index i = 0; i < std::ssize(counts); ++i)
+    for (Index k = 0; k < counts[i]; ++k) x.append(std::vector<Index>{2 * i, k}, 1.0);
+  return x;
+}
+
+Cuts cut(const std::vector<Index>& counts, int layers, const LayerPolicy& policy) {
+  const Comm comm = Comm::world();
+  const auto share = test::share_of(with_rows(counts), comm);
+  return cut_into_layers(SliceProfile(comm, share, 0), layers, policy);
+}
+
+TEST(Layers, by_hand) {
+  const std::vector<Index> counts{8, 1, 1, 1, 1, 1, 1, 2};  // 16 nonzeros in 8 rows
+  EXPECT_EQ(cut(counts, 2, {Kind::set}), (Cuts{0, 4, 8}));
+  EXPECT_EQ(cut(counts, 2, {Kind::nnz}), (Cuts{0, 1, 8}));
+  // `set` gives 11 and 5 nonzeros. The first is 3 above the mean, and has 11/4 a row: 12/11 of a row, so one.
+  EXPECT_EQ(cut(counts, 2, {Kind::ordered, 1}), (Cuts{0, 3, 8}));
+  EXPECT_EQ(cut(counts, 2, {Kind::ordered, 2}), (Cuts{0, 4, 8}));
+  // Half of the difference is 3; a row has 2 in the mean: one row.
+  EXPECT_EQ(cut(counts, 2, {Kind::max_min}), (Cuts{0, 3, 8}));
+}
+
+// The i-th fullest layer with the i-th emptiest, in four layers of 12, 3, 4 and 6 nonzeros.
+TEST(Layers, of_max_min_pair_the_fullest_with_the_emptiest) {
+  const std::vector<Index> counts{4, 4, 4, 1, 1, 1, 2, 1, 1, 2, 2, 2};
+  // Sizes are 3 each; 12 and 3 differ by 9, a row has 25 / 12 in the mean: two rows; 6 and 4 by 2: none.
+  EXPECT_EQ(cut(counts, 4, {Kind::max_min}), (Cuts{0, 1, 6, 9, 12}));
+}
+
+TEST(Layers, hold_a_row_each_where_there_are_enough) {
+  for (const auto& policy : all_policies())
+    for (int seed = 0; seed < 30; ++seed) {
+      std::vector<Index> counts;
+      const Index rows = 1 + Index(Random(std::uint64_t(seed), 1).below(40, 0));
+      for (Index i = 0; i < rows; ++i)
+        counts.push_back(1 + Index(std::exp(5 * Random(std::uint64_t(seed), 2).uniform(std::uint64_t(i)))));
+      for (const int layers : {1, 2, 3, 7, 16, 50}) {
+        const auto cuts = cut(counts, layers, policy);
+
+        ASSERT_EQ(std::ssize(cuts), layers + 1);
+        EXPECT_EQ(cuts.front(), 0);
+        EXPECT_EQ(cuts.back(), rows);
+        for (int l = 0; l < layers; ++l)
+          EXPECT_GE(cuts[l + 1] - cuts[l], rows >= layers ? 1 : 0) << to_string(policy);
+      }
+    }
+}
+
+TEST(Layers, of_equal_nonzeros_are_as_equal_as_rows_allow) {
+  const auto cuts = cut(std::vector<Index>(100, 3), 7, {Kind::nnz});
+  for (int l = 0; l < 7; ++l) EXPECT_NEAR(double(cuts[l + 1] - cuts[l]), 100.0 / 7, 1);
+}
+
+TEST(SliceProfile, answers_alike_however_the_tensor_is_shared) {
+  const Comm comm = Comm::world();
+  for (int seed = 1; seed <= 10; ++seed) {
+    const auto whole = test::tame_tensor({300, 1, 40}, 20 * seed, std::uint64_t(seed), true);
+    for (int m = 0; m < 3; ++m) {
+      const SliceProfile one(Comm::self(), whole, m), many(comm, test::share_of(whole, comm), m);
+      ASSERT_EQ(one.num_rows(), many.num_rows());
+      ASSERT_EQ(one.num_nonzeros(), many.num_nonzeros());
+      Cuts rows, counts;
+      for (Index row = 0; row <= one.num_rows(); ++row) rows.push_back(row);
+      for (Index count = 0; count <= one.num_nonzeros(); ++count) counts.push_back(count);
+      EXPECT_EQ(one.nonzeros_before(rows), many.nonzeros_before(rows));
+      EXPECT_EQ(one.rows_at(counts), many.rows_at(counts));
+      EXPECT_EQ(one.slices_of(rows), many.slices_of(rows));
+    }
+  }
+}
+
+TEST(SliceProfile, of_an_empty_tensor_has_no_rows) {
+  const Comm comm = Comm::world();
+  const SliceProfile profile(comm, SparseTensor<double>({5, 5}), 0);
+
+  EXPECT_EQ(profile.num_rows(), 0);
+  for (const auto& policy : all_policies())
+    EXPECT_EQ(cut_into_layers(profile, 3, policy), (Cuts{0, 0, 0, 0}));
+}
+
+}  // namespace
+}  // namespace polyad

@@ -1,0 +1,150 @@
+#include "polyad/distributed/cp/row_stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "polyad/base/random.hpp"
+#include "polyad/io/models/kruskal.hpp"
+#include "tests/support/factor_problem.hpp"
+#include "tests/support/gathered_rows.hpp"
+#include "tests/support/shares.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace polyad {
+namespace {
+
+using io::KruskalFormat;
+
+// With more rows than are handed out at once, and many that do not exist.
+const std::vector<Index> extents{16000, 3, 500};
+constexpr Index num_components = 37;
+
+template <class Real>
+DistTensor<Real> distributed(const Comm& comm, int n) {
+  const auto share = test::share_of(test::tame_tensor(extents, 2000, 3), comm);
+  const Distributor distributor(comm, share, comm.size(), 7);
+  const auto distribution = test::some_distribution(distributor, comm.size(), n);
+  auto x = localise<Real>(comm, move_to_owners(comm, share, distribution), distribution);
+  std::vector<LocalTensor<Real>> locals;
+  for (auto& tensor : x.tensors) locals.push_back(build_format(std::move(tensor), Format::coo, {}));
+  return {comm, extents, x, std::move(locals)};
+}
+
+// Its numbers depend on their places in the whole only.
+template <class Real>
+Kruskal<Real> own_rows(const DistTensor<Real>& x) {
+  Kruskal<Real> model{std::vector<double>(std::size_t(num_components), 2.5), {}};
+  for (int m = 0; m < x.order(); ++m) {
+    auto& factor = model.factors.emplace_back(x.num_owned(m), num_components);
+    for (Index i = 0; i < x.num_owned(m); ++i)
+      for (Index r = 0; r < num_components; ++r)
+        factor(i, r) =
+            Real(Random(5, std::uint64_t(m)).normal(std::uint64_t(x.rows(m)[i] * num_components + r)));
+  }
+  return model;
+}
+
+std::string all_bytes(const std::filesystem::path& path, KruskalFormat format) {
+  if (format != KruskalFormat::splatt) return test::contents(path);
+  std::string bytes = test::contents(path / "lambda.mat");
+  for (const char* name : {"mode1.mat", "mode2.mat", "mode3.mat"}) bytes += test::contents(path / name);
+  return bytes;
+}
+
+struct Output {
+  const char* name;
+  KruskalFormat format;
+};
+
+template <class Real>
+void expect_files_of_the_whole_model() {
+  const Comm comm = Comm::world();
+  const test::TemporaryFolder folder;
+  for (const int n : {1, 3, 5, 6}) {  // coarse, fine and medium, some modes replicated
+    const auto x = distributed<Real>(comm, n);
+    const auto own = own_rows(x);
+    const auto gathered = test::gather_rows(x, own);
+    int num_runs = 0;
+    const auto failure = RowStream<Real>(x, own).serve([&](const KruskalRows<Real>& rows) {
+      ++num_runs;
+      const auto whole = test::with_all_rows(gathered, extents);
+      for (const auto& [name, format] : {Output{"k", KruskalFormat::splatt},
+                                         {"k.npz", KruskalFormat::npz},
+                                         {"k.ktensor", KruskalFormat::ktensor},
+                                         {"k.ktensor.gz", KruskalFormat::ktensor}}) {
+        if (std::string(name).ends_with(".gz") && n != 5) continue;  // slow
+        io::write_kruskal(folder / (std::string("expected-") + name), whole, format);
+        io::write_kruskal(folder / name, rows, format);
+        const auto expected = all_bytes(folder / (std::string("expected-") + name), format);
+        EXPECT_EQ(all_bytes(folder / name, format) == expected, true) << name << ", case " << n;
+        EXPECT_GT(expected.size(), 100000U);
+      }
+      for (int m = 0; m < x.order(); ++m)
+        EXPECT_EQ(rows.num_rows[m], std::ssize(gathered.rows[m])) << "case " << n;
+    });
+    EXPECT_EQ(failure, nullptr);
+    EXPECT_EQ(num_runs, comm.rank() == 0 ? 1 : 0);
+  }
+}
+
+TEST(RowStream, are_written_as_the_whole_model_is) {
+  expect_files_of_the_whole_model<double>();
+}
+
+TEST(RowStream, are_written_as_the_whole_model_is_in_single_precision) {
+  expect_files_of_the_whole_model<float>();
+}
+
+TEST(RowStream, come_some_at_a_time_and_each_once) {
+  const Comm comm = Comm::world();
+  const auto x = distributed<double>(comm, 5);
+  const auto gathered = test::gather_rows(x, own_rows(x));
+  const auto failure = RowStream<double>(x, own_rows(x)).serve([&](const KruskalRows<double>& rows) {
+    for (int m = 0; m < x.order(); ++m) {
+      Array<Index> seen;
+      for_each_block<double>(rows, m, [&](const RowBlock<double>& block) {
+        seen.insert(seen.end(), block.rows.begin(), block.rows.end());
+      });
+      EXPECT_EQ(seen, gathered.rows[m]);
+
+      constexpr Index at_once = 16;
+      const Index expected = (std::ssize(seen) + at_once - 1) / at_once;
+      seen.clear();
+      Index num_stretches = 0;
+      for (Index first = 0, last = 0; first < rows.extents[m]; first = last, ++num_stretches) {
+        last = rows.end_of(m, first, at_once);
+        ASSERT_GT(last, first);
+        const auto block = rows.read(m, first, last);
+        EXPECT_LE(std::ssize(block.rows), at_once);
+        seen.insert(seen.end(), block.rows.begin(), block.rows.end());
+      }
+      EXPECT_EQ(seen, gathered.rows[m]);
+      EXPECT_GE(num_stretches, expected);
+      const Index of_each = at_once / comm.size();  // of the one that ends a stretch
+      EXPECT_LE(num_stretches, std::ssize(seen) / of_each + 1);
+      if (comm.size() == 1) {
+        EXPECT_EQ(num_stretches, expected);
+      }
+    }
+  });
+  EXPECT_EQ(failure, nullptr);
+}
+
+TEST(RowStream, let_the_others_go_when_the_reader_fails) {
+  const Comm comm = Comm::world();
+  const auto x = distributed<double>(comm, 2);
+  const RowStream<double> served(x, own_rows(x));
+  const auto failure = served.serve([](const KruskalRows<double>& rows) {
+    rows.read(0, 0, 10);
+    throw Error(Errc::io, "the disk is full");
+  });
+  EXPECT_EQ(failure != nullptr, comm.rank() == 0);
+  if (failure) {
+    EXPECT_THROW(std::rethrow_exception(failure), Error);
+  }
+  EXPECT_EQ(comm.all_reduce(Index(1)), comm.size());
+}
+
+}  // namespace
+}  // namespace polyad

@@ -1,0 +1,132 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "polyad/plan/format_choice.hpp"
+#include "polyad/tensor/sort.hpp"
+#include "tests/support/factor_problem.hpp"
+
+namespace polyad {
+namespace {
+
+using Kind = AlsStep::Kind;
+
+TensorShape shape_like(const std::vector<Index>& rows, Index nonzeros) {
+  return {rows, nonzeros, {}, double(nonzeros) / 3};
+}
+
+// The modes that a plan updates, in their order.
+std::vector<int> updated_modes(const AlsPlan& plan) {
+  std::vector<int> modes;
+  for (const auto& step : plan.steps) {
+    modes.push_back(step.mode);
+    if (step.kind == Kind::root_and_next) modes.push_back(plan.trees[step.tree][1]);
+  }
+  return modes;
+}
+
+void expect_sound(const AlsPlan& plan, int order) {
+  auto sorted = plan.mode_order;
+  std::ranges::sort(sorted);
+  EXPECT_EQ(sorted, natural_mode_order(order));
+  EXPECT_EQ(updated_modes(plan), plan.mode_order);
+  for (const auto& step : plan.steps) {
+    if (step.kind == Kind::mttkrp) continue;
+    const auto& tree = plan.trees[step.tree];
+    EXPECT_EQ(tree.front() == step.mode, step.kind != Kind::scatter);
+    auto modes = tree;
+    std::ranges::sort(modes);
+    EXPECT_EQ(modes, natural_mode_order(order));
+  }
+}
+
+std::vector<TensorShape> shapes() {
+  return {shape_like({100, 200}, 1000),
+          shape_like({12092, 9184, 28818}, 5000000),
+          shape_like({379164, 17770, 2182}, 10000000),
+          shape_like({2043118, 2042255, 166}, 8000000),
+          shape_like({357521, 1451140, 960025, 1443}, 8000000),
+          shape_like({5, 4, 3, 2, 6}, 300),
+          shape_like({50, 400, 3, 20, 60, 7}, 30000),
+          shape_like({2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, 1000),
+          shape_like({0, 0, 0}, 0)};
+}
+
+TEST(PlanAls, updates_every_mode_once_in_its_order) {
+  for (const auto& shape : shapes())
+    for (const int threads : {1, 2, 64}) {
+      const AlsCost cost(shape, {16, 8, threads});
+      expect_sound(plan_csf(cost, {}), shape.order());
+      for (const auto& option : list_formats(cost, choose_mode_order(shape, 16)))
+        expect_sound(option.plan, shape.order());
+    }
+}
+
+TEST(PlanAls, keeps_the_order_that_was_asked_for) {
+  const AlsCost cost(shape_like({300, 20, 1000}, 5000), {16, 8, 2});
+
+  for (const auto& option : list_formats(cost, {2, 0, 1}))
+    EXPECT_EQ(option.plan.mode_order, (std::vector<int>{2, 0, 1}));
+}
+
+TEST(PlanAls, does_not_scatter_long_modes_on_many_threads) {
+  const auto plan = plan_csf(AlsCost(shapes()[3], {16, 8, 64}), {});
+
+  for (const auto& step : plan.steps) {
+    if (step.kind == Kind::scatter) {
+      EXPECT_EQ(step.mode, 2);
+    }
+    if (step.kind == Kind::root_and_next) {
+      EXPECT_EQ(plan.trees[step.tree][1], 2);
+    }
+  }
+}
+
+TEST(PlanAls, is_no_slower_than_the_plain_list_by_its_own_account) {
+  for (const auto& shape : shapes()) {
+    const AlsCost cost(shape, {16, 8, 2});
+    const auto order = natural_mode_order(shape.order());
+    const auto plain = plain_plan(order, a_tree_per_mode(shape.rows));
+    const double build = cost.tree_build_seconds() / usual_iterations;
+    const auto planned = plan_csf(cost, {.mode_order = order});
+
+    EXPECT_LE(cost.seconds(planned) + build * double(planned.trees.size()),
+              cost.seconds(plain) + build * double(plain.trees.size()) + 1e-12);
+  }
+}
+
+TEST(ChooseFormat, takes_the_fastest_that_fits) {
+  const std::vector<FormatOption> options{{"fast", Format::csf, {}, 1.0, 0, 3000},
+                                          {"small", Format::coo, {}, 2.0, 0, 1000}};
+  const Index program = options[0].peak_bytes() - 3000;
+
+  EXPECT_EQ(choose_format(options, "auto", 0)->name, "fast");
+  EXPECT_EQ(choose_format(options, "auto", program + 3000)->name, "fast");
+  EXPECT_EQ(choose_format(options, "auto", program + 2999)->name, "small");
+  EXPECT_FALSE(choose_format(options, "auto", program + 999));
+  EXPECT_EQ(choose_format(options, "small", 0)->name, "small");
+  EXPECT_FALSE(choose_format(options, "fast", program + 2999));
+}
+
+TEST(AlsPlan, describes_itself) {
+  const AlsPlan plan{{0, 2, 1}, {{0, 2, 1}}, {{Kind::root_and_next, 0, 0}, {Kind::scatter, 1, 0}}};
+
+  EXPECT_EQ(describe(plan),
+            "modes 1 and 3 in one pass over tree 1-3-2, mode 2 by scattering over tree 1-3-2");
+  EXPECT_EQ(describe(plain_plan({1, 0})), "mode 2, mode 1");
+}
+
+TEST(ShapeOf, counts_the_fibers_of_a_tensor) {
+  const auto compacted = compact<double>(test::tame_tensor({30, 40, 50}, 5000, 1));
+  auto x = compacted.tensor;
+  const std::vector<std::span<const Index>> rows(compacted.rows.begin(), compacted.rows.end());
+  const auto shape = shape_of(x.extents(), x.num_nonzeros(), sketch_fibers<double>(x, rows, x.extents()));
+  const CsfTree<double> tree(x, {0, 2, 1});
+
+  EXPECT_NEAR(shape.num_nodes(0b101), double(tree.num_nodes(1)), 0.06 * double(tree.num_nodes(1)));
+  EXPECT_EQ(shape.num_nodes(0b111), double(x.num_nonzeros()));
+  EXPECT_EQ(shape.num_nodes(0b010), 40);
+}
+
+}  // namespace
+}  // namespace polyad

@@ -1,0 +1,191 @@
+#include "polyad/plan/strategies.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "polyad/base/error.hpp"
+#include "polyad/distributed/cp/lending.hpp"
+#include "polyad/distributed/repeated_nonzeros.hpp"
+#include "tests/support/factor_problem.hpp"
+#include "tests/support/random_tensor.hpp"
+
+namespace polyad {
+namespace {
+
+using Partition = DistributionOptions::Partition;
+
+TEST(FindRepeated, finds_all_but_the_first_of_equal_coordinates) {
+  for (const auto& extents : test::odd_shapes())
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const auto x = test::random_tensor(extents, 60, seed);
+      std::set<std::vector<Index>> seen;
+      std::vector<Index> expected;
+      for (Index z = 0; z < x.num_nonzeros(); ++z) {
+        std::vector<Index> at;
+        for (int m = 0; m < x.order(); ++m) at.push_back(x.indices(m)[z]);
+        if (!seen.insert(at).second) expected.push_back(z);
+      }
+      EXPECT_EQ(find_repeated(x), expected);
+    }
+}
+
+// Below and above the number of parts from which pairs are listed.
+TEST(Lending, counts_a_message_for_each_pair_and_way) {
+  for (const int num_parts : {1, 2, 63, 64, 65, 1000, 16384, 16385, 1048576})
+    for (const bool folds : {false, true}) {
+      Lending one(num_parts), other(num_parts);
+      std::set<std::pair<int, int>> pairs;
+      std::map<int, Index> expected;
+      for (std::uint64_t i = 0; i < 3000; ++i) {
+        // Few enough that many occur again, and on both sides.
+        const auto part = [&](std::uint64_t stream) {
+          const auto bound = std::uint64_t(std::min(num_parts, 40));
+          return int(Random(5, stream).below(bound, i)) * (num_parts / int(bound));
+        };
+        const std::pair pair{part(1), part(2)};
+        (i % 2 == 0 ? one : other).add(pair.first, pair.second);
+        pairs.insert(pair);
+      }
+      for (const auto& [owner, borrower] : pairs) {
+        ++expected[owner];
+        if (folds) ++expected[borrower];
+      }
+      one.add(other);
+      const auto messages = one.messages(Comm::self(), folds);
+      ASSERT_EQ(std::ssize(messages), num_parts);
+      for (int p = 0; p < num_parts; ++p)
+        ASSERT_EQ(messages[p], expected.contains(p) ? expected[p] : 0) << num_parts << " " << p;
+    }
+}
+
+TEST(Lending, keeps_a_long_list_short) {
+  Lending lending(Index(1) << 20);
+  for (int round = 0; round < 200; ++round)
+    for (int p = 0; p < 1000; ++p) lending.add(p, p + 1);
+  const auto messages = lending.messages(Comm::self(), false);
+  EXPECT_EQ(messages[999], 1);
+  EXPECT_EQ(messages[1000], 0);
+}
+
+// 4 x 2, two nonzeros in each of four rows, two parts with two rows each: the columns are shared.
+SparseTensor<double> full_matrix() {
+  SparseTensor<double> x({4, 2});
+  for (Index i = 0; i < 4; ++i)
+    for (Index j = 0; j < 2; ++j) x.append(std::vector<Index>{i, j}, 1);
+  return x;
+}
+
+TEST(StrategyCost, is_that_of_a_hand_made_example) {
+  const auto x = full_matrix();
+  const Distributor distributor(Comm::self(), x, 2, 1);
+  const LoadPlanner planner(Comm::self(), x);
+  DistributionOptions options;
+  options.is_replicated = std::vector<bool>{false, false};
+
+  // Both parts touch both columns and own one each: a partial sum goes, a new row comes, each way.
+  const auto medium = distributor.medium(GridShape({2, 1}), {});
+  const auto cost = cost_of(plan_loads(planner, medium, options, 3, {}).loads, 3, {});
+  ASSERT_EQ(cost.modes.size(), 2u);
+  EXPECT_EQ(cost.modes[0].nonzeros.max, 4);
+  EXPECT_EQ(cost.modes[0].words.max, 0);
+  EXPECT_EQ(cost.modes[1].words.max, 6);
+  EXPECT_EQ(cost.modes[1].words.avg, 6);
+  EXPECT_EQ(cost.modes[1].messages.max, 2);
+  EXPECT_EQ(cost.volume_words, 12);
+  EXPECT_EQ(cost.max_volume_words, 6);
+  EXPECT_EQ(cost.messages, 4);
+  EXPECT_EQ(cost.max_messages, 2);
+  EXPECT_EQ(cost.all_reduced_words, 0);
+  EXPECT_EQ(cost.imbalance.nnz + cost.imbalance.volume + cost.imbalance.rows, 0);
+
+  // Coarse: for its column, a part touches all four rows and owns two; for its rows, both columns.
+  const auto coarse = cost_of(plan_loads(planner, distributor.coarse_block(), options, 3, {}).loads, 3, {});
+  EXPECT_EQ(coarse.modes[0].words.max, 6);
+  EXPECT_EQ(coarse.modes[1].words.max, 3);
+  EXPECT_EQ(coarse.volume_words, 18);
+  EXPECT_EQ(coarse.messages, 4);
+
+  // Replicated, nothing of the columns is exchanged.
+  options.is_replicated = std::vector<bool>{false, true};
+  const auto reduced = plan_loads(planner, medium, options, 3, {});
+  EXPECT_EQ(reduced.is_replicated, *options.is_replicated);
+  EXPECT_EQ(cost_of(reduced.loads, 3, {}).volume_words, 0);
+  EXPECT_EQ(cost_of(reduced.loads, 3, {}).all_reduced_words, 6);
+}
+
+TEST(StrategyCost, sums_up_what_the_parts_have) {
+  int n = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (const int num_parts : {1, 2, 6, 30}) {
+      const auto x = test::tame_tensor(shape.extents, std::min<Index>(shape.num_nonzeros, 400),
+                                       std::uint64_t(++n), shape.heavy);
+      const Distributor distributor(Comm::self(), x, num_parts, 3);
+      const LoadPlanner planner(Comm::self(), x);
+      for (const auto& strategy : fine_strategies(distributor, {})) {
+        const auto loads = plan_loads(planner, strategy.make(), {}, 5, {}).loads;
+        const auto cost = cost_of(loads, 5, {});
+        double words = 0, messages = 0, nonzeros = 0;
+        Index received = 0;
+        for (std::size_t m = 0; m < loads.size(); ++m) {
+          words += cost.modes[m].words.avg * num_parts;
+          messages += cost.modes[m].messages.avg * num_parts;
+          nonzeros += cost.modes[m].nonzeros.avg * num_parts;
+          EXPECT_LE(cost.modes[m].words.avg, double(cost.modes[m].words.max) + 1e-9);
+          for (const auto& part : loads[m]) received += 5 * part.received;
+        }
+        EXPECT_NEAR(words, double(cost.volume_words), 1e-6);
+        EXPECT_NEAR(messages, double(cost.messages), 1e-6);
+        EXPECT_NEAR(nonzeros, double(x.num_nonzeros() * x.order()), 1e-6);
+        EXPECT_EQ(received, cost.volume_words);
+        EXPECT_LE(cost.max_volume_words * num_parts, cost.volume_words * num_parts);
+      }
+    }
+}
+
+TEST(PlanLoads, replicates_where_that_is_predicted_to_be_clearly_faster) {
+  const auto x = test::tame_tensor({4000, 3000, 3}, 20000, 4);
+  const Distributor distributor(Comm::self(), x, 64, 1);
+  const LoadPlanner planner(Comm::self(), x);
+  const auto distribution = distributor.medium(GridShape({8, 8, 1}), {});
+  const auto chosen = plan_loads(planner, distribution, {}, 4, {});
+  EXPECT_TRUE(chosen.is_replicated[2]) << "64 processes send 3 rows to each other";
+  EXPECT_FALSE(chosen.is_replicated[0]);
+  DistributionOptions none;
+  none.is_replicated = std::vector<bool>(3, false);
+  const auto exchanged = plan_loads(planner, distribution, none, 4, {});
+  EXPECT_LT(predict_time(chosen.loads, 4, {}).seconds(), predict_time(exchanged.loads, 4, {}).seconds());
+  EXPECT_TRUE(plan_loads(planner, distributor.coarse_block(), {}, 4, {}).is_replicated.empty());
+}
+
+TEST(Strategies, are_all_that_was_asked_for) {
+  const auto x = test::tame_tensor({60, 50, 40}, 500, 2);
+  const Distributor distributor(Comm::self(), x, 8, 1);
+  DistributionOptions options;
+  EXPECT_EQ(coarse_strategies(distributor, options).size(), 2u);
+  EXPECT_EQ(fine_strategies(distributor, options).size(), 2u);
+  const auto medium = medium_strategies(distributor, options);
+  EXPECT_GE(medium.size(), 6u) << "six ways to give two twos to three modes";
+  EXPECT_EQ(with_other_policies(distributor, *medium[0].grid, options).size(), all_policies().size() - 1);
+  for (const auto& strategy : medium) {
+    const auto made = strategy.make();
+    EXPECT_EQ(made.grid, strategy.grid);
+    EXPECT_EQ(made.policy, strategy.policy);
+    EXPECT_EQ(made.partition, strategy.partition);
+    EXPECT_EQ(made.num_parts, 8);
+  }
+  options.partition = Partition::random;
+  EXPECT_EQ(coarse_strategies(distributor, options).size(), 1u);
+  EXPECT_TRUE(medium_strategies(distributor, options).empty());
+  options.scheme = Scheme::fine;
+  options.row_rule = RowRule::random;
+  EXPECT_TRUE(coarse_strategies(distributor, options).empty());
+  ASSERT_EQ(fine_strategies(distributor, options).size(), 1u);
+  EXPECT_EQ(fine_strategies(distributor, options)[0].make().row_rule, RowRule::random);
+  options.scheme = Scheme::medium;
+  EXPECT_THROW(medium_strategies(distributor, options), Error);
+}
+
+}  // namespace
+}  // namespace polyad
