@@ -17,8 +17,8 @@ namespace {
 
 using Extents = std::vector<Index>;  // by letter, from a on
 
-LabelledShape shape(const std::string& letters, const Extents& extents) {
-  LabelledShape result;
+kernels::LabelledShape shape(const std::string& letters, const Extents& extents) {
+  kernels::LabelledShape result;
   for (const char letter : letters) {
     result.labels.push_back(letter);
     result.extents.push_back(extents[std::size_t(letter - 'a')]);
@@ -26,7 +26,7 @@ LabelledShape shape(const std::string& letters, const Extents& extents) {
   return result;
 }
 
-Array<double> random_elements(const LabelledShape& of, std::uint64_t stream) {
+Array<double> random_elements(const kernels::LabelledShape& of, std::uint64_t stream) {
   Index size = 1;
   for (const Index extent : of.extents) size *= extent;
   Array<double> elements(static_cast<std::size_t>(size));
@@ -46,7 +46,7 @@ void contraction(benchmark::State& state, const std::string& a, const std::strin
   const auto left = random_elements(shape_a, 1), right = random_elements(shape_b, 2);
   auto result = random_elements(shape_c, 3);
   for (auto _ : state)
-    contract<double>({result.data(), shape_c}, {left.data(), shape_a}, {right.data(), shape_b});
+    kernels::contract<double>({result.data(), shape_c}, {left.data(), shape_a}, {right.data(), shape_b});
   double flops = 2;
   for (const Index extent : extents) flops *= double(extent);
   count_flops(state, flops);
@@ -56,10 +56,10 @@ void dgemm(benchmark::State& state) {
   constexpr Index n = 1024;
   const auto left = random_elements({{n, n}, {0, 1}}, 1), right = random_elements({{n, n}, {0, 1}}, 2);
   auto result = random_elements({{n, n}, {0, 1}}, 3);
-  const BlasThreads all(num_threads());
+  const kernels::BlasThreads all(num_threads());
   for (auto _ : state)
-    multiply_add<double>({left.data(), n, n, n, false}, {right.data(), n, n, n, false},
-                         {result.data(), n, n, n, false});
+    kernels::multiply_add<double>({left.data(), n, n, n, false}, {right.data(), n, n, n, false},
+                                  {result.data(), n, n, n, false});
   count_flops(state, 2.0 * n * n * n);
 }
 

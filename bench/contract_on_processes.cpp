@@ -24,8 +24,8 @@ struct Shape {
 };
 constexpr Shape shapes[] = {{"all 32", 32, 32, 32, 32, 32, 32}, {"64, 32, 16", 64, 64, 32, 16, 16, 32}};
 
-DenseTensor<double> some_tensor(const ProcessGrid& grid, const std::vector<Index>& extents) {
-  DenseTensor<double> x(grid, extents, canonical_distribution(4, grid.shape().order()));
+dense::DenseTensor<double> some_tensor(const ProcessGrid& grid, const std::vector<Index>& extents) {
+  dense::DenseTensor<double> x(grid, extents, dense::canonical_distribution(4, grid.shape().order()));
   fill(x, [](std::span<const Index> at) {
     return double((at[0] * 7 + at[1] * 5 + at[2] * 3 + at[3]) % 11) - 5;
   });
@@ -52,13 +52,13 @@ Times times_of(int repetitions, const Comm& comm, Fn fn) {
 }
 
 void measure(const Comm& comm, const Shape& s, int repetitions) {
-  const auto expression = parse_contraction("C[abji] += A[acik] * B[bcjk]");
+  const auto expression = dense::parse_contraction("C[abji] += A[acik] * B[bcjk]");
   const auto chosen =
       choose_contraction(expression, {s.a, s.c, s.i, s.k}, {s.b, s.c, s.j, s.k}, comm.size(), {});
   const ProcessGrid grid(comm, chosen.problem.grid);
   auto a = some_tensor(grid, {s.a, s.c, s.i, s.k}), b = some_tensor(grid, {s.b, s.c, s.j, s.k}),
        c = some_tensor(grid, {s.a, s.b, s.j, s.i});
-  DenseTally tally;
+  dense::DenseTally tally;
 
   const auto statement =
       times_of(repetitions, comm, [&] { indexed(c, "abji") += indexed(a, "acik") * indexed(b, "bcjk"); });

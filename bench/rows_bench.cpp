@@ -28,11 +28,11 @@ template <class Real>
 void update(benchmark::State& state) {
   const Index n = state.range(0);
   const auto m = random_matrix<Real>(num_rows, n, 1);
-  RowSystem system;
+  kernels::RowSystem system;
   system.inverse = random_matrix<double>(n, n, 2);
   Matrix<Real> factor(num_rows, n);
   for (auto _ : state)
-    benchmark::DoNotOptimize(update_rows(m, system, factor, RowRange{0, num_rows, 0}).inner);
+    benchmark::DoNotOptimize(update_rows(m, system, factor, kernels::RowRange{0, num_rows, 0}).inner);
   state.counters["FLOP"] = benchmark::Counter(double(2 * num_rows * multiply_adds_of_row(n)),
                                               benchmark::Counter::kIsIterationInvariantRate);
   state.SetItemsProcessed(state.iterations() * num_rows);

@@ -10,7 +10,18 @@
 #include "polyad/comm/comm.hpp"
 #include "polyad/tasks/context.hpp"
 
+namespace polyad::report {}
+namespace polyad::hypergraph {}
+namespace polyad::dense {}
+namespace polyad::kernels {}
+
 namespace polyad::cli {
+
+// The commands that do not yet stand on tasks use these modules directly.
+using namespace report;      // NOLINT(google-build-using-namespace)
+using namespace hypergraph;  // NOLINT(google-build-using-namespace)
+using namespace dense;       // NOLINT(google-build-using-namespace)
+using namespace kernels;     // NOLINT(google-build-using-namespace)
 
 // The options that every command has.
 struct CommonOptions {

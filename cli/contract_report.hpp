@@ -8,7 +8,12 @@
 #include "polyad/comm/comm.hpp"
 #include "polyad/dense/choose_contraction.hpp"
 
+namespace polyad::report {}
+
 namespace polyad::cli {
+
+using namespace dense;   // NOLINT(google-build-using-namespace)
+using namespace report;  // NOLINT(google-build-using-namespace)
 
 // What a run does and did, for the words and for the JSON.
 struct ContractRun {

@@ -7,7 +7,12 @@
 #include "polyad/dense/dense_tensor.hpp"
 #include "polyad/io/arrays/npy_diagonal.hpp"
 
+namespace polyad::report {}
+
 namespace polyad::cli {
+
+using namespace dense;   // NOLINT(google-build-using-namespace)
+using namespace report;  // NOLINT(google-build-using-namespace)
 
 // An input of a contraction in a file: the array, or the diagonal of it that its indices ask for.
 class NpyInput {

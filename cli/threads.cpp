@@ -18,6 +18,8 @@
 #include "polyad/kernels/dense/blas_memory.hpp"
 
 namespace polyad::cli {
+
+using namespace kernels;  // NOLINT(google-build-using-namespace)
 namespace {
 
 void* wait_at(void* latch) {

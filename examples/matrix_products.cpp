@@ -14,7 +14,7 @@
 
 namespace {
 
-using polyad::DenseTensor, polyad::Index, polyad::ProcessGrid, polyad::Stationary;
+using polyad::dense::DenseTensor, polyad::Index, polyad::ProcessGrid, polyad::dense::Stationary;
 
 constexpr Index num_rows = 12, num_cols = 10, num_inner = 8;
 enum Name { a, b, x, y };
@@ -26,13 +26,13 @@ double element(Name name, std::span<const Index> at) {
 }
 
 DenseTensor<double> made(Name name, const ProcessGrid& grid, std::vector<Index> extents, const char* how) {
-  DenseTensor<double> result(grid, std::move(extents), polyad::parse_distribution(how).distribution);
+  DenseTensor<double> result(grid, std::move(extents), polyad::dense::parse_distribution(how).distribution);
   fill(result, [&](std::span<const Index> at) { return element(name, at); });
   return result;
 }
 
 DenseTensor<double> zeros(const ProcessGrid& grid, std::vector<Index> extents, const char* how) {
-  DenseTensor<double> result(grid, std::move(extents), polyad::parse_distribution(how).distribution);
+  DenseTensor<double> result(grid, std::move(extents), polyad::dense::parse_distribution(how).distribution);
   fill(result, [](auto) { return 0; });
   return result;
 }
@@ -48,12 +48,12 @@ bool is_right(const DenseTensor<double>& found, Expected expected) {
 }
 
 // Contracts with one of the three staying where it is, and prints how.
-void contract_and_explain(const char* title, const polyad::IndexedResult<double>& c,
-                          const polyad::IndexedProduct<double>& product, Stationary stationary) {
-  polyad::ContractionChoice choice;
+void contract_and_explain(const char* title, const polyad::dense::IndexedResult<double>& c,
+                          const polyad::dense::IndexedProduct<double>& product, Stationary stationary) {
+  polyad::dense::ContractionChoice choice;
   choice.stationary = stationary;
   const auto plan = choose_contraction(problem_of(c, product), choice);
-  polyad::DenseTally tally;
+  polyad::dense::DenseTally tally;
   contract(c.result, product.a.tensor, product.b.tensor, plan, tally);
   if (c.tensor.grid().comm().rank() == 0) std::printf("%s\n%s\n", title, explain(plan.plan).c_str());
 }

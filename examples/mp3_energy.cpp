@@ -14,7 +14,7 @@
 
 namespace {
 
-using polyad::DenseTensor, polyad::Index, polyad::Random;
+using polyad::dense::DenseTensor, polyad::Index, polyad::Random;
 
 constexpr Index virtuals = 6, occupied = 4;  // a, b, c, d and i, j, k, l
 enum Name { t, u, v, w };
@@ -25,7 +25,8 @@ double element(Name name, Index p, Index q, Index r, Index s) {
 }
 
 DenseTensor<double> tensor(Name name, const polyad::ProcessGrid& grid, std::vector<Index> extents) {
-  DenseTensor<double> x(grid, std::move(extents), polyad::canonical_distribution(4, grid.shape().order()));
+  DenseTensor<double> x(grid, std::move(extents),
+                        polyad::dense::canonical_distribution(4, grid.shape().order()));
   fill(x, [&](std::span<const Index> i) { return element(name, i[0], i[1], i[2], i[3]); });
   return x;
 }
@@ -57,12 +58,12 @@ double energy_by_contractions(const polyad::ProcessGrid& grid) {
   const auto rings = tensor(v, grid, {virtuals, virtuals, occupied, occupied});
   const auto holes = tensor(w, grid, {occupied, occupied, occupied, occupied});
   DenseTensor<double> x(grid, {virtuals, virtuals, occupied, occupied}, amplitudes.distribution());
-  DenseTensor<double> energy(grid, {}, polyad::canonical_distribution(0, grid.shape().order()));
+  DenseTensor<double> energy(grid, {}, polyad::dense::canonical_distribution(0, grid.shape().order()));
   fill(x, [](auto) { return 0; });
   fill(energy, [](auto) { return 0; });
 
   // The amplitudes stand in every term: where one has moved them to, the next may start.
-  polyad::ContractionTerms<double> terms;
+  polyad::dense::ContractionTerms<double> terms;
   terms.add(indexed(x, "abij"), indexed(particles, "abcd") * indexed(amplitudes, "cdij"));
   terms.add(indexed(x, "abij"), indexed(rings, "acik") * indexed(amplitudes, "bcjk"));
   terms.add(indexed(x, "abij"), indexed(holes, "ijkl") * indexed(amplitudes, "abkl"));

@@ -20,7 +20,7 @@
 
 namespace {
 
-using polyad::DenseTensor, polyad::Index, polyad::Matrix, polyad::ProcessGrid, polyad::Random;
+using polyad::dense::DenseTensor, polyad::Index, polyad::Matrix, polyad::ProcessGrid, polyad::Random;
 
 const std::vector<Index> extents{13, 11, 12}, ranks{3, 2, 4};
 constexpr double noise = 1e-6;
@@ -28,7 +28,8 @@ constexpr double noise = 1e-6;
 template <class Fn>
 DenseTensor<double> make(const ProcessGrid& grid, std::vector<Index> size, Fn fn) {
   const int order = int(size.size());
-  DenseTensor<double> x(grid, std::move(size), polyad::canonical_distribution(order, grid.shape().order()));
+  DenseTensor<double> x(grid, std::move(size),
+                        polyad::dense::canonical_distribution(order, grid.shape().order()));
   fill(x, fn);
   return x;
 }
@@ -39,7 +40,7 @@ DenseTensor<double> zeros(const ProcessGrid& grid, std::vector<Index> size) {
 
 // Every process gets all of a small tensor.
 DenseTensor<double> replicated(const DenseTensor<double>& x) {
-  return redistribute(x, {std::vector<polyad::ModeDistribution>(std::size_t(x.order())), {}, {}});
+  return redistribute(x, {std::vector<polyad::dense::ModeDistribution>(std::size_t(x.order())), {}, {}});
 }
 
 struct Eigenpairs {

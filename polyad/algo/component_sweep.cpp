@@ -84,13 +84,13 @@ class ComponentSweep {
       });
       evidence.fits.push_back(result.fit());
       evidence.iterations.push_back(result.iterations());
-      models.push_back(in_double(result.model));
+      models.push_back(kernels::in_double(result.model));
     }
     evidence.stability = timings_.measure("compare", [&] { return mean_match(models); });
     const auto best = std::ranges::max_element(evidence.fits) - evidence.fits.begin();
     evidence.core_consistency = timings_.measure("core", [&] {
       return progress_.during("core consistency",
-                              [&] { return core_consistency(x_, mode_order_, models[best]); });
+                              [&] { return kernels::core_consistency(x_, mode_order_, models[best]); });
     });
   }
 
@@ -143,7 +143,7 @@ class ComponentSweep {
     for (const Index extent : x_.tensor.extents()) rows += extent;
     return coordinate_bytes(x_.tensor.order(), x_.tensor.num_nonzeros(), sizeof(double), sizeof(LocalIndex)) +
            rows * num_components * options_.num_starts * Index(sizeof(double)) +
-           core_bytes(num_components, x_.tensor.order());
+           kernels::core_bytes(num_components, x_.tensor.order());
   }
 
   static CpAlsOptions als_options(const CpRunOptions& options, int start) {
@@ -156,7 +156,7 @@ class ComponentSweep {
     double sum = 0;
     int pairs = 0;
     for (std::size_t a = 0; a < models.size(); ++a)
-      for (std::size_t b = 0; b < a; ++b, ++pairs) sum += factor_match_score(models[a], models[b]);
+      for (std::size_t b = 0; b < a; ++b, ++pairs) sum += kernels::factor_match_score(models[a], models[b]);
     if (pairs == 0) return {};
     return sum / pairs;
   }

@@ -25,7 +25,7 @@ constexpr double negligible = 1e-100;
 
 // Sums over the rows of all processes, in one collective. Where all have solved all rows, those of the first
 // process: they differ in rounding where processes have different numbers of threads.
-void make_global(const Comm& comm, const ExchangePlan& exchange, RowSums& sums) {
+void make_global(const Comm& comm, const ExchangePlan& exchange, kernels::RowSums& sums) {
   if (comm.size() == 1) return;
   std::vector<double> all(sums.gram.flat().begin(), sums.gram.flat().end());
   all.push_back(sums.inner);
@@ -47,7 +47,7 @@ class CpAls {
       : x_(x),
         plan_(plan),
         num_wanted_(options.num_components),
-        num_components_(padded_components(options.num_components)),
+        num_components_(kernels::padded_components(options.num_components)),
         nonnegative_(options.nonnegative),
         weights_(std::size_t(num_components_), std::sqrt(x.squared_norm())),
         coefficients_(std::size_t(num_components_), 1),
@@ -62,9 +62,9 @@ class CpAls {
       else if (m == plan.mode_order.front())
         continue;  // is computed before it is used
       else
-        fill_with_start(factors_[m], options.num_components, options.seed, m, x.rows(m));
-      if (is_nonnegative(m)) make_nonnegative(factors_[m]);
-      grams_[m] = gram(factors_[m], x.num_owned(m));
+        kernels::fill_with_start(factors_[m], options.num_components, options.seed, m, x.rows(m));
+      if (is_nonnegative(m)) kernels::make_nonnegative(factors_[m]);
+      grams_[m] = kernels::gram(factors_[m], x.num_owned(m));
       x.comm().all_reduce(grams_[m].flat());
     }
     if (start != nullptr) {
@@ -72,7 +72,7 @@ class CpAls {
       coefficients_ = weights_;  // the columns have length one
     }
     cut_trees();
-    parts_ = PartialRows<Real>(num_threads(), scattered_rows(), num_components_);
+    parts_ = kernels::PartialRows<Real>(num_threads(), scattered_rows(), num_components_);
     connect();
     if (start != nullptr)
       for (auto& exchange : exchanges_) {
@@ -101,7 +101,7 @@ class CpAls {
  private:
   // Where every process has all rows of the mode, the first one owns them.
   void start_from(const Matrix<Real>& own_rows, int mode) {
-    fill_with_columns(factors_[mode], own_rows);
+    kernels::fill_with_columns(factors_[mode], own_rows);
     if (x_.exchange(mode).is_replicated) x_.comm().broadcast(factors_[mode].flat(), 0);
   }
 
@@ -137,7 +137,7 @@ class CpAls {
       const auto& of_step = tree(step);
       auto& cuts = cuts_[&of_step];
       const auto cut = [&](Index first_row, Index end_row) {
-        return cut_evenly(of_step, nodes_of_rows(of_step, first_row, end_row), num_threads(),
+        return cut_evenly(of_step, kernels::nodes_of_rows(of_step, first_row, end_row), num_threads(),
                           num_components_);
       };
       const int root = of_step.modes()[0];
@@ -177,10 +177,10 @@ class CpAls {
       timings_.measure("mttkrp", sum_shared);
       timings_.measure("communicate", [&] { exchanges_[mode].start_folding(); });
     }
-    RowSums sums = update_complete(system);
+    kernels::RowSums sums = update_complete(system);
     if (x_.folds(mode)) {
       timings_.measure("communicate", [&] { exchanges_[mode].finish_folding(); });
-      const RowRange shared{x_.num_complete(mode), x_.num_solved(mode), first_partial_[mode]};
+      const kernels::RowRange shared{x_.num_complete(mode), x_.num_solved(mode), first_partial_[mode]};
       sums +=
           timings_.measure("solve", [&] { return update_rows(partial_, system, factors_[mode], shared); });
     }
@@ -191,9 +191,9 @@ class CpAls {
   void update_by_mttkrp(int mode) {
     Matrix<Real> whole(x_.folds(mode) ? 0 : x_.num_rows(mode), num_components_);
     auto& m = x_.folds(mode) ? partial_ : whole;
-    const auto multiply = [&] { mttkrp<Real>(x_.local(mode), factors_, mode, m); };
+    const auto multiply = [&] { kernels::mttkrp<Real>(x_.local(mode), factors_, mode, m); };
     if (!x_.folds(mode)) timings_.measure("mttkrp", multiply);
-    update(mode, multiply, [&](const RowSystem& system) {
+    update(mode, multiply, [&](const kernels::RowSystem& system) {
       return timings_.measure("solve", [&] {
         return update_rows(m, system, factors_[mode], {0, x_.num_complete(mode)});
       });
@@ -203,7 +203,7 @@ class CpAls {
   void update_from_parts(int mode) {
     update(
         mode, [&] { add_up(parts_, partial_, first_partial_[mode]); },
-        [&](const RowSystem& system) {
+        [&](const kernels::RowSystem& system) {
           return timings_.measure(
               "solve", [&] { return update_rows(parts_, system, factors_[mode], x_.num_complete(mode)); });
         });
@@ -217,20 +217,20 @@ class CpAls {
   }
 
   // Complete rows are solved in place, and add to the next mode, if it is to be made.
-  void update_by_root(const AlsStep& step, PartialRows<Real>* next) {
+  void update_by_root(const AlsStep& step, kernels::PartialRows<Real>* next) {
     const auto& cuts = cuts_.at(&tree(step));
-    const CutTree<Real> complete{tree(step), cuts.complete}, shared{tree(step), cuts.shared};
+    const kernels::CutTree<Real> complete{tree(step), cuts.complete}, shared{tree(step), cuts.shared};
     assert(complete.num_slices() == x_.num_complete(step.mode));  // else a row would keep its old values
     update(
         step.mode, [&] { root_mttkrp<Real>(shared, factors_, partial_, first_partial_[step.mode]); },
-        [&](const RowSystem& system) {
+        [&](const kernels::RowSystem& system) {
           return timings_.measure("mttkrp",
                                   [&] { return update_root<Real>(complete, factors_, system, next); });
         });
   }
 
   // Makes the sums global, and the new rows known to those who need them.
-  void settle(int mode, RowSums sums) {
+  void settle(int mode, kernels::RowSums sums) {
     timings_.measure("communicate", [&] {
       exchanges_[mode].start_expanding();
       make_global(x_.comm(), x_.exchange(mode), sums);
@@ -259,24 +259,25 @@ class CpAls {
     }
   }
 
-  RowSystem row_system(int mode) {
-    auto v = hadamard_except(grams_, mode);
+  kernels::RowSystem row_system(int mode) {
+    auto v = kernels::hadamard_except(grams_, mode);
     choose_scales(v, mode);
-    RowSystem system;
+    kernels::RowSystem system;
     system.start = coefficients_;
     for (const auto& scale : scales_) system.scale.push_back(scale.factor);
     if (is_nonnegative(mode)) {
-      system.kind = RowSystem::Kind::descend;
+      system.kind = kernels::RowSystem::Kind::descend;
       system.v = std::move(v);
       return system;
     }
-    auto [inverse, is_direct, condition] = invert_normal_matrix(v, std::numeric_limits<Real>::epsilon());
+    auto [inverse, is_direct, condition] =
+        kernels::invert_normal_matrix(v, std::numeric_limits<Real>::epsilon());
     for (Index i = 0; i < num_components_; ++i)
       for (Index r = 0; r < num_components_; ++r) inverse(i, r) *= scales_[r].factor;
     system.inverse = std::move(inverse);
     max_condition_ = std::max(max_condition_, condition);
     if (!is_direct) {
-      system.kind = RowSystem::Kind::correct;
+      system.kind = kernels::RowSystem::Kind::correct;
       system.v = std::move(v);
     }
     return system;
@@ -287,11 +288,11 @@ class CpAls {
   Iteration measure() const {
     const double norm = x_.squared_norm();
     if (norm == 0) return {1};
-    const auto model = hadamard_except(grams_, -1);
+    const auto model = kernels::hadamard_except(grams_, -1);
     double terms = norm + 2 * std::abs(inner_);
     for (const double entry : model.flat()) terms += std::abs(entry);
     constexpr double rounding = 8 * std::numeric_limits<Real>::epsilon();
-    return {.fit = fit_from<Real>((norm - 2 * inner_ + sum_of_entries(model)) / norm),
+    return {.fit = fit_from<Real>((norm - 2 * inner_ + kernels::sum_of_entries(model)) / norm),
             .rounding = rounding * terms / norm};
   }
 
@@ -332,7 +333,7 @@ class CpAls {
     std::vector<Index> all, complete, shared;
   };
   std::map<const CsfTree<Real>*, TreeCuts> cuts_;
-  PartialRows<Real> parts_;
+  kernels::PartialRows<Real> parts_;
   std::vector<Index> first_partial_;          // [mode]: the row that partial_ begins with
   Matrix<Real> partial_;                      // the MTTKRP of the mode under way, of which others have parts
   Array<Real> under_way_;                     // room of the exchange under way
@@ -347,7 +348,7 @@ class CpAls {
 template <class Real>
 Kruskal<Real> CpAls<Real>::take_model() && {
   exchanges_.clear();  // they know where the factors are
-  parts_ = PartialRows<Real>();
+  parts_ = kernels::PartialRows<Real>();
   partial_ = Matrix<Real>();
   under_way_ = Array<Real>();
   return finish_model(x_, std::move(factors_), grams_, {num_wanted_, x_.value_scale(), nonnegative_});

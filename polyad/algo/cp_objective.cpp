@@ -17,15 +17,15 @@ namespace polyad {
 
 template <class Real>
 CpObjective<Real>::CpObjective(const DistTensor<Real>& x, Index num_components)
-    : x_(x), num_components_(num_components), num_columns_(padded_components(num_components)) {
+    : x_(x), num_components_(num_components), num_columns_(kernels::padded_components(num_components)) {
   for (int m = 0; m < x.order(); ++m) {
     num_owned_.push_back(x.num_owned(m));
     factors_.emplace_back(x.num_rows(m), num_columns_);
     gradient_.emplace_back(x.num_rows(m), num_columns_);
     grams_.emplace_back(num_columns_, num_columns_);
   }
-  factor_rows_ = first_rows_of<Real>(factors_, num_owned_);
-  gradient_rows_ = first_rows_of<Real>(gradient_, num_owned_);
+  factor_rows_ = kernels::first_rows_of<Real>(factors_, num_owned_);
+  gradient_rows_ = kernels::first_rows_of<Real>(gradient_, num_owned_);
   for (int m = 0; m < x.order(); ++m)
     exchanges_.emplace_back(x.comm(), x.exchange(m),
                             typename RowExchange<Real>::Rows{gradient_[m], factors_[m], num_components}, m);
@@ -33,12 +33,13 @@ CpObjective<Real>::CpObjective(const DistTensor<Real>& x, Index num_components)
 
 template <class Real>
 void CpObjective<Real>::start(std::uint64_t seed) {
-  for (int m = 0; m < x_.order(); ++m) fill_with_start(factors_[m], num_components_, seed, m, x_.rows(m));
+  for (int m = 0; m < x_.order(); ++m)
+    kernels::fill_with_start(factors_[m], num_components_, seed, m, x_.rows(m));
   for (int m = 0; m < x_.order(); ++m) turn_towards_tensor(m);
   update_grams();
-  const double norm = std::sqrt(sum_of_entries(hadamard_except(grams_, -1)));
+  const double norm = std::sqrt(kernels::sum_of_entries(kernels::hadamard_except(grams_, -1)));
   const std::vector<double> divisors(std::size_t(num_columns_), std::pow(norm, 1.0 / x_.order()));
-  for (auto& factor : factors_) divide_columns(factor, divisors);
+  for (auto& factor : factors_) kernels::divide_columns(factor, divisors);
   for (auto& of_mode : grams_) of_mode = Matrix<double>(num_columns_, num_columns_);  // those of no model yet
   ++num_evaluations_;
   timings_ = {};  // are those of iterations
@@ -48,12 +49,12 @@ void CpObjective<Real>::start(std::uint64_t seed) {
 template <class Real>
 void CpObjective<Real>::turn_towards_tensor(int mode) {
   multiply(mode);
-  combine<Real>({{1, {gradient_rows_[mode]}}}, {factor_rows_[mode]});
-  grams_[mode] = gram(factors_[mode], num_owned_[mode]);
+  kernels::combine<Real>({{1, {gradient_rows_[mode]}}}, {factor_rows_[mode]});
+  grams_[mode] = kernels::gram(factors_[mode], num_owned_[mode]);
   x_.comm().all_reduce(grams_[mode].flat());
   std::vector<double> lengths;
   for (Index r = 0; r < num_columns_; ++r) lengths.push_back(std::sqrt(grams_[mode](r, r)));
-  divide_columns(factors_[mode], lengths);
+  kernels::divide_columns(factors_[mode], lengths);
   exchanges_[mode].start_expanding();
   exchanges_[mode].finish_expanding();
 }
@@ -63,7 +64,7 @@ void CpObjective<Real>::update_grams() {
   std::vector<double> entries;
   timings_.measure("solve", [&] {
     for (int m = 0; m < x_.order(); ++m) {
-      const auto local = gram(factors_[m], num_owned_[m]);
+      const auto local = kernels::gram(factors_[m], num_owned_[m]);
       entries.insert(entries.end(), local.flat().begin(), local.flat().end());
     }
   });
@@ -79,7 +80,7 @@ void CpObjective<Real>::update_grams() {
 // The MTTKRP of a mode, in the place of its gradient.
 template <class Real>
 void CpObjective<Real>::multiply(int mode) {
-  timings_.measure("mttkrp", [&] { mttkrp<Real>(x_.local(mode), factors_, mode, gradient_[mode]); });
+  timings_.measure("mttkrp", [&] { kernels::mttkrp<Real>(x_.local(mode), factors_, mode, gradient_[mode]); });
   timings_.measure("communicate", [&] { exchanges_[mode].fold(); });
 }
 
@@ -89,20 +90,20 @@ double CpObjective<Real>::find_gradient(int mode) {
   multiply(mode);
   return timings_.measure("solve", [&] {
     const double scale = x_.squared_norm() > 0 ? 1 / std::sqrt(x_.squared_norm()) : 0;
-    return turn_into_gradient(gradient_[mode], factors_[mode], hadamard_except(grams_, mode), scale,
-                              num_owned_[mode]);
+    return kernels::turn_into_gradient(gradient_[mode], factors_[mode],
+                                       kernels::hadamard_except(grams_, mode), scale, num_owned_[mode]);
   });
 }
 
 template <class Real>
-Evaluation CpObjective<Real>::add_up(double inner, const FactorVector<Real>& direction) {
+Evaluation CpObjective<Real>::add_up(double inner, const kernels::FactorVector<Real>& direction) {
   const auto local = timings_.measure("solve", [&] {
-    return inner_products<Real>({gradient_rows_}, {direction, gradient_rows_});
+    return kernels::inner_products<Real>({gradient_rows_}, {direction, gradient_rows_});
   });
   std::vector<double> sums{inner, local(0, 0), local(0, 1)};
   timings_.measure("communicate", [&] { x_.comm().all_reduce(std::span(sums)); });
   const double tensor_norm = x_.squared_norm() > 0 ? 1 : 0;
-  const double model_norm = sum_of_entries(hadamard_except(grams_, -1));
+  const double model_norm = kernels::sum_of_entries(kernels::hadamard_except(grams_, -1));
   constexpr double rounding = 4 * std::numeric_limits<Real>::epsilon();
   double squared_factors = 0;
   for (const auto& of_mode : grams_)
@@ -112,7 +113,7 @@ Evaluation CpObjective<Real>::add_up(double inner, const FactorVector<Real>& dir
 }
 
 template <class Real>
-Evaluation CpObjective<Real>::evaluate(const FactorVector<Real>& direction) {
+Evaluation CpObjective<Real>::evaluate(const kernels::FactorVector<Real>& direction) {
   ++num_evaluations_;
   timings_.measure("communicate", [&] {
     for (auto& exchange : exchanges_) exchange.start_expanding();

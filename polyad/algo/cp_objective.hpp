@@ -39,13 +39,13 @@ class CpObjective {
   void start(std::uint64_t seed);
 
   // The rows that this process owns: where f is evaluated, and the gradient there.
-  const FactorVector<Real>& factors() const { return factor_rows_; }
-  const FactorVector<Real>& gradient() const { return gradient_rows_; }
+  const kernels::FactorVector<Real>& factors() const { return factor_rows_; }
+  const kernels::FactorVector<Real>& gradient() const { return gradient_rows_; }
   const std::vector<Index>& num_owned() const { return num_owned_; }
   Index num_cols() const { return num_columns_; }  // with padding, whose entries are zero
 
   // Collective.
-  Evaluation evaluate(const FactorVector<Real>& direction);
+  Evaluation evaluate(const kernels::FactorVector<Real>& direction);
 
   int num_evaluations() const { return num_evaluations_; }
   Traffic sent() const;  // by all evaluations
@@ -59,7 +59,7 @@ class CpObjective {
   void multiply(int mode);
   void turn_towards_tensor(int mode);
   double find_gradient(int mode);
-  Evaluation add_up(double inner, const FactorVector<Real>& direction);
+  Evaluation add_up(double inner, const kernels::FactorVector<Real>& direction);
 
   const DistTensor<Real>& x_;
   Index num_components_, num_columns_;
@@ -67,7 +67,7 @@ class CpObjective {
   std::vector<Matrix<Real>> factors_;   // [mode]
   std::vector<Matrix<Real>> gradient_;  // [mode]: first the MTTKRP
   std::vector<Matrix<double>> grams_;   // [mode]: of the whole
-  FactorVector<Real> factor_rows_, gradient_rows_;
+  kernels::FactorVector<Real> factor_rows_, gradient_rows_;
   std::vector<RowExchange<Real>> exchanges_;  // [mode]
   int num_evaluations_ = 0;
   Timings timings_;

@@ -46,10 +46,12 @@ class CpOpt {
   Kruskal<Real> take_model() && { return std::move(objective_).take_model(); }
 
  private:
-  FactorVector<Real> view(std::vector<Matrix<Real>>& matrices) {
-    return first_rows_of<Real>(matrices, objective_.num_owned());
+  kernels::FactorVector<Real> view(std::vector<Matrix<Real>>& matrices) {
+    return kernels::first_rows_of<Real>(matrices, objective_.num_owned());
   }
-  void copy(const FactorVector<Real>& from, const FactorVector<Real>& to) { combine<Real>({{1, from}}, to); }
+  void copy(const kernels::FactorVector<Real>& from, const kernels::FactorVector<Real>& to) {
+    kernels::combine<Real>({{1, from}}, to);
+  }
   Iteration now() const { return {.fit = fit_from<Real>(2 * now_.value), .rounding = 2 * now_.rounding}; }
   Iteration ended() const {
     auto last = now();
@@ -65,7 +67,7 @@ class CpOpt {
 
   // Tries x + step d.
   Evaluation evaluate(double step) {
-    combine<Real>({{1, at_}, {step, d_}}, objective_.factors());
+    kernels::combine<Real>({{1, at_}, {step, d_}}, objective_.factors());
     return objective_.evaluate(d_);
   }
 
@@ -107,7 +109,7 @@ class CpOpt {
   CpObjective<Real> objective_;
   LbfgsMemory<Real> memory_;
   std::vector<Matrix<Real>> place_, gradient_, direction_;
-  FactorVector<Real> at_, g_, d_;  // x, g and d
+  kernels::FactorVector<Real> at_, g_, d_;  // x, g and d
   bool has_begun_ = false;
   Evaluation now_;  // at x
   double least_ = std::numeric_limits<double>::infinity();

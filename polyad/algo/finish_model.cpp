@@ -31,7 +31,7 @@ std::vector<std::vector<double>> column_norms(std::span<const Matrix<double>> gr
 // [component]: -1 where the largest entry of a column is negative. Equal ones count as positive.
 template <class Real>
 std::vector<double> column_signs(const Comm& comm, const Matrix<Real>& factor) {
-  auto up = largest_entries(factor), down = up;
+  auto up = kernels::largest_entries(factor), down = up;
   for (double& peak : down) peak = -peak;
   comm.all_reduce(std::span(up), Reduce::max);
   comm.all_reduce(std::span(down), Reduce::max);
@@ -55,7 +55,7 @@ Kruskal<Real> finish_model(const DistTensor<Real>& x, std::vector<Matrix<Real>> 
   auto norms = column_norms<Real>(grams);
   Kruskal<Real> model{std::vector<double>(norms.front().size(), form.unit), {}};
   for (int m = 0; m < x.order(); ++m)
-    model.factors.push_back(first_rows(std::move(factors[m]), x.num_owned(m)));
+    model.factors.push_back(kernels::first_rows(std::move(factors[m]), x.num_owned(m)));
   // Signs in pairs: every mode but one points upwards, and that takes the sign of the product.
   int carrier = 0;
   while (carrier + 1 < model.order() && !form.nonnegative.empty() && form.nonnegative[carrier]) ++carrier;
@@ -63,13 +63,13 @@ Kruskal<Real> finish_model(const DistTensor<Real>& x, std::vector<Matrix<Real>> 
     std::ranges::transform(model.weights, norms[m], model.weights.begin(), std::multiplies{});
     if (m != carrier) {
       const auto signs = column_signs(x.comm(), model.factors[m]);
-      divide_columns(model.factors[carrier], signs);
+      kernels::divide_columns(model.factors[carrier], signs);
       std::ranges::transform(norms[m], signs, norms[m].begin(), std::multiplies{});
     }
-    divide_columns(model.factors[m], norms[m]);
+    kernels::divide_columns(model.factors[m], norms[m]);
   }
-  reorder_components(model, by_descending(model.weights));
-  keep_components(model, form.num_components);  // what was padded has weight zero, and is last
+  kernels::reorder_components(model, by_descending(model.weights));
+  kernels::keep_components(model, form.num_components);  // what was padded has weight zero, and is last
   return model;
 }
 

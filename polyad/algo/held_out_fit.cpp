@@ -67,17 +67,17 @@ HeldOutFit<Real> fit_around(TrainingTensor<Real>& x, Array<double> guesses, cons
                                is_first ? nullptr : &fit.model);
     fit.iterations += result.iterations();
     fit.model = std::move(result.model);
-    fit.predicted = values_at(fit.model, held_out.cells, held_out.value_scale);
-    const double moved = distance(fit.predicted, guesses);
+    fit.predicted = kernels::values_at(fit.model, held_out.cells, held_out.value_scale);
+    const double moved = kernels::distance(fit.predicted, guesses);
     const double fit_before =
         std::exchange(fit.known_fit, known_fit(result.fit(), x.tensor(), held_out, moved));
     is_settled = result.stop == StopReason::observer ||
-                 (relative_distance(fit.predicted, guesses) < settled_change &&
+                 (kernels::relative_distance(fit.predicted, guesses) < settled_change &&
                   std::abs(fit.known_fit - fit_before) < iterations_per_round * options.tolerance);
     step = !is_first && fit.known_fit > fit_before ? std::min(step * step_growth, longest_step) : 1;
-    move_towards(guesses, fit.predicted, step);
+    kernels::move_towards(guesses, fit.predicted, step);
   }
-  fit.error = relative_distance(fit.predicted, held_out.cells.values());
+  fit.error = kernels::relative_distance(fit.predicted, held_out.cells.values());
   return fit;
 }
 

@@ -45,14 +45,14 @@ LbfgsMemory<Real>::LbfgsMemory(Comm comm, int max_pairs, std::vector<Index> num_
   storage_.resize(2 * std::size_t(max_pairs));
   for (std::size_t k = 0; k < storage_.size(); ++k) {
     for (const Index rows : num_rows) storage_[k].emplace_back(rows, num_cols);
-    vectors_[k] = first_rows_of<Real>(storage_[k], num_rows);
+    vectors_[k] = kernels::first_rows_of<Real>(storage_[k], num_rows);
   }
 }
 
 template <class Real>
-void LbfgsMemory<Real>::add(double step, const FactorVector<Real>& direction,
-                            const FactorVector<Real>& gradient_before,
-                            const FactorVector<Real>& gradient_after) {
+void LbfgsMemory<Real>::add(double step, const kernels::FactorVector<Real>& direction,
+                            const kernels::FactorVector<Real>& gradient_before,
+                            const kernels::FactorVector<Real>& gradient_after) {
   int pair = int(order_.size());
   if (pair == max_pairs_) {
     pair = order_.front();
@@ -60,8 +60,8 @@ void LbfgsMemory<Real>::add(double step, const FactorVector<Real>& direction,
   } else {
     while (std::ranges::find(order_, pair) != order_.end()) --pair;  // one that was dropped
   }
-  combine<Real>({{step, direction}}, vectors_[pair]);
-  combine<Real>({{1, gradient_after}, {-1, gradient_before}}, vectors_[max_pairs_ + pair]);
+  kernels::combine<Real>({{step, direction}}, vectors_[pair]);
+  kernels::combine<Real>({{1, gradient_after}, {-1, gradient_before}}, vectors_[max_pairs_ + pair]);
   order_.push_back(pair);
   has_new_pair_ = true;
 }
@@ -75,18 +75,18 @@ std::vector<int> LbfgsMemory<Real>::numbers_in_order() const {
 }
 
 template <class Real>
-void LbfgsMemory<Real>::update_products(const FactorVector<Real>& gradient) {
+void LbfgsMemory<Real>::update_products(const kernels::FactorVector<Real>& gradient) {
   vectors_[gradient_number()] = gradient;
   std::vector<int> fresh{gradient_number()};
   if (std::exchange(has_new_pair_, false) && !order_.empty())
     fresh.insert(fresh.end(), {order_.back(), max_pairs_ + order_.back()});
   const auto known = numbers_in_order();
   const auto views = [&](const std::vector<int>& numbers) {
-    std::vector<FactorVector<Real>> result;
+    std::vector<kernels::FactorVector<Real>> result;
     for (const int number : numbers) result.push_back(vectors_[number]);
     return result;
   };
-  auto sums = inner_products<Real>(views(fresh), views(known));
+  auto sums = kernels::inner_products<Real>(views(fresh), views(known));
   comm_.all_reduce(sums.flat());
   for (std::size_t i = 0; i < fresh.size(); ++i)
     for (std::size_t j = 0; j < known.size(); ++j)
@@ -94,8 +94,8 @@ void LbfgsMemory<Real>::update_products(const FactorVector<Real>& gradient) {
 }
 
 template <class Real>
-double LbfgsMemory<Real>::find_direction(const FactorVector<Real>& gradient,
-                                         const FactorVector<Real>& direction) {
+double LbfgsMemory<Real>::find_direction(const kernels::FactorVector<Real>& gradient,
+                                         const kernels::FactorVector<Real>& direction) {
   update_products(gradient);
   if (!order_.empty()) {
     const int s = order_.back(), y = max_pairs_ + s;
@@ -114,7 +114,7 @@ double LbfgsMemory<Real>::find_direction(const FactorVector<Real>& gradient,
     coefficients.back() = -1;
     slope = -products(products.num_rows() - 1, products.num_rows() - 1);
   }
-  std::vector<ScaledVector<Real>> terms;
+  std::vector<kernels::ScaledVector<Real>> terms;
   for (std::size_t k = 0; k < numbers.size(); ++k) terms.push_back({coefficients[k], vectors_[numbers[k]]});
   combine(terms, direction);
   return slope;

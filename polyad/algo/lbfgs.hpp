@@ -24,26 +24,28 @@ class LbfgsMemory {
   void clear() { order_.clear(); }
 
   // Remembers a step along a direction and the gradients at its ends, instead of the oldest step.
-  void add(double step, const FactorVector<Real>& direction, const FactorVector<Real>& gradient_before,
-           const FactorVector<Real>& gradient_after);
+  void add(double step, const kernels::FactorVector<Real>& direction,
+           const kernels::FactorVector<Real>& gradient_before,
+           const kernels::FactorVector<Real>& gradient_after);
 
   // A direction of descent, and its inner product with the gradient: that of steepest descent where nothing
   // is known, or where what is known leads nowhere and is forgotten. Collective.
-  double find_direction(const FactorVector<Real>& gradient, const FactorVector<Real>& direction);
+  double find_direction(const kernels::FactorVector<Real>& gradient,
+                        const kernels::FactorVector<Real>& direction);
 
  private:
   // Known vectors are numbered: the i-th s is i, its y is max_pairs_ + i, the gradient is the last.
   int gradient_number() const { return 2 * max_pairs_; }
   std::vector<int> numbers_in_order() const;  // all s, all y, the gradient
-  void update_products(const FactorVector<Real>& gradient);
+  void update_products(const kernels::FactorVector<Real>& gradient);
 
   Comm comm_;
   int max_pairs_;
-  std::vector<std::vector<Matrix<Real>>> storage_;  // [number]
-  std::vector<FactorVector<Real>> vectors_;         // [number]
-  std::vector<int> order_;                          // pairs, oldest first
-  bool has_new_pair_ = false;                       // the last of them, whose products are not known yet
-  Matrix<double> products_;                         // (number, number)
+  std::vector<std::vector<Matrix<Real>>> storage_;    // [number]
+  std::vector<kernels::FactorVector<Real>> vectors_;  // [number]
+  std::vector<int> order_;                            // pairs, oldest first
+  bool has_new_pair_ = false;                         // the last of them, whose products are not known yet
+  Matrix<double> products_;                           // (number, number)
 };
 
 }  // namespace polyad

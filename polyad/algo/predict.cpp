@@ -8,14 +8,15 @@
 namespace polyad {
 namespace {
 
-std::vector<Index> coordinate_at(Coordinates coordinates, Index z) {
+std::vector<Index> coordinate_at(kernels::Coordinates coordinates, Index z) {
   std::vector<Index> coordinate;
   for (const auto& column : coordinates) coordinate.push_back(column[z]);
   return coordinate;
 }
 
-void check_finite(Coordinates coordinates, std::span<const double> numbers, const std::string& what) {
-  const Index z = first_not_finite(numbers);
+void check_finite(kernels::Coordinates coordinates, std::span<const double> numbers,
+                  const std::string& what) {
+  const Index z = kernels::first_not_finite(numbers);
   if (z < 0) return;
   std::string place;
   for (const Index index : coordinate_at(coordinates, z)) place += ' ' + std::to_string(index + 1);
@@ -44,33 +45,34 @@ Index Predictor<Real>::batch_size() const {
 }
 
 template <class Real>
-const PredictedBatch& Predictor<Real>::predict(Coordinates coordinates, std::span<const double> values) {
+const PredictedBatch& Predictor<Real>::predict(kernels::Coordinates coordinates,
+                                               std::span<const double> values) {
   const std::size_t count = coordinates[0].size();
   batch_.predictions.resize(count);
   if (options_.contributions) {
     if (batch_.contributions.num_rows() != Index(count))
       batch_.contributions = Matrix<double>(Index(count), model_.num_components());
-    evaluate_components(model_, coordinates, batch_.contributions);
-    add_components(batch_.contributions, batch_.predictions);
+    kernels::evaluate_components(model_, coordinates, batch_.contributions);
+    kernels::add_components(batch_.contributions, batch_.predictions);
   } else {
-    evaluate(model_, coordinates, std::span(batch_.predictions));
+    kernels::evaluate(model_, coordinates, std::span(batch_.predictions));
   }
   check_finite(coordinates, batch_.predictions, "prediction");
   summary_.num_coordinates += Index(count);
   if (!options_.has_values) return batch_;
   batch_.residuals.resize(count);
-  subtract(values, batch_.predictions, batch_.residuals);
+  kernels::subtract(values, batch_.predictions, batch_.residuals);
   check_finite(coordinates, batch_.residuals, "residual");
-  summary_.values = merge(summary_.values, measure(values));
-  summary_.residuals = merge(summary_.residuals, measure(batch_.residuals));
+  summary_.values = merge(summary_.values, kernels::measure(values));
+  summary_.residuals = merge(summary_.residuals, kernels::measure(batch_.residuals));
   remember_largest(coordinates, values);
   return batch_;
 }
 
 template <class Real>
-void Predictor<Real>::remember_largest(Coordinates coordinates, std::span<const double> values) {
+void Predictor<Real>::remember_largest(kernels::Coordinates coordinates, std::span<const double> values) {
   auto& largest = summary_.largest;
-  for (const Index z : largest_places(batch_.residuals, options_.num_largest))
+  for (const Index z : kernels::largest_places(batch_.residuals, options_.num_largest))
     largest.push_back({coordinate_at(coordinates, z), batch_.predictions[z], values[z], batch_.residuals[z]});
   std::ranges::stable_sort(largest, std::greater<>(), [](const auto& r) { return std::abs(r.residual); });
   if (Index(largest.size()) > options_.num_largest) largest.resize(std::size_t(options_.num_largest));

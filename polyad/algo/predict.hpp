@@ -31,7 +31,7 @@ struct LargeResidual {
 struct PredictionSummary {
   Index num_coordinates = 0;
   bool has_values = false;
-  Magnitudes values, residuals;
+  kernels::Magnitudes values, residuals;
   std::vector<LargeResidual> largest;  // by magnitude, descending; among equals the first of the file
 
   // |residuals| / |values|; nothing when it is no number, because all values are zero and the model is not.
@@ -48,11 +48,11 @@ class Predictor {
   Index batch_size() const;
   // Coordinates lie within the model; `values` is empty when there are none. The result is valid until the
   // next call. Throws Error{bad_input} when a prediction or residual is beyond double precision.
-  const PredictedBatch& predict(Coordinates coordinates, std::span<const double> values);
+  const PredictedBatch& predict(kernels::Coordinates coordinates, std::span<const double> values);
   const PredictionSummary& summary() const { return summary_; }
 
  private:
-  void remember_largest(Coordinates coordinates, std::span<const double> values);
+  void remember_largest(kernels::Coordinates coordinates, std::span<const double> values);
 
   const Kruskal<Real>& model_;
   PredictOptions options_;

@@ -11,7 +11,7 @@ Recommender<Real>::Recommender(const RatingModel<Real>& model, SparseTensor<doub
     : model_(model),
       rated_(group_by_user(ratings)),
       candidates_(count_slices(ratings.indices(1), ratings.extent(1)).slices),
-      scale_(rating_scale(ratings.values(), model.mean)) {}
+      scale_(kernels::rating_scale(ratings.values(), model.mean)) {}
 
 template <class Real>
 bool Recommender<Real>::is_rated(Index item) const {
@@ -30,7 +30,7 @@ template <class Real>
 std::vector<ScoredItems> Recommender<Real>::recommend(std::span<const Index> users, Index count,
                                                       Rated rated) const {
   const auto* excluded = rated == Rated::left_out ? &rated_ : nullptr;
-  return top_items(model_, gather_users(model_, users, excluded), candidates_, count);
+  return top_items(model_, kernels::gather_users(model_, users, excluded), candidates_, count);
 }
 
 template <class Real>
@@ -41,8 +41,8 @@ Index Recommender<Real>::batch_size(Index count) {
 
 template <class Real>
 ScoredItems Recommender<Real>::recommend_to(const NewUser& user, Index count, Rated rated) const {
-  const auto folded = fold_in_user<Real>(model_, {user.items, user.ratings, user.shrinkage, scale_});
-  UserRows<Real> rows{{1, model_.num_factors()}, {model_.mean + folded.bias}, {}};
+  const auto folded = kernels::fold_in_user<Real>(model_, {user.items, user.ratings, user.shrinkage, scale_});
+  kernels::UserRows<Real> rows{{1, model_.num_factors()}, {model_.mean + folded.bias}, {}};
   std::ranges::copy(folded.row, rows.rows.row(0).begin());
   if (rated == Rated::left_out) rows.excluded.push_back(user.items);
   return top_items(model_, rows, candidates_, count)[0];
@@ -50,7 +50,7 @@ ScoredItems Recommender<Real>::recommend_to(const NewUser& user, Index count, Ra
 
 template <class Real>
 ScoredItems Recommender<Real>::similar(Index item, Index count) const {
-  return similar_items(model_.items, item, candidates_, count);
+  return kernels::similar_items(model_.items, item, candidates_, count);
 }
 
 template class Recommender<float>;

@@ -70,7 +70,7 @@ template <class Real>
 class FormatLister {
  public:
   FormatLister(const NonzeroShapes& shapes, const CpRunOptions& options)
-      : shapes_(shapes), options_(options), n_(padded_components(options.als.num_components)) {}
+      : shapes_(shapes), options_(options), n_(kernels::padded_components(options.als.num_components)) {}
 
   // From the whole tensor, so that it is the same however that is distributed.
   std::vector<int> mode_order() const {

@@ -24,8 +24,8 @@ struct BothRows {
   RatingRows<Real> users, items;
 
   void copy(const BothRows& from) {
-    copy_rows(from.users, users);
-    copy_rows(from.items, items);
+    kernels::copy_rows(from.users, users);
+    kernels::copy_rows(from.items, items);
   }
 };
 
@@ -41,10 +41,11 @@ class Trainer {
         evaluator_(x.comm, travelling_words(options)),
         earlier_(earlier),
         rows_{start(RatingSide::user), start(RatingSide::item)},
-        pulls_{row_pulls<Real>(options.shrinkage, x.user_ratings),
-               row_pulls<Real>(options.shrinkage, x.item_ratings)} {
+        pulls_{kernels::row_pulls<Real>(options.shrinkage, x.user_ratings),
+               kernels::row_pulls<Real>(options.shrinkage, x.item_ratings)} {
     for (auto& ratings : std::exchange(x.sub_epochs, {}))
-      blocks_.push_back(arrange_ratings(std::move(ratings), std::ssize(x.users), std::ssize(x.items)));
+      blocks_.push_back(
+          kernels::arrange_ratings(std::move(ratings), std::ssize(x.users), std::ssize(x.items)));
   }
 
   CompletionResult<Real> run(const CompletionObserver& observe) {
@@ -66,7 +67,7 @@ class Trainer {
  private:
   RatingRows<Real> start(RatingSide side) const {
     const auto& global = side == RatingSide::user ? x_.users : x_.items;
-    const RatingStart how{options_.num_factors, options_.has_biases, is_adaptive(), options_.seed};
+    const kernels::RatingStart how{options_.num_factors, options_.has_biases, is_adaptive(), options_.seed};
     auto rows = start_rows<Real>(how, side, global,
                                  side == RatingSide::user ? x_.num_trained_users : x_.num_trained_items);
     if (earlier_ == nullptr) return rows;
@@ -76,8 +77,8 @@ class Trainer {
     std::vector<Index> model_rows(global.begin(), global.end());
     for (Index& row : model_rows)
       if (!places.empty()) row = places[std::size_t(row)];
-    return resumed_rows<Real>(std::move(rows), earlier_->model, squares, side, {x_.mean, x_.scale},
-                              model_rows);
+    return kernels::resumed_rows<Real>(std::move(rows), earlier_->model, squares, side, {x_.mean, x_.scale},
+                                       model_rows);
   }
 
   bool is_adaptive() const { return options_.step.kind == StepSchedule::Kind::adagrad; }
@@ -121,7 +122,7 @@ class Trainer {
     EpochRecord record;
     record.epoch = epoch + 1;
     record.step = sizes_.of_epoch(epoch);
-    const SgdStep step{record.step, options_.has_biases, is_adaptive(), options_.num_factors};
+    const kernels::SgdStep step{record.step, options_.has_biases, is_adaptive(), options_.num_factors};
     ErrorSums met;
     for (std::size_t t = 0; t < blocks_.size(); ++t) {
       const Stopwatch learning;
@@ -147,10 +148,10 @@ class Trainer {
     ErrorSums some;
     for (const auto& blocks : blocks_) {
       const std::span<const LocalRating<Real>> ratings(blocks.ratings);
-      some += rating_errors<Real>(ratings.first(std::min(ratings.size(), enough / blocks_.size() + 1)),
-                                  rows_.users, rows_.items);
+      some += kernels::rating_errors<Real>(
+          ratings.first(std::min(ratings.size(), enough / blocks_.size() + 1)), rows_.users, rows_.items);
     }
-    const Index is_bounded = are_bounded(rows_.users) && are_bounded(rows_.items) ? 1 : 0;
+    const Index is_bounded = kernels::are_bounded(rows_.users) && kernels::are_bounded(rows_.items) ? 1 : 0;
     const double most = max_errors * x_.scale, now = figures(some).rmse;
     return x_.comm.all_reduce(is_bounded, Reduce::min) == 0 || !(met.rmse <= most) || !(now <= most);
   }
@@ -168,7 +169,7 @@ class Trainer {
     if (x_.num_test == 0) return std::nullopt;
     const Stopwatch watch;
     evaluator_.overwrite(x_.visits, rows_.items);
-    const auto result = figures(rating_errors<Real>(x_.test, rows_.users, rows_.items));
+    const auto result = figures(kernels::rating_errors<Real>(x_.test, rows_.users, rows_.items));
     result_.seconds.evaluate += watch.seconds();
     return result;
   }
@@ -199,7 +200,8 @@ class Trainer {
     Array<Index> trained(x_.items.begin(), x_.items.begin() + x_.num_trained_items);
     evaluator_.overwrite(plan_visits(x_.comm, x_.rotation, trained, numbers_of(trained)), rows_.items);
     ErrorSums sums;
-    for (const auto& blocks : blocks_) sums += rating_errors<Real>(blocks.ratings, rows_.users, rows_.items);
+    for (const auto& blocks : blocks_)
+      sums += kernels::rating_errors<Real>(blocks.ratings, rows_.users, rows_.items);
     result_.train = figures(sums);
     result_.training = sender_.sent();
     result_.evaluation = evaluator_.sent();
@@ -220,7 +222,7 @@ class Trainer {
   StepSizes sizes_;
   RowSender<Real> sender_, evaluator_;
   const EarlierTraining<Real>* earlier_;
-  std::vector<RatingBlocks<Real>> blocks_;  // [sub-epoch]
+  std::vector<kernels::RatingBlocks<Real>> blocks_;  // [sub-epoch]
   BothRows<Real> rows_, before_, best_;
   RatingPulls<Real> pulls_;
   double error_to_beat_ = std::numeric_limits<double>::infinity();  // on the test, to be worth going on
@@ -245,10 +247,10 @@ template <class Real>
 void carry_over(const EarlierTraining<Real>& earlier, TrainedRows<Real>& trained) {
   auto& now = trained.model;
   const auto& then = earlier.model;
-  keep_rows<Real>({then.users, then.user_biases, earlier.training.user_squares}, earlier.user_rows,
-                  Real(then.mean - now.mean), {now.users, now.user_biases, trained.user_squares});
-  keep_rows<Real>({then.items, then.item_biases, earlier.training.item_squares}, earlier.item_rows, Real(0),
-                  {now.items, now.item_biases, trained.item_squares});
+  kernels::keep_rows<Real>({then.users, then.user_biases, earlier.training.user_squares}, earlier.user_rows,
+                           Real(then.mean - now.mean), {now.users, now.user_biases, trained.user_squares});
+  kernels::keep_rows<Real>({then.items, then.item_biases, earlier.training.item_squares}, earlier.item_rows,
+                           Real(0), {now.items, now.item_biases, trained.item_squares});
 }
 
 template <class Real>

@@ -8,7 +8,7 @@
 
 #include "polyad/base/error.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 constexpr std::size_t max_grids = 300;  // that are worth the time to plan for
@@ -185,4 +185,4 @@ BlockedContraction choose_contraction(const ContractionExpression& expression,
   return winner(problems, choice);
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

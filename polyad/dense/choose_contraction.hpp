@@ -6,7 +6,7 @@
 
 #include "polyad/dense/contraction_plan.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 // A contraction in blocks of one index, so that less lies in memory at once. Blocks are multiples of the
 // parts of that index, so that a block lies on the grid as the whole does.
@@ -44,4 +44,4 @@ BlockedContraction choose_contraction(const ContractionExpression& expression,
                                       const std::vector<Index>& extents_b, int num_processes,
                                       const ContractionChoice& choice);
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -10,12 +10,12 @@
 #include "polyad/kernels/dense/block_copy.hpp"
 #include "polyad/kernels/dense/local_contraction.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
-LabelledShape labelled_shape(const IndexNames& indices, const std::vector<CyclicRange>& share,
-                             const std::map<std::string, Index>& all) {
-  LabelledShape shape{extents_of(share), {}};
+kernels::LabelledShape labelled_shape(const IndexNames& indices, const std::vector<CyclicRange>& share,
+                                      const std::map<std::string, Index>& all) {
+  kernels::LabelledShape shape{extents_of(share), {}};
   for (const auto& index : indices) shape.labels.push_back(int(std::distance(all.begin(), all.find(index))));
   return shape;
 }
@@ -38,7 +38,7 @@ class PreparedInput {
   PreparedInput(const PreparedInput&) = delete;
   PreparedInput& operator=(const PreparedInput&) = delete;
 
-  LabelledArray<const Real> array() const { return {elements().data(), shape_}; }
+  kernels::LabelledArray<const Real> array() const { return {elements().data(), shape_}; }
   bool is_empty() const { return elements().empty(); }
 
  private:
@@ -55,8 +55,9 @@ class PreparedInput {
     std::ranges::fill(sums_->local(), Real(0));
     const Real one = 1;
     if (!given_.local().empty())
-      contract<Real>({sums_->local().data(), labelled_shape(plan.indices, sums_->share(), all)},
-                     {given_.local().data(), labelled_shape(indices, given_.share(), all)}, {&one, {}});
+      kernels::contract<Real>({sums_->local().data(), labelled_shape(plan.indices, sums_->share(), all)},
+                              {given_.local().data(), labelled_shape(indices, given_.share(), all)},
+                              {&one, {}});
   }
 
   // To where it is multiplied, in the order in which that is done.
@@ -74,7 +75,7 @@ class PreparedInput {
   DenseTally& tally_;
   std::optional<DenseTensor<Real>> sums_;
   std::optional<Array<Real>> moved_;
-  LabelledShape shape_;
+  kernels::LabelledShape shape_;
 };
 
 // Both inputs where they are multiplied, for as long as that takes.
@@ -107,7 +108,8 @@ class PreparedProduct {
 
 template <class Real>
 void add(const DenseTensor<Real>& from, DenseTensor<Real>& to) {
-  copy_block({{std::ssize(to.local()), 1, 1}}, from.local().data(), to.local().data(), CopyMode::add);
+  copy_block({{std::ssize(to.local()), 1, 1}}, from.local().data(), to.local().data(),
+             kernels::CopyMode::add);
 }
 
 // T = A B, from zero. The inputs are there before T is, and gone when it is returned.
@@ -143,16 +145,16 @@ void contract_whole(DenseTensor<Real>& c, const DenseTensor<Real>& a, const Dens
 struct Slice {
   std::vector<Index> extents;  // of the part that is cut out
   Index offset = 0;
-  std::vector<CopyLoop> loops;  // from the tensor to the part
+  std::vector<kernels::CopyLoop> loops;  // from the tensor to the part
 };
 
 template <class Real>
 Slice slice_of(const DenseTensor<Real>& x, const DenseTensor<Real>& part, std::size_t mode, Index begin) {
   Slice slice;
   const auto share = x.share();
-  const auto strides = column_major_strides(extents_of(share));
+  const auto strides = kernels::column_major_strides(extents_of(share));
   slice.extents = extents_of(part.share());
-  const auto part_strides = column_major_strides(slice.extents);
+  const auto part_strides = kernels::column_major_strides(slice.extents);
   for (std::size_t m = 0; m < strides.size(); ++m)
     slice.loops.push_back({slice.extents[m], strides[m], part_strides[m]});
   slice.offset = begin / share[mode].step * strides[mode];
@@ -203,7 +205,8 @@ class BlockOf {
     if (!part_) return;
     auto slice = slice_of(x, *part_, *mode_, begin_);
     for (auto& loop : slice.loops) std::swap(loop.from_stride, loop.to_stride);
-    copy_block(std::move(slice.loops), part_->local().data(), x.local().data() + slice.offset, CopyMode::add);
+    copy_block(std::move(slice.loops), part_->local().data(), x.local().data() + slice.offset,
+               kernels::CopyMode::add);
   }
 
  private:
@@ -275,4 +278,4 @@ void IndexedResult<Real>::operator+=(const IndexedProduct<Real>& product) const 
 template struct IndexedResult<float>;
 template struct IndexedResult<double>;
 
-}  // namespace polyad
+}  // namespace polyad::dense

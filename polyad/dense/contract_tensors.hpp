@@ -6,7 +6,7 @@
 #include "polyad/dense/choose_contraction.hpp"
 #include "polyad/dense/redistribute.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 // C += A B as the plan says, with its blocks. The tensors are distributed as the plan's problem has them.
 // Collective.
@@ -55,4 +55,4 @@ IndexedInput<Real> indexed(const DenseTensor<Real>& tensor, std::string indices)
   return {tensor, std::move(indices)};
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -5,16 +5,16 @@
 #include "polyad/dense/contraction_plan.hpp"
 #include "polyad/kernels/dense/local_contraction.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 Index largest_part(const RedistributionPlan& plan) {
   return largest_local_size({plan.grid, plan.extents, plan.to});
 }
 
-LabelledShape local_shape(const IndexNames& indices, const RedistributionPlan& plan,
-                          const std::map<std::string, Index>& extents) {
-  LabelledShape shape;
+kernels::LabelledShape local_shape(const IndexNames& indices, const RedistributionPlan& plan,
+                                   const std::map<std::string, Index>& extents) {
+  kernels::LabelledShape shape;
   for (std::size_t m = 0; m < indices.size(); ++m) {
     const Index parts = num_parts(plan.to.modes[m], plan.grid);
     shape.labels.push_back(int(std::distance(extents.begin(), extents.find(indices[m]))));
@@ -23,7 +23,7 @@ LabelledShape local_shape(const IndexNames& indices, const RedistributionPlan& p
   return shape;
 }
 
-std::vector<int> modes_of(const std::vector<int>& labels, const LabelledShape& shape) {
+std::vector<int> modes_of(const std::vector<int>& labels, const kernels::LabelledShape& shape) {
   std::vector<int> modes;
   for (const int label : labels)
     modes.push_back(int(std::ranges::find(shape.labels, label) - shape.labels.begin()));
@@ -32,7 +32,7 @@ std::vector<int> modes_of(const std::vector<int>& labels, const LabelledShape& s
 
 // What a process multiplies, at most.
 struct ProductShapes {
-  LabelledShape a, b, c;
+  kernels::LabelledShape a, b, c;
 };
 ProductShapes shapes_of(const ContractionPlan& plan) {
   const auto& problem = plan.problem;
@@ -140,4 +140,4 @@ Index working_elements(const ContractionPlan& plan) {
   return std::max(
       most, (plan.reduce.steps.empty() ? t : largest_part(plan.reduce)) + working_elements(plan.finish));
 }
-}  // namespace polyad
+}  // namespace polyad::dense

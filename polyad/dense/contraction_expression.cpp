@@ -10,7 +10,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/dense/distribution_text.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 [[noreturn]] void fail(std::string_view text, const std::string& why) {
@@ -168,4 +168,4 @@ std::string to_string(const ContractionExpression& expression) {
                      joined(expression.a), expression.name_b, joined(expression.b));
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace polyad {
+namespace polyad::dense {
 
 using IndexNames = std::vector<std::string>;
 
@@ -37,4 +37,4 @@ IndexNames other_indices(const IndexNames& indices, const IndexNames& others);
 // The indices that are summed over: in both inputs, or in one of them only.
 IndexNames contracted_indices(const ContractionExpression& expression);
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -7,7 +7,7 @@
 
 #include "polyad/base/error.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 // The distribution of every index during the local product: what the derivation looks for.
@@ -209,4 +209,4 @@ ContractionPlan derive_contraction(const ContractionProblem& problem, Stationary
   return plan;
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

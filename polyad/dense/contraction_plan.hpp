@@ -8,7 +8,7 @@
 #include "polyad/dense/contraction_expression.hpp"
 #include "polyad/dense/redistribution.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 // Which tensor is not moved: the large one, where the others are small.
 enum class Stationary { a, b, c };
@@ -89,4 +89,4 @@ Index working_elements(const ContractionPlan& plan);
 // The derivation, template after template as in the note, and the algorithm with the cost of every step.
 std::string explain(const ContractionPlan& plan, const DenseMachine& machine = {});
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 // A term with the versions of its inputs that it starts from.
@@ -68,4 +68,4 @@ void ContractionTerms<Real>::add(const IndexedResult<Real>& c, const IndexedProd
 template class ContractionTerms<float>;
 template class ContractionTerms<double>;
 
-}  // namespace polyad
+}  // namespace polyad::dense

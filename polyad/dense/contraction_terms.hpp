@@ -5,7 +5,7 @@
 
 #include "polyad/dense/contract_tensors.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 // Sums of contractions as chemistry writes them, term after term. What an input was moved to for one term is
 // kept, and each term starts from the copies that make it cheapest: a tensor that stands in several terms is
@@ -34,4 +34,4 @@ class ContractionTerms {
   DenseTally tally_;
 };
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -5,7 +5,7 @@
 
 #include "polyad/base/types.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 // The indices first, first + step, ..., `count` of them: what a process holds of a mode that is dealt out
 // round-robin.
@@ -39,4 +39,4 @@ constexpr CyclicRange intersection(const CyclicRange& a, const CyclicRange& b) {
   return {first, step, first <= last ? (last - first) / step + 1 : 0};
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -9,7 +9,7 @@
 
 #include "polyad/base/error.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 DenseLayout make_layout(const GridShape& grid, std::vector<Index> extents, TensorDistribution distribution) {
   check_valid(distribution, grid);
@@ -61,4 +61,4 @@ Index largest_local_size(const DenseLayout& layout) {
   return size;
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -4,7 +4,7 @@
 
 #include "polyad/dense/tensor_distribution.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 // Which elements of a dense tensor every process of a grid holds: a value that needs no processes.
 struct DenseLayout {
@@ -30,4 +30,4 @@ Index local_size(const DenseLayout& layout, int rank);
 // No process holds more.
 Index largest_local_size(const DenseLayout& layout);
 
-}  // namespace polyad
+}  // namespace polyad::dense

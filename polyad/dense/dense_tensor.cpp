@@ -6,7 +6,7 @@
 
 #include "polyad/base/error.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 template <class Real>
 DenseTensor<Real>::DenseTensor(ProcessGrid grid, std::vector<Index> extents, TensorDistribution distribution)
@@ -28,4 +28,4 @@ DenseTensor<Real>::DenseTensor(ProcessGrid grid, std::vector<Index> extents, Ten
 template class DenseTensor<float>;
 template class DenseTensor<double>;
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -7,7 +7,7 @@
 #include "polyad/base/array.hpp"
 #include "polyad/dense/dense_layout.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 inline constexpr int max_dense_order = 12;
 
@@ -69,4 +69,4 @@ void fill(DenseTensor<Real>& x, Fn fn) {
   });
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -10,7 +10,7 @@
 
 #include "polyad/base/error.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 bool is_letter(char c) {
@@ -205,4 +205,4 @@ NamedDistribution parse_distribution(std::string_view text) {
   return named;
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

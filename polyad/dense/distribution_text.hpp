@@ -7,7 +7,7 @@
 
 #include "polyad/dense/tensor_distribution.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 // A distribution as it is written: A[a,c,i,k](<0>,<1>,<2>,<3>). An alignment stands behind its mode, as in
 // <0,2>+4; then, where they are, " at 1=0" for a hyperplane and " sum 1,3" for sums that are still to be
@@ -32,4 +32,4 @@ NamedDistribution parse_distribution(std::string_view text);
 // belong to it.
 std::vector<std::string> split_indices(std::string_view text);
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -9,7 +9,7 @@
 #include "polyad/dense/contraction_plan.hpp"
 #include "polyad/dense/distribution_text.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 enum Stage { given, stationary, alike, the_rest, result, sums };
@@ -265,4 +265,4 @@ std::string explain(const ContractionPlan& plan, const DenseMachine& machine) {
                             moved.messages, predicted_seconds(plan, machine));
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -1,6 +1,6 @@
 #include "polyad/dense/local_block.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 LocalBlock common_block(const std::vector<CyclicRange>& share, std::span<const Index> strides,
                         const std::vector<CyclicRange>& other) {
@@ -15,11 +15,11 @@ LocalBlock common_block(const std::vector<CyclicRange>& share, std::span<const I
 }
 
 LocalBlock common_block(const std::vector<CyclicRange>& share, const std::vector<CyclicRange>& other) {
-  return common_block(share, column_major_strides(extents_of(share)), other);
+  return common_block(share, kernels::column_major_strides(extents_of(share)), other);
 }
 
 LocalBlock packed_block(const LocalBlock& block) {
-  return {0, block.extents, column_major_strides(block.extents)};
+  return {0, block.extents, kernels::column_major_strides(block.extents)};
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -6,7 +6,7 @@
 #include "polyad/dense/dense_layout.hpp"
 #include "polyad/kernels/dense/block_copy.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 // A part of the elements of an array: where they lie in it.
 struct LocalBlock {
@@ -30,10 +30,10 @@ LocalBlock packed_block(const LocalBlock& block);
 template <class Real>
 void copy(const LocalBlock& from_block, const Real* from, const LocalBlock& to_block, Real* to) {
   if (from_block.size() == 0) return;
-  std::vector<CopyLoop> loops;
+  std::vector<kernels::CopyLoop> loops;
   for (std::size_t m = 0; m < from_block.extents.size(); ++m)
     loops.push_back({from_block.extents[m], from_block.strides[m], to_block.strides[m]});
   copy_block(std::move(loops), from + from_block.offset, to + to_block.offset);
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -5,7 +5,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/dense/redistribution_search.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 // About what the second search takes for each pair of distributions, and how many distributions are so few
@@ -90,4 +90,4 @@ RedistributionPlan plan_redistribution(const GridShape& grid, const std::vector<
   return plan;
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

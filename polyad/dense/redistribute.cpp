@@ -9,7 +9,7 @@
 #include "polyad/dense/distribution_text.hpp"
 #include "polyad/dense/local_block.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 // An array whose size is on the books while it lives.
@@ -255,4 +255,4 @@ DenseTensor<Real> redistribute(const DenseTensor<Real>& x, const TensorDistribut
 template DenseTensor<float> redistribute(const DenseTensor<float>&, const TensorDistribution&);
 template DenseTensor<double> redistribute(const DenseTensor<double>&, const TensorDistribution&);
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -5,7 +5,7 @@
 #include "polyad/dense/dense_tensor.hpp"
 #include "polyad/dense/redistribution.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 // What an execution really did, on this process: to be compared with what was planned.
 struct DenseTally {
@@ -34,4 +34,4 @@ Array<Real> redistribute_reordered(const DenseTensor<Real>& x, const Redistribut
 template <class Real>
 DenseTensor<Real> redistribute(const DenseTensor<Real>& x, const TensorDistribution& to);
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -8,7 +8,7 @@
 
 #include "polyad/dense/distribution_text.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 // Pairwise: p - 1 messages, every word once. Logarithmic: half of all words in each of log p messages.
@@ -196,4 +196,4 @@ TensorDistribution without_trivial_modes(const TensorDistribution& distribution,
   return result;
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -6,7 +6,7 @@
 
 #include "polyad/dense/dense_layout.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 // What can happen to a distribution in one collective on the processes along some grid modes H (section 4 of
 // the note; permutations and hyperplanes made explicit).
@@ -92,4 +92,4 @@ std::string describe(const RedistributionPlan& plan);
 // The distribution without the grid modes of one process, which mean nothing.
 TensorDistribution without_trivial_modes(const TensorDistribution& distribution, const GridShape& grid);
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -5,7 +5,7 @@
 
 #include "polyad/dense/redistribution_search.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 bool contains(const std::vector<int>& list, int h) {
@@ -241,4 +241,4 @@ void RedistributionSearch::try_cut(const TensorDistribution& state, const std::v
   try_placements(Move::all_to_all, cut, state, rest);
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

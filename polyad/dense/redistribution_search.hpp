@@ -10,7 +10,7 @@
 
 #include "polyad/dense/redistribution.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 // Dijkstra's search over distributions, twice. A distribution has very many neighbours, so the first search
 // tries only moves that seem to lead to the target: grid modes that leave the end of a mode go where the
@@ -72,4 +72,4 @@ class RedistributionSearch {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open_;
 };
 
-}  // namespace polyad
+}  // namespace polyad::dense

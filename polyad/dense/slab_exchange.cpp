@@ -10,7 +10,7 @@
 #include "polyad/dense/local_block.hpp"
 #include "polyad/dense/redistribute.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 constexpr Index slab_elements = Index(1) << 20;  // of a process in a round
@@ -212,4 +212,4 @@ void collect_slabs(const DenseTensor<Real>& x, FileOrder order, const WriteSlab<
 template void collect_slabs(const DenseTensor<float>&, FileOrder, const WriteSlab<float>&);
 template void collect_slabs(const DenseTensor<double>&, FileOrder, const WriteSlab<double>&);
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -5,7 +5,7 @@
 
 #include "polyad/dense/dense_tensor.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 // In which order the elements of a tensor stand in a file.
 enum class FileOrder { first_mode_fastest, last_mode_fastest };
@@ -26,4 +26,4 @@ void distribute_slabs(DenseTensor<Real>& x, FileOrder order, const ReadSlab<Real
 template <class Real>
 void collect_slabs(const DenseTensor<Real>& x, FileOrder order, const WriteSlab<Real>& write);
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -8,7 +8,7 @@
 
 #include "polyad/base/error.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 // What a grid mode is used for, each once.
@@ -123,4 +123,4 @@ std::optional<ModeDistribution> elemental_distribution(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace polyad
+}  // namespace polyad::dense

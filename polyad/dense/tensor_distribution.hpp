@@ -10,7 +10,7 @@
 #include "polyad/comm/process_grid.hpp"
 #include "polyad/dense/cyclic_range.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 
 // How the indices of a tensor mode are dealt out over a grid d_0 x ... x d_{g-1} (Schatz, FLAME Working Note
 // 72, Definition 7): with the grid modes <h_0, h_1, ...>, index j lives where
@@ -61,4 +61,4 @@ TensorDistribution canonical_distribution(int order, int grid_order);
 // Elemental's names for the distributions of a mode over a two-mode grid: *, MC, MR, VC and VR.
 std::optional<ModeDistribution> elemental_distribution(std::string_view name);
 
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -5,7 +5,7 @@
 
 #include "polyad/hypergraph/shuffled.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -136,4 +136,4 @@ std::vector<int> block_parts(const Hypergraph& h, const PartLimits& limits) {
   return parts;
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

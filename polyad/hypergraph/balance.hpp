@@ -6,7 +6,7 @@
 
 #include "polyad/hypergraph/hypergraph.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 // The most that each part may weigh: [constraint][part].
 using PartLimits = std::vector<std::vector<Index>>;
@@ -55,4 +55,4 @@ std::vector<int> random_parts(const Hypergraph& h, const PartLimits& limits, std
 // part is empty.
 std::vector<int> block_parts(const Hypergraph& h, const PartLimits& limits);
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

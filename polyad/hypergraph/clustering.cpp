@@ -7,7 +7,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/hypergraph/shuffled.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -199,4 +199,4 @@ Clustering cluster_vertices(const Hypergraph& h, const ClusteringOptions& option
   return agglomeration.result();
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

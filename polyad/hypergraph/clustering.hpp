@@ -6,7 +6,7 @@
 
 #include "polyad/hypergraph/hypergraph.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 // Which cluster every vertex is in; clusters are numbered by their first vertex.
 struct Clustering {
@@ -28,4 +28,4 @@ Clustering cluster_vertices(const Hypergraph& h, const ClusteringOptions& option
 // Clusters become vertices; nets inside one disappear, equal nets become one with the sum of their weights.
 Hypergraph contract(const Hypergraph& h, const Clustering& clustering);
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -6,7 +6,7 @@
 #include "polyad/base/radix_sort.hpp"
 #include "polyad/hypergraph/clustering.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -89,4 +89,4 @@ Hypergraph contract(const Hypergraph& h, const Clustering& clustering) {
   return {clustering.num_clusters, std::move(pins), std::move(kept_weights), cluster_weights(h, clustering)};
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -7,7 +7,7 @@
 
 #include "polyad/base/error.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 void check_outside(const std::string& name, const Hypergraph& h, const PartitionOptions& options) {
   if (options.objective.kind != Objective::Kind::connectivity)
@@ -22,4 +22,4 @@ void check_outside(const std::string& name, const Hypergraph& h, const Partition
   assert(options.starts.empty() && options.older.empty() && options.shares.empty());
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

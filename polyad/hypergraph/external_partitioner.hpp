@@ -2,7 +2,7 @@
 
 #include "polyad/hypergraph/partitioner.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 // Partitioners of others, where the build found their libraries. Their parts are taken as they are, unmended.
 // Starts, older partitions, shares, efforts and time limits are not for them.
@@ -27,4 +27,4 @@ PartitionResult partition_by_mt_kahypar(const Hypergraph& h, const PartitionOpti
 // or Error{resource} for more.
 void check_outside(const std::string& name, const Hypergraph& h, const PartitionOptions& options);
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -5,7 +5,7 @@
 
 #include "polyad/hypergraph/shuffled.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -148,4 +148,4 @@ std::vector<int> grow_parts(const Hypergraph& h, const PartLimits& limits, std::
   return Growth(h, limits, seed).run();
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

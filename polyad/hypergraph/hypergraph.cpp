@@ -6,7 +6,7 @@
 
 #include "polyad/base/error.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 void check_countable(Index count, const std::string& things) {
   if (count > max_local_index)
@@ -50,4 +50,4 @@ Index largest_weight(const Hypergraph& h, int constraint) {
   return largest;
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

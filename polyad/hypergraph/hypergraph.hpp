@@ -7,7 +7,7 @@
 #include "polyad/base/array.hpp"
 #include "polyad/base/types.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 // Lists of numbers, one list after the other: list i is items[begin[i]], ..., items[begin[i + 1] - 1].
 struct NumberLists {
@@ -68,4 +68,4 @@ class Hypergraph {
 Index total_weight(const Hypergraph& h, int constraint);
 Index largest_weight(const Hypergraph& h, int constraint);
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -5,7 +5,7 @@
 
 #include "polyad/base/parallel.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -101,4 +101,4 @@ double Objective::of(const PartitionMetrics& metrics) const {
   return kind == Kind::connectivity ? double(metrics.connectivity) : metrics.lambda_power;
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

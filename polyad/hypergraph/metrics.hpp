@@ -5,7 +5,7 @@
 
 #include "polyad/hypergraph/hypergraph.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 // What a partition of the vertices costs. Lambda of a net is the number of parts that hold pins of it.
 struct PartitionMetrics {
@@ -35,4 +35,4 @@ struct Objective {
   double of(const PartitionMetrics& metrics) const;
 };
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

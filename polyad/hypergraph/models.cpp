@@ -9,7 +9,7 @@
 #include "polyad/tensor/compact.hpp"
 #include "polyad/tensor/sort.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -181,4 +181,4 @@ SliceModel row_model(const SparseTensor<double>& x, int mode) {
   return {Hypergraph(cells.extent(mode), std::move(pins), {}, {std::move(weights)}), std::move(slices)};
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -5,7 +5,7 @@
 #include "polyad/hypergraph/hypergraph.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 // The hypergraphs whose partitions distribute a tensor (ALGORITHMS, section 2). Slices without nonzeros have
 // neither net nor vertex.
@@ -35,4 +35,4 @@ SliceModel coarse_model(const SparseTensor<double>& x, SliceWeights weights);
 // the rows. `slices` are those of the vertices, then those of the nets.
 SliceModel row_model(const SparseTensor<double>& x, int mode = 0);
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -2,7 +2,7 @@
 #include "polyad/hypergraph/external_partitioner.hpp"
 
 // For builds that have no Mt-KaHyPar.
-namespace polyad {
+namespace polyad::hypergraph {
 
 bool has_mt_kahypar() {
   return false;
@@ -12,4 +12,4 @@ PartitionResult partition_by_mt_kahypar(const Hypergraph& /*h*/, const Partition
   throw Error(Errc::bad_option, no_mt_kahypar);
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

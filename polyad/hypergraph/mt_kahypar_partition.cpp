@@ -10,7 +10,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/hypergraph/external_partitioner.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 namespace {
 
 // What went wrong in a call, in its words.
@@ -119,4 +119,4 @@ PartitionResult partition_by_mt_kahypar(const Hypergraph& h, const PartitionOpti
   return {std::move(parts), std::move(metrics), false};
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -71,4 +71,4 @@ std::vector<int> Hierarchy::coarsened(std::span<const int> parts) const {
   return candidate;
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -7,7 +7,7 @@
 #include "polyad/hypergraph/balance.hpp"
 #include "polyad/hypergraph/clustering.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 // A hypergraph under ever coarser views of it.
 class Hierarchy {
@@ -36,4 +36,4 @@ class Hierarchy {
   std::vector<Level> coarser_;
 };
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -16,7 +16,7 @@
 #include "polyad/hypergraph/recursive_bisection.hpp"
 #include "polyad/hypergraph/tilings.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -260,4 +260,4 @@ TensorPartition partition_tensor(const SparseTensor<double>& x, const TensorPart
   return partition_slices(row_model(x, mode), extents.subspan(std::size_t(mode), 1), options);
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -6,7 +6,7 @@
 #include "polyad/hypergraph/models.hpp"
 #include "polyad/hypergraph/partitioner.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 // What is partitioned: nonzeros; slices of all modes; rows of a matrix, or its columns.
 enum class PartitionModel { fine, coarse, row, column };
@@ -55,4 +55,4 @@ TensorPartition measured_partition(const SparseTensor<double>& x, const TensorPa
 // Any hypergraph, by any method; consecutive vertices are a start.
 PartitionResult partition_by(const Hypergraph& h, PartitionMethod method, PartitionOptions options);
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -12,7 +12,7 @@
 #include "polyad/hypergraph/previous_partition.hpp"
 #include "polyad/hypergraph/refine.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -264,4 +264,4 @@ PartitionResult partition_hypergraph(const Hypergraph& h, const PartitionOptions
   return Partitioner(h, options).run();
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

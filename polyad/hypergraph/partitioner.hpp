@@ -8,7 +8,7 @@
 
 #include "polyad/hypergraph/metrics.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 inline constexpr int max_parts = 65535;
 
@@ -42,4 +42,4 @@ struct PartitionResult {
 // multilevel, k-way, with all threads. Deterministic unless it was cut short.
 PartitionResult partition_hypergraph(const Hypergraph& h, const PartitionOptions& options);
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

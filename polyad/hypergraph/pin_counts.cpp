@@ -6,7 +6,7 @@
 
 #include "polyad/base/parallel.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -110,4 +110,4 @@ void PinCounts::set_affinity(const Affinity& affinity) {
   });
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

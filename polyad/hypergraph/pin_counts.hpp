@@ -7,7 +7,7 @@
 
 #include "polyad/hypergraph/hypergraph.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 // How much a net draws a vertex to a part that holds some of its pins already. Exactly: the first pin is
 // all. Smoothed (the probabilistic fan-out of Social Hash Partitioner): every pin counts, each by a factor
@@ -96,4 +96,4 @@ class PinCounts {
   Array<Entry> entries_;            // list after list, each with room for as many parts as the net can have
 };
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

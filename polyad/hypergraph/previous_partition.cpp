@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -83,4 +83,4 @@ std::vector<int> parts_of_grown_modes(std::span<const int> older, std::span<cons
   return parts;
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

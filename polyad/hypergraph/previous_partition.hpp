@@ -5,7 +5,7 @@
 
 #include "polyad/hypergraph/balance.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 // The part of a vertex that an older partition does not know.
 inline constexpr int new_vertex = -1;
@@ -19,4 +19,4 @@ std::vector<int> place_new_vertices(const Hypergraph& h, std::span<const int> ol
 std::vector<int> parts_of_grown_modes(std::span<const int> older, std::span<const Index> older_extents,
                                       std::span<const Index> extents);
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -8,7 +8,7 @@
 #include "polyad/base/timings.hpp"
 #include "polyad/hypergraph/refine.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -133,4 +133,4 @@ PartitionResult bisect_recursively(const Hypergraph& h, const PartitionOptions& 
   return Bisection(h, options).run();
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

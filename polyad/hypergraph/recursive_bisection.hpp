@@ -2,7 +2,7 @@
 
 #include "polyad/hypergraph/partitioner.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 // Halves of halves instead of all parts at once: how seed 004 reduces the sum of lambda^rho. A net that
 // touches lambda parts costs (lambda + 1)^rho - lambda^rho when it is cut once more (2^rho the first time),
@@ -10,4 +10,4 @@ namespace polyad {
 // parts need not be a power of two. Starts, older partitions and shares are not for this method.
 PartitionResult bisect_recursively(const Hypergraph& h, const PartitionOptions& options);
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -11,7 +11,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/hypergraph/shuffled.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -287,4 +287,4 @@ bool Refiner::is_balanced() const {
   return true;
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -7,7 +7,7 @@
 #include "polyad/hypergraph/metrics.hpp"
 #include "polyad/hypergraph/pin_counts.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 // Moves vertices one by one to where they cost less, in rounds: in each the best part of every vertex of a
 // batch is found by all threads, then the moves are made one after the other, each checked again. So the
@@ -83,4 +83,4 @@ class Refiner {
   Array<std::uint32_t> changed_;        // [net]: when it last became such that a vertex may wish for more
 };
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -7,7 +7,7 @@
 #include "polyad/base/random.hpp"
 #include "polyad/base/types.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 // 0, 1, ..., count - 1 in random order.
 inline std::vector<LocalIndex> shuffled(Index count, const Random& random) {
@@ -18,4 +18,4 @@ inline std::vector<LocalIndex> shuffled(Index count, const Random& random) {
   return order;
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

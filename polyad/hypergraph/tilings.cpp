@@ -8,7 +8,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/tensor/sort.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -157,4 +157,4 @@ std::vector<MakeTiling> all_tilings(const SparseTensor<double, LocalIndex>& x, i
   return tilings;
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -7,7 +7,7 @@
 
 #include "polyad/tensor/sparse_tensor.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 // Parts that follow the order of the indices, each with as many nonzeros as the others or one more: what
 // suits tensors over space or time, and what a search from random starts does not find.
@@ -28,4 +28,4 @@ Tiling halving_tiling(const SparseTensor<double, LocalIndex>& x, int num_parts);
 using MakeTiling = std::function<Tiling()>;
 std::vector<MakeTiling> all_tilings(const SparseTensor<double, LocalIndex>& x, int num_parts);
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -2,7 +2,7 @@
 #include "polyad/hypergraph/external_partitioner.hpp"
 
 // For builds that have no Zoltan.
-namespace polyad {
+namespace polyad::hypergraph {
 
 bool has_zoltan() {
   return false;
@@ -12,4 +12,4 @@ PartitionResult partition_by_zoltan(const Hypergraph& /*h*/, const PartitionOpti
   throw Error(Errc::bad_option, no_zoltan);
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -9,7 +9,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/hypergraph/external_partitioner.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 
 namespace {
 
@@ -169,4 +169,4 @@ PartitionResult partition_by_zoltan(const Hypergraph& h, const PartitionOptions&
   return {std::move(parts), std::move(metrics), false};
 }
 
-}  // namespace polyad
+}  // namespace polyad::hypergraph

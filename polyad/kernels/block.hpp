@@ -10,7 +10,7 @@
 
 #include "polyad/base/types.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // What the kernels do to rows of factors, in vectors of the machine that the compiler was told of. GCC's
 // and Clang's vector types are the same on x86-64 and ARM64.
@@ -278,4 +278,4 @@ void with_width(Index n, Fn fn) {
   return fn(std::integral_constant<int, 0>{});
 }
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -35,23 +35,25 @@ double TensorShape::num_nodes(ModeSet modes) const {
 }
 
 double AlsCost::row_lines() const {
-  return lines_of_row(options_.num_components, options_.value_bytes);
+  return kernels::lines_of_row(options_.num_components, options_.value_bytes);
 }
 
 double AlsCost::gather(int mode) const {
   const double bytes = double(shape_.rows[mode] * options_.num_components * options_.value_bytes);
-  return row_lines() * line_nanoseconds(bytes);
+  return row_lines() * kernels::line_nanoseconds(bytes);
 }
 
 double AlsCost::update(int mode) const {
-  return double(shape_.rows[mode]) * solve_nanoseconds(options_.num_components, options_.value_bytes);
+  return double(shape_.rows[mode]) *
+         kernels::solve_nanoseconds(options_.num_components, options_.value_bytes);
 }
 
 // A pass that sums up to the root: a row per node of every level below it.
 double AlsCost::root(std::span<const int> tree) const {
-  double nanoseconds = per_streamed_byte * double(tree_bytes(tree));
+  double nanoseconds = kernels::per_streamed_byte * double(tree_bytes(tree));
   for (std::size_t level = 1; level < tree.size(); ++level)
-    nanoseconds += shape_.num_nodes(set_of(tree.first(level + 1))) * (gather(tree[level]) + per_node);
+    nanoseconds +=
+        shape_.num_nodes(set_of(tree.first(level + 1))) * (gather(tree[level]) + kernels::per_node);
   return nanoseconds;
 }
 
@@ -60,7 +62,8 @@ double AlsCost::scatter(std::span<const int> tree, int mode) const {
   double nanoseconds = root(tree);
   const auto level = std::size_t(std::ranges::find(tree, mode) - tree.begin());
   nanoseconds += shape_.num_nodes(set_of(tree.first(level + 1))) * gather(mode) * (update_share - 1);
-  nanoseconds += double(shape_.rows[mode]) * options_.threads * row_lines() * 2 * line_nanoseconds(0);
+  nanoseconds +=
+      double(shape_.rows[mode]) * options_.threads * row_lines() * 2 * kernels::line_nanoseconds(0);
   return nanoseconds + update(mode);
 }
 
@@ -68,9 +71,10 @@ double AlsCost::scatter(std::span<const int> tree, int mode) const {
 double AlsCost::root_and_next(std::span<const int> tree) const {
   const double complete = complete_share(tree[0]);
   const double nodes = shape_.num_nodes(set_of(tree.first(2)));
-  const double added = nodes * (gather(tree[1]) * update_share + row_lines() * 2 * line_nanoseconds(0));
+  const double added =
+      nodes * (gather(tree[1]) * update_share + row_lines() * 2 * kernels::line_nanoseconds(0));
   const double summed =
-      double(shape_.rows[tree[1]]) * options_.threads * row_lines() * 2 * line_nanoseconds(0);
+      double(shape_.rows[tree[1]]) * options_.threads * row_lines() * 2 * kernels::line_nanoseconds(0);
   return root(tree) + update(tree[0]) + complete * (added + summed + update(tree[1])) +
          (1 - complete) * scatter(tree, tree[1]);
 }
@@ -104,7 +108,7 @@ double AlsCost::coo_seconds() const {
   double nanoseconds = 0;
   for (int mode = 0; mode < shape_.order(); ++mode) {
     nanoseconds += update(mode);
-    double per_nonzero = per_node + 4 * shape_.order() + row_lines() * line_nanoseconds(0);
+    double per_nonzero = kernels::per_node + 4 * shape_.order() + row_lines() * kernels::line_nanoseconds(0);
     for (int k = 0; k < shape_.order(); ++k)
       if (k != mode) per_nonzero += 1.5 * gather(k);  // nothing is prefetched
     nanoseconds += per_nonzero * double(shape_.num_nonzeros);
@@ -119,9 +123,9 @@ double AlsCost::hicoo_seconds() const {
   double nanoseconds = 0;
   for (int mode = 0; mode < shape_.order(); ++mode) {
     nanoseconds += update(mode) + shape_.num_blocks * 10 * shape_.order();
-    double per_nonzero = per_node + update_share * row_lines() * line_nanoseconds(0);
+    double per_nonzero = kernels::per_node + update_share * row_lines() * kernels::line_nanoseconds(0);
     for (int k = 0; k < shape_.order(); ++k)
-      if (k != mode) per_nonzero += row_lines() * line_nanoseconds(0) + 1.5 * fetched * gather(k);
+      if (k != mode) per_nonzero += row_lines() * kernels::line_nanoseconds(0) + 1.5 * fetched * gather(k);
     nanoseconds += per_nonzero * double(shape_.num_nonzeros);
   }
   return nanoseconds * 1e-9 / options_.threads;

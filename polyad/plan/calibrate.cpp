@@ -50,7 +50,7 @@ double measure_gather(const Comm& comm, double table_bytes) {
   for (int m = 0; m < 2; ++m) factors.emplace_back(tensor.extent(m), num_components);
   const auto local = build_format(tensor, Format::csf, {{0, 1}});
   Matrix<double> out(tensor.extent(0), num_components);
-  const double seconds = measure(comm, [&] { mttkrp<double>(local, factors, 0, out); });
+  const double seconds = measure(comm, [&] { kernels::mttkrp<double>(local, factors, 0, out); });
   return seconds / double(tensor.num_nonzeros() * num_components);
 }
 
@@ -59,7 +59,7 @@ double measure_row(const Comm& comm) {
   constexpr Index num_rows = 200000;
   const Matrix<double> m(num_rows, num_components);
   Matrix<double> factor(num_rows, num_components);
-  RowSystem system;
+  kernels::RowSystem system;
   system.inverse = Matrix<double>(num_components, num_components);
   const double seconds = measure(comm, [&] { update_rows(m, system, factor, {0, num_rows}); });
   return seconds / double(num_rows * num_components * num_components);
@@ -72,8 +72,8 @@ double measure_flop(const Comm& comm) {
   Array<double> c(std::size_t(extent * extent), 0.0);
   const std::vector<Index> extents{extent, extent};
   const double seconds = measure(comm, [&] {
-    contract<double>({c.data(), {extents, {0, 1}}}, {a.data(), {extents, {0, 2}}},
-                     {b.data(), {extents, {2, 1}}});
+    kernels::contract<double>({c.data(), {extents, {0, 1}}}, {a.data(), {extents, {0, 2}}},
+                              {b.data(), {extents, {2, 1}}});
   });
   return seconds * num_threads() / (2.0 * extent * extent * extent);
 }

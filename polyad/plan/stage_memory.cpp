@@ -28,12 +28,12 @@ Index sort_bytes(Index num_all, Index num_largest, int order) {
 
 Index factor_bytes(std::span<const Index> rows, Index num_components, Index value_bytes) {
   const Index all = std::accumulate(rows.begin(), rows.end(), Index(0));
-  return all * padded_components(num_components) * value_bytes;
+  return all * kernels::padded_components(num_components) * value_bytes;
 }
 
 Index finish_bytes(std::span<const Index> rows, Index num_components, Index value_bytes) {
   const Index all = std::accumulate(rows.begin(), rows.end(), Index(0));
-  const bool is_padded = padded_components(num_components) != num_components;
+  const bool is_padded = kernels::padded_components(num_components) != num_components;
   const Index copied = is_padded ? std::ranges::max(rows) * num_components : 0;
   constexpr Index text_bytes = 16;  // of a number
   const Index at_once = std::min(all, rows_at_once(num_components)) * num_components;

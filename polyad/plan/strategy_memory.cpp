@@ -59,16 +59,17 @@ MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_componen
   for (const auto& parts : loads) {
     TensorShape shape{rows, most(parts, &PartLoad::nonzeros), {}, 0};
     shape.num_blocks = double(shape.num_nonzeros);
-    costs.emplace_back(
-        shape, CostOptions{padded_components(num_components), run.value_bytes, run.threads, complete});
+    costs.emplace_back(shape, CostOptions{kernels::padded_components(num_components), run.value_bytes,
+                                          run.threads, complete});
   }
   const auto mode_order = natural_mode_order(int(loads.size()));
   auto formats = scheme == Scheme::coarse ? list_coarse_formats(costs, mode_order)
                                           : list_formats(costs.front(), mode_order);
-  const Index numbers =
-      num_vectors * std::accumulate(rows.begin(), rows.end(), Index(0)) * padded_components(num_components);
+  const Index numbers = num_vectors * std::accumulate(rows.begin(), rows.end(), Index(0)) *
+                        kernels::padded_components(num_components);
   // With vectors, as of CP-OPT, all modes are under way at once.
-  const auto under_way = rows_under_way(loads, scheme, num_components != padded_components(num_components));
+  const auto under_way =
+      rows_under_way(loads, scheme, num_components != kernels::padded_components(num_components));
   const Index max_under_way = num_vectors > 0 ? std::accumulate(under_way.begin(), under_way.end(), Index(0))
                                               : std::ranges::max(under_way);
   const Index finish = finish_bytes(rows, num_components, run.value_bytes);

@@ -6,7 +6,7 @@
 
 #include "polyad/base/parallel.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 // The strongest few of each column, kept sorted. Points are offered by ascending index: of equals the
@@ -126,4 +126,4 @@ ColumnFindings scan_columns(const KruskalRows<Real>& model, int mode, Index num_
 template ColumnFindings scan_columns(const KruskalRows<float>&, int, Index);
 template ColumnFindings scan_columns(const KruskalRows<double>&, int, Index);
 
-}  // namespace polyad
+}  // namespace polyad::report

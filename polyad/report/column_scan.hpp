@@ -6,7 +6,7 @@
 #include "polyad/base/matrix.hpp"
 #include "polyad/report/component_summary.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // What a pass over the rows of a factor finds in each of its columns.
 struct ColumnFindings {
@@ -18,4 +18,4 @@ struct ColumnFindings {
 template <class Real>
 ColumnFindings scan_columns(const KruskalRows<Real>& model, int mode, Index num_strongest);
 
-}  // namespace polyad
+}  // namespace polyad::report

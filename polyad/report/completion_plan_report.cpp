@@ -7,7 +7,7 @@
 #include "polyad/report/plan_report.hpp"
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 // What `complete` is to be told, besides the ratings.
@@ -110,4 +110,4 @@ std::string completion_plan_text(const CompletionPlanRun& run) {
          recommended_text(run);
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

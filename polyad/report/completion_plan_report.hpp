@@ -5,7 +5,7 @@
 
 #include "polyad/plan/plan_completion.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // What a run of `polyad plan --for complete` was and what it found.
 struct CompletionPlanRun {
@@ -27,4 +27,4 @@ nlohmann::ordered_json completion_plan_json(const CompletionPlanRun& run);
 // A table for each number of processes, and what is recommended.
 std::string completion_plan_text(const CompletionPlanRun& run);
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -10,7 +10,7 @@
 #include "polyad/report/html/page_parts.hpp"
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 std::string stop_text(CompletionStop stop) {
@@ -269,4 +269,4 @@ template CompletionRun describe_completion(const DistRatings<float>&, RatingSide
 template CompletionRun describe_completion(const DistRatings<double>&, RatingSide, const CompletionOptions&,
                                            const CompletionResult<double>&, const MachineModel&);
 
-}  // namespace polyad
+}  // namespace polyad::report

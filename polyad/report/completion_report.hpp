@@ -9,7 +9,7 @@
 #include "polyad/distributed/ratings/distribute_ratings.hpp"
 #include "polyad/tensor/ratings/ranking_metrics.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // What a run of `polyad complete` was and what it took, apart from the model itself.
 struct CompletionRun {
@@ -73,4 +73,4 @@ std::string completion_text(const CompletionRun& run);
 // One line while it runs.
 std::string epoch_text(const EpochRecord& record);
 
-}  // namespace polyad
+}  // namespace polyad::report

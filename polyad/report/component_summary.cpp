@@ -10,7 +10,7 @@
 #include "polyad/report/congruence.hpp"
 #include "polyad/report/label_order.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 using Kind = SummarisedMode::Kind;
@@ -94,4 +94,4 @@ std::vector<std::string> congruence_warnings(const ComponentSummary& summary) {
   return warnings;
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

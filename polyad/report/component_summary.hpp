@@ -8,7 +8,7 @@
 #include "polyad/tensor/kruskal_rows.hpp"
 #include "polyad/tensor/labels.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // A component as a person reads it: what is strong in it, mode by mode.
 struct StrongEntry {
@@ -89,4 +89,4 @@ ComponentSummary summarise_components(const KruskalRows<Real>& model, std::span<
 // A sentence for each congruent pair, up to a handful: "components 2 and 5 nearly cancel each other ...".
 std::vector<std::string> congruence_warnings(const ComponentSummary& summary);
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -8,7 +8,7 @@
 
 #include "polyad/report/printable_text.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 constexpr int indent = 2, gap = 3, min_label_cells = 10, max_label_cells = 40;
@@ -153,4 +153,4 @@ std::string components_text(const ComponentSummary& summary, int width, Index ma
   return text;
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -4,11 +4,11 @@
 
 #include "polyad/report/component_summary.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // The strongest entries of the components for a terminal of so many cells a line: a table per component
 // with a column per mode. What is left out is said.
 std::string components_text(const ComponentSummary& summary, int width = 100, Index max_components = 10,
                             Index max_entries = 5);
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -6,7 +6,7 @@
 
 #include "polyad/base/parallel.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 constexpr Index max_compared_components = 1000;  // pairs grow with the square
@@ -73,4 +73,4 @@ std::vector<CongruentPair> find_congruent(const KruskalRows<Real>& model) {
 template std::vector<CongruentPair> find_congruent(const KruskalRows<float>&);
 template std::vector<CongruentPair> find_congruent(const KruskalRows<double>&);
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -4,10 +4,10 @@
 
 #include "polyad/report/component_summary.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // Pairs of components beyond congruence_limit, the closest first.
 template <class Real>
 std::vector<CongruentPair> find_congruent(const KruskalRows<Real>& model);
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -11,7 +11,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 bool is_opt(const CpdRun& run) {
@@ -304,4 +304,4 @@ std::string cpd_text(const CpdRun& run, std::span<const FormatOption> options) {
 template CpdRun describe_run(const PreparedTensor<float>&, const CpRunOptions&, const CpResult<float>&);
 template CpdRun describe_run(const PreparedTensor<double>&, const CpRunOptions&, const CpResult<double>&);
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -10,7 +10,7 @@
 #include "polyad/plan/choose_distribution.hpp"
 #include "polyad/tensor/labels.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // What a run of `polyad cpd` was and what it took, apart from the model itself.
 struct CpdRun {
@@ -76,4 +76,4 @@ std::vector<std::pair<std::string, double>> phase_seconds(const CpdRun& run);
 // What was done, in a few lines: format and why, iterations, fit, times, memory.
 std::string cpd_text(const CpdRun& run, std::span<const FormatOption> options);
 
-}  // namespace polyad
+}  // namespace polyad::report

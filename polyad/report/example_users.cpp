@@ -6,7 +6,7 @@
 
 #include "polyad/algo/recommend.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 constexpr Index num_users = 3, num_items = 5;
@@ -56,4 +56,4 @@ template std::vector<ExampleUser> example_users(const RatingModel<float>&, Spars
 template std::vector<ExampleUser> example_users(const RatingModel<double>&, SparseTensor<double>,
                                                 std::span<const ModeLabels>);
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -8,7 +8,7 @@
 #include "polyad/tensor/ratings/rating_model.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 struct NamedRating {
   std::string item;
@@ -28,4 +28,4 @@ template <class Real>
 std::vector<ExampleUser> example_users(const RatingModel<Real>& model, SparseTensor<double> train,
                                        std::span<const ModeLabels> labels);
 
-}  // namespace polyad
+}  // namespace polyad::report

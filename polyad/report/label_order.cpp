@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 // Whether every label has a place, and each place is beyond the one before.
@@ -103,4 +103,4 @@ bool are_ordered(std::span<const std::string> labels) {
   return are_moments(labels) || are_names_in_order(labels, months) || are_names_in_order(labels, weekdays);
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

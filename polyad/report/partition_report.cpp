@@ -7,7 +7,7 @@
 
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 namespace {
 
@@ -28,13 +28,13 @@ std::string lambda_text(std::span<const Index> nets_by_lambda) {
 
 }  // namespace
 
-std::string to_string(Effort effort) {
+std::string to_string(hypergraph::Effort effort) {
   switch (effort) {
-    case Effort::fast:
+    case hypergraph::Effort::fast:
       return "fast";
-    case Effort::normal:
+    case hypergraph::Effort::normal:
       return "default";
-    case Effort::best:
+    case hypergraph::Effort::best:
       break;
   }
   return "best";
@@ -46,7 +46,8 @@ nlohmann::ordered_json partition_json(const PartitionRun& run) {
   json["parts"] = run.options.num_parts;
   json["model"] = run.model;
   json["method"] = to_string(run.method);
-  json["metric"] = run.options.objective.kind == Objective::Kind::connectivity ? "connectivity" : "lambda2";
+  json["metric"] =
+      run.options.objective.kind == hypergraph::Objective::Kind::connectivity ? "connectivity" : "lambda2";
   json["vertices"] = run.partition.num_vertices;
   json["nets"] = run.partition.num_nets;
   json["pins"] = run.partition.num_pins;
@@ -89,4 +90,4 @@ std::string partition_text(const PartitionRun& run) {
   return text + fmt::format("\npartitioned in {:.2f} s", run.partition_seconds);
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -5,14 +5,14 @@
 
 #include "polyad/hypergraph/partition_tensor.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // What a run of `polyad partition` was and what it took.
 struct PartitionRun {
   std::string model;  // fine, coarse, row, or hypergraph for one that was read
-  PartitionMethod method = PartitionMethod::hypergraph;
-  PartitionOptions options;
-  TensorPartition partition;  // its parts are not told
+  hypergraph::PartitionMethod method = hypergraph::PartitionMethod::hypergraph;
+  hypergraph::PartitionOptions options;
+  hypergraph::TensorPartition partition;  // its parts are not told
   bool was_cached = false;
   int threads = 1;
   double load_seconds = 0, partition_seconds = 0;
@@ -23,6 +23,6 @@ struct PartitionRun {
 nlohmann::ordered_json partition_json(const PartitionRun& run);
 std::string partition_text(const PartitionRun& run);
 
-std::string to_string(Effort effort);
+std::string to_string(hypergraph::Effort effort);
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -10,7 +10,7 @@
 #include "polyad/report/html/page_parts.hpp"
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 constexpr std::size_t num_fastest_shown = 3;
@@ -234,4 +234,4 @@ std::string plan_text(const PlanRun& run) {
   return text;
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

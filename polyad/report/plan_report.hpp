@@ -6,7 +6,7 @@
 
 #include "polyad/plan/plan_strategies.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // What a run of `polyad plan` was and what it found.
 struct PlanRun {
@@ -42,4 +42,4 @@ nlohmann::ordered_json plan_json(const PlanRun& run);
 // The same for people: a table for each number of processes, the modes of what is recommended, and why.
 std::string plan_text(const PlanRun& run);
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -7,7 +7,7 @@
 #include "polyad/report/printable_text.hpp"
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -101,4 +101,4 @@ std::string prediction_text(const PredictionRun& run, std::span<const ModeLabels
   return text + "\n" + error_text(summary) + largest_text(summary, labels);
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

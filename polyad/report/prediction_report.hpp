@@ -7,7 +7,7 @@
 #include "polyad/algo/predict.hpp"
 #include "polyad/tensor/labels.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // What `polyad predict` did, apart from the table itself.
 struct PredictionRun {
@@ -23,4 +23,4 @@ nlohmann::ordered_json prediction_json(const PredictionRun& run, std::span<const
 // The same for people: a few lines and the largest residuals.
 std::string prediction_text(const PredictionRun& run, std::span<const ModeLabels> labels);
 
-}  // namespace polyad
+}  // namespace polyad::report

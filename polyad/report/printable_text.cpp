@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 struct Range {
@@ -117,4 +117,4 @@ std::string NumberColumn::text(double value) const {
   return decimals_ < 0 ? fmt::format("{:.2e}", value) : fmt::format("{:.{}f}", value, decimals_);
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

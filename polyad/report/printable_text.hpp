@@ -5,7 +5,7 @@
 
 #include "polyad/base/printable.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // How many cells of a terminal printable text takes: none for combining marks, two for wide characters.
 int num_cells(std::string_view text);
@@ -26,4 +26,4 @@ class NumberColumn {
   int decimals_;  // -1: as an exponent
 };
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -7,7 +7,7 @@
 
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 // null where there is none.
@@ -121,4 +121,4 @@ std::string rank_text(const RankRun& run) {
   return text;
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

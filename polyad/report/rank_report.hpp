@@ -5,7 +5,7 @@
 
 #include "polyad/algo/component_sweep.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // What a run of `polyad rank` was and what it took.
 struct RankRun {
@@ -25,4 +25,4 @@ std::string rank_table_head();
 std::string rank_table_line(const CountEvidence& evidence);
 std::string rank_text(const RankRun& run);
 
-}  // namespace polyad
+}  // namespace polyad::report

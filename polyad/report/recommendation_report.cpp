@@ -9,7 +9,7 @@
 #include "polyad/report/printable_text.hpp"
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -105,4 +105,4 @@ std::string recommendation_text(const RecommendationRun& run, std::span<const Mo
   return text;
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -9,7 +9,7 @@
 #include "polyad/tensor/labels.hpp"
 #include "polyad/tensor/ratings/scored_item.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // What is recommended to one user. Without an index it is one that the model has not seen.
 struct UserRecommendations {
@@ -44,4 +44,4 @@ nlohmann::ordered_json recommendation_json(const RecommendationRun& run, std::sp
 // The same for people: a table per user or item.
 std::string recommendation_text(const RecommendationRun& run, std::span<const ModeLabels> labels);
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -6,7 +6,7 @@
 
 #include "polyad/base/progress.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 double mean_count(const SliceSummary& mode) {
@@ -103,4 +103,4 @@ std::string statistics_text(const TensorStatistics& statistics, std::span<const 
   return text;
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

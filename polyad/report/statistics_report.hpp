@@ -7,7 +7,7 @@
 #include "polyad/distributed/tensor_statistics.hpp"
 #include "polyad/tensor/labels.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // The keys of `polyad stats --json`; docs/json.md names them all.
 nlohmann::ordered_json statistics_json(const TensorStatistics& statistics,
@@ -23,4 +23,4 @@ std::string counted(Index number, const std::string& noun);
 std::string counted_were(Index number, const std::string& noun);
 std::string dims_text(std::span<const Index> dims);  // "30x24x659x1086"
 
-}  // namespace polyad
+}  // namespace polyad::report

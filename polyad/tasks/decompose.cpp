@@ -115,10 +115,10 @@ class ModelState final : public CpModel::State {
     formats = x_.options;
   }
 
-  const ComponentSummary& summarise(Index num_strongest) override {
+  const report::ComponentSummary& summarise(Index num_strongest) override {
     if (summary_.num_strongest == num_strongest) return summary_.value;
     serve([&](const KruskalRows<Real>& rows) {
-      summary_.value = summarise_components(rows, labels, num_strongest);
+      summary_.value = report::summarise_components(rows, labels, num_strongest);
       note_memory();
     });
     summary_.num_strongest = num_strongest;
@@ -166,7 +166,7 @@ class ModelState final : public CpModel::State {
   RowStream<Real> rows_;
   struct {
     Index num_strongest = -1;  // that it was made for
-    ComponentSummary value;
+    report::ComponentSummary value;
   } summary_;
 };
 
@@ -202,10 +202,10 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   prepared.timings.add("distribute", decide_seconds);
   if (prepared.num_duplicates > 0)
     context.warn((x.path.empty() ? "" : x.path + ": ") +
-                 counted_were(prepared.num_duplicates, "duplicate coordinate") + " added up");
+                 report::counted_were(prepared.num_duplicates, "duplicate coordinate") + " added up");
 
   auto result = iterate_with_progress(context, prepared, options, asked_for.observer);
-  auto run = describe_run(prepared, options, result);
+  auto run = report::describe_run(prepared, options, result);
   if (comm.size() > 1) describe_distribution(run, chosen, prepared.loads, machine.model);
   run.machine = machine.source;
   run.load_seconds = x.load_seconds;

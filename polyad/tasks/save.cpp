@@ -15,9 +15,9 @@
 namespace polyad {
 namespace {
 
-CpdPageContents page_contents(const CpModel::State& model, const ComponentSummary& summary) {
+report::CpdPageContents page_contents(const CpModel::State& model, const report::ComponentSummary& summary) {
   const auto& run = model.run;
-  CpdPageContents page;
+  report::CpdPageContents page;
   page.title = std::filesystem::path(model.input).filename().string();
   page.input = model.input;
   page.num_nonzeros = run.num_nonzeros;
@@ -26,12 +26,12 @@ CpdPageContents page_contents(const CpModel::State& model, const ComponentSummar
   page.precision = run.precision;
   page.format = run.chosen.name;
   page.plan = describe(run.chosen.plan);
-  page.method = method_text(run.options.method);
-  page.round = round_text(run.options.method);
+  page.method = report::method_text(run.options.method);
+  page.round = report::round_text(run.options.method);
   if (run.options.method == Method::als) page.mode_order = run.chosen.plan.mode_order;
   page.fit_trajectory = run.fit_trajectory;
   page.model_iteration = run.model_iteration;
-  page.stop_reason = stop_text(run.stop);
+  page.stop_reason = report::stop_text(run.stop);
   page.threads = run.threads;
   page.processes = run.processes;
   page.phase_seconds = phase_seconds(run);
@@ -39,7 +39,7 @@ CpdPageContents page_contents(const CpModel::State& model, const ComponentSummar
   page.predicted_memory_bytes = run.chosen.peak_bytes();
   page.summary = summary;
   if (run.num_duplicates > 0)
-    page.warnings.push_back(counted_were(run.num_duplicates, "duplicate coordinate") + " added up");
+    page.warnings.push_back(report::counted_were(run.num_duplicates, "duplicate coordinate") + " added up");
   if (const auto fall = fall_text(run); !fall.empty()) page.warnings.push_back(fall);
   page.version = "polyad " POLYAD_VERSION;
   return page;
@@ -64,9 +64,9 @@ void check_output(const Context& context, const Tensor& x, Index rank, const std
     // A model has a row for every index, also for those without nonzeros.
     const auto& extents = x.tensor.extents();
     const double bytes = io::predicted_bytes(path, format, extents, num_nonzeros, rank);
-    tasks::require_space(
-        path, bytes,
-        fmt::format("with a row for every index of {} the model would take about", dims_text(extents)));
+    tasks::require_space(path, bytes,
+                         fmt::format("with a row for every index of {} the model would take about",
+                                     report::dims_text(extents)));
   });
 }
 

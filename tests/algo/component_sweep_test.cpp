@@ -161,7 +161,7 @@ TEST(HeldOutFit, says_the_fit_to_what_it_saw) {
   for (Index z = 0; z < x.num_nonzeros(); ++z) {
     if (std::ranges::binary_search(held_out.nonzeros, z)) continue;
     const double value = x.values()[z],
-                 difference = value - ref::entry<double>(fit.model, test::coordinates(x, z));
+                 difference = value - kernels::ref::entry<double>(fit.model, test::coordinates(x, z));
     squares += value * value;
     rest += difference * difference;
   }

@@ -95,16 +95,16 @@ std::vector<double> textbook_fits(const SparseTensor<double>& x, const CpRunOpti
     factors.emplace_back(tensor.extent(m), n);
     for (Index row = 0; row < tensor.extent(m); ++row)
       for (Index r = 0; r < n; ++r)
-        factors[m](row, r) = start_value(options.als.seed, m, compacted.rows[m][row], r);
-    grams.push_back(gram(factors[m], factors[m].num_rows()));
+        factors[m](row, r) = kernels::start_value(options.als.seed, m, compacted.rows[m][row], r);
+    grams.push_back(kernels::gram(factors[m], factors[m].num_rows()));
   }
   const double norm = squared_norm<double>(tensor.values());
   std::vector<double> fits;
   for (int iteration = 0; iteration < options.als.max_iterations; ++iteration) {
     double inner = 0, model_norm = 0;
     for (const int m : options.mode_order) {
-      const auto mk = ref::mttkrp<double>(tensor, factors, m);
-      const auto inverse = pseudo_inverse(hadamard_except(grams, m));
+      const auto mk = kernels::ref::mttkrp<double>(tensor, factors, m);
+      const auto inverse = kernels::pseudo_inverse(kernels::hadamard_except(grams, m));
       auto& a = factors[m];
       std::ranges::fill(a.flat(), 0.0);
       inner = 0;
@@ -113,13 +113,13 @@ std::vector<double> textbook_fits(const SparseTensor<double>& x, const CpRunOpti
           for (Index k = 0; k < n; ++k) a(row, r) += mk(row, k) * inverse(k, r);
           inner += mk(row, r) * a(row, r);
         }
-      grams[m] = gram(a, a.num_rows());
-      model_norm = sum_of_entries(hadamard_except(grams, -1));
+      grams[m] = kernels::gram(a, a.num_rows());
+      model_norm = kernels::sum_of_entries(kernels::hadamard_except(grams, -1));
       for (Index r = 0; r < n; ++r) {
         const double length = std::sqrt(grams[m](r, r));
         for (Index row = 0; row < a.num_rows(); ++row) a(row, r) = length > 0 ? a(row, r) / length : 0;
       }
-      grams[m] = gram(a, a.num_rows());
+      grams[m] = kernels::gram(a, a.num_rows());
     }
     fits.push_back(1 - std::sqrt(std::max(0.0, norm - 2 * inner + model_norm) / norm));
   }
@@ -335,7 +335,7 @@ TEST(CpAls, stays_at_a_model_that_has_converged) {
         cp_als<double>(prepared.tensor, prepared.chosen.plan, options_for(3, 3).als, {}, &converged.model);
 
     EXPECT_NEAR(again.fit_trajectory.front(), converged.fit(), 1e-12);
-    EXPECT_NEAR(factor_match_score(again.model, converged.model), 1, 1e-9);
+    EXPECT_NEAR(kernels::factor_match_score(again.model, converged.model), 1, 1e-9);
     for (std::size_t r = 0; r < 3; ++r)
       EXPECT_NEAR(again.model.weights[r] / converged.model.weights[r], 1, 1e-6);
   }

@@ -47,7 +47,7 @@ double plain_objective(const DenseTensor& x, const Kruskal<double>& model) {
   double sum = 0;
   std::size_t cell = 0;
   test::for_each_cell(x.extents, [&](const std::vector<Index>& at) {
-    sum += squared(x.values[cell++] / x.norm - ref::entry<double>(model, at)) / 2;
+    sum += squared(x.values[cell++] / x.norm - kernels::ref::entry<double>(model, at)) / 2;
   });
   return sum;
 }
@@ -69,12 +69,13 @@ const std::vector<std::vector<Index>> small_shapes{{7, 5}, {6, 1}, {6, 5, 4}, {5
 
 double squared_norm_of(const std::vector<Index>& extents, const Kruskal<double>& model) {
   double sum = 0;
-  test::for_each_cell(extents, [&](const auto& at) { sum += squared(ref::entry<double>(model, at)); });
+  test::for_each_cell(extents,
+                      [&](const auto& at) { sum += squared(kernels::ref::entry<double>(model, at)); });
   return sum;
 }
 
 // To be nowhere in particular: the start may be a minimum.
-void disturb(const FactorVector<double>& factors, Index num_components, Index num_cols) {
+void disturb(const kernels::FactorVector<double>& factors, Index num_components, Index num_cols) {
   for (std::size_t m = 0; m < factors.size(); ++m)
     for (Index k = 0; k < std::ssize(factors[m]); ++k)
       if (k % num_cols < num_components) factors[m][k] += 0.3 * Random(m, 1).normal(std::uint64_t(k));
@@ -171,7 +172,7 @@ TEST(CpOpt, finds_what_was_planted_in_dense_tensors_also_with_too_many_component
       const auto truth = test::random_model(dims, 3, 1000 * seed);
       const auto result = decompose(test::dense_tensor(dims, truth), options_for(n, 2000, 1e-9, seed));
       fitted += result.fit() > 0.999 ? 1 : 0;
-      matched += factor_match_score(result.model, truth) > (n == 3 ? 0.99 : 0.95) ? 1 : 0;
+      matched += kernels::factor_match_score(result.model, truth) > (n == 3 ? 0.99 : 0.95) ? 1 : 0;
     }
     EXPECT_GE(fitted, n == 3 ? 7 : 8) << n;
     EXPECT_GE(matched, n == 3 ? 7 : 4) << n;

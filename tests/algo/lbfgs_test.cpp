@@ -50,7 +50,7 @@ struct Stored {
       matrices.emplace_back(half, 1);
       std::copy_n(entries.begin() + m * half, half, matrices.back().flat().begin());
     }
-    view = first_rows_of<double>(matrices, std::vector<Index>{half, half});
+    view = kernels::first_rows_of<double>(matrices, std::vector<Index>{half, half});
   }
   Vector entries() const {
     Vector result;
@@ -58,7 +58,7 @@ struct Stored {
     return result;
   }
   std::vector<Matrix<double>> matrices;
-  FactorVector<double> view;
+  kernels::FactorVector<double> view;
 };
 
 // A walk with steps at random over a bowl, whose curvature differs from entry to entry.

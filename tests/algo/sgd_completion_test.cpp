@@ -79,7 +79,7 @@ template <class Real>
 Array<LocalRating<Real>> serial_order(const DistRatings<Real>& x) {
   Array<LocalRating<Real>> all;
   for (const auto& ratings : x.sub_epochs) {
-    auto own = arrange_ratings(ratings, std::ssize(x.users), std::ssize(x.items)).ratings;
+    auto own = kernels::arrange_ratings(ratings, std::ssize(x.users), std::ssize(x.items)).ratings;
     for (auto& rating : own) {
       rating.user = LocalIndex(x.users[rating.user]);
       rating.item = LocalIndex(x.items[rating.item]);
@@ -92,7 +92,7 @@ Array<LocalRating<Real>> serial_order(const DistRatings<Real>& x) {
 
 // One block: so in this order.
 template <class Real>
-RatingBlocks<Real> in_order(Array<LocalRating<Real>> ratings) {
+kernels::RatingBlocks<Real> in_order(Array<LocalRating<Real>> ratings) {
   const Index count = std::ssize(ratings);
   return {1, std::move(ratings), {0, count}};
 }
@@ -104,8 +104,8 @@ RatingRows<Real> global_start(const Case& c, RatingSide side, Index num_rows,
   std::vector<Index> all(static_cast<std::size_t>(num_rows));
   std::iota(all.begin(), all.end(), Index(0));
   const bool is_adaptive = c.options.step.kind == StepSchedule::Kind::adagrad;
-  auto rows = start_rows<Real>({c.options.num_factors, c.options.has_biases, is_adaptive, c.options.seed},
-                               side, all, num_rows);
+  auto rows = kernels::start_rows<Real>(
+      {c.options.num_factors, c.options.has_biases, is_adaptive, c.options.seed}, side, all, num_rows);
   std::vector<bool> is_rated(all.size(), false);
   for (const auto& rating : ratings) is_rated[side == RatingSide::user ? rating.user : rating.item] = true;
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -121,7 +121,8 @@ RatingPulls<Real> global_pulls(const Case& c, const std::array<Index, 2>& extent
     ++of_users[rating.user];
     ++of_items[rating.item];
   }
-  return {row_pulls<Real>(c.options.shrinkage, of_users), row_pulls<Real>(c.options.shrinkage, of_items)};
+  return {kernels::row_pulls<Real>(c.options.shrinkage, of_users),
+          kernels::row_pulls<Real>(c.options.shrinkage, of_items)};
 }
 
 // Bit for bit what the model of a serial replay is.

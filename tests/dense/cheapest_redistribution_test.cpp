@@ -11,7 +11,7 @@
 #include "polyad/dense/redistribution.hpp"
 #include "tests/support/random_distribution.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 using Visit = std::function<void(const TensorDistribution&)>;
@@ -205,4 +205,4 @@ TEST(CheapestRedistribution, is_found_on_grids_of_three_modes) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::dense

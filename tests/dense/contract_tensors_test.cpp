@@ -12,10 +12,10 @@
 #include "tests/support/naive_contraction.hpp"
 #include "tests/support/random_distribution.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
-IndexNames names(const LabelledShape& shape) {
+IndexNames names(const kernels::LabelledShape& shape) {
   IndexNames result;
   for (const int label : shape.labels) result.emplace_back(1, char('a' + label));
   return result;
@@ -138,7 +138,7 @@ TEST(ContractTensors, any_distributions_may_be_given) {
 // Large enough that the product wants another order, which moved inputs then have.
 TEST(ContractTensors, moved_inputs_lie_as_the_product_wants_them) {
   const auto world = Comm::world();
-  const LabelledShape a{{12, 9, 11, 10}, {0, 2, 3, 5}}, b{{13, 9, 8, 10}, {1, 2, 4, 5}},
+  const kernels::LabelledShape a{{12, 9, 11, 10}, {0, 2, 3, 5}}, b{{13, 9, 8, 10}, {1, 2, 4, 5}},
       c{{12, 13, 8, 11}, {0, 1, 4, 3}};
   const Case test(3, {a, b, c});
   Index num_reordered = 0;
@@ -162,7 +162,7 @@ TEST(ContractTensors, blocks_give_the_same_result_under_a_limit) {
   test::Contraction shapes;
   const std::map<std::string, Index> extents{{"a", 7}, {"b", 6}, {"c", 9}, {"i", 5}, {"j", 4}, {"k", 8}};
   const auto shape_of = [&](const IndexNames& indices) {
-    LabelledShape shape;
+    kernels::LabelledShape shape;
     for (const auto& index : indices) {
       shape.labels.push_back(index[0] - 'a');
       shape.extents.push_back(extents.at(index));
@@ -281,4 +281,4 @@ TEST(ContractTensors, repeated_runs_have_the_same_bits) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::dense

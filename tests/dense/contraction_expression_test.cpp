@@ -6,7 +6,7 @@
 
 #include "polyad/base/error.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 std::string round_trip(const std::string& text) {
@@ -100,4 +100,4 @@ TEST(ContractionExpression, nonsense_gets_a_sentence) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::dense

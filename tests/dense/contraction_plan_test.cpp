@@ -10,7 +10,7 @@
 #include "polyad/dense/distribution_text.hpp"
 #include "tests/support/naive_contraction.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 ContractionProblem problem(const std::string& expression, const std::vector<int>& grid, Index extent) {
@@ -184,7 +184,7 @@ TEST(ContractionPlan, every_random_contraction_has_every_derivation) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const auto shapes = test::random_contraction(seed, 5, 9);
     ContractionExpression expression;
-    const auto names = [](const LabelledShape& shape) {
+    const auto names = [](const kernels::LabelledShape& shape) {
       IndexNames result;
       for (const int label : shape.labels) result.emplace_back(1, char('a' + label));
       return result;
@@ -205,4 +205,4 @@ TEST(ContractionPlan, every_random_contraction_has_every_derivation) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::dense

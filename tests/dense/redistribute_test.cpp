@@ -8,7 +8,7 @@
 #include "polyad/dense/distribution_text.hpp"
 #include "tests/support/random_distribution.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 // A number that tells the place, exact in both precisions.
@@ -178,4 +178,4 @@ TEST(Redistribute, a_tensor_must_be_as_the_plan_begins) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -12,7 +12,7 @@
 #include "polyad/dense/distribution_text.hpp"
 #include "tests/support/random_distribution.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 TensorDistribution distribution(const std::string& text) {
@@ -191,4 +191,4 @@ TEST(Redistribution, large_grids_are_planned_on_one_process) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::dense

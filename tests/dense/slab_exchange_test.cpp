@@ -8,7 +8,7 @@
 #include "polyad/dense/distribution_text.hpp"
 #include "tests/support/random_distribution.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 // Where an element stands in a file.
@@ -77,4 +77,4 @@ TEST(SlabExchange, what_goes_wrong_on_one_process_is_thrown_on_all) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::dense

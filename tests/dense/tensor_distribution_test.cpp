@@ -13,7 +13,7 @@
 #include "polyad/dense/distribution_text.hpp"
 #include "tests/support/random_distribution.hpp"
 
-namespace polyad {
+namespace polyad::dense {
 namespace {
 
 TensorDistribution distribution(const std::string& text) {
@@ -228,4 +228,4 @@ TEST(DenseTensor, orders_from_0_to_12_in_both_precisions) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::dense

@@ -12,7 +12,7 @@
 #include "polyad/hypergraph/metrics.hpp"
 #include "tests/support/random_hypergraph.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 namespace {
 
 using test::Weights;
@@ -128,4 +128,4 @@ TEST(Clustering, stays_inside_parts_and_does_not_depend_on_threads) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::hypergraph

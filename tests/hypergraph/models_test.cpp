@@ -11,7 +11,7 @@
 #include "tests/support/random_hypergraph.hpp"
 #include "tests/support/random_tensor.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 namespace {
 
 using Pins = std::vector<std::vector<LocalIndex>>;
@@ -162,4 +162,4 @@ TEST(Tilings, are_even_and_follow_the_indices) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -14,7 +14,7 @@
 #include "tests/support/random_hypergraph.hpp"
 #include "tests/support/random_tensor.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 namespace {
 
 using test::Weights;
@@ -225,4 +225,4 @@ TEST(RecursiveBisection, gives_any_number_of_balanced_parts) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -6,7 +6,7 @@
 
 #include "tests/support/random_hypergraph.hpp"
 
-namespace polyad {
+namespace polyad::hypergraph {
 namespace {
 
 using test::Weights;
@@ -105,4 +105,4 @@ TEST(PinCounts, follow_moves) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::hypergraph

@@ -7,7 +7,7 @@
 
 #include "polyad/base/random.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 struct Problem {
@@ -79,4 +79,4 @@ TEST(BlockCopy, a_loop_without_steps_copies_nothing) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -10,7 +10,7 @@
 #include "tests/support/decomposed.hpp"
 #include "tests/support/dense_planted.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 using test::dense_tensor;
@@ -146,4 +146,4 @@ TEST(CoreConsistency, is_absent_where_the_core_would_be_too_large) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -8,7 +8,7 @@
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/generated.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 using test::FactorProblem;
@@ -249,4 +249,4 @@ TEST(UpdateRows, from_parts_and_from_a_matrix_are_the_same) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 TEST(Distances, are_absolute_and_relative) {
@@ -41,4 +41,4 @@ TEST(MoveTowards, takes_every_entry_of_many) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -6,7 +6,7 @@
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/generated.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 const std::vector<std::vector<Index>> row_counts{{0, 1}, {1, 1, 1}, {5, 0, 700}, {3, 200, 1, 9}};
@@ -118,4 +118,4 @@ TEST(GradientRows, are_as_defined) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -7,7 +7,7 @@
 
 #include "tests/support/random_ratings.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 using test::Biases;
@@ -118,4 +118,4 @@ TEST(FoldIn, no_ratings_are_a_user_of_zeros) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -8,7 +8,7 @@
 #include "polyad/kernels/analysis/residual_sums.hpp"
 #include "tests/support/dense_planted.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 // A random model and coordinates in it.
@@ -147,4 +147,4 @@ TEST(ResidualSums, find_what_is_no_number) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::kernels

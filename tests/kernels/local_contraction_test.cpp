@@ -8,7 +8,7 @@
 
 #include "tests/support/naive_contraction.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 template <class Real>
@@ -123,4 +123,4 @@ TEST(LocalContraction, scalars_vectors_and_extents_of_one_and_none) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -5,7 +5,7 @@
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/generated.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 using test::FactorProblem;
@@ -62,4 +62,4 @@ TEST(Mttkrp, does_not_depend_on_the_number_of_threads_but_for_rounding) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -7,7 +7,7 @@
 
 #include "tests/support/factor_problem.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 Matrix<double> times(const Matrix<double>& a, const Matrix<double>& b) {
@@ -133,4 +133,4 @@ TEST(HadamardExcept, leaves_one_mode_out) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -10,7 +10,7 @@
 #include "polyad/kernels/ratings/top_items.hpp"
 #include "tests/support/random_ratings.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 using test::Biases;
@@ -136,4 +136,4 @@ TEST(RankingMetrics, nothing_relevant_is_no_user_and_wrong_shapes_are_refused) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -13,7 +13,7 @@
 #include "tests/support/generated.hpp"
 #include "tests/support/random_ratings.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 template <class Real>
@@ -250,4 +250,4 @@ TEST(RatingStart, notices_rows_that_are_no_numbers) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -11,7 +11,7 @@
 #include "polyad/base/parallel.hpp"
 #include "tests/support/random_ratings.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 using test::Biases;
@@ -181,4 +181,4 @@ TEST(SimilarItems, scale_does_not_matter_and_equals_come_by_item) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::kernels

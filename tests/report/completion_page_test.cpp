@@ -10,7 +10,7 @@
 #include "polyad/report/html/completion_plots.hpp"
 #include "tests/support/page_faults.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 using test::count_of, test::fault_of;
@@ -273,7 +273,7 @@ TEST(ExampleUsers, are_those_with_most_ratings_and_get_what_is_predicted_best) {
     std::vector<std::pair<double, Index>> predicted;
     for (Index i = 0; i + 1 < num_items; ++i)  // the last has no rating
       if (!std::ranges::binary_search(rated.items_of(user), i))
-        predicted.emplace_back(ref::predicted_rating(model, user, i), i);
+        predicted.emplace_back(kernels::ref::predicted_rating(model, user, i), i);
     std::ranges::sort(predicted, std::greater{});
     ASSERT_EQ(one.recommended.size(), std::min<std::size_t>(5, predicted.size()));
     for (std::size_t i = 0; i < one.recommended.size(); ++i) {
@@ -301,4 +301,4 @@ TEST(ExampleUsers, are_fewer_where_few_have_ratings) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::report

@@ -5,7 +5,7 @@
 #include "tests/support/page_faults.hpp"
 #include "tests/support/random_ratings.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 // Both sides, each at random in two ways.
@@ -91,4 +91,4 @@ TEST(PlanCompletion, by_items_is_by_users_of_the_transpose) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::report

@@ -10,7 +10,7 @@
 #include "polyad/report/label_order.hpp"
 #include "polyad/report/printable_text.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 using Kind = SummarisedMode::Kind;
@@ -276,4 +276,4 @@ TEST(ComponentsText, is_a_table_with_a_column_per_mode) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::report

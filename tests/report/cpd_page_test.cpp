@@ -10,7 +10,7 @@
 #include "polyad/report/html/plots.hpp"
 #include "tests/support/page_faults.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 using test::count_of, test::fault_of;
@@ -155,4 +155,4 @@ TEST(Plots, points_stay_within_their_box) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::report

@@ -6,7 +6,7 @@
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/page_faults.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 PlanRun some_run(std::vector<int> process_counts, Index max_bytes = 0) {
@@ -106,4 +106,4 @@ TEST(ProcessesPlot, leaves_out_what_has_no_place) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::report

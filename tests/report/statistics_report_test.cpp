@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 TensorStatistics example() {
@@ -46,4 +46,4 @@ TEST(StatisticsReport, numbers_are_easy_to_read) {
 }
 
 }  // namespace
-}  // namespace polyad
+}  // namespace polyad::report

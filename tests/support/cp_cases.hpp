@@ -26,7 +26,7 @@ inline double plain_fit(const SparseTensor<double>& x, const Kruskal<double>& mo
     double value = 0;
     if (z < sorted.num_nonzeros() && coordinates(sorted, z) == at) value = sorted.values()[z++];
     norm += value * value;
-    const double difference = value - ref::entry<double>(model, at);
+    const double difference = value - kernels::ref::entry<double>(model, at);
     rest += difference * difference;
     more = false;
     for (int m = x.order() - 1; m >= 0 && !more; --m) {
@@ -50,7 +50,7 @@ void expect_recovery(const std::vector<Index>& dims, CpRunOptions options, int n
     inspect(result);
     if (result.fit() <= best_fit) continue;
     best_fit = result.fit();
-    score = factor_match_score(result.model, planted.truth);
+    score = kernels::factor_match_score(result.model, planted.truth);
   }
 
   EXPECT_GT(score, 0.99) << "order " << dims.size();
@@ -94,7 +94,7 @@ inline void expect_sensible(const DegenerateTensors& x, const CpRunOptions& opti
   EXPECT_EQ(zeros.model.weights, std::vector<double>(std::size_t(options.als.num_components), 0.0));
   EXPECT_EQ(decompose(x.empty, options).fit(), 1);
   EXPECT_NEAR(one.fit(), 1, 1e-6) << options.format << options.als.num_components;
-  EXPECT_NEAR(ref::entry<double>(one.model, std::vector<Index>{7, 8, 9}), -2.5, 1e-6);
+  EXPECT_NEAR(kernels::ref::entry<double>(one.model, std::vector<Index>{7, 8, 9}), -2.5, 1e-6);
   EXPECT_NEAR(decompose(x.single, options).fit(), 1, 1e-6);
   EXPECT_NEAR(decompose(x.equal, options).fit(), 1, 1e-6);
 }

@@ -39,7 +39,7 @@ inline SparseTensor<double> dense_tensor(const std::vector<Index>& extents, cons
   SparseTensor<double> x(extents);
   double squares = 0;
   for_each_cell(extents, [&](const std::vector<Index>& at) {
-    x.append(at, ref::entry<double>(model, at));
+    x.append(at, kernels::ref::entry<double>(model, at));
     squares += x.values().back() * x.values().back();
   });
   const double deviation = noise * std::sqrt(squares / double(x.num_nonzeros()));

@@ -11,7 +11,7 @@ namespace polyad::test {
 
 // A whole array, first mode fastest, by its definition.
 struct WholeArray {
-  LabelledShape shape;
+  kernels::LabelledShape shape;
   std::vector<double> elements;
 
   double& at(const std::map<int, Index>& index) {
@@ -24,7 +24,7 @@ struct WholeArray {
   }
 };
 
-inline WholeArray whole_array(LabelledShape shape, std::uint64_t seed, std::uint64_t stream) {
+inline WholeArray whole_array(kernels::LabelledShape shape, std::uint64_t seed, std::uint64_t stream) {
   Index size = 1;
   for (const Index extent : shape.extents) size *= extent;
   WholeArray result{std::move(shape), std::vector<double>(std::size_t(size))};
@@ -53,7 +53,7 @@ inline void naive_contract(WholeArray& c, WholeArray& a, WholeArray& b) {
 }
 
 struct Contraction {
-  LabelledShape a, b, c;
+  kernels::LabelledShape a, b, c;
 };
 
 // Labels that A, B and C have, in any order: free ones, contracted, batch, and in one input only.
@@ -66,7 +66,7 @@ inline Contraction random_contraction(std::uint64_t seed, std::size_t max_modes,
   const std::vector<Group> likely{free_a,     free_a, free_b, free_b, contracted,
                                   contracted, batch,  only_a, only_b};
   Contraction result;
-  const auto put = [&](LabelledShape& shape, int label, Index extent) {
+  const auto put = [&](kernels::LabelledShape& shape, int label, Index extent) {
     const auto place = std::ptrdiff_t(below(shape.labels.size() + 1));
     shape.labels.insert(shape.labels.begin() + place, label);
     shape.extents.insert(shape.extents.begin() + place, extent);

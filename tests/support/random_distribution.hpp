@@ -12,8 +12,8 @@ enum class Places { anywhere, whole_grid };
 
 // A valid distribution: grid modes in any order on any mode, some of them unused, some modes with an
 // alignment, and now and then a tensor on a hyperplane.
-inline TensorDistribution random_distribution(const GridShape& grid, int order, std::uint64_t seed,
-                                              Places places = Places::anywhere) {
+inline dense::TensorDistribution random_distribution(const GridShape& grid, int order, std::uint64_t seed,
+                                                     Places places = Places::anywhere) {
   const Random random(seed, 77);
   std::uint64_t draw = 0;
   const auto below = [&](std::uint64_t bound) { return int(random.below(bound, draw++)); };
@@ -22,7 +22,7 @@ inline TensorDistribution random_distribution(const GridShape& grid, int order, 
     grid_modes[h] = h;
     std::swap(grid_modes[h], grid_modes[below(std::uint64_t(h) + 1)]);
   }
-  TensorDistribution result{std::vector<ModeDistribution>(std::size_t(order)), {}, {}};
+  dense::TensorDistribution result{std::vector<dense::ModeDistribution>(std::size_t(order)), {}, {}};
   for (const int h : grid_modes) {
     const int task = below(10);
     if (task == 0 && places == Places::anywhere)

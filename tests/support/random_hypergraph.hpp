@@ -13,11 +13,11 @@ namespace polyad::test {
 enum class Weights { equal, random };
 
 // Nets of all sizes from none to all vertices, small ones more often.
-inline Hypergraph random_hypergraph(Index num_vertices, Index num_nets, std::uint64_t seed,
-                                    Weights weights = Weights::equal, int num_constraints = 1) {
+inline hypergraph::Hypergraph random_hypergraph(Index num_vertices, Index num_nets, std::uint64_t seed,
+                                                Weights weights = Weights::equal, int num_constraints = 1) {
   const Random random(seed, 1);
   std::uint64_t draw = 0;
-  NumberLists pins;
+  hypergraph::NumberLists pins;
   Array<Index> net_weights;
   for (Index net = 0; net < num_nets; ++net) {
     const double u = random.uniform(draw++);

@@ -46,7 +46,7 @@ TEST(GeneratePlanted, equals_its_truth_at_every_coordinate) {
     std::vector<Index> at(dims.size(), 0);
     Index z = 0;
     do {
-      const double expected = ref::entry<double>(truth, at);
+      const double expected = kernels::ref::entry<double>(truth, at);
       const bool present = z < x.num_nonzeros() && coordinates(x, z) == at;
       if (present) {
         EXPECT_NEAR(x.values()[z], expected, 1e-14);

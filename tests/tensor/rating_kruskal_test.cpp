@@ -21,8 +21,8 @@ void expect_predictions(double tolerance) {
       EXPECT_EQ(k.num_components(), shape.factors + (biases == Biases::with ? 2 : 0));
       for (Index user = 0; user < shape.users; ++user)
         for (Index item = 0; item < shape.items; ++item)
-          ASSERT_NEAR(ref::entry<Real>(k, std::vector<Index>{user, item}),
-                      ref::predicted_rating(model, user, item), tolerance);
+          ASSERT_NEAR(kernels::ref::entry<Real>(k, std::vector<Index>{user, item}),
+                      kernels::ref::predicted_rating(model, user, item), tolerance);
     }
 }
 

@@ -20,9 +20,9 @@ class HypergraphReader {
  public:
   explicit HypergraphReader(const std::filesystem::path& path) : path_(path), file_(path), lines_(file_) {}
 
-  Hypergraph read() {
+  hypergraph::Hypergraph read() {
     read_head();
-    NumberLists pins;
+    hypergraph::NumberLists pins;
     Array<Index> net_weights;
     for (Index net = 0; net < num_nets_; ++net) {
       const auto numbers = next_line(fmt::format("net {} of {}", net + 1, num_nets_));
@@ -97,7 +97,7 @@ class HypergraphReader {
     return numbers[0];
   }
 
-  void append_net(std::span<const Index> vertices, NumberLists& pins) const {
+  void append_net(std::span<const Index> vertices, hypergraph::NumberLists& pins) const {
     for (const Index v : vertices) {
       if (v < 1 || v > num_vertices_)
         fail(fmt::format("vertex {} does not exist: expected 1 to {}", v, num_vertices_));
@@ -117,11 +117,11 @@ class HypergraphReader {
 
 }  // namespace
 
-Hypergraph read_hypergraph(const std::filesystem::path& path) {
+hypergraph::Hypergraph read_hypergraph(const std::filesystem::path& path) {
   return HypergraphReader(path).read();
 }
 
-void write_hypergraph(const std::filesystem::path& path, const Hypergraph& h, Existing existing) {
+void write_hypergraph(const std::filesystem::path& path, const hypergraph::Hypergraph& h, Existing existing) {
   if (h.num_constraints() > 1)
     throw Error(Errc::bad_option, fmt::format("{}: vertices have {} weights here, but one in an .hgr file",
                                               path.string(), h.num_constraints()));

@@ -12,10 +12,10 @@ namespace polyad::io {
 // its weight; 10: vertices have weights; 11: both. Lines that begin with % are comments.
 
 // Throws Error{bad_input} with the line.
-Hypergraph read_hypergraph(const std::filesystem::path& path);
+hypergraph::Hypergraph read_hypergraph(const std::filesystem::path& path);
 
 // Throws Error{bad_option} when vertices have several weights, for which the format has no place.
-void write_hypergraph(const std::filesystem::path& path, const Hypergraph& h,
+void write_hypergraph(const std::filesystem::path& path, const hypergraph::Hypergraph& h,
                       Existing existing = Existing::replaced);
 
 }  // namespace polyad::io

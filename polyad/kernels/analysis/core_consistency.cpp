@@ -7,7 +7,7 @@
 #include "polyad/kernels/cp/normal_equations.hpp"
 #include "polyad/kernels/cp/row_update.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 // What threads may take together for cores of their own: 256 MB.
@@ -136,4 +136,4 @@ std::optional<double> core_consistency(const CompactTensor<double>& x, std::span
   return 100 * (1 - squared_norm<double>(core) / double(n));
 }
 
-}  // namespace polyad
+}  // namespace polyad::kernels

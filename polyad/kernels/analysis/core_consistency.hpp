@@ -7,7 +7,7 @@
 #include "polyad/tensor/compact.hpp"
 #include "polyad/tensor/kruskal.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // Beyond so many entries of the core, which has num_components ^ order, there is no core consistency.
 inline constexpr Index max_core_entries = Index(1) << 24;
@@ -28,4 +28,4 @@ Array<double> tucker_core(const CompactTensor<double>& x, std::span<const int> m
 std::optional<double> core_consistency(const CompactTensor<double>& x, std::span<const int> mode_order,
                                        const Kruskal<double>& model);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

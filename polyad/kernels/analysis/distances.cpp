@@ -6,7 +6,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/tensor/compact.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 void move_towards(std::span<double> from, std::span<const double> to, double step) {
   parallel_for(std::ssize(from), [&](Index k) { from[k] += step * (to[k] - from[k]); });
@@ -24,4 +24,4 @@ double relative_distance(std::span<const double> a, std::span<const double> b) {
   return norm > 0 ? apart / norm : std::numeric_limits<double>::infinity();
 }
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -2,7 +2,7 @@
 
 #include <span>
 
-namespace polyad {
+namespace polyad::kernels {
 
 // from += step * (to - from): for a step of 1 as far as `to`, for more beyond.
 void move_towards(std::span<double> from, std::span<const double> to, double step);
@@ -12,4 +12,4 @@ double distance(std::span<const double> a, std::span<const double> b);
 // |a - b| / |b|; 0 for 0 / 0, and infinite when only b is zero.
 double relative_distance(std::span<const double> a, std::span<const double> b);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -5,7 +5,7 @@
 
 #include "polyad/base/parallel.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 // a^T b, threads in a fixed order.
@@ -55,4 +55,4 @@ double factor_match_score(const Kruskal<double>& a, const Kruskal<double>& b) {
   return sum / double(std::max<Index>(1, std::min(rows, cols)));
 }
 
-}  // namespace polyad
+}  // namespace polyad::kernels

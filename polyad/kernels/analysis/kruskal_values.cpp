@@ -5,7 +5,7 @@
 
 #include "polyad/base/parallel.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 constexpr int block = 8;         // components at a time, in registers
@@ -138,4 +138,4 @@ template Array<double> values_at(const Kruskal<double>&, const SparseTensor<doub
 template void evaluate_components(const Kruskal<double>&, Coordinates, Matrix<double>&);
 template double ref::entry(const Kruskal<double>&, std::span<const Index>);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

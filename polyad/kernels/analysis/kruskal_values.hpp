@@ -6,7 +6,7 @@
 #include "polyad/tensor/kruskal.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // Some coordinates: coordinates[m][z] is the index in mode m of the z-th.
 using Coordinates = std::span<const std::span<const Index>>;
@@ -34,4 +34,4 @@ template <class Real>
 double entry(const Kruskal<Real>& model, std::span<const Index> coordinate);
 }  // namespace ref
 
-}  // namespace polyad
+}  // namespace polyad::kernels

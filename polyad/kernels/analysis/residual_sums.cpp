@@ -5,7 +5,7 @@
 
 #include "polyad/base/parallel.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 Magnitudes measure_part(std::span<const double> numbers) {
@@ -75,4 +75,4 @@ std::vector<Index> largest_places(std::span<const double> numbers, Index count) 
   return heap;
 }
 
-}  // namespace polyad
+}  // namespace polyad::kernels

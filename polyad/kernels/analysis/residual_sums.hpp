@@ -5,7 +5,7 @@
 
 #include "polyad/base/types.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // Sums over the magnitudes of many numbers, divided by the largest, so that no square leaves the range of
 // double. Sums of parts merge into those of the whole.
@@ -32,4 +32,4 @@ Index first_not_finite(std::span<const double> numbers);
 // The places of the `count` numbers of largest magnitude, largest first; among equals the first.
 std::vector<Index> largest_places(std::span<const double> numbers, Index count);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

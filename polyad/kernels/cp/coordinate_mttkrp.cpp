@@ -7,7 +7,7 @@
 #include "polyad/kernels/block.hpp"
 #include "polyad/kernels/cp/row_update.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 // The factors of all modes but the output's, as kernels use them.
@@ -178,4 +178,4 @@ template void hicoo_mttkrp(const HicooTensor<float>&, std::span<const Matrix<flo
 template void coo_mttkrp(const CooTensor<double>&, std::span<const Matrix<double>>, int, Matrix<double>&);
 template void hicoo_mttkrp(const HicooTensor<double>&, std::span<const Matrix<double>>, int, Matrix<double>&);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

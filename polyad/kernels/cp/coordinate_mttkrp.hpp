@@ -6,7 +6,7 @@
 #include "polyad/tensor/coo.hpp"
 #include "polyad/tensor/hicoo.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // MTTKRP of the formats that keep the coordinates of every nonzero: no sums are shared between nonzeros.
 // Threads own rows (coo: of equal numbers of nonzeros, adding up the rows that they share at the ends).
@@ -16,4 +16,4 @@ template <class Real>
 void hicoo_mttkrp(const HicooTensor<Real>& x, std::span<const Matrix<Real>> factors, int mode,
                   Matrix<Real>& m);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -9,7 +9,7 @@
 #include "polyad/kernels/cp/row_updater.hpp"
 #include "polyad/kernels/cp/tree_walk.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 // Runs first(part) for all parts, then second(part): with the sums of the first at hand. By as many
@@ -357,4 +357,4 @@ template void root_mttkrp(const CutTree<double>&, std::span<const Matrix<double>
 template RowSums update_root(const CutTree<double>&, std::span<Matrix<double>>, const RowSystem&,
                              PartialRows<double>*);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -4,7 +4,7 @@
 #include "polyad/kernels/cp/csf_sweep.hpp"
 #include "polyad/kernels/cp/tree_walk.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 // The MTTKRP of a level below the root: the product of the rows above, on the way down.
@@ -112,4 +112,4 @@ template void scatter_mttkrp(const CutTree<float>&, std::span<const Matrix<float
 template void scatter_mttkrp(const CutTree<double>&, std::span<const Matrix<double>>, int,
                              PartialRows<double>&);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

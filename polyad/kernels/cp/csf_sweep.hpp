@@ -7,7 +7,7 @@
 #include "polyad/kernels/cp/row_update.hpp"
 #include "polyad/tensor/csf.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // Cuts the nodes of a tree's second level into consecutive parts of about equal work, part p being
 // [cuts[p], cuts[p + 1]): between nodes, so that a heavy slice is worked on by several threads. From the
@@ -59,4 +59,4 @@ template <class Real>
 RowSums update_root(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const RowSystem& system,
                     PartialRows<Real>* next);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -7,7 +7,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/random.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 namespace {
 
@@ -147,4 +147,4 @@ template void reorder_components(Kruskal<double>&, std::span<const Index>);
 template std::vector<double> largest_entries(const Matrix<double>&);
 template Matrix<double> first_rows(Matrix<double>, Index);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

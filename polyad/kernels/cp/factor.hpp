@@ -7,7 +7,7 @@
 #include "polyad/base/matrix.hpp"
 #include "polyad/tensor/kruskal.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // How many columns a factor should have in memory for so many components: kernels are compiled for some
 // widths and work in steps of 16 beyond. Columns of zeros change nothing but the time.
@@ -50,4 +50,4 @@ std::vector<double> largest_entries(const Matrix<Real>& factor);
 template <class Real>
 Matrix<Real> first_rows(Matrix<Real> factor, Index num_rows);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -4,7 +4,7 @@
 
 #include "polyad/base/parallel.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 // Entries that are worked on together, so that those of some dozens of vectors stay in the cache.
@@ -82,4 +82,4 @@ template Matrix<double> inner_products(const std::vector<FactorVector<double>>&,
                                        const std::vector<FactorVector<double>>&);
 template void combine(const std::vector<ScaledVector<double>>&, const FactorVector<double>&);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

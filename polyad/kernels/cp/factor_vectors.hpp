@@ -5,7 +5,7 @@
 
 #include "polyad/base/matrix.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // Rows of the matrices of all modes as one long vector, for methods that move all factors at once. A view,
 // which copies for nothing: [mode] the entries of the first rows, those that a process owns. Vectors that
@@ -33,4 +33,4 @@ struct ScaledVector {
 template <class Real>
 void combine(const std::vector<ScaledVector<Real>>& terms, const FactorVector<Real>& result);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -6,7 +6,7 @@
 #include "polyad/base/array.hpp"
 #include "polyad/base/parallel.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 template <class Real>
 double turn_into_gradient(Matrix<Real>& m, const Matrix<Real>& factor, const Matrix<double>& v, double scale,
@@ -39,4 +39,4 @@ template double turn_into_gradient(Matrix<float>&, const Matrix<float>&, const M
 template double turn_into_gradient(Matrix<double>&, const Matrix<double>&, const Matrix<double>&, double,
                                    Index);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -2,7 +2,7 @@
 
 #include "polyad/base/matrix.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // The gradient of 1/2 |scale X - model|^2 with respect to one factor, from the MTTKRP m of its mode and the
 // Hadamard product v of the other modes' Gram matrices: m becomes factor v - scale m, in its first num_rows
@@ -12,4 +12,4 @@ template <class Real>
 double turn_into_gradient(Matrix<Real>& m, const Matrix<Real>& factor, const Matrix<double>& v, double scale,
                           Index num_rows);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -7,7 +7,7 @@
 #include "polyad/kernels/cp/coordinate_mttkrp.hpp"
 #include "polyad/kernels/cp/csf_sweep.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 template <class Real>
@@ -66,4 +66,4 @@ template Matrix<double> ref::mttkrp(const SparseTensor<double, LocalIndex>&, std
                                     int);
 template Matrix<double> ref::mttkrp(const SparseTensor<double, Index>&, std::span<const Matrix<double>>, int);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

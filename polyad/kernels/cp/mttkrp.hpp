@@ -5,7 +5,7 @@
 #include "polyad/base/matrix.hpp"
 #include "polyad/tensor/local_tensor.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // m = X_(mode) times the Khatri-Rao product of all factors but the mode-th: row i of m is the sum over the
 // nonzeros of slice i of their value times the rows of the other factors, componentwise. By all threads,
@@ -20,4 +20,4 @@ template <class Real, class Id>
 Matrix<double> mttkrp(const SparseTensor<Real, Id>& x, std::span<const Matrix<Real>> factors, int mode);
 
 }  // namespace ref
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -19,7 +19,7 @@ void dsyev_(const char* jobz, const char* uplo, const int* n, double* a, const i
 }
 // NOLINTEND(readability-identifier-naming)
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 // Keeps OpenBLAS from waking threads of its own for small matrices: ours are waiting for work and keep the
@@ -177,4 +177,4 @@ double sum_of_entries(const Matrix<double>& matrix) {
   return sum;
 }
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -5,7 +5,7 @@
 
 #include "polyad/base/matrix.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // The small dense algebra of an iteration: matrices of num_components x num_components, in double.
 
@@ -37,4 +37,4 @@ NormalInverse invert_normal_matrix(const Matrix<double>& v, double epsilon);
 // Sum of all entries: the squared norm of a Kruskal tensor of unit weights, from the product of its Grams.
 double sum_of_entries(const Matrix<double>& matrix);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -3,7 +3,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/kernels/cp/row_updater.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 // Runs fetch(row, to), which puts a row of M into place, over rows and updates them.
@@ -109,4 +109,4 @@ template RowSums update_rows(const Matrix<double>&, const RowSystem&, Matrix<dou
 template void add_up(PartialRows<double>&, Matrix<double>&, Index);
 template Matrix<double> gram(const Matrix<double>&, Index);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -5,7 +5,7 @@
 #include "polyad/base/array.hpp"
 #include "polyad/base/matrix.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // What an update of a factor leaves besides the factor: its Gram matrix, and the inner product of M and A
 // (which is that of tensor and model). Sums over the rows of one process, in double.
@@ -73,4 +73,4 @@ void add_up(PartialRows<Real>& parts, Matrix<Real>& m, Index first = 0);
 template <class Real>
 Matrix<double> gram(const Matrix<Real>& factor, Index num_rows);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -10,7 +10,7 @@
 #include "polyad/kernels/block.hpp"
 #include "polyad/kernels/cp/row_update.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // n rounded up to what the blocks of a RowUpdater need.
 template <class Real, int Width>
@@ -286,4 +286,4 @@ class alignas(64) RowUpdater {
   Index batch_begin_ = 0;  // in a_
 };
 
-}  // namespace polyad
+}  // namespace polyad::kernels

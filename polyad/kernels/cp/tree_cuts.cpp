@@ -7,7 +7,7 @@
 #include "polyad/kernels/cp/csf_sweep.hpp"
 #include "polyad/kernels/cp/work_cost.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 constexpr Index num_segments = 64, chunks_per_segment = 64;
@@ -119,4 +119,4 @@ template NodeRange nodes_of_rows(const CsfTree<double>&, Index, Index);
 template std::vector<Index> cut_evenly(const CsfTree<double>&, int, Index);
 template std::vector<Index> cut_evenly(const CsfTree<double>&, const NodeRange&, int, Index);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

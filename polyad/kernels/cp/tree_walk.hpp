@@ -8,7 +8,7 @@
 #include "polyad/kernels/block.hpp"
 #include "polyad/tensor/csf.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // Sums over subtrees, the inner loops of all passes over a tree. Width: the number of components, or 0
 // when it is known only at run time. Depth: how many levels lie below the second, 1 or 2, or 0 when that
@@ -136,4 +136,4 @@ void with_shape(Index num_components, int order, Fn fn) {
   });
 }
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace polyad {
+namespace polyad::kernels {
 
 double lines_of_row(Index num_components, Index value_bytes) {
   return std::ceil(double(num_components * value_bytes) / 64);
@@ -31,4 +31,4 @@ double solve_nanoseconds(Index num_components, Index value_bytes) {
          lines_of_row(num_components, value_bytes) * 6;
 }
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -2,7 +2,7 @@
 
 #include "polyad/base/types.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // What the inner loops cost, in nanoseconds of one thread while all threads are at work. Measured on one
 // ARM64 machine (docs/cpd.md); what matters is their proportion.
@@ -17,4 +17,4 @@ double line_nanoseconds(double table_bytes);
 // For a row of the factor update: solve, Gram matrix, norms.
 double solve_nanoseconds(Index num_components, Index value_bytes);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

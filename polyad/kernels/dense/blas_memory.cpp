@@ -10,7 +10,7 @@
 // LAPACK's own interface. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 
-namespace polyad {
+namespace polyad::kernels {
 
 void check_blas_memory(int num_threads) {
   static std::atomic<int> granted{0};  // threads that have been found to have theirs, which they keep
@@ -35,4 +35,4 @@ void reserve_blas_buffer() {
   dpotrf_("L", &n, &a, &n, &info);
 }
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -5,7 +5,7 @@
 
 #include "polyad/base/parallel.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 constexpr Index tile = 16;                       // numbers along an axis: two cache lines of doubles
@@ -168,4 +168,4 @@ std::vector<Index> column_major_strides(std::span<const Index> extents) {
   return strides;
 }
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -5,7 +5,7 @@
 
 #include "polyad/base/types.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // One loop of a copy between two strided arrays: `extent` steps of from_stride here and to_stride there.
 struct CopyLoop {
@@ -23,4 +23,4 @@ void copy_block(std::vector<CopyLoop> loops, const Real* from, Real* to, CopyMod
 // The strides of an array with the first mode fastest.
 std::vector<Index> column_major_strides(std::span<const Index> extents);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

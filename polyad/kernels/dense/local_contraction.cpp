@@ -14,7 +14,7 @@
 #include "polyad/kernels/dense/matrix_product.hpp"
 #include "polyad/kernels/dense/product_plan.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 using namespace product;  // NOLINT(google-build-using-namespace): its letters
@@ -237,4 +237,4 @@ Index contraction_workspace(const LabelledShape& to, const LabelledShape& left, 
   return elements;
 }
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -4,7 +4,7 @@
 
 #include "polyad/base/types.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // An array with the first mode fastest, whose modes carry labels: modes with the same label run together. No
 // label stands twice in one array.
@@ -39,4 +39,4 @@ InputOrders orders_for_product(const LabelledShape& c, const LabelledShape& a, c
 // How many elements contract() copies, and so needs besides the three arrays.
 Index contraction_workspace(const LabelledShape& c, const LabelledShape& a, const LabelledShape& b);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -19,7 +19,7 @@ void sgemm_(const char* transa, const char* transb, const int* m, const int* n, 
 }
 // NOLINTEND(readability-identifier-naming)
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 constexpr Index longest = Index(1) << 30;  // BLAS counts in 32 bits
@@ -77,4 +77,4 @@ BlasThreads::~BlasThreads() {
   if (openblas_set_num_threads != nullptr) openblas_set_num_threads(before_);
 }
 
-}  // namespace polyad
+}  // namespace polyad::kernels

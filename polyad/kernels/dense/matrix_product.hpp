@@ -3,7 +3,7 @@
 
 #include "polyad/base/types.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // A matrix in memory: by columns, or by rows when it is transposed; `leading` elements from one to the next.
 template <class Real>
@@ -30,4 +30,4 @@ class BlasThreads {
   int before_;
 };
 
-}  // namespace polyad
+}  // namespace polyad::kernels

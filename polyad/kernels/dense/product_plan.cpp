@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace polyad::product {
+namespace polyad::kernels::product {
 namespace {
 
 // In the order of an array's memory.
@@ -97,4 +97,4 @@ std::vector<CopyLoop> restride(MatrixPlan& plan, int array) {
   return copy;
 }
 
-}  // namespace polyad::product
+}  // namespace polyad::kernels::product

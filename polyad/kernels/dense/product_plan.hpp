@@ -11,7 +11,7 @@
 #include "polyad/kernels/dense/block_copy.hpp"
 #include "polyad/kernels/dense/local_contraction.hpp"
 
-namespace polyad::product {
+namespace polyad::kernels::product {
 
 inline constexpr int a = 0, b = 1, c = 2;  // the arrays, in this order
 inline constexpr Index absent = -1;
@@ -70,4 +70,4 @@ MatrixPlan plan_product(const Loops& loops);
 // ones.
 std::vector<CopyLoop> restride(MatrixPlan& plan, int array);
 
-}  // namespace polyad::product
+}  // namespace polyad::kernels::product

@@ -7,7 +7,7 @@
 
 #include "polyad/kernels/ratings/top_items.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // The best of many scored items, which are offered by ascending item: so among equals the first stay.
 template <class Real>
@@ -57,4 +57,4 @@ class BestItems {
   std::vector<Entry> heap_;  // its front is the worst that is kept
 };
 
-}  // namespace polyad
+}  // namespace polyad::kernels

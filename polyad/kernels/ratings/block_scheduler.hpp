@@ -6,7 +6,7 @@
 
 #include "polyad/base/types.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // Squares in the order of the rounds, for threads to take. A square waits for those two of the round before
 // that had its users and its items, and for no other: threads need not wait for each other after each round.
@@ -50,4 +50,4 @@ class BlockScheduler {
   std::atomic<Index> next_ = 0;
 };
 
-}  // namespace polyad
+}  // namespace polyad::kernels

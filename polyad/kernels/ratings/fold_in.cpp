@@ -6,7 +6,7 @@
 
 #include "polyad/kernels/cp/normal_equations.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 // What is known of an item: its factors, and 1 for the user's bias where there is one.
@@ -74,4 +74,4 @@ double rating_scale(std::span<const double> ratings, double mean) {
 template FoldedUser<float> fold_in_user(const RatingModel<float>&, const RatingsToFold&);
 template FoldedUser<double> fold_in_user(const RatingModel<double>&, const RatingsToFold&);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

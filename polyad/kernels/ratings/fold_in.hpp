@@ -5,7 +5,7 @@
 #include "polyad/base/array.hpp"
 #include "polyad/tensor/ratings/rating_model.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // A user that a model has not seen, found from a few ratings.
 template <class Real>
@@ -32,4 +32,4 @@ FoldedUser<Real> fold_in_user(const RatingModel<Real>& model, const RatingsToFol
 // The scale of a training on these ratings: their deviation from the model's mean; 1 where all equal it.
 double rating_scale(std::span<const double> ratings, double mean);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -8,7 +8,7 @@
 #include "polyad/kernels/ratings/top_items.hpp"
 #include "polyad/tensor/slice_counts.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 constexpr Index batch_users = 4096;
@@ -108,4 +108,4 @@ template RankingMetrics measure_ranking(const RatingModel<float>&, const SparseT
 template RankingMetrics measure_ranking(const RatingModel<double>&, const SparseTensor<double>&,
                                         const SparseTensor<double>&, Index, std::optional<double>);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -11,7 +11,7 @@
 #include "polyad/base/matrix.hpp"
 #include "polyad/base/parallel.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 // [row]: its band, such that the bands have about as many ratings each.
@@ -122,4 +122,4 @@ RatingBlocks<Real> arrange_ratings(Array<LocalRating<Real>> ratings, Index num_u
 template RatingBlocks<float> arrange_ratings(Array<LocalRating<float>>, Index, Index);
 template RatingBlocks<double> arrange_ratings(Array<LocalRating<double>>, Index, Index);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

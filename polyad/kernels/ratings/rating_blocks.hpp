@@ -5,7 +5,7 @@
 
 #include "polyad/tensor/ratings/rating_rows.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // So many ratings in a row are of different users, and nearly always of different items: then a processor can
 // work on all of them at a time, where otherwise each would wait for the sums of the last.
@@ -41,4 +41,4 @@ Index num_rating_bands(Index num_ratings);
 template <class Real>
 RatingBlocks<Real> arrange_ratings(Array<LocalRating<Real>> ratings, Index num_users, Index num_items);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -8,7 +8,7 @@
 #include "polyad/base/random.hpp"
 #include "polyad/kernels/cp/factor.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 // The root mean square of a row's product with another is this squared, with biases; without, the mean.
@@ -133,4 +133,4 @@ template void copy_rows(const RatingRows<double>&, RatingRows<double>&);
 template bool are_bounded(const RatingRows<float>&);
 template bool are_bounded(const RatingRows<double>&);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -7,7 +7,7 @@
 #include "polyad/tensor/ratings/rating_rows.hpp"
 #include "polyad/tensor/ratings/rating_side.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 struct RatingStart {
   Index num_factors = 1;
@@ -65,4 +65,4 @@ void copy_rows(const RatingRows<Real>& from, RatingRows<Real>& to);
 template <class Real>
 bool are_bounded(const RatingRows<Real>& rows);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -11,7 +11,7 @@
 #include "polyad/kernels/block.hpp"
 #include "polyad/kernels/ratings/block_scheduler.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 // A step in the precision of the rows.
@@ -287,4 +287,4 @@ template ErrorSums rating_errors(std::span<const LocalRating<float>>, const Rati
 template ErrorSums rating_errors(std::span<const LocalRating<double>>, const RatingRows<double>&,
                                  const RatingRows<double>&);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -2,7 +2,7 @@
 
 #include "polyad/kernels/ratings/rating_blocks.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // How far a rating moves the rows that it speaks of.
 struct SgdStep {
@@ -34,4 +34,4 @@ ErrorSums sgd_sweep(std::span<const LocalRating<Real>> ratings, RatingRows<Real>
                     RatingRows<Real>& items, const RatingPulls<Real>& pulls, const SgdStep& step);
 }
 
-}  // namespace polyad
+}  // namespace polyad::kernels

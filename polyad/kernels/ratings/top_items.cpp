@@ -9,7 +9,7 @@
 #include "polyad/kernels/block.hpp"
 #include "polyad/kernels/ratings/best_items.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 namespace {
 
 constexpr Index tile_users = 4;         // whose scores are summed at once
@@ -208,4 +208,4 @@ template std::vector<ScoredItems> top_items(const RatingModel<double>&, const Us
 template ScoredItems similar_items(const Matrix<float>&, Index, std::span<const Index>, Index);
 template ScoredItems similar_items(const Matrix<double>&, Index, std::span<const Index>, Index);
 
-}  // namespace polyad
+}  // namespace polyad::kernels

@@ -9,7 +9,7 @@
 #include "polyad/tensor/ratings/ratings_by_user.hpp"
 #include "polyad/tensor/ratings/scored_item.hpp"
 
-namespace polyad {
+namespace polyad::kernels {
 
 // Some users whose best items are wanted; they need not be users of the model.
 template <class Real>
@@ -44,4 +44,4 @@ template <class Real>
 double predicted_rating(const RatingModel<Real>& model, Index user, Index item);
 }  // namespace ref
 
-}  // namespace polyad
+}  // namespace polyad::kernels

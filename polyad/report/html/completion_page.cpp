@@ -16,7 +16,7 @@
 #include "polyad/report/printable_text.hpp"
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 // What neither the style of all pages nor that of plans has.
@@ -264,4 +264,4 @@ std::string completion_page(const CompletionPageContents& c) {
   return html + page_foot(c.version);
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

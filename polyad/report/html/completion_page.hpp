@@ -6,7 +6,7 @@
 #include "polyad/report/completion_report.hpp"
 #include "polyad/report/example_users.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // What the page tells of a completion. Texts may hold anything; the page escapes them.
 struct CompletionPageContents {
@@ -19,4 +19,4 @@ struct CompletionPageContents {
 // One HTML file that needs nothing else: no network, no script. It is well-formed XML too.
 std::string completion_page(const CompletionPageContents& contents);
 
-}  // namespace polyad
+}  // namespace polyad::report

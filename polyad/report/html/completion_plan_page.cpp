@@ -12,7 +12,7 @@
 #include "polyad/report/printable_text.hpp"
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 std::string name_of(const PlannedCompletion& way) {
@@ -150,4 +150,4 @@ std::string completion_plan_page(const CompletionPlanRun& run, const std::string
   return html + page_foot(version);
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

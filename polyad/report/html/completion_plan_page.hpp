@@ -4,10 +4,10 @@
 
 #include "polyad/report/completion_plan_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // One HTML file about the plan of a completion that needs nothing else: no network, no script. It is
 // well-formed XML too.
 std::string completion_plan_page(const CompletionPlanRun& run, const std::string& version);
 
-}  // namespace polyad
+}  // namespace polyad::report

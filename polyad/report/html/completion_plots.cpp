@@ -8,7 +8,7 @@
 #include "polyad/base/progress.hpp"
 #include "polyad/report/html/plot_parts.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 constexpr Index max_points = 500, max_dots = 60;
@@ -152,4 +152,4 @@ std::string connectivity_plot(std::span<const Index> rows_by_connectivity, Ratin
   return svg + name_below("λ: processes with ratings of the " + name) + "</svg>";
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

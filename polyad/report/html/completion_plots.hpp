@@ -5,7 +5,7 @@
 
 #include "polyad/report/completion_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // Drawings for the page of a completion, as inline SVG.
 
@@ -19,4 +19,4 @@ std::string sync_plot(std::span<const SyncWords> words, int chosen);
 // How many items, or users, have ratings on 0, 1, 2, ... processes.
 std::string connectivity_plot(std::span<const Index> rows_by_connectivity, RatingSide side);
 
-}  // namespace polyad
+}  // namespace polyad::report

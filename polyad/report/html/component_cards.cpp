@@ -9,7 +9,7 @@
 #include "polyad/report/printable_text.hpp"
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 using Kind = SummarisedMode::Kind;
@@ -119,4 +119,4 @@ std::string component_cards(const ComponentSummary& summary) {
   return html + "</tbody>\n</table>\n";
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

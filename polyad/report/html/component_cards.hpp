@@ -5,7 +5,7 @@
 
 #include "polyad/report/component_summary.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // How many components get a card with plots; the fewer the more modes there are to plot.
 Index num_cards(const ComponentSummary& summary);
@@ -14,4 +14,4 @@ std::string component_cards(const ComponentSummary& summary);
 
 std::string_view cpd_page_style();
 
-}  // namespace polyad
+}  // namespace polyad::report

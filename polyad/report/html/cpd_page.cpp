@@ -12,7 +12,7 @@
 #include "polyad/report/printable_text.hpp"
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 // The names of the modes, say, with something between them.
@@ -165,4 +165,4 @@ std::string cpd_page(const CpdPageContents& c) {
   return html + page_foot(c.version);
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

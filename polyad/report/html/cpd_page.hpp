@@ -7,7 +7,7 @@
 
 #include "polyad/report/component_summary.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // What the page tells of a CP decomposition. Texts may hold anything; the page escapes them.
 struct CpdPageContents {
@@ -40,4 +40,4 @@ struct CpdPageContents {
 // bounded: components beyond the heaviest few dozen get a line instead of plots, and the page says so.
 std::string cpd_page(const CpdPageContents& contents);
 
-}  // namespace polyad
+}  // namespace polyad::report

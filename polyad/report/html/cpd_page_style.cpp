@@ -1,6 +1,6 @@
 #include "polyad/report/html/component_cards.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // One accent colour; text in serifs, numbers and labels without. Nothing is fixed in width.
 std::string_view cpd_page_style() {
@@ -113,4 +113,4 @@ footer { margin-top: 3rem; padding-bottom: 2rem; }
 )css";
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

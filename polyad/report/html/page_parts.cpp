@@ -8,7 +8,7 @@
 #include "polyad/report/printable_text.hpp"
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 std::string plural(Index count, const std::string& noun) {
   return with_commas(count) + " " + noun + (count == 1 ? "" : "s");
@@ -70,4 +70,4 @@ std::string cell(const char* name, const std::string& value) {
   return fmt::format("<td class=\"number\" data-name=\"{}\">{}</td>", name, value);
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

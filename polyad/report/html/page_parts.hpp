@@ -6,7 +6,7 @@
 
 #include "polyad/base/types.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // What pages are put together from.
 
@@ -33,4 +33,4 @@ std::string cost_row(const std::string& name, const std::string& value);
 std::string table_of(const std::vector<const char*>& columns, const std::string& rows);
 std::string cell(const char* name, const std::string& value);
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -11,7 +11,7 @@
 #include "polyad/report/printable_text.hpp"
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 using Families = std::vector<std::pair<Scheme, std::string>>;
@@ -208,4 +208,4 @@ std::string plan_page(const PlanRun& run, const std::string& version) {
   return html + page_foot(version);
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

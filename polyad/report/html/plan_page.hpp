@@ -5,7 +5,7 @@
 
 #include "polyad/report/plan_report.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // One HTML file about a plan that needs nothing else: no network, no script. It is well-formed XML too. Of
 // each number of processes it has what is worth showing; the JSON has all.
@@ -15,4 +15,4 @@ std::string plan_page(const PlanRun& run, const std::string& version);
 // a completion has them too.
 std::string_view plan_page_style();
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -1,6 +1,6 @@
 #include "polyad/report/html/plan_page.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // Curves differ in colour and in dashes, so that paper without colour tells them apart. On a narrow screen a
 // row of a wide table becomes a block with the names of its columns.
@@ -52,4 +52,4 @@ h3 { margin-top: 1.75rem; margin-bottom: .25rem; }
 )css";
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

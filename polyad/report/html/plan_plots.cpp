@@ -9,7 +9,7 @@
 #include "polyad/report/html/plot_parts.hpp"
 #include "polyad/report/printable_text.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 // From one power of ten to another.
@@ -112,4 +112,4 @@ std::string stacked_bar(std::span<const double> shares, double longest) {
   return svg + "</svg>";
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace polyad {
+namespace polyad::report {
 
 // Drawings for the page of a plan, as inline SVG.
 
@@ -25,4 +25,4 @@ std::string processes_plot(const std::string& title, const std::string& unit,
 // Shares of a bar that is as long as their sum is of the longest. It decorates numbers in words.
 std::string stacked_bar(std::span<const double> shares, double longest);
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -7,7 +7,7 @@
 
 #include "polyad/report/printable_text.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 std::string percent(double fraction) {
   return fmt::format("{:.4g}%", std::clamp(100 * fraction, 0.0, 100.0));
@@ -117,4 +117,4 @@ std::string dot(double x, double y, const std::string& style) {
                      style.empty() ? "" : " " + style, percent(x), percent(y));
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -7,7 +7,7 @@
 
 #include "polyad/base/types.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // What plots are put together from, as inline SVG. Positions are percentages of a box that the style sheet
 // sizes; fractions count from its upper left.
@@ -61,4 +61,4 @@ std::string legend(std::span<const std::string> names);
 
 std::string dot(double x, double y, const std::string& style = "");
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -8,7 +8,7 @@
 #include "polyad/report/html/plot_parts.hpp"
 #include "polyad/report/printable_text.hpp"
 
-namespace polyad {
+namespace polyad::report {
 namespace {
 
 // Whether the line runs straight through its i-th point at one level.
@@ -116,4 +116,4 @@ std::string share_bar(double fraction, const std::string& description) {
       escape_html(description), percent(fraction));
 }
 
-}  // namespace polyad
+}  // namespace polyad::report

@@ -5,7 +5,7 @@
 
 #include "polyad/report/component_summary.hpp"
 
-namespace polyad {
+namespace polyad::report {
 
 // Drawings for the page, as inline SVG. Positions are percentages of a box that the style sheet sizes, so
 // curves and bars stretch to any width while text and strokes keep their size.
@@ -21,4 +21,4 @@ std::string value_bar(double value, double largest);
 // A whole of which a fraction is filled.
 std::string share_bar(double fraction, const std::string& description);
 
-}  // namespace polyad
+}  // namespace polyad::report

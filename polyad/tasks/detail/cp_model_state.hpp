@@ -23,7 +23,7 @@ struct CpModel::State {
   virtual ~State() = default;
 
   // Both on process 0; the others hand over rows. The last summary is kept.
-  virtual const ComponentSummary& summarise(Index num_strongest) = 0;
+  virtual const report::ComponentSummary& summarise(Index num_strongest) = 0;
   virtual void write(const std::filesystem::path& path, Progress& progress) = 0;
   virtual void read_factor(int mode, const TakeRows& take) = 0;
 
@@ -32,7 +32,7 @@ struct CpModel::State {
   Comm comm;
   std::vector<ModeLabels> labels;
   std::string input;  // the path of the tensor's file
-  CpdRun run;
+  report::CpdRun run;
   std::vector<FormatOption> formats;  // that were compared
 };
 

@@ -93,10 +93,10 @@ Distribution from_file(const Comm& comm, const SparseTensor<double>& share,
                                         : coarse_from_file(comm, share, path, distributor);
 }
 
-Distribution listed(const Comm& comm, const SparseTensor<double>& share, PartitionModel model,
+Distribution listed(const Comm& comm, const SparseTensor<double>& share, hypergraph::PartitionModel model,
                     std::vector<int> parts, std::uint64_t seed) {
   const Distributor distributor(comm, share, comm.size(), seed);
-  auto distribution = model == PartitionModel::fine
+  auto distribution = model == hypergraph::PartitionModel::fine
                           ? distributor.fine_listed(std::move(parts))
                           : distributor.coarse_listed(by_mode(parts, share.extents()));
   distribution.partition = "hypergraph";
@@ -107,7 +107,8 @@ Distribution listed(const Comm& comm, const SparseTensor<double>& share, Partiti
 Distribution by_hypergraph(const Context& context, const SparseTensor<double>& share,
                            const DistributionOptions& options) {
   const Comm& comm = context.comm();
-  const auto model = options.scheme == Scheme::coarse ? PartitionModel::coarse : PartitionModel::fine;
+  const auto model = options.scheme == Scheme::coarse ? hypergraph::PartitionModel::coarse
+                                                      : hypergraph::PartitionModel::fine;
   const auto how = hypergraph_options(model, comm.size(), options.seed);
   auto kept = partition_or_reuse(comm, share, options.cache.string(), how);
   if (!kept.notice.empty()) context.warn(kept.notice);
@@ -120,8 +121,8 @@ std::vector<Distribution> kept_distributions(const Context& context, const Spars
   const Comm& comm = context.comm();
   std::vector<Distribution> found;
   if (options.partition != Partition::any || cuts_modes(options)) return found;
-  for (const auto model : {PartitionModel::fine, PartitionModel::coarse}) {
-    const auto scheme = model == PartitionModel::fine ? Scheme::fine : Scheme::coarse;
+  for (const auto model : {hypergraph::PartitionModel::fine, hypergraph::PartitionModel::coarse}) {
+    const auto scheme = model == hypergraph::PartitionModel::fine ? Scheme::fine : Scheme::coarse;
     if (options.scheme && options.scheme != scheme) continue;
     if (!options.scheme && scheme == Scheme::coarse && !options.allows_coarse) continue;
     const auto how = hypergraph_options(model, comm.size(), options.seed);
@@ -216,7 +217,8 @@ FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const
                                             double time_limit_seconds, std::vector<std::string>& notices) {
   const auto make = [&x, &notices, options, time_limit_seconds](const Distributor& distributor,
                                                                 Scheme scheme) {
-    const auto model = scheme == Scheme::fine ? PartitionModel::fine : PartitionModel::coarse;
+    const auto model =
+        scheme == Scheme::fine ? hypergraph::PartitionModel::fine : hypergraph::PartitionModel::coarse;
     auto how = hypergraph_options(model, distributor.num_parts(), options.seed);
     how.hypergraph.time_limit_seconds = time_limit_seconds;
     auto kept = partition_and_keep(x, options.cache.string(), how);

@@ -36,8 +36,8 @@ std::vector<int> scatter_parts(const Comm& comm, std::span<const int> all, Index
 
 // From process 0: of fine grain to those that have the nonzeros, else all parts to all.
 std::vector<int> spread_parts(const Comm& comm, std::vector<int> all, const SparseTensor<double>& share,
-                              PartitionModel model) {
-  if (model == PartitionModel::fine) return scatter_parts(comm, all, share.num_nonzeros());
+                              hypergraph::PartitionModel model) {
+  if (model == hypergraph::PartitionModel::fine) return scatter_parts(comm, all, share.num_nonzeros());
   comm.broadcast(all, 0);
   return all;
 }
@@ -49,7 +49,8 @@ void add_notice(std::string& notices, const std::string& more) {
 
 // The partition with this key, which is the same on all processes. Collective.
 std::optional<KeptPartition> find_kept(const Comm& comm, const SparseTensor<double>& share,
-                                       const std::string& cache, PartitionModel model, PartitionKey key) {
+                                       const std::string& cache, hypergraph::PartitionModel model,
+                                       PartitionKey key) {
   const auto folder = cache_folder(cache);
   StoredPartition found;
   std::vector<std::string> notices;
@@ -74,7 +75,7 @@ std::optional<KeptPartition> find_kept(const Comm& comm, const SparseTensor<doub
 }  // namespace
 
 std::uint64_t partition_fingerprint(const Comm& comm, const SparseTensor<double>& share,
-                                    const TensorPartitionOptions& options) {
+                                    const hypergraph::TensorPartitionOptions& options) {
   auto fingerprint = tensor_fingerprint(comm, share, FingerprintOf::coordinates);
   const auto& how = options.hypergraph;
   for (const std::uint64_t choice :
@@ -85,36 +86,42 @@ std::uint64_t partition_fingerprint(const Comm& comm, const SparseTensor<double>
   return fingerprint;
 }
 
-TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, std::uint64_t seed) {
-  TensorPartitionOptions options;
+hypergraph::TensorPartitionOptions hypergraph_options(hypergraph::PartitionModel model, int num_parts,
+                                                      std::uint64_t seed) {
+  hypergraph::TensorPartitionOptions options;
   options.model = model;
   options.hypergraph.num_parts = num_parts;
   options.hypergraph.seed = seed;
   return options;
 }
 
-TensorPartitionOptions completion_partition_options(RatingSide side, int num_parts, std::uint64_t seed) {
-  const auto model = side == RatingSide::user ? PartitionModel::row : PartitionModel::column;
+hypergraph::TensorPartitionOptions completion_partition_options(RatingSide side, int num_parts,
+                                                                std::uint64_t seed) {
+  const auto model =
+      side == RatingSide::user ? hypergraph::PartitionModel::row : hypergraph::PartitionModel::column;
   auto options = hypergraph_options(model, num_parts, seed);
-  options.hypergraph.objective.kind = Objective::Kind::lambda_power;
+  options.hypergraph.objective.kind = hypergraph::Objective::Kind::lambda_power;
   return options;
 }
 
 PartitionKey partition_key(const Comm& comm, const SparseTensor<double>& share,
-                           const TensorPartitionOptions& options) {
-  const Index count = options.model == PartitionModel::fine ? comm.all_reduce(share.num_nonzeros())
-                                                            : num_partitioned(share, options.model);
+                           const hypergraph::TensorPartitionOptions& options) {
+  const Index count = options.model == hypergraph::PartitionModel::fine
+                          ? comm.all_reduce(share.num_nonzeros())
+                          : num_partitioned(share, options.model);
   return {to_string(options.model), options.hypergraph.num_parts, count,
           partition_fingerprint(comm, share, options), false};
 }
 
 std::optional<KeptPartition> kept_partition(const Comm& comm, const SparseTensor<double>& share,
-                                            const std::string& cache, const TensorPartitionOptions& options) {
+                                            const std::string& cache,
+                                            const hypergraph::TensorPartitionOptions& options) {
   return find_kept(comm, share, cache, options.model, partition_key(comm, share, options));
 }
 
 KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& share,
-                                 const std::string& cache, const TensorPartitionOptions& options) {
+                                 const std::string& cache,
+                                 const hypergraph::TensorPartitionOptions& options) {
   const auto key = partition_key(comm, share, options);
   auto kept = find_kept(comm, share, cache, options.model, key);
   if (kept && kept->is_found) return std::move(*kept);
@@ -132,7 +139,7 @@ KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& s
 }
 
 KeptPartition partition_and_keep(const SparseTensor<double>& x, const std::string& cache,
-                                 const TensorPartitionOptions& options) {
+                                 const hypergraph::TensorPartitionOptions& options) {
   auto key = partition_key(Comm::self(), x, options);
   const auto folder = cache_folder(cache);
   auto partition = partition_tensor(x, options);

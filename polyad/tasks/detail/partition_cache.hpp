@@ -16,17 +16,19 @@ namespace polyad::tasks {
 // A number that depends on the coordinates, in their order, and on all that decides the partition but time.
 // Collective.
 std::uint64_t partition_fingerprint(const Comm& comm, const SparseTensor<double>& share,
-                                    const TensorPartitionOptions& options);
+                                    const hypergraph::TensorPartitionOptions& options);
 // Under which a partition of a tensor is stored, that was not cut short. Collective.
 PartitionKey partition_key(const Comm& comm, const SparseTensor<double>& share,
-                           const TensorPartitionOptions& options);
+                           const hypergraph::TensorPartitionOptions& options);
 
 // What cpd and plan ask of the partitioner where they are told no more.
-TensorPartitionOptions hypergraph_options(PartitionModel model, int num_parts, std::uint64_t seed);
+hypergraph::TensorPartitionOptions hypergraph_options(hypergraph::PartitionModel model, int num_parts,
+                                                      std::uint64_t seed);
 
 // The same for the users of ratings, or the items, as complete deals them out: the sum of squared
 // connectivities.
-TensorPartitionOptions completion_partition_options(RatingSide side, int num_parts, std::uint64_t seed);
+hypergraph::TensorPartitionOptions completion_partition_options(RatingSide side, int num_parts,
+                                                                std::uint64_t seed);
 
 // [nonzero of the share], or [slice], mode after mode; and what is worth telling, a line each, such as why a
 // cached partition was ignored or one could not be cached.
@@ -37,15 +39,16 @@ struct KeptPartition {
 };
 // From the cache, if it is there. Collective; process 0 reads.
 std::optional<KeptPartition> kept_partition(const Comm& comm, const SparseTensor<double>& share,
-                                            const std::string& cache, const TensorPartitionOptions& options);
+                                            const std::string& cache,
+                                            const hypergraph::TensorPartitionOptions& options);
 // From the cache; or made by one process that has all of the tensor for the time, and then cached.
 // Collective.
 KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& share,
-                                 const std::string& cache, const TensorPartitionOptions& options);
+                                 const std::string& cache, const hypergraph::TensorPartitionOptions& options);
 
 // Makes it anew, on one process, and caches it so that partition_or_reuse finds it: also if time cut it
 // short, unless there is one that was not, which is then taken.
 KeptPartition partition_and_keep(const SparseTensor<double>& x, const std::string& cache,
-                                 const TensorPartitionOptions& options);
+                                 const hypergraph::TensorPartitionOptions& options);
 
 }  // namespace polyad::tasks
