@@ -5,12 +5,11 @@
 
 Storage formats, distributions, seeds and threads are given, so that nothing depends on a prediction. Compared are exit
 codes, every number and text of the JSON results (fits, counts, words) and every file that is written. Left out are
-times, predictions, memory, versions, chosen-by texts and HTML reports, which show times. A .ptb file is compared by
-its content, since its checksum depends on the version of that format. Then AFTER reads what BEFORE wrote: models,
-partitions, labels, tensors. Prints a line for each command; exit code 1 when something differs.
+times, predictions, memory, versions, chosen-by texts and HTML reports, which show times; what is written as JSON is
+compared in the same way. A .ptb file is compared by its content, since its checksum depends on the version of that
+format. Then both read what BEFORE wrote: models, partitions, labels, tensors. Prints a line for each command; exit code 1 when something differs.
 """
 
-import filecmp
 import json
 import os
 import shutil
@@ -64,7 +63,7 @@ READ_AGAIN: list[tuple[str, int, str]] = [
     ("use its partition", 3, f"{CPD} --format csf-all --distribution fine --partition fine.part --replicate none --out again7.ktensor"),
     ("refine its partition", 1, "partition x.tns -k 3 --seed 2 --no-cache -t 1 --refine fine.part --out again8.part"),
 ]
-LEFT_OUT = ("predicted", "seconds", "time", "memory", "bytes", "version", "chosen", "reason", "speed", "candidates", "compiler", "gflops")
+LEFT_OUT = ("predicted", "second", "time", "memory", "bytes", "version", "chosen", "reason", "speed", "candidates", "compiler", "gflops")
 
 
 def write_arrays(folder: Path) -> None:
@@ -107,28 +106,34 @@ def files_below(folder: Path) -> set[str]:
     return {str(f.relative_to(folder)) for f in folder.rglob("*") if f.is_file() and f.name != "result.json"}
 
 
-def compare_files(programs: list[str], folders: list[Path]) -> list[str]:
-    """What differs in the files of two folders; those of the same name are then removed from neither."""
-    found = [files_below(folder) for folder in folders]
+def content(program: str, file: Path) -> Any:
+    """What is compared of a file: its bytes, or the numbers and texts that it stands for."""
+    if file.suffix == ".json":
+        return compared(json.loads(file.read_text()))
+    if file.suffix == ".ptb":
+        run(program, file.parent, 1, f"convert {file.name} content.tns --force")
+        file = file.parent / "content.tns"
+    return file.read_bytes()
+
+
+def compare_files(programs: list[str], folders: list[Path], seen: set[str]) -> list[str]:
+    """What differs in the files that were not there before; they are then added to `seen`."""
+    found = [files_below(folder) - seen for folder in folders]
     faults = [f"only one version wrote {name}" for name in sorted(found[0] ^ found[1])]
     for name in sorted(found[0] & found[1]):
-        if name.endswith(".ptb"):
-            for folder in folders:
-                run(programs[1], folder, 1, f"convert {name} content.tns --force")
-            name = "content.tns"
-        if not filecmp.cmp(folders[0] / name, folders[1] / name, shallow=False):
+        if content(programs[1], folders[0] / name) != content(programs[1], folders[1] / name):
             faults.append(f"{name} differs")
-        for folder in folders:
-            (folder / "content.tns").unlink(missing_ok=True)
+    seen.update(*found, {"content.tns"})
     return faults
 
 
-def compare(programs: list[str], folders: list[Path], name: str, processes: int, arguments: str) -> bool:
+def compare(programs: list[str], folders: list[Path], seen: set[str], entry: tuple[str, int, str]) -> bool:
+    name, processes, arguments = entry
     ends = [run(program, folder, processes, arguments) for program, folder in zip(programs, folders)]
     faults = differences(compared(ends[0][1]), compared(ends[1][1]))
-    if ends[0][0] or ends[1][0]:
+    if any(code or result is None for code, result, _ in ends):
         faults.append(f"exit codes {ends[0][0]} and {ends[1][0]}: {ends[0][2].strip()} / {ends[1][2].strip()}")
-    faults += compare_files(programs, folders)
+    faults += compare_files(programs, folders, seen)
     print(f"{'differs' if faults else 'same':8} {name}")
     for fault in faults[:10]:
         print(f"         {fault}")
@@ -145,12 +150,13 @@ def main() -> int:
         for folder in folders:
             folder.mkdir()
             write_arrays(folder)
-        same = [compare(programs, folders, *entry) for entry in RUNS]
+        seen = files_below(folders[0])
+        same = [compare(programs, folders, seen, entry) for entry in RUNS]
         # Both read the files of the older version from here on.
         print("\nfiles written by BEFORE, read by both")
         shutil.rmtree(folders[1])
         shutil.copytree(folders[0], folders[1])
-        same += [compare(programs, folders, *entry) for entry in READ_AGAIN]
+        same += [compare(programs, folders, seen, entry) for entry in READ_AGAIN]
     print(f"\n{sum(same)} of {len(same)} the same")
     return 0 if all(same) else 1
 
