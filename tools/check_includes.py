@@ -26,7 +26,7 @@ MAY_SEE: dict[str, set[str]] = {
     "dense": {"base", "tensor", "comm", "kernels"},
     "plan": {"base", "tensor", "comm", "kernels", "distributed"},
     "algo": {"base", "tensor", "comm", "kernels", "distributed", "plan"},
-    "report": {"base", "tensor", "hypergraph", "distributed", "plan", "algo"},
+    "report": {"base", "tensor", "kernels", "hypergraph", "distributed", "plan", "algo"},
 }
 MAY_SEE["tasks"] = set(MAY_SEE)
 ROOT_HEADERS = {"polyad.hpp", "version.hpp"}  # the second is generated

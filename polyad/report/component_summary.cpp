@@ -6,8 +6,8 @@
 #include <cassert>
 #include <cmath>
 
-#include "polyad/report/column_scan.hpp"
-#include "polyad/report/congruence.hpp"
+#include "polyad/kernels/analysis/column_scan.hpp"
+#include "polyad/kernels/analysis/congruence.hpp"
 #include "polyad/report/label_order.hpp"
 
 namespace polyad::report {
@@ -45,12 +45,12 @@ std::vector<SummarisedComponent> weigh(std::span<const double> weights, int orde
 template <class Real>
 ComponentSummary summarise_components(const KruskalRows<Real>& model, std::span<const ModeLabels> labels,
                                       Index num_strongest) {
-  ComponentSummary summary{{}, weigh(model.weights, model.order()), find_congruent(model)};
+  ComponentSummary summary{{}, weigh(model.weights, model.order()), kernels::find_congruent(model)};
   for (int m = 0; m < model.order(); ++m) {
     const ModeLabels none, &names = m < std::ssize(labels) ? labels[m] : none;
     const auto& mode =
         summary.modes.emplace_back(summarise_mode(m, model.num_rows[m], model.extents[m], names));
-    auto found = scan_columns(model, m, num_strongest);
+    auto found = kernels::scan_columns(model, m, num_strongest);
     for (Index r = 0; r < model.num_components(); ++r) {
       if (summary.components[r].vanished()) continue;
       auto& of_mode = summary.components[r].modes[m];

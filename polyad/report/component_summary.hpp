@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "polyad/kernels/analysis/column_scan.hpp"
+#include "polyad/kernels/analysis/congruence.hpp"
 #include "polyad/tensor/kruskal_rows.hpp"
 #include "polyad/tensor/labels.hpp"
 
@@ -24,17 +26,9 @@ inline bool is_negligible(const StrongEntry& entry, double largest) {
   return std::abs(entry.value) < 1e-3 * largest;
 }
 
-// An entry of one column of a factor, as a point of its plot.
-struct FactorEntry {
-  Index index = 0;
-  double value = 0;
-
-  friend bool operator==(const FactorEntry&, const FactorEntry&) = default;
-};
-
 struct ComponentMode {
-  std::vector<StrongEntry> strongest;  // by magnitude, then by index; zeros are not among them
-  std::vector<FactorEntry> line;       // by index, over the whole extent; only where the mode is ordered
+  std::vector<StrongEntry> strongest;      // by magnitude, then by index; zeros are not among them
+  std::vector<kernels::FactorEntry> line;  // by index, over the whole extent; only where the mode is ordered
 };
 
 struct SummarisedComponent {
@@ -55,21 +49,11 @@ struct SummarisedMode {
   std::string first_label, last_label;
 };
 
-// Two components of nearly the same shape. The congruence is the product over the modes of the cosines
-// between their columns: near 1 they say the same, near -1 they nearly cancel each other.
-struct CongruentPair {
-  Index first = 0, second = 0;
-  double congruence = 0;
-};
-
 struct ComponentSummary {
   std::vector<SummarisedMode> modes;
-  std::vector<SummarisedComponent> components;  // in the order of the model
-  std::vector<CongruentPair> congruent;         // beyond congruence_limit, the closest first
+  std::vector<SummarisedComponent> components;    // in the order of the model
+  std::vector<kernels::CongruentPair> congruent;  // beyond congruence_limit, the closest first
 };
-
-inline constexpr double congruence_limit = 0.95;
-inline constexpr Index max_line_points = 300;
 
 // The rows that a model has: those of non-empty slices, as in CompactTensor.
 struct ModelRows {

@@ -82,13 +82,13 @@ TEST(ComponentSummary, a_line_goes_through_points_of_the_column_and_keeps_its_ex
       for (Index r = 0; r < example.model.num_components(); ++r) {
         const auto column = example.dense_column(m, r);
         const auto& line = summary.components[r].modes[m].line;
-        ASSERT_LE(std::ssize(line), max_line_points);
-        ASSERT_TRUE(line.size() == column.size() || std::ssize(column) > max_line_points);
+        ASSERT_LE(std::ssize(line), kernels::max_line_points);
+        ASSERT_TRUE(line.size() == column.size() || std::ssize(column) > kernels::max_line_points);
         for (std::size_t i = 0; i < line.size(); ++i) {
           ASSERT_EQ(line[i].value, column[line[i].index]);
           ASSERT_TRUE(i == 0 || line[i - 1].index < line[i].index);
         }
-        const auto [low, high] = std::ranges::minmax(line, {}, &FactorEntry::value);
+        const auto [low, high] = std::ranges::minmax(line, {}, &kernels::FactorEntry::value);
         ASSERT_EQ(low.value, *std::ranges::min_element(column));
         ASSERT_EQ(high.value, *std::ranges::max_element(column));
       }
@@ -108,8 +108,8 @@ TEST(ComponentSummary, long_modes_with_few_rows_cost_little) {
   const auto& mode = summary.components[0].modes[0];
   EXPECT_EQ(mode.strongest,
             (std::vector<StrongEntry>{{5, -0.5, "6"}, {extent - 1, 0.25, std::to_string(extent)}}));
-  EXPECT_EQ(std::ranges::count(mode.line, 0.0, &FactorEntry::value), 150);
-  EXPECT_EQ(mode.line.back(), (FactorEntry{extent - 1, 0.25}));
+  EXPECT_EQ(std::ranges::count(mode.line, 0.0, &kernels::FactorEntry::value), 150);
+  EXPECT_EQ(mode.line.back(), (kernels::FactorEntry{extent - 1, 0.25}));
 }
 
 TEST(ComponentSummary, labels_and_modes_are_named) {

@@ -12,7 +12,7 @@ namespace polyad::report {
 namespace {
 
 // Whether the line runs straight through its i-th point at one level.
-bool is_flat(std::span<const FactorEntry> line, std::size_t i) {
+bool is_flat(std::span<const kernels::FactorEntry> line, std::size_t i) {
   return i > 0 && i + 1 < line.size() && line[i - 1].value == line[i].value &&
          line[i + 1].value == line[i].value;
 }

@@ -1,4 +1,4 @@
-#include "polyad/report/column_scan.hpp"
+#include "polyad/kernels/analysis/column_scan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "polyad/base/parallel.hpp"
 
-namespace polyad::report {
+namespace polyad::kernels {
 namespace {
 
 // The strongest few of each column, kept sorted. Points are offered by ascending index: of equals the
@@ -126,4 +126,4 @@ ColumnFindings scan_columns(const KruskalRows<Real>& model, int mode, Index num_
 template ColumnFindings scan_columns(const KruskalRows<float>&, int, Index);
 template ColumnFindings scan_columns(const KruskalRows<double>&, int, Index);
 
-}  // namespace polyad::report
+}  // namespace polyad::kernels

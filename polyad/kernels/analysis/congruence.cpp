@@ -1,4 +1,4 @@
-#include "polyad/report/congruence.hpp"
+#include "polyad/kernels/analysis/congruence.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "polyad/base/parallel.hpp"
 
-namespace polyad::report {
+namespace polyad::kernels {
 namespace {
 
 constexpr Index max_compared_components = 1000;  // pairs grow with the square
@@ -73,4 +73,4 @@ std::vector<CongruentPair> find_congruent(const KruskalRows<Real>& model) {
 template std::vector<CongruentPair> find_congruent(const KruskalRows<float>&);
 template std::vector<CongruentPair> find_congruent(const KruskalRows<double>&);
 
-}  // namespace polyad::report
+}  // namespace polyad::kernels

@@ -4,9 +4,20 @@
 #include <vector>
 
 #include "polyad/base/matrix.hpp"
-#include "polyad/report/component_summary.hpp"
+#include "polyad/tensor/kruskal_rows.hpp"
 
-namespace polyad::report {
+namespace polyad::kernels {
+
+// An entry of one column of a factor.
+struct FactorEntry {
+  Index index = 0;
+  double value = 0;
+
+  friend bool operator==(const FactorEntry&, const FactorEntry&) = default;
+};
+
+// The largest number of points that stand for a column when it is drawn as a line.
+inline constexpr Index max_line_points = 300;
 
 // What a pass over the rows of a factor finds in each of its columns.
 struct ColumnFindings {
@@ -18,4 +29,4 @@ struct ColumnFindings {
 template <class Real>
 ColumnFindings scan_columns(const KruskalRows<Real>& model, int mode, Index num_strongest);
 
-}  // namespace polyad::report
+}  // namespace polyad::kernels
