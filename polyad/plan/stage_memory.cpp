@@ -35,10 +35,11 @@ Index finish_bytes(std::span<const Index> rows, Index num_components, Index valu
   const Index all = std::accumulate(rows.begin(), rows.end(), Index(0));
   const bool is_padded = kernels::padded_components(num_components) != num_components;
   const Index copied = is_padded ? std::ranges::max(rows) * num_components : 0;
-  constexpr Index text_bytes = 16;  // of a number
+  constexpr Index number_bytes = 25, text_bytes = Index(6) << 20;  // of a number as text; held at a time
   const Index at_once = std::min(all, rows_at_once(num_components)) * num_components;
-  return std::max(copied * value_bytes, at_once * (2 * value_bytes + text_bytes)) +
-         all * Index(3 * sizeof(Index));
+  const Index written =
+      at_once * (value_bytes + Index(sizeof(double))) + std::min(at_once * number_bytes, text_bytes);
+  return std::max(copied * value_bytes, written) + all * Index(3 * sizeof(Index));
 }
 
 void add_page_bytes(FormatOption& option, Index num_vectors) {

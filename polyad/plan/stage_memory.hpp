@@ -14,8 +14,9 @@ Index sort_bytes(Index num_all, Index num_largest, int order);
 
 // The factors with their padding, for so many rows in each mode.
 Index factor_bytes(std::span<const Index> rows, Index num_components, Index value_bytes);
-// At the end, besides the tensor and these: one factor a second time, without padding; and for the process
-// that reads the rows where they are found, and some of them at a time.
+// At the end, besides the tensor and these: one factor a second time, without padding, or some rows at a time
+// in both precisions and as text, whichever is larger; and for the process that reads the rows where they are
+// found.
 Index finish_bytes(std::span<const Index> rows, Index num_components, Index value_bytes);
 
 // Adds to what stages hold that large arrays are made of whole huge pages. num_vectors: as long as all
