@@ -6,7 +6,8 @@
 
 Peers are SPLATT (`splatt`) and ALTO (`cpd64`, `cpd128`), built outside this repository; without them Polyad runs
 alone. All run the same number of iterations, tolerance 0, in double; the time is that of the best iteration of all
-rounds. Peers get a text without empty slices, which cost them time and memory, and huge pages from glibc, which
+rounds. Two ratios to Polyad follow: that of these times, and the median over the rounds of the ratio of the best
+iterations of a round, which a machine with a varying load disturbs less. Every other round has the reverse order. Peers get a text without empty slices, which cost them time and memory, and huge pages from glibc, which
 Polyad asks for by itself; with --plain-peers none. Peak memory is that of the whole process, loading included.
 --before names another build of Polyad, such as that of the version before, which competes as well.
 
@@ -22,6 +23,7 @@ import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -55,8 +57,10 @@ class Result:
     peak_bytes: int = 0
     notes: str = ""
     failure: str = ""
+    rounds: list[float] = field(default_factory=list)  # seconds of the best iteration of each round
 
     def add(self, other: "Result") -> None:
+        self.rounds.append(other.seconds)
         if other.seconds < self.seconds:
             self.seconds, self.fit, self.notes = other.seconds, other.fit, other.notes
         self.peak_bytes = max(self.peak_bytes, other.peak_bytes)
@@ -211,13 +215,14 @@ def peer_result(ended: Run, iterations: list[tuple[str, str]]) -> Result:
 
 
 def print_rows(tensor: Tensor, results: dict[str, Result]) -> None:
-    polyad = results["polyad"].seconds
+    polyad = results["polyad"]
     for contestant, result in results.items():
         shown = tensor.name if contestant == "polyad" else ""
         if result.failure:
             print(f"{shown:<16} {contestant:<8} failed: {result.failure}", flush=True)
             continue
-        print(f"{shown:<16} {contestant:<8} {result.seconds:>10.4f} {result.seconds / polyad:>7.2f} "
+        median = statistics.median(a / b for a, b in zip(result.rounds, polyad.rounds))
+        print(f"{shown:<16} {contestant:<8} {result.seconds:>10.4f} {result.seconds / polyad.seconds:>7.3f} {median:>7.3f} "
               f"{result.peak_bytes / 1e6:>9.0f} {result.fit:>9.5f}  {result.notes}".rstrip(), flush=True)
 
 
@@ -226,13 +231,13 @@ def compete(contest: Contest, folder: pathlib.Path) -> None:
     with_peers = any(contest.programs.values())
     print(f"{o.rank} components, {o.iterations} iterations, {o.threads} threads, best of {o.rounds} rounds in turn; "
           f"load of the machine {os.getloadavg()[0]:.1f}")
-    print(f"{'tensor':<16} {'program':<8} {'s/iter':>10} {'ratio':>7} {'peak MB':>9} {'fit':>9}", flush=True)
+    print(f"{'tensor':<16} {'program':<8} {'s/iter':>10} {'ratio':>7} {'median':>7} {'peak MB':>9} {'fit':>9}", flush=True)
     for name in o.tensors or NAMES:
         tensor = prepare(name, o.scale, folder, with_peers)
         results = {contestant: Result() for contestant in contest.contestants(tensor)}
-        for _ in range(o.rounds):
-            for contestant, result in results.items():
-                result.add(contest.once(contestant, tensor))
+        for number in range(o.rounds):
+            for contestant in list(results) if number % 2 == 0 else list(reversed(results)):
+                results[contestant].add(contest.once(contestant, tensor))
         print_rows(tensor, results)
 
 
