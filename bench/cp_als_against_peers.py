@@ -7,9 +7,11 @@
 Peers are SPLATT (`splatt`) and ALTO (`cpd64`, `cpd128`), built outside this repository; without them Polyad runs
 alone. All run the same number of iterations, tolerance 0, in double; the time is that of the best iteration of all
 rounds. Two ratios to Polyad follow: that of these times, and the median over the rounds of the ratio of the best
-iterations of a round, which a machine with a varying load disturbs less. Every other round has the reverse order. Peers get a text without empty slices, which cost them time and memory, and huge pages from glibc, which
-Polyad asks for by itself; with --plain-peers none. Peak memory is that of the whole process, loading included.
---before names another build of Polyad, such as that of the version before, which competes as well.
+iterations of a round, which a machine with a varying load disturbs less. Every other round has the reverse order.
+Peers get a text without empty slices, which cost them time and memory, and huge pages from glibc, which Polyad asks
+for by itself; with --plain-peers none. Peak memory is that of the whole process, loading included.
+--before names another build of Polyad, such as that of the version before, which competes as well. If it does not
+read the .ptb files of this version, make them with it: `PROGRAM generate like NAME DIR/NAME.ptb`, and pass --folder.
 
 Files are made in a temporary folder, or kept in --folder and found there the next time: NAME.ptb and
 NAME-compact.tns, at a scale other than 1 with the scale behind the name. The machine should have nothing else to do.
