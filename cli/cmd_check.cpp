@@ -10,6 +10,7 @@
 #include "cli/output.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/io/tensors/read_tensor.hpp"
+#include "polyad/io/tensors/write_tensor.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tensor/sort.hpp"

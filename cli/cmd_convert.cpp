@@ -8,6 +8,7 @@
 #include "cli/output.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/io/models/kruskal.hpp"
+#include "polyad/io/tensors/write_tensor.hpp"
 #include "polyad/report/statistics_report.hpp"
 
 namespace polyad::cli {
@@ -21,7 +22,7 @@ struct Args {
 };
 
 void convert_tensor(const Comm& comm, const Args& args) {
-  io::WriteOptions write{{}, args.compress, existing(args.force)};
+  SaveOptions write{{}, args.compress, existing(args.force)};
   if (!args.output_format.empty()) write.format = io::format_by_name(args.output_format);
   const auto format = io::output_format(args.output, write);  // a wrong name is told before the reading
   auto plan = plan_input(args.input);

@@ -6,13 +6,9 @@
 #include "cli/distribution.hpp"
 #include "cli/input.hpp"
 #include "cli/option_text.hpp"
-#include "cli/output.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/polyad.hpp"
-#include "polyad/tasks/detail/machine_file.hpp"
-#include "polyad/tasks/detail/memory_use.hpp"
-#include "polyad/tasks/detail/model_output.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -36,17 +32,8 @@ std::vector<std::string> format_texts() {
 FilePlan file_plan(const Args& args) {
   auto plan = plan_input(args.input);
   plan.reads("the file that --partition names", partition_file(args.distribution));
-  plan.reads("the constants of this machine", tasks::machine_file());
-  plan_cache(plan, args.distribution.cache);
-  if (!args.out.empty()) {
-    const auto format = tasks::model_format(args.out);
-    const auto check = [out = args.out, format] { io::check_kruskal_place(out, format); };
-    if (format == io::KruskalFormat::splatt)
-      plan.writes_model("--out", args.out, check);
-    else
-      plan.writes_labelled("--out", args.out).requires_of_last(check);
-  }
-  return plan.writes("--report", args.page);
+  plan.reads_machine_constants().reads_cached_partitions(args.distribution.cache);
+  return plan.writes_cp_model("--out", args.out).writes("--report", args.page);
 }
 
 // Those that do not depend on the tensor.
@@ -94,7 +81,7 @@ void run(const Comm& comm, const Args& args) {
     save_report(context, model, args.page, args.num_strongest);
     console.say(args.page + ": a page to look at");
   }
-  tasks::warn_of_memory(context, model.peak_memory_bytes(), options.max_memory_bytes);
+  warn_of_memory(context, model.peak_memory_bytes(), options.max_memory_bytes);
   console.result(model.json());
 }
 

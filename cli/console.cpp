@@ -7,13 +7,12 @@
 #include <system_error>
 
 #include "cli/option_text.hpp"
-#include "cli/output.hpp"
-#include "cli/threads.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/log.hpp"
 #include "polyad/base/printable.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/program.hpp"
+#include "polyad/tasks/save.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -81,14 +80,9 @@ void Console::result(const nlohmann::ordered_json& json) const {
 
 void Console::result(const std::string& json) const {
   if (options_.json.empty()) return;
+  if (options_.json != "-") return save_text(context_, json + "\n", options_.json);
   collectively(comm_, [&] {
-    if (comm_.rank() != 0) return;
-    const std::string text = json + "\n";
-    if (options_.json == "-") {
-      print(printable_json(text));
-      return;
-    }
-    tasks::write_text(options_.json, text);
+    if (comm_.rank() == 0) print(printable_json(json + "\n"));
   });
 }
 

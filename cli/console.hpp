@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "cli/file_plan.hpp"
 #include "polyad/base/progress.hpp"
 #include "polyad/comm/comm.hpp"
 #include "polyad/tasks/context.hpp"
+#include "polyad/tasks/file_plan.hpp"
 
 namespace polyad::report {}
 namespace polyad::hypergraph {}

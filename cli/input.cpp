@@ -6,13 +6,11 @@
 #include <limits>
 #include <optional>
 
+#include "cli/option_text.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/progress.hpp"
-#include "polyad/io/models/label_files.hpp"
-#include "polyad/io/text/number_text.hpp"
 #include "polyad/report/statistics_report.hpp"
-#include "polyad/tasks/detail/stored_partition.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -21,7 +19,7 @@ LabelSources parse_label_sources(const InputOptions& options) {
   LabelSources result;
   for (const auto& text : options.labels) {
     const auto equals = text.find('=');
-    const auto mode = equals == std::string::npos ? std::nullopt : io::parse_index(text.substr(0, equals));
+    const auto mode = equals == std::string::npos ? std::nullopt : parse_whole_number(text.substr(0, equals));
     std::error_code ignored;
     if (mode && *mode >= 1 && *mode <= max_order && equals + 1 < text.size())
       result.files.push_back({int(*mode) - 1, text.substr(equals + 1)});
@@ -94,7 +92,7 @@ std::vector<Index> parse_dims(const std::string& text, const std::string& option
   std::vector<Index> dims;
   for (std::size_t begin = 0; begin <= text.size();) {
     const auto end = std::min(text.find_first_of("x,", begin), text.size());
-    const auto dim = io::parse_index(text.substr(begin, end - begin));
+    const auto dim = parse_whole_number(text.substr(begin, end - begin));
     if (!dim || *dim < 1)
       throw Error(Errc::bad_option,
                   fmt::format("{} {}: expected whole numbers from 1 on, as in 30x24x659", option, text));
@@ -123,11 +121,7 @@ LoadOptions load_options(const InputOptions& options) {
 }
 
 void plan_labels(FilePlan& plan, const InputOptions& options) {
-  const auto chosen = parse_label_sources(options);
-  for (const auto& file : chosen.files) plan.reads("the file that --labels names", file.path);
-  if (!chosen.folder.empty())
-    for (const auto& file : io::label_files_at(io::labels_of_model_folder(chosen.folder)))
-      plan.reads("a label file in the folder that --labels names", file);
+  plan.reads_labels("--labels", parse_label_sources(options));
 }
 
 FilePlan plan_input(const InputOptions& options) {
@@ -138,8 +132,7 @@ FilePlan plan_input(const InputOptions& options) {
 }
 
 void plan_cache(FilePlan& plan, const std::string& cache) {
-  for (const auto& file : tasks::stored_partitions(tasks::cache_folder(cache)))
-    plan.reads("a cached partition", file);
+  plan.reads_cached_partitions(cache);
 }
 
 io::LoadedTensor load(const InputOptions& options, Console& console) {

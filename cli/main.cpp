@@ -18,7 +18,7 @@
 #include "polyad/base/unfinished_paths.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
-#include "polyad/tasks/detail/agreement.hpp"
+#include "polyad/tasks/program.hpp"
 #include "polyad/version.hpp"
 
 namespace {
@@ -130,7 +130,7 @@ int run(int argc, char** argv, polyad::Runtime& runtime, const polyad::Comm& com
   polyad::cli::add_doctor(app, comm);
   refuse_empty_values(app);
   try {
-    polyad::tasks::require_same_command(comm, argc, argv);
+    polyad::require_same_command(comm, argc, argv);
     runtime.watch(polyad::collectively(comm, timeout_setting));
     app.parse(argc, argv);
   } catch (const CLI::ParseError& stop) {

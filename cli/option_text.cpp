@@ -9,12 +9,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
-#include <string_view>
+#include <numeric>
 #include <utility>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/text/number_text.hpp"
-#include "polyad/tensor/sort.hpp"
 
 namespace polyad::cli {
 
@@ -35,11 +33,25 @@ std::string command_line_name(const std::string& field) {
   return name;
 }
 
+std::optional<Index> parse_whole_number(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  Index whole = 0;
+  if (const auto [rest, error] = std::from_chars(text.data(), end, whole);
+      error == std::errc() && rest == end)
+    return whole;
+  double real = 0;
+  const auto [rest, error] = std::from_chars(text.data(), end, real);
+  constexpr double largest = 0x1p53;
+  if (error != std::errc() || rest != end || !(std::abs(real) <= largest) || real != std::floor(real))
+    return std::nullopt;
+  return Index(real);
+}
+
 std::vector<int> parse_modes(const std::string& text) {
   std::vector<int> modes;
   for (std::size_t at = 0; at <= text.size();) {
     const auto comma = std::min(text.find(',', at), text.size());
-    const auto number = io::parse_index(std::string_view(text).substr(at, comma - at)).value_or(0);
+    const auto number = parse_whole_number(std::string_view(text).substr(at, comma - at)).value_or(0);
     modes.push_back(number >= 1 && number <= max_order ? int(number) - 1 : -1);
     at = comma + 1;
   }
@@ -48,11 +60,11 @@ std::vector<int> parse_modes(const std::string& text) {
 
 std::vector<int> parse_mode_order(const std::string& text, int order) {
   if (text == "auto") return {};
-  if (text == "natural") return natural_mode_order(order);
+  std::vector<int> natural(static_cast<std::size_t>(order));
+  std::iota(natural.begin(), natural.end(), 0);
+  if (text == "natural") return natural;
   auto modes = parse_modes(text);
-  auto sorted = modes;
-  std::ranges::sort(sorted);
-  if (sorted != natural_mode_order(order))
+  if (!std::ranges::is_permutation(modes, natural))
     throw Error(Errc::bad_option,
                 fmt::format("--mode-order {}: expected auto, natural or each of 1 to {} once, as in {}", text,
                             order, order == 2 ? "2,1" : "2,1,3"));
@@ -84,8 +96,8 @@ std::vector<Index> parse_numbers(const std::string& text, const std::string& opt
     const auto comma = std::min(text.find(',', at), text.size());
     const auto item = text.substr(at, comma - at);
     const auto dash = std::min(item.find('-'), item.size());
-    const Index first = io::parse_index(item.substr(0, dash)).value_or(0);
-    const Index last = dash < item.size() ? io::parse_index(item.substr(dash + 1)).value_or(0) : first;
+    const Index first = parse_whole_number(item.substr(0, dash)).value_or(0);
+    const Index last = dash < item.size() ? parse_whole_number(item.substr(dash + 1)).value_or(0) : first;
     if (first < 1 || last < first || last > largest || last - first >= most) fail();
     for (Index number = first; number <= last; ++number) numbers.push_back(number);
     at = comma + 1;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "polyad/base/types.hpp"
@@ -27,6 +29,9 @@ void add_cache_option(CLI::App& command, std::string& folder);
 
 // What the command line calls a field of an options struct of the library: "max_memory_bytes" is --memory.
 std::string command_line_name(const std::string& field);
+
+// A whole number, also as in 1e3 or 12.0; nothing for any other text.
+std::optional<Index> parse_whole_number(std::string_view text);
 
 // "2,1,3", from 1 as in files; -1 for what is no mode.
 std::vector<int> parse_modes(const std::string& text);

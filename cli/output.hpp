@@ -5,19 +5,16 @@
 #include <vector>
 
 #include "cli/console.hpp"
-#include "cli/file_plan.hpp"
-#include "polyad/io/tensors/read_tensor.hpp"
-#include "polyad/io/tensors/write_tensor.hpp"
+#include "polyad/tasks/save.hpp"
 
 namespace polyad::cli {
 
-// Writes a tensor with its labels: inside the file where its format holds them, else beside it, and
-// nothing at all when other labels lie there. Returns the label files written.
-std::vector<std::filesystem::path> save(const std::filesystem::path& path, const io::LoadedTensor& loaded,
-                                        const io::WriteOptions& options, Console& console);
+// Writes a tensor and names the label files that are written beside it, which are returned.
+std::vector<std::filesystem::path> save(const std::filesystem::path& path, const Tensor& x,
+                                        const SaveOptions& options, const Console& console);
 
-// --force: files that exist may be replaced by outputs that take the place of data.
+// --force: whether outputs that hold data may replace files that exist.
 void add_force_option(CLI::App& command, bool& force);
-io::Existing existing(bool force);
+Existing existing(bool force);
 
 }  // namespace polyad::cli

@@ -6,6 +6,8 @@
 #include "polyad/comm/runtime.hpp"     // IWYU pragma: export
 #include "polyad/tasks/context.hpp"    // IWYU pragma: export
 #include "polyad/tasks/decompose.hpp"  // IWYU pragma: export
+#include "polyad/tasks/file_plan.hpp"  // IWYU pragma: export
 #include "polyad/tasks/load.hpp"       // IWYU pragma: export
+#include "polyad/tasks/program.hpp"    // IWYU pragma: export
 #include "polyad/tasks/save.hpp"       // IWYU pragma: export
 #include "polyad/version.hpp"          // IWYU pragma: export

@@ -1,5 +1,7 @@
 #include "polyad/tasks/context.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace polyad {
@@ -26,6 +28,13 @@ void Context::tell(const Message& message) const {
   const auto as_is = [](const std::string& field) { return field; };
   const auto text = with_option_names(message.text, options_.option_names ? options_.option_names : as_is);
   options_.on_message({message.kind, text});
+}
+
+void warn_of_memory(const Context& context, Index peak_bytes, Index max_bytes) {
+  if (max_bytes == 0 || peak_bytes <= max_bytes) return;
+  context.warn(fmt::format("a process took {} of memory, more than the {} that {} allows",
+                           with_prefix(double(peak_bytes), "B"), with_prefix(double(max_bytes), "B"),
+                           option_name("max_memory_bytes")));
 }
 
 }  // namespace polyad

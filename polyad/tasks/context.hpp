@@ -6,6 +6,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/progress.hpp"
+#include "polyad/base/types.hpp"
 #include "polyad/comm/comm.hpp"
 
 namespace polyad {
@@ -58,5 +59,9 @@ class Context {
   ContextOptions options_;
   std::shared_ptr<Progress> progress_;
 };
+
+// Warns when a process took more memory than the option max_memory_bytes of a task allows, although the task
+// was predicted to fit. Both in bytes; a limit of 0 is none.
+void warn_of_memory(const Context& context, Index peak_bytes, Index max_bytes);
 
 }  // namespace polyad

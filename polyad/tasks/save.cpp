@@ -2,8 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <span>
+
 #include "polyad/comm/collective.hpp"
+#include "polyad/comm/runtime.hpp"
+#include "polyad/distributed/move_nonzeros.hpp"
 #include "polyad/io/models/kruskal.hpp"
+#include "polyad/io/models/label_files.hpp"
+#include "polyad/io/tensors/write_tensor.hpp"
 #include "polyad/report/html/cpd_page.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/cp_model_state.hpp"
@@ -45,7 +52,38 @@ report::CpdPageContents page_contents(const CpModel::State& model, const report:
   return page;
 }
 
+// On process 0. Returns the label files that were written.
+std::vector<std::filesystem::path> write_whole(const SparseTensor<double>& x,
+                                               std::span<const ModeLabels> labels,
+                                               const std::filesystem::path& path,
+                                               const SaveOptions& options) {
+  const bool labels_beside = !io::holds_labels(io::output_format(path, options));
+  if (labels_beside) io::check_label_files(io::labels_of_tensor(path), labels);
+  tasks::require_space(path, io::predicted_bytes(path, x, labels, options), "the tensor would take about");
+  io::write_tensor(path, x, labels, options);
+  if (!labels_beside) return {};
+  return io::write_label_files(io::labels_of_tensor(path), labels);
+}
+
 }  // namespace
+
+std::vector<std::filesystem::path> save(const Context& context, const Tensor& x,
+                                        const std::filesystem::path& path, const SaveOptions& options) {
+  const tasks::TaskThreads threads(context);
+  const Comm& comm = context.comm();
+  collectively(comm, [&] { io::output_format(path, options); });
+  std::optional<SparseTensor<double>> gathered;
+  if (comm.size() > 1)
+    gathered = move_nonzeros(comm, x.tensor, std::vector<int>(std::size_t(x.tensor.num_nonzeros()), 0));
+  const OneProcessWorks patience;
+  context.progress().begin("writing " + path.filename().string());
+  auto label_files = collectively(comm, [&] {
+    if (comm.rank() != 0) return std::vector<std::filesystem::path>();
+    return write_whole(gathered ? *gathered : x.tensor, x.labels, path, options);
+  });
+  context.progress().finish();
+  return label_files;
+}
 
 void save(const Context& context, const CpModel& model, const std::filesystem::path& path) {
   const tasks::TaskThreads threads(context);
@@ -77,6 +115,12 @@ void save_report(const Context& context, const CpModel& model, const std::filesy
   collectively(context.comm(), [&] {
     if (context.comm().rank() != 0) return;
     tasks::write_text(path, cpd_page(page_contents(model.state(), summary)));
+  });
+}
+
+void save_text(const Context& context, const std::string& text, const std::filesystem::path& path) {
+  collectively(context.comm(), [&] {
+    if (context.comm().rank() == 0) tasks::write_text(path, text);
   });
 }
 

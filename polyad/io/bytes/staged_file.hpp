@@ -8,12 +8,10 @@
 #include <string>
 
 #include "polyad/base/unfinished_paths.hpp"
+#include "polyad/io/bytes/existing.hpp"
 
 namespace polyad::io {
 
-// What becomes of a file or model that exists under the name of an output: it is replaced, or the output is
-// refused, which --force changes.
-enum class Existing { replaced, refused };
 // Throws Error{bad_option} for a file that exists and may not be replaced.
 [[noreturn]] void refuse_existing(const std::filesystem::path& path);
 

@@ -1,21 +1,14 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <span>
 
-#include "polyad/io/bytes/staged_file.hpp"
 #include "polyad/io/tensors/tensor_format.hpp"
+#include "polyad/io/tensors/write_options.hpp"
 #include "polyad/tensor/labels.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
 namespace polyad::io {
-
-struct WriteOptions {
-  std::optional<TensorFormat> format;  // empty: by the extension; a final .gz compresses texts
-  bool compress = false;               // deflate the blocks of a .ptb
-  Existing existing = Existing::replaced;
-};
 
 // Writes the nonzeros in their order, duplicates and explicit zeros included; reading the file gives
 // the same coordinates and the same bits. csv and ptb hold the labels themselves; for the other formats

@@ -15,6 +15,7 @@
 #include "polyad/comm/collective.hpp"
 #include "polyad/io/bytes/checksum.hpp"
 #include "polyad/io/bytes/input_file.hpp"
+#include "polyad/tasks/program.hpp"
 #include "polyad/version.hpp"
 
 namespace polyad::tasks {
@@ -147,15 +148,6 @@ std::optional<Error> other_file(int rank, const Texts& mine, const Texts& first)
 
 }  // namespace
 
-void require_same_command(const Comm& comm, int argc, const char* const* argv) {
-  if (comm.size() == 1) return;
-  Texts mine{POLYAD_VERSION};
-  for (const char* argument : std::span(argv, std::size_t(argc)).subspan(1)) mine.emplace_back(argument);
-  const auto first = texts_of_first(comm, mine);
-  throw_together(comm,
-                 mine == first ? std::nullopt : std::optional(other_arguments(comm.rank(), mine, first)));
-}
-
 void require_same_files(const Comm& comm, const std::vector<std::string>& paths) {
   if (comm.size() == 1) return;
   const auto mine = fingerprints(paths);
@@ -164,3 +156,16 @@ void require_same_files(const Comm& comm, const std::vector<std::string>& paths)
 }
 
 }  // namespace polyad::tasks
+
+namespace polyad {
+
+void require_same_command(const Comm& comm, int argc, const char* const* argv) {
+  if (comm.size() == 1) return;
+  std::vector<std::string> mine{POLYAD_VERSION};
+  for (const char* argument : std::span(argv, std::size_t(argc)).subspan(1)) mine.emplace_back(argument);
+  const auto first = tasks::texts_of_first(comm, mine);
+  throw_together(
+      comm, mine == first ? std::nullopt : std::optional(tasks::other_arguments(comm.rank(), mine, first)));
+}
+
+}  // namespace polyad

@@ -1,14 +1,10 @@
 #include "polyad/tasks/detail/memory_use.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <span>
 #include <string>
 
-#include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
-#include "polyad/base/progress.hpp"
 
 namespace polyad::tasks {
 namespace {
@@ -25,13 +21,6 @@ Index label_bytes(std::span<const ModeLabels> labels) {
 }
 
 }  // namespace
-
-void warn_of_memory(const Context& context, Index peak_bytes, Index max_bytes) {
-  if (max_bytes == 0 || peak_bytes <= max_bytes) return;
-  context.warn(fmt::format("a process took {} of memory, more than the {} that {} allows",
-                           with_prefix(double(peak_bytes), "B"), with_prefix(double(max_bytes), "B"),
-                           option_name("max_memory_bytes")));
-}
 
 Index bytes_beside(const io::LoadedTensor& loaded) {
   trim_memory();

@@ -5,8 +5,7 @@
 
 namespace polyad::tasks {
 
-// Warns where a run took more memory than is allowed, though it was predicted to fit. 0: no limit.
-void warn_of_memory(const Context& context, Index peak_bytes, Index max_bytes);
+using polyad::warn_of_memory;
 
 // What this process holds besides the program and the nonzeros that it has read: labels above all. Gives back
 // what reading no longer needs.

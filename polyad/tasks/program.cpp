@@ -1,5 +1,3 @@
-#include "cli/threads.hpp"
-
 #include <fmt/format.h>
 #include <omp.h>
 #include <pthread.h>
@@ -16,10 +14,9 @@
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/kernels/dense/blas_memory.hpp"
+#include "polyad/tasks/program.hpp"
 
-namespace polyad::cli {
-
-using namespace kernels;  // NOLINT(google-build-using-namespace)
+namespace polyad {
 namespace {
 
 void* wait_at(void* latch) {
@@ -74,13 +71,13 @@ void start_team() {
   if (const int error = try_threads(count - 1); error != 0)
     throw Error(
         Errc::resource,
-        fmt::format("{} threads cannot be started: {}; --threads asks for fewer, and ulimit -v and -u "
-                    "limit their memory and number",
-                    count, std::generic_category().message(error)));
+        fmt::format("{} threads cannot be started: {}; {} asks for fewer, and ulimit -v and -u limit their "
+                    "memory and number",
+                    count, std::generic_category().message(error), option_name("threads")));
   // Where data may take what is left of the address space, all that threads need is allocated before. Threads
   // that have been started stay, so that later regions need no new ones.
   if (!is_address_space_limited()) return;
-  reserve_blas_buffer();
+  kernels::reserve_blas_buffer();
   int started = 0;
 #pragma omp parallel reduction(+ : started)
   ++started;
@@ -89,14 +86,14 @@ void start_team() {
 }  // namespace
 
 // Processes that are bound to cores of their own use those; others share the machine's evenly.
-void start_threads(const Comm& comm, int wanted) {
+void start_threads(const Comm& comm, int threads) {
   const int sharing = comm.ranks_on_this_machine();
   const bool is_bound = omp_get_num_procs() < sysconf(_SC_NPROCESSORS_ONLN);
-  if (wanted > 0)
-    omp_set_num_threads(wanted);
+  if (threads > 0)
+    omp_set_num_threads(threads);
   else if (!is_bound && sharing > 1 && std::getenv("OMP_NUM_THREADS") == nullptr)
     omp_set_num_threads(std::max(1, omp_get_num_procs() / sharing));
   collectively(comm, start_team);
 }
 
-}  // namespace polyad::cli
+}  // namespace polyad

@@ -1,4 +1,4 @@
-#include "cli/file_plan.hpp"
+#include "polyad/tasks/file_plan.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -12,8 +12,11 @@
 #include "polyad/io/models/kruskal.hpp"
 #include "polyad/io/models/label_files.hpp"
 #include "polyad/io/models/rating_model_file.hpp"
+#include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/model_output.hpp"
+#include "polyad/tasks/detail/stored_partition.hpp"
 
-namespace polyad::cli {
+namespace polyad {
 namespace {
 
 namespace fs = std::filesystem;
@@ -104,20 +107,57 @@ FilePlan& FilePlan::goes_on_from(const std::string& name, const fs::path& path) 
   return *this;
 }
 
-FilePlan& FilePlan::writes(const std::string& name, const fs::path& path, io::Existing existing) {
+FilePlan& FilePlan::reads_labels(const std::string& name, const LabelSources& sources) {
+  for (const auto& file : sources.files) reads("the file that " + name + " names", file.path);
+  if (!sources.folder.empty())
+    for (const auto& file : io::label_files_at(io::labels_of_model_folder(sources.folder)))
+      reads("a label file in the folder that " + name + " names", file);
+  return *this;
+}
+
+FilePlan& FilePlan::reads_machine_constants() {
+  return reads("the constants of this machine", tasks::machine_file());
+}
+
+FilePlan& FilePlan::reads_cached_partitions(const fs::path& cache) {
+  for (const auto& file : tasks::stored_partitions(tasks::cache_folder(cache.string())))
+    reads("a cached partition", file);
+  return *this;
+}
+
+FilePlan& FilePlan::writes(const std::string& name, const fs::path& path, Existing existing) {
   if (!path.empty()) outputs_.push_back(Entry{name, path, Kind::file, existing, {}, {}});
   return *this;
 }
 
-FilePlan& FilePlan::writes_labelled(const std::string& name, const fs::path& path, io::Existing existing) {
+FilePlan& FilePlan::writes_labelled(const std::string& name, const fs::path& path, Existing existing) {
   if (!path.empty()) outputs_.push_back(Entry{name, path, Kind::labelled, existing, {}, {}});
   return *this;
 }
 
 FilePlan& FilePlan::writes_model(const std::string& name, const fs::path& path,
                                  const std::function<void()>& check) {
-  if (!path.empty()) outputs_.push_back(Entry{name, path, Kind::model, io::Existing::replaced, {}, check});
+  if (!path.empty()) outputs_.push_back(Entry{name, path, Kind::model, Existing::replaced, {}, check});
   return *this;
+}
+
+FilePlan& FilePlan::writes_cp_model(const std::string& name, const fs::path& path) {
+  if (path.empty()) return *this;
+  const auto format = tasks::model_format(path);
+  const auto check = [path, format] { io::check_kruskal_place(path, format); };
+  if (format == io::KruskalFormat::splatt) return writes_model(name, path, check);
+  return writes_labelled(name, path).requires_of_last(check);
+}
+
+FilePlan& FilePlan::writes_rating_model(const std::string& name, const fs::path& path) {
+  return writes_model(name, path, [path] { io::check_rating_model_place(path); });
+}
+
+FilePlan& FilePlan::writes_unlabelled(const std::string& name, const fs::path& path) {
+  if (path.empty()) return *this;
+  return writes(name, path).requires_of_last([place = io::labels_of_tensor(path)] {
+    io::check_label_files(place, {});
+  });
 }
 
 FilePlan& FilePlan::requires_of_last(const std::function<void()>& check) {
@@ -173,7 +213,7 @@ void FilePlan::check_place(const Entry& output) {
   if (S_ISDIR(status.st_mode)) io::fail_writing(output.path, EISDIR);
   if (stat(folder.c_str(), &around) == 0 && is_kept_by_another(around, status))
     io::fail_writing(output.path, EPERM);
-  if (output.existing == io::Existing::refused) io::refuse_existing(output.path);
+  if (output.existing == Existing::refused) io::refuse_existing(output.path);
 }
 
 void FilePlan::check() const {
@@ -195,4 +235,4 @@ void FilePlan::check() const {
   for (const auto& output : outputs_) check_place(output);
 }
 
-}  // namespace polyad::cli
+}  // namespace polyad
