@@ -5,6 +5,7 @@
 
 #include "polyad/comm/runtime.hpp"     // IWYU pragma: export
 #include "polyad/tasks/context.hpp"    // IWYU pragma: export
+#include "polyad/tasks/contract.hpp"   // IWYU pragma: export
 #include "polyad/tasks/decompose.hpp"  // IWYU pragma: export
 #include "polyad/tasks/file_plan.hpp"  // IWYU pragma: export
 #include "polyad/tasks/load.hpp"       // IWYU pragma: export

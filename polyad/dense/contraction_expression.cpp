@@ -118,6 +118,13 @@ std::string joined(const IndexNames& indices) {
 
 }  // namespace
 
+std::vector<int> first_places(const IndexNames& indices) {
+  std::vector<int> places;
+  for (const auto& index : indices)
+    places.push_back(int(std::ranges::find(indices, index) - indices.begin()));
+  return places;
+}
+
 bool has_index(const IndexNames& indices, const std::string& index) {
   return std::ranges::find(indices, index) != indices.end();
 }

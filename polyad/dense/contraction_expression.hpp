@@ -30,6 +30,9 @@ std::string to_string(const ContractionExpression& expression);
 ContractionExpression of_diagonals(ContractionExpression expression);
 IndexNames distinct_indices(const IndexNames& indices);
 
+// For every index, where it stands first: {0, 1, 0} for i, j, i.
+std::vector<int> first_places(const IndexNames& indices);
+
 bool has_index(const IndexNames& indices, const std::string& index);
 // Those of the first that are in the second, or are not, in their order.
 IndexNames shared_indices(const IndexNames& indices, const IndexNames& others);

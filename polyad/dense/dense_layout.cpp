@@ -44,6 +44,16 @@ std::vector<Index> extents_of(const std::vector<CyclicRange>& share) {
   return extents;
 }
 
+TensorDistribution with_single_owners(const DenseLayout& layout) {
+  auto distribution = layout.distribution;
+  const auto used = used_grid_modes(distribution);
+  for (int h = 0; h < layout.grid.order(); ++h)
+    if (layout.grid.dim(h) > 1 && std::ranges::find(used, h) == used.end() &&
+        std::ranges::find(distribution.held_on, h, &Hyperplane::grid_mode) == distribution.held_on.end())
+      distribution.held_on.push_back({h, 0});
+  return distribution;
+}
+
 Index num_elements(const std::vector<Index>& extents) {
   return std::accumulate(extents.begin(), extents.end(), Index(1), std::multiplies<>{});
 }

@@ -24,6 +24,9 @@ bool holds_anything(const DenseLayout& layout, int rank);
 // The indices of every mode that a process holds, all of them empty off the hyperplane.
 std::vector<CyclicRange> share_of(const DenseLayout& layout, int rank);
 std::vector<Index> extents_of(const std::vector<CyclicRange>& share);
+// The distribution of the same layout with every element on one process: of several that have a copy, the one
+// with the coordinate 0 in the grid modes that distribute nothing keeps it.
+TensorDistribution with_single_owners(const DenseLayout& layout);
 // The product; 1 without extents.
 Index num_elements(const std::vector<Index>& extents);
 Index local_size(const DenseLayout& layout, int rank);

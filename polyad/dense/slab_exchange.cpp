@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include "polyad/base/array.hpp"
 #include "polyad/comm/collective.hpp"
+#include "polyad/dense/block_exchange.hpp"
 #include "polyad/dense/local_block.hpp"
 #include "polyad/dense/redistribute.hpp"
 
@@ -21,18 +21,6 @@ std::vector<std::size_t> modes_in(FileOrder order, std::size_t count) {
   std::iota(modes.begin(), modes.end(), 0);
   if (order == FileOrder::last_mode_fastest) std::ranges::reverse(modes);
   return modes;
-}
-
-// The same tensor with every element on one process: off the hyperplanes where the coordinates of unused grid
-// modes are 0, it is left away.
-TensorDistribution with_single_owners(const DenseLayout& layout) {
-  auto distribution = layout.distribution;
-  const auto used = used_grid_modes(distribution);
-  for (int h = 0; h < layout.grid.order(); ++h)
-    if (layout.grid.dim(h) > 1 && std::ranges::find(used, h) == used.end() &&
-        std::ranges::find(distribution.held_on, h, &Hyperplane::grid_mode) == distribution.held_on.end())
-      distribution.held_on.push_back({h, 0});
-  return distribution;
 }
 
 // A stretch of a file that is a box of the tensor: the share of a process that has nothing else.
@@ -112,11 +100,11 @@ class SlabExchange {
 
   void to_part(Index round, const Real* stretch, Real* part) const {
     const auto blocks = blocks_of(round);
-    exchange(blocks.of_stretch, stretch, blocks.of_part, part);
+    exchange_blocks(comm_, blocks.of_stretch, stretch, blocks.of_part, part);
   }
   void to_stretch(Index round, const Real* part, Real* stretch) const {
     const auto blocks = blocks_of(round);
-    exchange(blocks.of_part, part, blocks.of_stretch, stretch);
+    exchange_blocks(comm_, blocks.of_part, part, blocks.of_stretch, stretch);
   }
 
  private:
@@ -134,31 +122,6 @@ class SlabExchange {
       blocks.of_part.push_back(has_part && other.count > 0 ? common_block(part, other.box) : nothing);
     }
     return blocks;
-  }
-
-  std::vector<Index> sizes(const std::vector<LocalBlock>& blocks) const {
-    std::vector<Index> sizes;
-    for (const auto& block : blocks) sizes.push_back(block.size());
-    sizes[std::size_t(comm_.rank())] = 0;
-    return sizes;
-  }
-  static Index sum(const std::vector<Index>& sizes) {
-    return std::accumulate(sizes.begin(), sizes.end(), Index(0));
-  }
-
-  void exchange(const std::vector<LocalBlock>& outgoing, const Real* from,
-                const std::vector<LocalBlock>& incoming, Real* to) const {
-    const auto self = std::size_t(comm_.rank());
-    const auto send_counts = sizes(outgoing), receive_counts = sizes(incoming);
-    copy(outgoing[self], from, incoming[self], to);
-    Array<Real> sent(std::size_t(sum(send_counts))), received(std::size_t(sum(receive_counts)));
-    Real* packed = sent.data();
-    for (std::size_t q = 0; q < outgoing.size(); packed += send_counts[q++])
-      if (q != self) copy(outgoing[q], from, packed_block(outgoing[q]), packed);
-    comm_.all_to_all<Real>(sent, send_counts, received, receive_counts);
-    const Real* arrived = received.data();
-    for (std::size_t q = 0; q < incoming.size(); arrived += receive_counts[q++])
-      if (q != self) copy(packed_block(incoming[q]), arrived, incoming[q], to);
   }
 
   const DenseLayout& layout_;

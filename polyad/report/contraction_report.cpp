@@ -1,19 +1,17 @@
-#include "cli/contract_report.hpp"
+#include "polyad/report/contraction_report.hpp"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "polyad/base/memory.hpp"
-#include "polyad/base/parallel.hpp"
 #include "polyad/dense/distribution_text.hpp"
 #include "polyad/report/statistics_report.hpp"
 
-namespace polyad::cli {
+namespace polyad::report {
 namespace {
 
-nlohmann::ordered_json step_json(const std::string& tensor, const RedistributionStep& step,
-                                 const StepCost& cost, const DenseMachine& machine) {
+nlohmann::ordered_json step_json(const std::string& tensor, const dense::RedistributionStep& step,
+                                 const dense::StepCost& cost, const dense::DenseMachine& machine) {
   return {{"tensor", tensor},
           {"move", to_string(step.move)},
           {"grid_modes", step.grid_modes},
@@ -24,9 +22,9 @@ nlohmann::ordered_json step_json(const std::string& tensor, const Redistribution
           {"predicted_seconds", seconds(cost, machine)}};
 }
 
-nlohmann::ordered_json steps_json(const ContractionPlan& plan, const DenseMachine& machine) {
+nlohmann::ordered_json steps_json(const dense::ContractionPlan& plan, const dense::DenseMachine& machine) {
   auto steps = nlohmann::ordered_json::array();
-  const auto add = [&](const std::vector<NamedSteps>& all) {
+  const auto add = [&](const std::vector<dense::NamedSteps>& all) {
     for (const auto& [tensor, moves] : all)
       for (const auto& step : moves.steps)
         steps.push_back(step_json(tensor, step, cost_of(step, moves.grid, moves.extents), machine));
@@ -38,8 +36,8 @@ nlohmann::ordered_json steps_json(const ContractionPlan& plan, const DenseMachin
                        {"flops", additions},
                        {"predicted_seconds", additions * machine.per_addition}});
   };
-  add_sums(plan.problem.expression.name_a, local_additions(plan, Stationary::a));
-  add_sums(plan.problem.expression.name_b, local_additions(plan, Stationary::b));
+  add_sums(plan.problem.expression.name_a, local_additions(plan, dense::Stationary::a));
+  add_sums(plan.problem.expression.name_b, local_additions(plan, dense::Stationary::b));
   add(steps_before_product(plan));
   steps.push_back({{"tensor", plan.problem.expression.name_c},
                    {"move", "product"},
@@ -51,7 +49,7 @@ nlohmann::ordered_json steps_json(const ContractionPlan& plan, const DenseMachin
 
 }  // namespace
 
-nlohmann::ordered_json contract_json(const Comm& comm, const ContractRun& run, const DenseMachine& machine) {
+nlohmann::ordered_json contraction_json(const ContractionRun& run) {
   const auto& problem = run.plan.problem;
   const auto& expression = run.expression;
   nlohmann::ordered_json json;
@@ -64,11 +62,10 @@ nlohmann::ordered_json contract_json(const Comm& comm, const ContractRun& run, c
   json["distributions"] = {
       {"a", to_string(problem.a)}, {"b", to_string(problem.b)}, {"c", to_string(problem.c)}};
   json["blocks"] = {{"index", run.plan.block_index}, {"count", run.plan.num_blocks()}};
-  json["steps"] = steps_json(run.plan.plan, machine);
+  json["steps"] = steps_json(run.plan.plan, run.machine);
   json["predicted_seconds"] = run.predicted_seconds;
-  json["machine"] = run.machine;
-  for (const auto& [phase, seconds] : run.timings.phases())
-    json["seconds"][phase] = comm.all_reduce(seconds, Reduce::max);
+  json["machine"] = run.machine_source;
+  for (const auto& [phase, seconds] : run.timings.phases()) json["seconds"][phase] = seconds;
   json["flops"] = run.flops;
   json["gflops"] = run.gflops();
   json["norm"] = run.norm;
@@ -78,13 +75,13 @@ nlohmann::ordered_json contract_json(const Comm& comm, const ContractRun& run, c
   json["predicted_memory_bytes"] = run.predicted_bytes;
   json["precision"] = run.precision;
   json["out"] = run.out;
-  json["processes"] = comm.size();
-  json["threads"] = num_threads();
-  json["peak_memory_bytes"] = comm.all_reduce(peak_memory_bytes(), Reduce::max);
+  json["processes"] = run.processes;
+  json["threads"] = run.threads;
+  json["peak_memory_bytes"] = run.peak_memory_bytes;
   return json;
 }
 
-std::string contract_text(const ContractRun& run) {
+std::string contraction_text(const ContractionRun& run) {
   const auto& problem = run.plan.problem;
   auto text = fmt::format("{}\n", to_string(run.expression));
   const auto dims = problem.extents_of(problem.expression.c);
@@ -99,4 +96,12 @@ std::string contract_text(const ContractRun& run) {
   return text;
 }
 
-}  // namespace polyad::cli
+std::string contraction_derivation(const ContractionRun& run) {
+  const auto& plan = run.plan;
+  const auto derivation = explain(plan.plan, run.machine);
+  if (plan.num_blocks() <= 1) return derivation;
+  return fmt::format("In {} blocks of at most {} of index {}, each by itself:\n{}", plan.num_blocks(),
+                     plan.block_extent, plan.block_index, derivation);
+}
+
+}  // namespace polyad::report
