@@ -23,10 +23,23 @@ void add_cache_option(CLI::App& command, std::string& folder) {
 }
 
 std::string command_line_name(const std::string& field) {
-  static const std::map<std::string, std::string> others{
-      {"max_memory_bytes", "memory"}, {"max_iterations", "iters"},    {"tolerance", "tol"},
-      {"nonnegative", "nonneg"},      {"scheme", "distribution"},     {"num_free_primes", "grid-primes"},
-      {"row_rule", "row-owners"},     {"is_replicated", "replicate"}, {"partition_file", "partition"}};
+  static const std::map<std::string, std::string> others{{"max_memory_bytes", "memory"},
+                                                         {"max_iterations", "iters"},
+                                                         {"tolerance", "tol"},
+                                                         {"nonnegative", "nonneg"},
+                                                         {"scheme", "distribution"},
+                                                         {"num_free_primes", "grid-primes"},
+                                                         {"row_rule", "row-owners"},
+                                                         {"is_replicated", "replicate"},
+                                                         {"partition_file", "partition"},
+                                                         {"factors", "rank"},
+                                                         {"max_epochs", "epochs"},
+                                                         {"learning_rate", "lr"},
+                                                         {"regularisation", "reg"},
+                                                         {"shrinkage", "shrink"},
+                                                         {"users", "user"},
+                                                         {"all_users", "all"},
+                                                         {"new_user", "ratings"}};
   const auto other = others.find(field);
   std::string name = "--" + (other == others.end() ? field : other->second);
   std::ranges::replace(name, '_', '-');

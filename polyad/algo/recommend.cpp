@@ -7,7 +7,7 @@
 namespace polyad {
 
 template <class Real>
-Recommender<Real>::Recommender(const RatingModel<Real>& model, SparseTensor<double> ratings)
+Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings)
     : model_(model),
       rated_(group_by_user(ratings)),
       candidates_(count_slices(ratings.indices(1), ratings.extent(1)).slices),

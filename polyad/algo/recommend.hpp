@@ -17,7 +17,7 @@ class Recommender {
   enum class Rated { left_out, included };  // what becomes of items that the user rated
 
   // `ratings`: those of the training, users x items as the model has them.
-  Recommender(const RatingModel<Real>& model, SparseTensor<double> ratings);
+  Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings);
 
   Index num_rated_items() const { return Index(candidates_.size()); }  // by any user
   Index num_rated_by(Index user) const { return std::ssize(rated_.items_of(user)); }

@@ -112,9 +112,10 @@ class Trainer {
       if (observe && !observe(record)) result_.stop = CompletionStop::observer;
       if (!record.was_undone || result_.stop == CompletionStop::observer) return record;
     }
-    throw Error(Errc::bad_option,
-                "the errors grow however small the step is; are the ratings numbers of "
-                "reasonable size, and --reg not too large?");
+    throw Error(
+        Errc::bad_option,
+        "the errors grow however small the step is; are the ratings numbers of reasonable size, and " +
+            option_name("regularisation") + " not too large?");
   }
 
   EpochRecord one_epoch(int epoch) {

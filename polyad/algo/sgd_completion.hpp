@@ -1,9 +1,9 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
+#include "polyad/algo/completion_progress.hpp"
 #include "polyad/algo/step_schedule.hpp"
 #include "polyad/distributed/ratings/dist_ratings.hpp"
 #include "polyad/tensor/ratings/rating_side.hpp"
@@ -21,26 +21,6 @@ struct CompletionOptions {
   int patience = 3;
   std::uint64_t seed = 1;
 };
-
-// In the units of the ratings. RMSE and MAE are 0 where there is nothing to be wrong about.
-struct ErrorFigures {
-  double rmse = 0, mae = 0;
-};
-
-struct EpochRecord {
-  int epoch = 0;  // from 1; epochs that were trained before count
-  double step = 0;
-  ErrorFigures train;  // as the ratings met them, before they moved the rows
-  std::optional<ErrorFigures> test;
-  double seconds = 0;  // training and testing
-  // The errors grew beyond all bounds; the epoch was undone, and the step is now half as long.
-  bool was_undone = false;
-  bool began_anew = false;  // and with it all epochs before: the next one begins where training began
-};
-// Told of every epoch, on every process; false stops.
-using CompletionObserver = std::function<bool(const EpochRecord&)>;
-
-enum class CompletionStop { epochs, test_error, observer };
 
 // Where a process spends its time, in seconds.
 struct EpochSeconds {

@@ -35,9 +35,9 @@ std::vector<NamedRating> named(const ScoredItems& items, const ModeLabels& label
 }  // namespace
 
 template <class Real>
-std::vector<ExampleUser> example_users(const RatingModel<Real>& model, SparseTensor<double> train,
+std::vector<ExampleUser> example_users(const RatingModel<Real>& model, const SparseTensor<double>& train,
                                        std::span<const ModeLabels> labels) {
-  const Recommender<Real> recommender(model, std::move(train));
+  const Recommender<Real> recommender(model, train);
   auto users = recommender.users_with_ratings();
   std::ranges::stable_sort(users, std::ranges::greater{},
                            [&](Index user) { return recommender.num_rated_by(user); });
@@ -51,9 +51,9 @@ std::vector<ExampleUser> example_users(const RatingModel<Real>& model, SparseTen
   return examples;
 }
 
-template std::vector<ExampleUser> example_users(const RatingModel<float>&, SparseTensor<double>,
+template std::vector<ExampleUser> example_users(const RatingModel<float>&, const SparseTensor<double>&,
                                                 std::span<const ModeLabels>);
-template std::vector<ExampleUser> example_users(const RatingModel<double>&, SparseTensor<double>,
+template std::vector<ExampleUser> example_users(const RatingModel<double>&, const SparseTensor<double>&,
                                                 std::span<const ModeLabels>);
 
 }  // namespace polyad::report

@@ -25,7 +25,7 @@ struct ExampleUser {
 // The users with most ratings in the training; among equals the first. `labels`: of users and of items; what
 // has none is numbered from 1. Fewer where fewer have any rating.
 template <class Real>
-std::vector<ExampleUser> example_users(const RatingModel<Real>& model, SparseTensor<double> train,
+std::vector<ExampleUser> example_users(const RatingModel<Real>& model, const SparseTensor<double>& train,
                                        std::span<const ModeLabels> labels);
 
 }  // namespace polyad::report

@@ -8,12 +8,10 @@
 #include "polyad/distributed/cp/distribution_options.hpp"
 #include "polyad/tasks/context.hpp"
 #include "polyad/tasks/cp_model.hpp"
+#include "polyad/tasks/precision.hpp"
 #include "polyad/tasks/tensor.hpp"
 
 namespace polyad {
-
-// Floating-point precision of tensor values and factors.
-enum class Precision { float64, float32 };
 
 // How the nonzeros are stored in memory while the decomposition iterates; docs/cpd.md compares them.
 enum class StorageFormat {

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "polyad/io/tensors/write_options.hpp"
+#include "polyad/tasks/complete.hpp"
+#include "polyad/tasks/completion_model.hpp"
 #include "polyad/tasks/context.hpp"
 #include "polyad/tasks/cp_model.hpp"
 #include "polyad/tasks/tensor.hpp"
@@ -39,5 +41,22 @@ void save_report(const Context& context, const CpModel& model, const std::filesy
 // Writes a text, such as the JSON of a result, by process 0. The file appears under its name when it is
 // complete. Collective.
 void save_text(const Context& context, const std::string& text, const std::filesystem::path& path);
+
+// Writes a model of ratings as a directory: model.npz (factors, biases and what training needs to go on),
+// training.ptb (the ratings that it was trained on) and label files. A model of ratings that is there is
+// replaced in one step, when the new one is complete. Process 0 writes, and holds the whole model meanwhile.
+// Throws Error{bad_option} when the directory holds a model of another kind, Error{io} and Error{resource}
+// where it cannot be written. Collective.
+void save(const Context& context, const CompletionModel& model, const std::filesystem::path& directory);
+
+// Throws the error that saving a model of these ratings would end in, as far as it can be known before the
+// training: a directory that cannot be written, labels that are not one for each user and item, a disk that
+// is too full. Collective.
+void check_output(const Context& context, const Tensor& ratings, const CompleteOptions& options,
+                  const std::filesystem::path& directory);
+
+// Writes an HTML report on a model of ratings, and on the run that trained it: throws Error{bad_option} for a
+// model that was read from files. It needs nothing else: no network, no script. Collective.
+void save_report(const Context& context, const CompletionModel& model, const std::filesystem::path& path);
 
 }  // namespace polyad

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+namespace polyad {
+
+// Errors of predicted ratings, in the units of the ratings. Both are 0 where there are no ratings.
+struct ErrorFigures {
+  double rmse = 0;  // root of the mean squared error
+  double mae = 0;   // mean absolute error
+};
+
+// What happened in one epoch of training.
+struct EpochRecord {
+  int epoch = 0;  // counted from 1; includes the epochs of a model that training was resumed from
+  double step = 0;
+  ErrorFigures train;                // of each rating just before the model learned from it
+  std::optional<ErrorFigures> test;  // after the epoch; nothing where there are no test ratings
+  double seconds = 0;                // for training and testing, on this process
+  // The errors grew beyond all bounds: the epoch was undone and will be repeated with half the step.
+  bool was_undone = false;
+  // All epochs before were undone as well, and training starts over with the smaller step.
+  bool began_anew = false;
+};
+
+// Called on every process after each epoch. Returns whether to go on.
+using CompletionObserver = std::function<bool(const EpochRecord&)>;
+
+// Why training ended.
+enum class CompletionStop {
+  epochs,      // the largest number of epochs was reached
+  test_error,  // the error on the test ratings no longer fell
+  observer     // the observer stopped it
+};
+
+}  // namespace polyad

@@ -1,0 +1,68 @@
+#include "polyad/plan/completion_memory.hpp"
+
+#include "polyad/base/memory.hpp"
+#include "polyad/kernels/cp/factor.hpp"
+
+namespace polyad {
+namespace {
+
+constexpr double bytes_of_rating = 24;  // as it is read: user, item, value
+
+// A row of factors, with its bias and its sum of squared gradients.
+template <class Real>
+double bytes_of_row(Index num_factors) {
+  return double(kernels::padded_components(num_factors) + 2) * sizeof(Real);
+}
+
+double ratings_of(const DealtRatings& own) {
+  return double(own.split.train.num_nonzeros() + own.split.test.num_nonzeros());
+}
+
+// Ratings three times: as they came, sorted, and arranged in blocks. Rows three times: as they are, as before
+// the epoch, and as in the best epoch. And who has which share of the rows that travel.
+template <class Real>
+double bytes_to_train(const DealtRatings& own, int processes, Index num_factors) {
+  constexpr double bytes_of_share = 40;
+  const auto& train = own.split.train;
+  return ratings_of(own) * (2 * bytes_of_rating + 2 * sizeof(LocalRating<Real>)) +
+         3 * bytes_of_row<Real>(num_factors) *
+             (double(train.extent(0)) / processes + double(train.extent(1))) +
+         bytes_of_share * double(own.rotation.columns.num_shares());
+}
+
+// Of the process that gathers the model: what is left of training, all rows as they arrive and as the model
+// has them, all ratings; and where users are looked at, their ratings grouped by user, and the items packed.
+template <class Real>
+double bytes_to_finish(const DealtRatings& own, Index num_all, int processes, Index num_factors,
+                       const AfterTraining& after) {
+  const auto& train = own.split.train;
+  const auto dealt = double(train.extent(0)), travelling = double(train.extent(1));
+  const double row = bytes_of_row<Real>(num_factors);
+  const bool looks_at_users = after.ranks || after.reports;
+  const double packed = looks_at_users ? row * double(train.extent(1 - mode_of(own.by))) : 0;
+  const double grouped = looks_at_users ? 16 : 0;
+  return ratings_of(own) * (bytes_of_rating + sizeof(LocalRating<Real>)) +
+         row * (dealt / processes + travelling) + (2 * row + sizeof(Index)) * (dealt + travelling) + packed +
+         double(num_all) * (bytes_of_rating + grouped);
+}
+
+}  // namespace
+
+template <class Real>
+CompletionMemory predict_completion_memory(const Comm& comm, const DealtRatings& own, Index num_factors,
+                                           const AfterTraining& after, Index num_earlier_rows) {
+  const Index num_all = comm.all_reduce(own.split.train.num_nonzeros() + own.split.test.num_nonzeros());
+  const double always = double(program_bytes()) + bytes_of_row<Real>(num_factors) * double(num_earlier_rows);
+  const bool gathers = after.gathers() && comm.rank() == 0;
+  const double train = always + bytes_to_train<Real>(own, comm.size(), num_factors);
+  const double finish =
+      gathers ? always + bytes_to_finish<Real>(own, num_all, comm.size(), num_factors, after) : 0;
+  return {comm.all_reduce(train, Reduce::max), comm.all_reduce(finish, Reduce::max)};
+}
+
+template CompletionMemory predict_completion_memory<float>(const Comm&, const DealtRatings&, Index,
+                                                           const AfterTraining&, Index);
+template CompletionMemory predict_completion_memory<double>(const Comm&, const DealtRatings&, Index,
+                                                            const AfterTraining&, Index);
+
+}  // namespace polyad

@@ -1,0 +1,231 @@
+#include "polyad/tasks/complete.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "polyad/base/timings.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/comm/runtime.hpp"
+#include "polyad/distributed/move_nonzeros.hpp"
+#include "polyad/kernels/ratings/ranking_metrics.hpp"
+#include "polyad/tasks/detail/completion_state.hpp"
+#include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/prepare_ratings.hpp"
+#include "polyad/tasks/detail/task_threads.hpp"
+
+namespace polyad {
+namespace {
+
+constexpr Index max_factors = 100000, max_ranking = 10000;
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(Errc::bad_option, message);
+}
+
+void require_not_negative(const char* field, double value) {
+  if (!(value >= 0 && std::isfinite(value)))
+    refuse(fmt::format("{} {}: expected 0 or more", option_name(field), value));
+}
+
+void check_schedule(const CompleteOptions& options) {
+  if (options.learning_rate && !(*options.learning_rate > 0 && std::isfinite(*options.learning_rate)))
+    refuse(fmt::format("{} {}: expected more than 0", option_name("learning_rate"), *options.learning_rate));
+  if (!options.decay) return;
+  if (options.schedule != StepSchedule::Kind::inverse)
+    refuse(fmt::format("{} requires {} inverse", option_name("decay"), option_name("schedule")));
+  require_not_negative("decay", *options.decay);
+}
+
+void check_test(const TestRatings& test) {
+  if (test.kind == TestRatings::Kind::fraction && !(test.fraction > 0 && test.fraction < 1))
+    refuse(fmt::format("{} {}: expected a share between 0 and 1, as in 0.1", option_name("test"),
+                       test.fraction));
+  if ((test.kind == TestRatings::Kind::file) == test.file.empty())
+    refuse(fmt::format("{}: a file is named if and only if it holds the test ratings", option_name("test")));
+}
+
+void check_partition(const CompleteOptions& options) {
+  if ((options.partition == RatingPartition::file) == options.partition_file.empty())
+    refuse(fmt::format("{}: a file is named if and only if it holds the partition",
+                       option_name("partition_file")));
+  if (!options.cache.empty() && options.partition != RatingPartition::hypergraph)
+    refuse(fmt::format("{} requires {} hypergraph", option_name("cache"), option_name("partition")));
+}
+
+CompletionOptions training_options(const CompleteOptions& options) {
+  CompletionOptions training;
+  training.num_factors = options.factors;
+  training.max_epochs = options.max_epochs;
+  training.step.kind = options.schedule;
+  training.step.size = options.learning_rate.value_or(default_step(options.schedule));
+  training.step.decay = options.decay.value_or(training.step.decay);
+  training.shrinkage = {options.regularisation, options.shrinkage};
+  training.has_biases = !options.no_bias;
+  training.patience = options.patience;
+  training.seed = options.seed;
+  return training;
+}
+
+// The step that an earlier training had at its end, unless one is asked for; that of an inverse schedule
+// follows from the epoch.
+template <class Real>
+void keep_step(const std::optional<EarlierTraining<Real>>& earlier, const CompleteOptions& options,
+               CompletionOptions& training) {
+  const bool is_kept = earlier && !options.learning_rate && earlier->training.step > 0 &&
+                       options.schedule != StepSchedule::Kind::inverse;
+  if (is_kept) training.step.size = std::min(training.step.size, earlier->training.step);
+}
+
+// Whether all processes want to go on, and what an observer throws on one of them, on all.
+CompletionObserver observer_of(const Context& context, const CompletionObserver& observer) {
+  return [&context, &observer](const EpochRecord& record) {
+    if (record.was_undone) context.warn(report::epoch_text(record));
+    if (!observer) return true;
+    const Index goes_on = collectively(context.comm(), [&] { return Index(observer(record)); });
+    return context.comm().all_reduce(goes_on, Reduce::min) == 1;
+  };
+}
+
+// On process 0, with users first. Collective.
+SparseTensor<double> gather_ratings(const Comm& comm, const SparseTensor<double>& own, RatingSide first) {
+  return turned(move_nonzeros(comm, own, std::vector<int>(std::size_t(own.num_nonzeros()), 0)), first);
+}
+
+// The ratings as they were distributed, and the rows that were learned from them, of this process.
+template <class Real>
+struct Trained {
+  tasks::ReadyRatings<Real> ready;
+  CompletionOptions options;
+  CompletionResult<Real> result;
+};
+
+template <class Real>
+tasks::WholeModel<Real> gather_whole(const Comm& comm, const Trained<Real>& trained) {
+  const auto& ready = trained.ready;
+  const auto& options = trained.options;
+  const auto& result = trained.result;
+  const auto by = ready.dealt.by;
+  auto rows = gather_model(ready.x, result.users, result.items, travelling_words(options));
+  auto ratings = gather_ratings(comm, ready.dealt.split.train, by);
+  return collectively(comm, [&] {
+    if (comm.rank() != 0) return tasks::WholeModel<Real>{};
+    if (ready.earlier) carry_over(*ready.earlier, rows);
+    rows = turned(std::move(rows), by);
+    return tasks::WholeModel<Real>{std::move(rows.model),
+                                   {result.best_epoch, result.last_step, options.shrinkage,
+                                    std::move(rows.user_squares), std::move(rows.item_squares)},
+                                   std::move(ratings)};
+  });
+}
+
+template <class Real>
+report::CompletionRun describe_run(const Context& context, const Trained<Real>& trained,
+                                   const CompleteOptions& asked_for, const tasks::KnownMachine& machine) {
+  const auto& ready = trained.ready;
+  auto run =
+      report::describe_completion(ready.x, ready.dealt.by, trained.options, trained.result, machine.model);
+  run.machine = machine.source;
+  run.load_seconds = ready.load_seconds;
+  run.distribute_seconds = ready.distribute_seconds;
+  run.num_duplicates = ready.num_duplicates;
+  run.num_test_duplicates = ready.num_test_duplicates;
+  run.num_unknown = ready.num_unknown;
+  run.weighed = ready.dealt.weighed;
+  if (context.comm().size() > 1) run.partition = to_string(asked_for.partition);
+  run.test = tasks::name_of(asked_for.test);
+  return run;
+}
+
+// By process 0. `test`: the test ratings of this process, with `by` first. Collective.
+template <class Real>
+void rank_items(tasks::CompletionState<Real>& state, const SparseTensor<double>& own_test, RatingSide by,
+                Index k) {
+  const OneProcessWorks patience;
+  const auto test = gather_ratings(state.comm, own_test, by);
+  state.gather();
+  const auto ranking = collectively(state.comm, [&] {
+    return state.comm.rank() == 0
+               ? kernels::measure_ranking(state.whole().model, state.whole().ratings, test, k)
+               : RankingMetrics{};
+  });
+  state.run.ranking = state.comm.broadcast(ranking, 0);
+}
+
+template <class Real>
+CompletionModel complete_in(const Context& context, Tensor ratings, const CompleteOptions& options) {
+  const Comm& comm = context.comm();
+  auto training = training_options(options);
+  const auto machine = tasks::load_machine(comm);
+  const std::string input = ratings.path;
+  auto ready = tasks::prepare_ratings<Real>(context, std::move(ratings), options, training, machine.model);
+  keep_step(ready.earlier, options, training);
+
+  Stopwatch watch;
+  auto result = sgd_completion(ready.x, training, observer_of(context, options.observer),
+                               ready.earlier ? &*ready.earlier : nullptr);
+  auto trained =
+      std::make_shared<Trained<Real>>(Trained<Real>{std::move(ready), training, std::move(result)});
+  auto run = describe_run(context, *trained, options, machine);
+  run.train_seconds = watch.lap();
+  auto state = std::make_shared<tasks::CompletionState<Real>>(
+      comm, std::move(trained->ready.labels), [comm, trained] { return gather_whole(comm, *trained); });
+  state->input = input;
+  state->is_trained = true;
+  state->run = std::move(run);
+  const auto& dealt = trained->ready.dealt;
+  if (options.ranking > 0 && state->run.num_test > 0)
+    rank_items(*state, dealt.split.test, dealt.by, options.ranking);
+  state->run.output_seconds = watch.lap();
+  state->note_memory();
+  return CompletionModel(std::move(state));
+}
+
+}  // namespace
+
+std::string to_string(RatingPartition partition) {
+  switch (partition) {
+    case RatingPartition::random:
+      return "random";
+    case RatingPartition::block:
+      return "block";
+    case RatingPartition::hypergraph:
+      return "hypergraph";
+    case RatingPartition::file:
+      return "file";
+  }
+  return "";
+}
+
+std::string to_text(const EpochRecord& record) {
+  return report::epoch_text(record);
+}
+
+void validate(const CompleteOptions& options) {
+  if (options.factors < 1 || options.factors > max_factors)
+    refuse(fmt::format("{} {}: expected a number from 1 to {}", option_name("factors"), options.factors,
+                       max_factors));
+  require_not_negative("max_epochs", options.max_epochs);
+  require_not_negative("regularisation", options.regularisation);
+  require_not_negative("shrinkage", options.shrinkage);
+  require_not_negative("patience", options.patience);
+  if (options.ranking < 0 || options.ranking > max_ranking)
+    refuse(fmt::format("{} {}: expected a number from 0 to {}", option_name("ranking"), options.ranking,
+                       max_ranking));
+  check_schedule(options);
+  check_test(options.test);
+  check_partition(options);
+}
+
+CompletionModel complete(const Context& context, Tensor ratings, const CompleteOptions& options) {
+  const tasks::TaskThreads threads(context);
+  validate(options);
+  if (options.precision == Precision::float32)
+    return complete_in<float>(context, std::move(ratings), options);
+  return complete_in<double>(context, std::move(ratings), options);
+}
+
+}  // namespace polyad

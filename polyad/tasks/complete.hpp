@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "polyad/algo/completion_progress.hpp"
+#include "polyad/algo/step_schedule.hpp"
+#include "polyad/tasks/completion_model.hpp"
+#include "polyad/tasks/context.hpp"
+#include "polyad/tasks/load.hpp"
+#include "polyad/tasks/precision.hpp"
+#include "polyad/tasks/tensor.hpp"
+
+namespace polyad {
+
+// Ratings that the model does not learn from, so that its predictions can be tested on them. By default there
+// are none.
+struct TestRatings {
+  enum class Kind {
+    none,
+    fraction,       // a random share of the ratings: `fraction`
+    leave_one_out,  // one random rating of every user that has at least two
+    file,           // the ratings in `file`
+    tensor          // the ratings in `tensor`
+  };
+  Kind kind = Kind::none;
+  double fraction = 0.1;  // between 0 and 1
+  // Users and items are found by label, or by number where the training ratings have no labels. Ratings of
+  // others are left out, with a warning.
+  std::filesystem::path file = {};
+  LoadOptions file_options = {};  // how to read the file; `dims` and `labels` are those of the ratings
+  // Under the indices and dims of the ratings; on several processes this one's share.
+  SparseTensor<double> tensor = {};
+};
+
+// Which rows are distributed over the processes, with their ratings. Rows of the other kind travel.
+enum class DistributedSide {
+  automatic,  // the one that is predicted to take less time per epoch
+  users,
+  items
+};
+
+// Which process gets which users or items.
+enum class RatingPartition {
+  random,
+  block,       // contiguous
+  hypergraph,  // by a partition of the ratings' hypergraph, which is cached
+  file         // read from CompleteOptions::partition_file: a part for each user, or for each item
+};
+std::string to_string(RatingPartition partition);
+
+struct CompleteOptions {
+  Index factors = 16;   // number of factors per user and item, from 1 to 100000
+  int max_epochs = 50;  // an epoch learns from every rating once
+  // How the learning rate changes from epoch to epoch, or from row to row.
+  StepSchedule::Kind schedule = StepSchedule::Kind::adagrad;
+  // The first learning rate, for ratings of standard deviation 1; nothing: 0.05 for adagrad, 0.03 for others.
+  std::optional<double> learning_rate = {};
+  // The rate of epoch e, counted from 0, is learning_rate / (1 + decay * e); nothing: 0.1. Requires
+  // StepSchedule::Kind::inverse.
+  std::optional<double> decay = {};
+  double regularisation = 0.05;  // L2, of factors, per rating, for ratings of standard deviation 1
+  // Shrinks users and items with few ratings towards the mean, as this number of ratings at the mean would.
+  double shrinkage = 2;
+  bool no_bias = false;  // factors only: no mean, and no biases of users and items
+  TestRatings test = {};
+  // With test ratings: stop after this number of epochs in which the test error did not fall by 0.01 %, and
+  // keep the epoch with the lowest. 0: train all epochs and keep the last.
+  int patience = 3;
+  // With test ratings: measure the quality of this number of recommendations per user; 0: do not.
+  Index ranking = 10;
+  std::uint64_t seed = 1;  // of the start, of the choice of test ratings and of RatingPartition::random
+  Precision precision = Precision::float32;  // of factors and biases
+  // Number of sub-epochs per epoch, after each of which the processes synchronise, from 1 to the number of
+  // processes; or one of the two below.
+  int sync = sync_auto;
+  DistributedSide by = DistributedSide::automatic;
+  RatingPartition partition = RatingPartition::random;
+  std::filesystem::path partition_file = {};  // of users, unless `by` is items
+  std::filesystem::path cache = {};           // folder of cached partitions; empty: the user's cache folder
+  std::filesystem::path resume = {};          // directory of a model to go on from; empty: a random start
+  Index max_memory_bytes = 0;                 // per process; 0: no limit
+  // Whether the model will be saved, or reported: then what that takes counts for max_memory_bytes.
+  bool will_save = false, will_report = false;
+  // Called after each epoch on every process; training stops when it returns false on any.
+  CompletionObserver observer = {};
+
+  static constexpr int sync_auto = 0;  // chosen by predicted time and staleness
+  static constexpr int sync_max = -1;  // as many as it takes for no row to be stale
+};
+
+// Throws Error{bad_option} for options that make no sense whatever the ratings.
+void validate(const CompleteOptions& options);
+
+// Learns a model of ratings, for recommending items to users and for predicting ratings, by stochastic
+// gradient descent. The first mode of the tensor are users, the second items; a place without a rating is
+// unknown, and a rating of 0 is one. Of several ratings of an item by a user the last counts. The result
+// depends on the ratings, the options and the number of processes, not on the number of threads. Move the
+// tensor in if it is not needed afterwards. Throws Error{bad_input} for a tensor that has not two modes,
+// Error{resource} when training is predicted to need more than max_memory_bytes. Collective.
+CompletionModel complete(const Context& context, Tensor ratings, const CompleteOptions& options = {});
+
+// One line on an epoch for people: its errors and its time.
+std::string to_text(const EpochRecord& record);
+
+}  // namespace polyad

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polyad/algo/completion_progress.hpp"
+#include "polyad/base/matrix.hpp"
+#include "polyad/tasks/context.hpp"
+#include "polyad/tensor/labels.hpp"
+#include "polyad/tensor/ratings/ranking_metrics.hpp"
+
+namespace polyad {
+
+// A model of ratings. The predicted rating of an item by a user is
+//   mean() + user_biases()[user] + item_biases()[item] + <user_factors().row(user),
+//   item_factors().row(item)>.
+// It also has the ratings that it was trained on, so that recommend() can leave out what a user has rated. On
+// several processes each holds a share of the rows until process 0 gathers them, which save(), save_report(),
+// recommend() and the factors need: they are collective. Copies share the same model.
+class CompletionModel {
+ public:
+  struct State;  // private to the library
+  explicit CompletionModel(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+  Index num_users() const;
+  Index num_items() const;
+  Index num_factors() const;
+  Index num_ratings() const;  // that the model was trained on
+  bool has_biases() const;
+  // Of users and of items: two entries, whose labels are empty where the ratings had none.
+  const std::vector<ModeLabels>& labels() const;
+
+  // The mean of the ratings; 0 in a model without biases.
+  double mean() const;
+  // A row for every user, or item; of zeros where it had no rating. All processes get all rows. Collective.
+  Matrix<double> user_factors() const;
+  Matrix<double> item_factors() const;
+  // One number for every user, or item; empty in a model without biases. On all processes. Collective.
+  std::vector<double> user_biases() const;
+  std::vector<double> item_biases() const;
+
+  // The epochs of training in order, with their errors; empty for a model that was read from files.
+  const std::vector<EpochRecord>& epochs() const;
+  // The epoch that the model is of: the one with the lowest test error, or the last.
+  int best_epoch() const;
+  CompletionStop stop_reason() const;
+  // Of the model on all ratings that it was trained on, and on the test ratings if there are any.
+  ErrorFigures train_errors() const;
+  const std::optional<ErrorFigures>& test_errors() const;
+  // How good its recommendations are, by the test ratings; nothing where that was not asked for.
+  const std::optional<RankingMetrics>& ranking() const;
+
+  // What was done and chosen, and the errors: text for people.
+  std::string summary() const;
+  // All figures of the run as one JSON object; docs/json.md describes its keys under `polyad complete`. For a
+  // model that was read from files: the keys that these have values for.
+  std::string json() const;
+  // The most memory that a process had in use until now, in bytes.
+  Index peak_memory_bytes() const;
+
+  State& state() const { return *state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+// Reads the directory that save() wrote for a model of ratings. Every process reads all of it. Throws
+// Error{bad_input} when a file is missing or damaged. Collective.
+CompletionModel load_completion_model(const Context& context, const std::filesystem::path& directory);
+
+}  // namespace polyad

@@ -1,0 +1,72 @@
+#include "polyad/tasks/detail/completion_state.hpp"
+
+#include <algorithm>
+
+#include "polyad/base/memory.hpp"
+#include "polyad/comm/runtime.hpp"
+#include "polyad/io/models/rating_model_file.hpp"
+
+namespace polyad {
+
+CompletionModel::State::State(Comm processes, std::vector<ModeLabels> mode_labels)
+    : comm(std::move(processes)), labels(std::move(mode_labels)) {
+  io::name_rating_modes(labels);
+}
+
+const io::IndexSpace& CompletionModel::State::names() {
+  if (!names_)
+    names_ = std::make_unique<io::IndexSpace>(std::vector{run.num_users, run.num_items}, labels,
+                                              io::IndexSpace::Unknown::fault);
+  return *names_;
+}
+
+void CompletionModel::State::note_memory() {
+  run.peak_memory_bytes = comm.all_reduce(polyad::peak_memory_bytes(), Reduce::max);
+}
+
+namespace tasks {
+
+template <class Real>
+void CompletionState<Real>::gather() {
+  if (whole_) return;
+  const OneProcessWorks patience;
+  trim_memory();  // of training
+  whole_ = gather_();
+  gather_ = nullptr;
+}
+
+template <class Real>
+Matrix<double> CompletionState<Real>::factors(RatingSide side) const {
+  const auto& rows = side == RatingSide::user ? whole_->model.users : whole_->model.items;
+  Matrix<double> result(rows.num_rows(), rows.num_cols());
+  std::ranges::copy(rows.flat(), result.flat().begin());
+  return result;
+}
+
+template <class Real>
+std::vector<double> CompletionState<Real>::biases(RatingSide side) const {
+  const auto& biases = side == RatingSide::user ? whole_->model.user_biases : whole_->model.item_biases;
+  return {biases.begin(), biases.end()};
+}
+
+template <class Real>
+void CompletionState<Real>::write(const std::filesystem::path& directory) const {
+  io::write_rating_model(directory, whole_->model, whole_->training, whole_->ratings, labels);
+}
+
+template <class Real>
+std::vector<report::ExampleUser> CompletionState<Real>::examples() const {
+  return report::example_users(whole_->model, whole_->ratings, labels);
+}
+
+template <class Real>
+CompletionModel::State::AnyRecommender CompletionState<Real>::recommender() {
+  if (!recommender_) recommender_ = std::make_unique<Recommender<Real>>(whole_->model, whole_->ratings);
+  return recommender_.get();
+}
+
+template class CompletionState<float>;
+template class CompletionState<double>;
+
+}  // namespace tasks
+}  // namespace polyad

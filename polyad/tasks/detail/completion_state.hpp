@@ -1,0 +1,90 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "polyad/algo/recommend.hpp"
+#include "polyad/io/tensors/index_space.hpp"
+#include "polyad/report/completion_report.hpp"
+#include "polyad/report/example_users.hpp"
+#include "polyad/tasks/completion_model.hpp"
+
+namespace polyad {
+
+// What a model of ratings is: how the run went, and the rows, in whatever precision.
+struct CompletionModel::State {
+  State(Comm processes, std::vector<ModeLabels> mode_labels);
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  virtual ~State() = default;
+
+  // Brings the whole model, and its ratings, to process 0, once. The others hand over what they have.
+  // Collective.
+  virtual void gather() = 0;
+
+  // What follows needs a gathered model, and is for process 0.
+  virtual Matrix<double> factors(RatingSide side) const = 0;
+  virtual std::vector<double> biases(RatingSide side) const = 0;
+  virtual void write(const std::filesystem::path& directory) const = 0;
+  virtual std::vector<report::ExampleUser> examples() const = 0;
+  using AnyRecommender = std::variant<const Recommender<float>*, const Recommender<double>*>;
+  virtual AnyRecommender recommender() = 0;
+  virtual Shrinkage shrinkage() const = 0;
+  // To find users and items by name.
+  const io::IndexSpace& names();
+
+  // Of all processes. Collective.
+  void note_memory();
+
+  Comm comm;
+  std::vector<ModeLabels> labels;  // of users and of items; named, also where they are empty
+  std::string input;               // the path of the ratings, or of the model that was read
+  bool is_trained = false;         // else it was read, and `run` has only what the files say
+  report::CompletionRun run;
+
+ private:
+  std::unique_ptr<io::IndexSpace> names_;
+};
+
+namespace tasks {
+
+// All of a model; on processes that have not gathered it the rows are missing.
+template <class Real>
+struct WholeModel {
+  RatingModel<Real> model;
+  RatingTraining<Real> training;
+  SparseTensor<double> ratings;  // that it was trained on
+};
+
+template <class Real>
+class CompletionState final : public CompletionModel::State {
+ public:
+  using Gather = std::function<WholeModel<Real>()>;  // collective
+
+  CompletionState(const Comm& processes, std::vector<ModeLabels> mode_labels, Gather gather)
+      : State(processes, std::move(mode_labels)), gather_(std::move(gather)) {}
+
+  const WholeModel<Real>& whole() const { return *whole_; }
+
+  void gather() override;
+  Matrix<double> factors(RatingSide side) const override;
+  std::vector<double> biases(RatingSide side) const override;
+  void write(const std::filesystem::path& directory) const override;
+  std::vector<report::ExampleUser> examples() const override;
+  AnyRecommender recommender() override;
+  Shrinkage shrinkage() const override { return whole_->training.shrinkage; }
+
+ private:
+  Gather gather_;  // empty once it was called, so that what it holds is freed
+  std::optional<WholeModel<Real>> whole_;
+  std::unique_ptr<Recommender<Real>> recommender_;
+};
+
+}  // namespace tasks
+}  // namespace polyad

@@ -1,0 +1,177 @@
+#include "polyad/tasks/detail/prepare_ratings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "polyad/base/timings.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/plan/completion_memory.hpp"
+#include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/completion_input.hpp"
+
+namespace polyad::tasks {
+namespace {
+
+using Kind = TestRatings::Kind;
+
+RatingSplit split_of(const CompleteOptions& options) {
+  RatingSplit split;
+  split.seed = options.seed;
+  if (options.test.kind == Kind::leave_one_out) split.kind = RatingSplit::Kind::leave_one_out;
+  if (options.test.kind == Kind::fraction) split.kind = RatingSplit::Kind::fraction;
+  split.fraction = options.test.fraction;
+  return split;
+}
+
+RatingLayout layout_of(const CompleteOptions& options, int processes) {
+  if (options.sync < CompleteOptions::sync_max || options.sync > processes)
+    throw Error(
+        Errc::bad_option,
+        fmt::format("{} {}: expected sync_auto, sync_max, or a number from 1 to that of processes, {}",
+                    option_name("sync"), options.sync, processes));
+  RatingLayout layout;
+  layout.centres = !options.no_bias;
+  layout.seed = options.seed;
+  layout.is_stale_free = options.sync == CompleteOptions::sync_max;
+  if (options.sync > 0) layout.num_sub_epochs = options.sync;
+  return layout;
+}
+
+// Moves ratings, and those of a given test, to the processes of their users; counts duplicates.
+template <class Real>
+SplitRatings split_by_users(const Comm& comm, SplitRatings shares, const CompleteOptions& options,
+                            const RowOwners& users, ReadyRatings<Real>& ready) {
+  auto own = move_to_users(comm, std::move(shares.train), users, split_of(options));
+  ready.num_duplicates = own.num_duplicates;
+  if (options.test.kind == Kind::file || options.test.kind == Kind::tensor) {
+    auto tested = move_to_users(comm, std::move(shares.test), users, {});
+    own.split.test = std::move(tested.split.train);
+    ready.num_test_duplicates = tested.num_duplicates;
+  }
+  return std::move(own.split);
+}
+
+[[noreturn]] void refuse(double bytes, Index limit, const std::string& what, const std::string& advice) {
+  auto allowed = with_prefix(double(limit), "B");
+  std::erase(allowed, ' ');
+  throw Error(Errc::resource,
+              fmt::format("{} would need about {}, more than {} {}; {}", what, with_prefix(bytes, "B"),
+                          option_name("max_memory_bytes"), allowed, advice));
+}
+
+// Throws Error{resource} when a process is predicted to need more than is allowed. Collective.
+template <class Real>
+void check_memory(const Comm& comm, const CompleteOptions& options, const ReadyRatings<Real>& ready) {
+  const Index limit = options.max_memory_bytes;
+  if (limit == 0) return;
+  const Index num_test = comm.all_reduce(ready.dealt.split.test.num_nonzeros());
+  const AfterTraining after{options.will_save, options.ranking > 0 && num_test > 0, options.will_report};
+  const Index num_earlier =
+      ready.earlier ? ready.earlier->model.num_users() + ready.earlier->model.num_items() : 0;
+  const auto needs = predict_completion_memory<Real>(comm, ready.dealt, options.factors, after, num_earlier);
+  if (std::max(needs.train, needs.finish) <= double(limit)) return;
+  if (needs.train >= needs.finish)
+    refuse(needs.train, limit, "training, on each process,",
+           "fewer factors, single precision or more processes need less");
+  refuse(needs.finish, limit, "gathering the model on one process, to save, rank or report it,",
+         fmt::format("fewer factors or single precision need less, or {} 0 and neither saving nor reporting",
+                     option_name("ranking")));
+}
+
+// What would end in nonsense after all epochs is refused before the first.
+template <class Real>
+void check_ratings(const DistRatings<Real>& x, const CompleteOptions& options, const std::string& path) {
+  if (x.num_ratings == 0)
+    throw Error(Errc::bad_input,
+                options.test.kind == Kind::none ? "has no ratings"
+                                                : option_name("test") + " leaves no rating to learn from",
+                {path, 0});
+  const bool is_single = sizeof(Real) == sizeof(float);
+  const double max_number = is_single ? 1e30 : 1e150;
+  if (!(x.scale < max_number && x.scale > 1 / max_number && std::abs(x.mean) < max_number))
+    throw Error(Errc::bad_input,
+                fmt::format("the ratings, of mean {:.3g} and deviation {:.3g}, are beyond {} precision",
+                            x.mean, x.scale, is_single ? "single" : "double"),
+                {path, 0});
+}
+
+template <class Real>
+void warn_of_ratings(const Context& context, const ReadyRatings<Real>& ready, const std::string& path,
+                     const TestRatings& test) {
+  const auto of = [](const std::string& file) { return file.empty() ? "" : file + ": "; };
+  const auto warn_of_repeated = [&](const std::string& file, Index count) {
+    if (count > 0)
+      context.warn(of(file) + report::counted_were(count, "rating") +
+                   " repeated by a later line, and dropped");
+  };
+  warn_of_repeated(path, ready.num_duplicates);
+  warn_of_repeated(test.file.string(), ready.num_test_duplicates);
+  if (test.kind != Kind::none && ready.x.num_test == 0)
+    context.warn(fmt::format("{} {}: there is nothing to test on", option_name("test"), name_of(test)));
+  if (ready.num_unknown > 0)
+    context.warn(of(test.file.string()) + report::counted_were(ready.num_unknown, "rating") +
+                 " left out, of users or items that the training ratings do not have");
+}
+
+}  // namespace
+
+std::string name_of(const TestRatings& test) {
+  switch (test.kind) {
+    case Kind::none:
+      return "none";
+    case Kind::fraction:
+      return fmt::format("{}", test.fraction);
+    case Kind::leave_one_out:
+      return "leave-one-out";
+    case Kind::file:
+      return test.file.string();
+    case Kind::tensor:
+      return "tensor";
+  }
+  return "";
+}
+
+template <class Real>
+ReadyRatings<Real> prepare_ratings(const Context& context, Tensor ratings, const CompleteOptions& options,
+                                   const CompletionOptions& training, const MachineModel& machine) {
+  const Comm& comm = context.comm();
+  auto layout = layout_of(options, comm.size());
+  layout.row = {options.factors, travelling_words(training).per_row(), sizeof(Real)};
+  layout.machine = machine;
+  Stopwatch watch;
+  ReadyRatings<Real> ready(comm);
+  collectively(comm, [&] {
+    require_ratings(ratings, {double(options.factors) * sizeof(Real), comm.size()});
+  });
+  auto given = load_test(context, options.test, ratings);
+  ready.num_unknown = given.num_unknown;
+  if (!options.resume.empty()) ready.earlier = load_earlier<Real>(comm, ratings, options);
+  ready.load_seconds = ratings.load_seconds + watch.lap();
+
+  ready.dealt = context.progress().during("distributing ratings", [&] {
+    const auto owners = own_sides(context, ratings.tensor, options);
+    // To hold out one rating of a user all must be seen: first to users, also where items are distributed.
+    const RowOwners any = ShuffledParts(ratings.tensor.extent(0), comm.size(), options.seed);
+    auto split = split_by_users(comm, {std::move(ratings.tensor), std::move(given.share)}, options,
+                                owners.users.value_or(any), ready);
+    return distribute(comm, std::move(split), owners, layout);
+  });
+  if (ready.earlier) ready.earlier = turned(std::move(*ready.earlier), ready.dealt.by);
+  check_memory(comm, options, ready);
+  ready.x = lay_out_ratings<Real>(comm, ready.dealt.split, std::move(ready.dealt.rotation), layout);
+  check_ratings(ready.x, options, ratings.path);
+  ready.labels = std::move(ratings.labels);
+  ready.distribute_seconds = watch.lap();
+  warn_of_ratings(context, ready, ratings.path, options.test);
+  return ready;
+}
+
+template ReadyRatings<float> prepare_ratings(const Context&, Tensor, const CompleteOptions&,
+                                             const CompletionOptions&, const MachineModel&);
+template ReadyRatings<double> prepare_ratings(const Context&, Tensor, const CompleteOptions&,
+                                              const CompletionOptions&, const MachineModel&);
+
+}  // namespace polyad::tasks

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polyad/tasks/completion_model.hpp"
+#include "polyad/tasks/context.hpp"
+#include "polyad/tasks/task_result.hpp"
+
+namespace polyad {
+
+// Some ratings of one user: that of item items[i] is ratings[i]. In any order, each item once.
+struct UserRatings {
+  std::vector<Index> items = {};  // counted from 0
+  std::vector<double> ratings = {};
+};
+
+// What is wanted: exactly one of recommendations to users, to all users or to a new user, and similar items.
+struct RecommendOptions {
+  std::vector<Index> users = {};  // recommend to these, counted from 0
+  // Recommend to these as well: labels, or numbers counted from 1 where users have no labels.
+  std::vector<std::string> user_names = {};
+  bool all_users = false;     // recommend to every user that has ratings
+  UserRatings new_user = {};  // recommend to a user who is not in the model and has these ratings
+  std::filesystem::path new_user_file = {};  // the same; each line has the name of an item, and the rating
+  std::vector<Index> similar_items = {};     // find the items most similar to these, counted from 0
+  std::vector<std::string> similar_item_names = {};  // and to these, named like users
+  Index top = 10;           // the largest number of items in each list, from 1 to 1000000
+  bool with_rated = false;  // whether items that the user has rated are recommended too
+  // Also write predicted ratings to this table, .tsv or .csv, or either of them with .gz; empty: do not. With
+  // all_users the lists are then written one after the other and not kept in memory.
+  std::filesystem::path out = {};
+};
+
+struct RecommendedItem {
+  Index item = 0;     // counted from 0
+  std::string label;  // empty where items have no labels
+  double score = 0;   // the predicted rating; for similar items the cosine of the angle between factors
+};
+
+// Items by descending score.
+struct RecommendationList {
+  // The user that it is for, or the item that the others are similar to; nothing: the new user.
+  std::optional<Index> of;
+  std::string label;      // of that user or item
+  Index num_ratings = 0;  // of the user
+  std::vector<RecommendedItem> items;
+};
+
+class Recommendations : public TaskResult {
+ public:
+  Recommendations(TaskResult texts, std::vector<RecommendationList> lists, Index num_lists, Index num_items)
+      : TaskResult(std::move(texts)),
+        lists_(std::move(lists)),
+        num_lists_(num_lists),
+        num_items_(num_items) {}
+
+  // In the order in which they were asked for; empty when the lists of all users were written to a table.
+  const std::vector<RecommendationList>& lists() const { return lists_; }
+  // The number of lists, those in the table included, and of items in all of them together.
+  Index num_lists() const { return num_lists_; }
+  Index num_items() const { return num_items_; }
+
+ private:
+  std::vector<RecommendationList> lists_;
+  Index num_lists_, num_items_;
+};
+
+// Throws Error{bad_option} for options that make no sense whatever the model.
+void validate(const RecommendOptions& options);
+
+// The items with the highest predicted ratings for users, or the items most similar to others. Items that
+// have no rating in the training are left out. Ratings of a new user are folded in: factors are found that
+// minimise the loss of the training over them, with the items as they are. Process 0 computes, and all get
+// the lists. Throws Error{bad_option} for users and items that the model does not have. Collective.
+Recommendations recommend(const Context& context, const CompletionModel& model,
+                          const RecommendOptions& options);
+
+}  // namespace polyad

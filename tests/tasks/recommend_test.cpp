@@ -1,0 +1,213 @@
+#include "polyad/tasks/recommend.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "polyad/algo/recommend.hpp"
+#include "polyad/io/models/rating_model_file.hpp"
+#include "polyad/tasks/complete.hpp"
+#include "polyad/tasks/save.hpp"
+#include "tests/support/completed.hpp"
+#include "tests/support/shares.hpp"
+
+namespace polyad {
+namespace {
+
+constexpr Index num_users = 14, num_items = 11;
+
+std::vector<ModeLabels> item_labels() {
+  std::vector<ModeLabels> labels{{}, {"film", {}}};
+  for (int i = 0; i < num_items; ++i) labels[1].labels.push_back("film " + std::to_string(i));
+  return labels;
+}
+
+// A trained model, the ratings that it has learned from, and what it predicts.
+class RecommendTest : public testing::Test {
+ protected:
+  CompletionModel train() {
+    return complete(context, make_tensor(test::share_of(whole, context.comm()), item_labels()),
+                    {.factors = 3, .max_epochs = 3, .precision = Precision::float64});
+  }
+
+  std::set<Index> rated_by(Index user) const {
+    std::set<Index> items;
+    for (Index z = 0; z < whole.num_nonzeros(); ++z)
+      if (whole.indices(0)[z] == user) items.insert(whole.indices(1)[z]);
+    return items;
+  }
+
+  std::set<Index> rated_by_anyone() const { return {whole.indices(1).begin(), whole.indices(1).end()}; }
+
+  Context context{Comm::world()};
+  SparseTensor<double> whole = test::structured_ratings(num_users, num_items, 50, 2);
+  CompletionModel model = train();
+};
+
+using Scores = std::map<Index, double>;
+
+// The best of these by descending score, with the labels of items.
+void expect_list(const std::vector<RecommendedItem>& found, const Scores& scores, std::size_t top) {
+  std::vector<std::pair<double, Index>> best;
+  for (const auto& [item, score] : scores) best.emplace_back(-score, item);
+  std::ranges::sort(best);
+  ASSERT_EQ(found.size(), std::min(top, best.size()));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].item, best[i].second);
+    EXPECT_EQ(found[i].label, "film " + std::to_string(best[i].second));
+    EXPECT_NEAR(found[i].score, -best[i].first, 1e-9);
+  }
+}
+
+TEST_F(RecommendTest, FindsTheHighestPredictions) {
+  const test::PlainModel plain(model);
+  for (const bool with_rated : {false, true}) {
+    const auto found = recommend(context, model, {.users = {3, 0, 13}, .top = 4, .with_rated = with_rated});
+    ASSERT_EQ(found.lists().size(), 3);
+    Index num_found = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto& list = found.lists()[i];
+      const Index user = std::array<Index, 3>{3, 0, 13}[i];
+      const auto rated = rated_by(user);
+      EXPECT_EQ(list.of, user);
+      EXPECT_EQ(list.num_ratings, std::ssize(rated));
+      Scores scores;
+      for (const Index item : rated_by_anyone())
+        if (with_rated || !rated.contains(item)) scores[item] = plain.predict(user, item);
+      expect_list(list.items, scores, 4);
+      num_found += std::ssize(list.items);
+    }
+    EXPECT_EQ(found.num_lists(), 3);
+    EXPECT_EQ(found.num_items(), num_found);
+  }
+}
+
+TEST_F(RecommendTest, FindsTheSmallestAngles) {
+  const test::PlainModel plain(model);
+  const auto found =
+      recommend(context, model, {.similar_items = {1}, .similar_item_names = {"film 4"}, .top = 5});
+  ASSERT_EQ(found.lists().size(), 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Index item = i == 0 ? 1 : 4;
+    EXPECT_EQ(found.lists()[i].of, item);
+    EXPECT_EQ(found.lists()[i].label, "film " + std::to_string(item));
+    const auto dot = [&](Index a, Index b) {
+      double sum = 0;
+      for (Index f = 0; f < 3; ++f) sum += plain.items(a, f) * plain.items(b, f);
+      return sum;
+    };
+    Scores scores;
+    for (const Index other : rated_by_anyone())
+      if (other != item) scores[other] = dot(item, other) / std::sqrt(dot(item, item) * dot(other, other));
+    expect_list(found.lists()[i].items, scores, 5);
+  }
+}
+
+TEST_F(RecommendTest, FoldsNewUsersInAsTheLayerBelow) {
+  const Comm& comm = context.comm();
+  const test::TemporaryFolder folder;
+  const auto place = test::shared(comm, folder / "model");
+  const auto file = test::shared(comm, folder.write("mine.tsv", "film 7\t1\nfilm 2\t5\n"));
+  save(context, model, place);
+  const auto given = recommend(context, model, {.new_user = {{7, 2}, {1, 5}}, .top = 20});
+  const auto read = load_completion_model(context, place);
+  const auto from_file = recommend(context, read, {.new_user_file = file, .top = 20});
+  const auto stored = io::read_rating_model<double>(place);
+  using Below = Recommender<double>;
+  const std::vector<Index> items{2, 7};
+  const std::vector<double> ratings{5, 1};
+  const auto expected =
+      Below(stored.model, stored.ratings)
+          .recommend_to({items, ratings, stored.training.shrinkage}, 20, Below::Rated::left_out);
+  for (const auto* found : {&given, &from_file}) {
+    ASSERT_EQ(found->lists().size(), 1);
+    const auto& list = found->lists()[0];
+    EXPECT_FALSE(list.of);
+    EXPECT_EQ(list.num_ratings, 2);
+    ASSERT_EQ(list.items.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(list.items[i].item, expected[i].item);
+      EXPECT_EQ(list.items[i].score, expected[i].score);
+    }
+  }
+  EXPECT_NE(given.json().find("\"request\": \"new user\""), std::string::npos);
+  comm.barrier();
+}
+
+TEST_F(RecommendTest, AnswersAllUsersInMemoryOrInATable) {
+  const auto found = recommend(context, model, {.all_users = true, .top = 3});
+  std::vector<Index> users;
+  for (Index user = 0; user < num_users; ++user)
+    if (!rated_by(user).empty()) users.push_back(user);
+  const auto one_by_one = recommend(context, model, {.users = users, .top = 3});
+  ASSERT_EQ(found.lists().size(), users.size());
+  std::string expected = "user\tfilm\tprediction\n";
+  for (std::size_t i = 0; i < users.size(); ++i) {
+    const auto &list = found.lists()[i], &alone = one_by_one.lists()[i];
+    EXPECT_EQ(list.of, alone.of);
+    ASSERT_EQ(list.items.size(), alone.items.size());
+    for (std::size_t k = 0; k < list.items.size(); ++k) EXPECT_EQ(list.items[k].score, alone.items[k].score);
+  }
+  const test::TemporaryFolder folder;
+  const auto out = test::shared(context.comm(), folder / "all.tsv");
+  const auto tabled = recommend(context, model, {.all_users = true, .top = 3, .out = out});
+  EXPECT_TRUE(tabled.lists().empty());
+  EXPECT_EQ(tabled.num_lists(), found.num_lists());
+  EXPECT_EQ(tabled.num_items(), found.num_items());
+  if (context.comm().rank() == 0) {
+    const auto text = test::contents(out);
+    EXPECT_TRUE(text.starts_with(expected)) << text;
+    EXPECT_EQ(std::ranges::count(text, '\n'), 1 + found.num_items());
+  }
+  context.comm().barrier();
+}
+
+TEST_F(RecommendTest, WarnsOfUsersWithoutRatings) {
+  std::vector<std::string> told;
+  const Context telling(context.comm(), {.on_message = [&](const Message& m) { told.push_back(m.text); }});
+  SparseTensor<double> some({3, 2});
+  some.append(std::vector<Index>{0, 0}, 4);
+  some.append(std::vector<Index>{2, 1}, 2);
+  const auto small = complete(context, make_tensor(test::share_of(some, context.comm())), {.factors = 1});
+  const auto found = recommend(telling, small, {.user_names = {"2"}});
+  EXPECT_EQ(found.lists()[0].of, 1);
+  EXPECT_EQ(found.lists()[0].label, "");
+  const std::string sentence = "2 has no ratings in the training, and gets what everyone likes";
+  EXPECT_EQ(told, std::vector<std::string>(context.comm().rank() == 0 ? 1 : 0, sentence));
+}
+
+TEST_F(RecommendTest, NamesTheOptionAtFault) {
+  const auto fault = [&](const RecommendOptions& options) {
+    try {
+      recommend(context, model, options);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::bad_option);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string one = "expected exactly one of users, all_users, new_user and similar_items";
+  EXPECT_EQ(fault({}), one);
+  EXPECT_EQ(fault({.users = {1}, .all_users = true}), one);
+  EXPECT_EQ(fault({.users = {14}}), "users 14: the model has 14 users, counted from 0");
+  EXPECT_EQ(fault({.similar_items = {-1}}), "similar_items -1: the model has 11 items, counted from 0");
+  EXPECT_EQ(fault({.user_names = {"15"}}), "'15' is no user of the model: expected a number from 1 to 14");
+  EXPECT_EQ(fault({.similar_item_names = {"film"}}), "'film' is no item of the model");
+  EXPECT_EQ(fault({.users = {1}, .top = 0}), "top 0: expected a number from 1 to 1000000");
+  EXPECT_EQ(fault({.similar_items = {1}, .out = "x.tsv"}),
+            "out is for predicted ratings, not for similar_items");
+  EXPECT_EQ(fault({.similar_items = {1}, .with_rated = true}), "with_rated does not apply to similar_items");
+  EXPECT_EQ(fault({.new_user = {{1, 2}, {3}}}), "new_user: expected as many ratings as items, found 1 and 2");
+  EXPECT_EQ(fault({.new_user = {{1, 1}, {3, 4}}}), "new_user: item 1 is rated twice");
+  EXPECT_EQ(fault({.new_user = {{11}, {3}}}),
+            "new_user: item 11 does not exist; the 11 items are counted from 0");
+  EXPECT_EQ(fault({.new_user = {{1}, {NAN}}}), "new_user: a rating is not finite");
+  EXPECT_EQ(fault({.users = {1}, .out = "x.txt"}),
+            "out x.txt: expected a name that ends in .tsv or .csv, or in .tsv.gz or .csv.gz");
+}
+
+}  // namespace
+}  // namespace polyad
