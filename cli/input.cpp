@@ -8,8 +8,6 @@
 
 #include "cli/option_text.hpp"
 #include "polyad/base/error.hpp"
-#include "polyad/base/memory.hpp"
-#include "polyad/base/progress.hpp"
 #include "polyad/report/statistics_report.hpp"
 
 namespace polyad::cli {
@@ -142,26 +140,6 @@ io::LoadedTensor load(const InputOptions& options, Console& console) {
 void warn_of_duplicates(const Console& console, const InputOptions& options, Index count) {
   if (count > 0)
     console.warn(fmt::format("{}: {} added up", options.path, counted_were(count, "duplicate coordinate")));
-}
-
-void require_ratings(const io::LoadedTensor& loaded, const std::string& path, const RowNeeds& rows) {
-  const auto& x = loaded.tensor;
-  if (x.order() != 2)
-    throw Error(
-        Errc::bad_input,
-        fmt::format("has {} modes; ratings have two, users and items (--columns picks them from a csv)",
-                    x.order()),
-        {path, 0});
-  const auto has = double(memory_to_plan_with());
-  const double needs = (double(x.extent(0)) + double(x.extent(1))) * rows.bytes_per_row / rows.processes;
-  if (needs > has)
-    throw Error(
-        Errc::resource,
-        fmt::format("has numbers up to {} for users and {} for items, and a row for each takes {}, where "
-                    "this machine has {}; if they are ids, read them by --columns from a csv, which "
-                    "numbers only those that occur",
-                    x.extent(0), x.extent(1), with_prefix(needs, "B"), with_prefix(has, "B")),
-        {path, 0});
 }
 
 void require_one_process(const Comm& comm, const std::string& command) {

@@ -45,15 +45,6 @@ void plan_cache(FilePlan& plan, const std::string& cache);
 // Says how many duplicate coordinates were added up, if there were any.
 void warn_of_duplicates(const Console& console, const InputOptions& options, Index count);
 
-// For commands that learn from ratings: throws Error{bad_input} unless there are two modes, and
-// Error{resource} when a row of that many bytes for every user and item, shared by the processes, does not
-// fit in this machine.
-struct RowNeeds {
-  double bytes_per_row = 0;
-  int processes = 1;
-};
-void require_ratings(const io::LoadedTensor& loaded, const std::string& path, const RowNeeds& rows);
-
 // For commands that run on one process: throws Error{bad_option} when more were started.
 void require_one_process(const Comm& comm, const std::string& command);
 

@@ -15,6 +15,7 @@
 #include "polyad/io/hypergraphs/partition_file.hpp"
 #include "polyad/report/html/completion_plan_page.hpp"
 #include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/completion_input.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
 #include "polyad/tasks/detail/partition_cache.hpp"
@@ -94,7 +95,7 @@ void plan_for_completion(const Comm& comm, const InputOptions& input, const Comp
       run.options.sub_epochs.push_back(int(count));
   Stopwatch watch;
   const auto loaded = load(input, console);
-  require_ratings(loaded, input.path, {sizeof(int), 1});  // an owner for each
+  tasks::require_ratings(loaded, {sizeof(int), 1});  // an owner for each
   run.load_seconds = watch.lap();
   auto ratings = loaded.tensor;
   const Index dropped = keep_last_ratings(ratings);

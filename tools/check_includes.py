@@ -38,10 +38,8 @@ MPI_PROGRAMS = {Path("tests/comm/mpi_comm_test.cpp"), Path("tests/comm/single_th
                 Path("tests/install/consumer/sub_communicator.cpp"), Path("examples/sub_communicator.cpp")}
 # Files of cli/ that still include private headers. The list only gets shorter.
 TO_BE_CONVERTED = {Path("cli") / name for name in (
-    "cmd_check.cpp", "cmd_complete.cpp", "cmd_convert.cpp", "cmd_doctor.cpp", "cmd_generate.cpp",
-    "cmd_partition.cpp", "cmd_plan.cpp", "cmd_predict.cpp", "cmd_rank.cpp", "cmd_recommend.cpp", "cmd_stats.cpp",
-    "completion_args.cpp", "completion_input.cpp", "completion_input.hpp", "completion_memory.cpp",
-    "input.cpp", "machine_file.cpp", "machine_file.hpp",
+    "cmd_check.cpp", "cmd_convert.cpp", "cmd_doctor.cpp", "cmd_generate.cpp", "cmd_partition.cpp", "cmd_plan.cpp",
+    "cmd_predict.cpp", "cmd_rank.cpp", "cmd_stats.cpp", "input.cpp", "machine_file.cpp", "machine_file.hpp",
     "older_parts.cpp", "plan_completion.cpp", "table_output.hpp")}
 SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".cc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')

@@ -215,7 +215,7 @@ class OddRatingsTest(CompleteTest):
         for option in ("--patience", "--ranking"):
             self.assert_refused(f"{option} requires --test", 2, "complete", path, option, 2)
         self.assert_refused("--test 1.5: expected a share between 0 and 1, as in 0.1", 2, "complete", path, "--test", 1.5)
-        self.assert_refused("--decay goes with --schedule inverse", 2, "complete", path, "--decay", 0.5)
+        self.assert_refused("--decay requires --schedule inverse", 2, "complete", path, "--decay", 0.5)
         self.assert_refused("--sync 2: expected auto, max, or a number from 1 to that of processes, 1", 2, "complete", path,
                           "--sync", 2)
         self.assert_refused("has 4 modes; ratings have two, users and items", 2, "complete", SOURCE / "data" / "debian.tns.gz")

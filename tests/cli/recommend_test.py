@@ -307,12 +307,12 @@ class RefusalTest(RecommendTest):
 
     def test_options_that_do_not_fit(self) -> None:
         self.model.write(self.place)
-        which = "say one of --user ID, --all, --ratings FILE and --similar-items ID, to tell what is wanted"
+        which = "expected exactly one of --user, --all, --ratings and --similar-items"
         self.refuse(which)
         self.refuse(which, "--user", 1, "--all", "--out", "x.tsv")
-        self.refuse("--all needs --out FILE, for the table", "--all")
+        self.refuse("--all requires --out FILE, for the table", "--all")
         self.refuse("--out is for predicted ratings, not for --similar-items", "--similar-items", 1, "--out", "x.tsv")
-        self.refuse("--with-rated says nothing about --similar-items", "--similar-items", 1, "--with-rated")
+        self.refuse("--with-rated does not apply to --similar-items", "--similar-items", 1, "--with-rated")
         self.refuse("--out x.txt: expected a name that ends in .tsv or .csv, or in .tsv.gz or .csv.gz", "--user", 1, "--out", "x.txt")
         mine = self.write("mine.tsv", "1\t5\n")
         self.refuse(f"--out {mine} would overwrite the ratings", "--ratings", mine, "--out", mine)
