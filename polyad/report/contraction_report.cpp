@@ -98,7 +98,7 @@ std::string contraction_text(const ContractionRun& run) {
 
 std::string contraction_derivation(const ContractionRun& run) {
   const auto& plan = run.plan;
-  const auto derivation = explain(plan.plan, run.machine);
+  auto derivation = explain(plan.plan, run.machine);
   if (plan.num_blocks() <= 1) return derivation;
   return fmt::format("In {} blocks of at most {} of index {}, each by itself:\n{}", plan.num_blocks(),
                      plan.block_extent, plan.block_index, derivation);

@@ -264,12 +264,12 @@ Operands<Real> operands_in_files(const tasks::NpyInput& a, const tasks::NpyInput
 }  // namespace
 
 template <class Real>
-DenseTensor<Real> make_dense(const Context& context, std::vector<Index> dims, std::vector<int> grid) {
+DenseTensor<Real> make_dense(const Context& context, std::vector<Index> dims, const std::vector<int>& grid) {
   return collectively(context.comm(), [&] {
     check_dims(dims);
     const ProcessGrid processes(context.comm(), grid_shape(context.comm(), grid));
     const auto distribution = dense::canonical_distribution(int(dims.size()), processes.shape().order());
-    DenseTensor<Real> x(processes, dims, distribution);
+    DenseTensor<Real> x(processes, std::move(dims), distribution);
     std::ranges::fill(x.local(), Real(0));
     return x;
   });
@@ -283,7 +283,7 @@ Array<Real> gather(const Context& context, const DenseTensor<Real>& x) {
 
 template <class Real>
 DenseTensor<Real> load_dense(const Context& context, const std::filesystem::path& path,
-                             std::vector<int> grid) {
+                             const std::vector<int>& grid) {
   const tasks::TaskThreads threads(context);
   const Comm& comm = context.comm();
   tasks::require_same_files(comm, {path.string()});
@@ -343,7 +343,7 @@ ContractionReport contract_files(const Context& context, const std::string& expr
   const auto files = collectively(
       comm, [&] { return std::pair(tasks::NpyInput(a, parsed.a), tasks::NpyInput(b, parsed.b)); });
   const bool is_single = std::max(files.first.width(), files.second.width()) == sizeof(float);
-  const auto report =
+  auto report =
       is_single
           ? run_contraction(context, parsed, operands_in_files<float>(files.first, files.second), options)
                 .report
@@ -385,15 +385,16 @@ std::string ContractionReport::json() const {
   return report::contraction_json(state_->run).dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-template DenseTensor<float> make_dense(const Context&, std::vector<Index>, std::vector<int>);
+template DenseTensor<float> make_dense(const Context&, std::vector<Index>, const std::vector<int>&);
 template Array<float> gather(const Context&, const DenseTensor<float>&);
-template DenseTensor<float> load_dense(const Context&, const std::filesystem::path&, std::vector<int>);
+template DenseTensor<float> load_dense(const Context&, const std::filesystem::path&, const std::vector<int>&);
 template void save(const Context&, const DenseTensor<float>&, const std::filesystem::path&, Existing);
 template Contraction<float> contract(const Context&, const std::string&, const DenseTensor<float>&,
                                      const DenseTensor<float>&, const ContractOptions&);
-template DenseTensor<double> make_dense(const Context&, std::vector<Index>, std::vector<int>);
+template DenseTensor<double> make_dense(const Context&, std::vector<Index>, const std::vector<int>&);
 template Array<double> gather(const Context&, const DenseTensor<double>&);
-template DenseTensor<double> load_dense(const Context&, const std::filesystem::path&, std::vector<int>);
+template DenseTensor<double> load_dense(const Context&, const std::filesystem::path&,
+                                        const std::vector<int>&);
 template void save(const Context&, const DenseTensor<double>&, const std::filesystem::path&, Existing);
 template Contraction<double> contract(const Context&, const std::string&, const DenseTensor<double>&,
                                       const DenseTensor<double>&, const ContractOptions&);

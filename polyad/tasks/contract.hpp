@@ -23,7 +23,8 @@ using DenseTensor = dense::DenseTensor<Real>;
 // A tensor of zeros. Throws Error{bad_option} for more than dense::max_dense_order modes, a negative
 // dimension, or a grid of another number of processes. Collective.
 template <class Real = double>
-DenseTensor<Real> make_dense(const Context& context, std::vector<Index> dims, std::vector<int> grid = {});
+DenseTensor<Real> make_dense(const Context& context, std::vector<Index> dims,
+                             const std::vector<int>& grid = {});
 
 // All elements, with the last index fastest as in C and NumPy, on every process. Collective.
 template <class Real>
@@ -34,7 +35,7 @@ Array<Real> gather(const Context& context, const DenseTensor<Real>& x);
 // numbers that are too large for Real. Collective.
 template <class Real = double>
 DenseTensor<Real> load_dense(const Context& context, const std::filesystem::path& path,
-                             std::vector<int> grid = {});
+                             const std::vector<int>& grid = {});
 
 // Writes an array of NumPy (.npy) in C order. Each process writes a part of the file, which appears under its
 // name when it is complete. Throws Error{io} and Error{resource} where it cannot be written. Collective.
