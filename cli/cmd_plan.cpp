@@ -1,26 +1,12 @@
-#include <fmt/format.h>
-
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/distribution.hpp"
 #include "cli/input.hpp"
 #include "cli/option_text.hpp"
-#include "cli/output.hpp"
-#include "cli/plan_completion.hpp"
-#include "polyad/base/error.hpp"
-#include "polyad/base/memory.hpp"
-#include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/hypergraph/partitioner.hpp"
-#include "polyad/report/html/plan_page.hpp"
-#include "polyad/report/plan_report.hpp"
-#include "polyad/tasks/detail/decide_distribution.hpp"
-#include "polyad/tasks/detail/machine_file.hpp"
-#include "polyad/tasks/detail/output_files.hpp"
-#include "polyad/tasks/detail/stored_partition.hpp"
-#include "polyad/version.hpp"
+#include "polyad/polyad.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -37,115 +23,88 @@ struct Args {
   std::string purpose = "cpd", sync, by = "auto";
 };
 
-constexpr Index max_processes = 1 << 20, max_counts = 100;
+constexpr Index max_processes = 1 << 20, max_processes_of_ratings = 65535, max_counts = 100;
 
 FilePlan file_plan(const Args& args) {
   auto plan = plan_input(args.input);
   plan.reads("the file that --partition names", partition_file(args.distribution));
-  plan.reads("the constants of this machine", tasks::machine_file());
-  plan_cache(plan, args.distribution.cache);
+  plan.reads_machine_constants().reads_cached_partitions(args.distribution.cache);
   return plan.writes("--report", args.page);
 }
 
-// Partitions that are made or read, not counted out.
-FurtherStrategies further_strategies(const Args& args, const SparseTensor<double>& x,
-                                     const StrategyPlanOptions& options, std::vector<std::string>& notices) {
-  std::vector<FurtherStrategies> all;
-  if (!partition_file(args.distribution).empty())
-    all.push_back(tasks::partition_from_file(options.distribution, x, options.process_counts));
-  if (args.with_hypergraph)
-    all.push_back(tasks::partitions_of_hypergraphs(x, options.distribution, args.seconds, notices));
-  return [all](const Distributor& distributor) {
-    std::vector<Strategy> found;
-    for (const auto& some : all)
-      for (auto& strategy : some(distributor)) found.push_back(std::move(strategy));
-    return found;
-  };
+std::vector<int> counts(const std::string& text, const std::string& option, Index largest) {
+  const auto numbers = parse_numbers(text, option, largest, max_counts);
+  return {numbers.begin(), numbers.end()};
 }
 
-void check_hypergraph(const StrategyPlanOptions& options) {
-  if (options.distribution.scheme == Scheme::medium)
-    throw Error(Errc::bad_option,
-                "--with-hypergraph is for fine and coarse grain, and only medium grain was asked for");
-  if (const int most = options.process_counts.back(); most > max_parts)
-    throw Error(Errc::bad_option,
-                fmt::format("--with-hypergraph is for up to {} processes, not for {}", max_parts, most));
+// For a tensor with so many modes; with 0, all options that do not depend on them.
+PlanOptions plan_options(const Args& args, int order) {
+  PlanOptions options;
+  options.rank = args.num_components;
+  options.processes = counts(args.processes, "--processes", max_processes);
+  if (order > 0) options.distribution = parse_distribution(args.distribution, args.seed, order);
+  options.distribution.cache = args.distribution.cache;
+  options.with_hypergraph = args.with_hypergraph;
+  options.time_limit_seconds = args.seconds;
+  if (!args.memory.empty()) options.max_memory_bytes = parse_bytes(args.memory, "--memory");
+  options.input_arguments = given_options(args.input);
+  validate(options);
+  return options;
 }
 
-StrategyPlanOptions plan_options(const Args& args, const SparseTensor<double>& x, const MachineModel& machine,
-                                 std::vector<std::string>& notices) {
-  StrategyPlanOptions options;
-  for (const Index count : parse_numbers(args.processes, "--processes", max_processes, max_counts))
-    options.process_counts.push_back(int(count));
-  options.num_components = args.num_components;
-  options.distribution = tasks::checked(parse_distribution(args.distribution, args.seed, x.order()));
-  if (options.distribution.partition == DistributionOptions::Partition::file)  // is one strategy among others
-    options.distribution.partition = DistributionOptions::Partition::any;
-  if (!args.memory.empty()) options.max_bytes = parse_bytes(args.memory, "--memory");
-  options.machine = machine;
-  const auto& grid = options.distribution.grid;
-  for (const int count : options.process_counts)
-    if (grid && grid->size() != count)
-      throw Error(Errc::bad_option, fmt::format("the grid {} is for {} processes, not for {}",
-                                                to_string(*grid), grid->size(), count));
-  if (args.with_hypergraph) check_hypergraph(options);
-  options.further = further_strategies(args, x, options, notices);
+CompletePlanOptions complete_options(const Args& args) {
+  CompletePlanOptions options;
+  options.factors = args.num_components;
+  options.processes = counts(args.processes, "--processes", max_processes_of_ratings);
+  if (!args.sync.empty()) options.sync = counts(args.sync, "--sync", max_processes_of_ratings);
+  if (args.by != "auto") options.by = args.by == "items" ? RatingSide::item : RatingSide::user;
+  options.partition_file = partition_file(args.distribution);
+  options.partition = parse_partition(args.distribution);
+  options.with_hypergraph = args.with_hypergraph;
+  options.time_limit_seconds = args.seconds;
+  options.cache = args.distribution.cache;
+  options.seed = args.seed;
+  options.input_arguments = given_options(args.input);
+  validate(options);
   return options;
 }
 
 // No option is ignored: what has no meaning for ratings is an error.
-CompletionPlanArgs completion_args(const Args& args) {
-  const DistributionArgs none;
-  const auto& given = args.distribution;
-  if (given.scheme != none.scheme || given.grid != none.grid || given.policy != none.policy ||
-      given.policy_c != none.policy_c || given.row_owners != none.row_owners ||
-      given.replicate != none.replicate || given.num_free_primes != none.num_free_primes)
+void check_for_ratings(const Args& args) {
+  const auto given = args.distribution;
+  DistributionArgs none;
+  none.partition = given.partition;
+  none.cache = given.cache;
+  if (given != none)
     throw Error(Errc::bad_option,
-                "--for complete deals out users or items: of the options of distributions it has --partition "
-                "only");
-  if (!args.memory.empty()) throw Error(Errc::bad_option, "--memory goes with --for cpd");
-  if (given.partition == "hypergraph")
-    throw Error(Errc::bad_option, "plan has --with-hypergraph in place of --partition hypergraph");
-  return {args.processes,       args.sync,    args.by,   given.partition, args.num_components, args.seed,
-          args.with_hypergraph, args.seconds, args.page, given.cache};
+                "--for complete distributes users or items: of the options of distributions only --partition "
+                "applies");
+  if (!args.memory.empty()) throw Error(Errc::bad_option, "--memory requires --for cpd");
+}
+
+void show(const Args& args, const auto& plan, const Console& console) {
+  console.say(plan.summary());
+  if (!args.page.empty()) {
+    save_report(console.context(), plan, args.page);
+    console.say("wrote report to " + args.page);
+  }
+  console.result(plan.json());
 }
 
 void run(const Comm& comm, const Args& args) {
   require_one_process(comm, "plan");
-  if (!args.distribution.cache.empty() && !args.with_hypergraph)
-    throw Error(Errc::bad_option, "--cache goes with --with-hypergraph");
+  const bool is_of_ratings = args.purpose == "complete";
+  if (is_of_ratings) check_for_ratings(args);
+  if (!is_of_ratings && (!args.sync.empty() || args.by != "auto"))
+    throw Error(Errc::bad_option, "--sync and --by require --for complete");
+  is_of_ratings ? void(complete_options(args)) : void(plan_options(args, 0));
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
-  if (args.purpose == "complete")
-    return plan_for_completion(comm, args.input, completion_args(args), console);
-  if (!args.sync.empty() || args.by != "auto")
-    throw Error(Errc::bad_option, "--sync and --by go with --for complete");
-  if (args.distribution.partition == "hypergraph")
-    throw Error(Errc::bad_option, "plan has --with-hypergraph in place of --partition hypergraph");
-  const auto machine = tasks::load_machine(comm);
-  Stopwatch watch;
-  const auto loaded = load(args.input, console);
-  PlanRun run;
-  run.load_seconds = watch.lap();
-  run.input = args.input.path;
-  run.input_options = given_options(args.input);
-  run.partition = partition_file(args.distribution);
-  run.dims = loaded.tensor.extents();
-  run.machine = machine.source;
-  run.threads = num_threads();
-  std::vector<std::string> notices;
-  run.options = plan_options(args, loaded.tensor, machine.model, notices);
-  run.plan = plan_strategies(loaded.tensor, run.options, console.progress());
-  run.peak_memory_bytes = peak_memory_bytes();
-  for (const auto& notice : notices) console.warn(notice);
-  warn_of_duplicates(console, args.input, run.plan.num_duplicates);
-  console.say(plan_text(run));
-  if (!args.page.empty()) {
-    tasks::write_text(args.page, plan_page(run, "polyad " POLYAD_VERSION));
-    console.say(args.page + ": a page to look at");
-  }
-  auto json = plan_json(run);
-  json["constants"] = tasks::machine_json(machine.model);
-  console.result(json);
+  const auto& context = console.context();
+  const auto x = load(args.input, console);
+  if (is_of_ratings)
+    show(args, plan_complete(context, x, complete_options(args)), console);
+  else
+    show(args, plan(context, x, plan_options(args, x.tensor.order())), console);
 }
 
 }  // namespace
@@ -153,35 +112,41 @@ void run(const Comm& comm, const Args& args) {
 void add_plan(CLI::App& app, const Comm& comm) {
   auto args = std::make_shared<Args>();
   auto* command = app.add_subcommand(
-      "plan", "Every way to distribute a tensor over processes, side by side, without running any");
+      "plan", "Compare the ways to distribute a tensor over processes, without running any of them");
   command->add_option("-k,--processes", args->processes, "Numbers of processes, as in 4,16,64 or 1-8")
       ->required();
   command->add_option("-r,--rank", args->num_components, "Number of components")
       ->capture_default_str()
       ->check(in_range(1, 100000));
-  command->add_option("--for", args->purpose, "What is planned: cpd of a tensor, or complete of ratings")
+  command
+      ->add_option("--for", args->purpose,
+                   "What to plan: cpd (decomposition of a tensor) or complete (completion of ratings)")
       ->capture_default_str()
       ->check(CLI::IsMember({"cpd", "complete"}));
-  command->add_option("--sync", args->sync, "With --for complete: numbers of sub-epochs, as in 1,4,32");
+  command->add_option("--sync", args->sync,
+                      "With --for complete: numbers of sub-epochs, as in 1,4,32 (default: several)");
   command
-      ->add_option("--by", args->by, "With --for complete: who is dealt out to processes; auto looks at both")
+      ->add_option("--by", args->by,
+                   "With --for complete: what is distributed over the processes; auto compares both")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "users", "items"}));
   command->add_option("--seed", args->seed, "Seed of random partitions")
       ->capture_default_str()
       ->check(fault_of_seed);
-  auto* hypergraph = command->add_flag("--with-hypergraph", args->with_hypergraph,
-                                       "Also partitions of the hypergraph, which take time to make");
-  command->add_option("--time", args->seconds, "Seconds for each of these")
+  auto* hypergraph =
+      command->add_flag("--with-hypergraph", args->with_hypergraph,
+                        "Also compare partitions of the tensor's hypergraph, which take time to make");
+  command->add_option("--time", args->seconds, "Time limit in seconds for each of these partitions")
       ->capture_default_str()
       ->check(fault_of_real)
       ->check(CLI::PositiveNumber)
       ->needs(hypergraph);
   command
       ->add_option("--memory", args->memory,
-                   "Memory of each process, as in 800MB; what would not fit is not recommended")
+                   "Memory limit of each process, as in 800MB (default none); candidates that need more are "
+                   "not recommended")
       ->check(fault_of_memory);
-  command->add_option("--report", args->page, "Write a page to look at: one HTML file, no network needed");
+  command->add_option("--report", args->page, "Write an HTML report");
   add_distribution_options(*command, args->distribution);
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);

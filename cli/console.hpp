@@ -18,10 +18,9 @@ namespace polyad::kernels {}
 namespace polyad::cli {
 
 // The commands that do not yet stand on tasks use these modules directly.
-using namespace report;      // NOLINT(google-build-using-namespace)
-using namespace hypergraph;  // NOLINT(google-build-using-namespace)
-using namespace dense;       // NOLINT(google-build-using-namespace)
-using namespace kernels;     // NOLINT(google-build-using-namespace)
+using namespace report;   // NOLINT(google-build-using-namespace)
+using namespace dense;    // NOLINT(google-build-using-namespace)
+using namespace kernels;  // NOLINT(google-build-using-namespace)
 
 // The options that every command has.
 struct CommonOptions {

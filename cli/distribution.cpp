@@ -53,16 +53,11 @@ std::optional<std::vector<bool>> parse_replicated(const std::string& text, int o
 }  // namespace
 
 DistributionOptions parse_distribution(const DistributionArgs& args, std::uint64_t seed, int order) {
-  using Partition = DistributionOptions::Partition;
   using Rule = DistributionOptions::GridRule;
   DistributionOptions options;
   options.scheme = parse_scheme(args.scheme);
   options.partition_file = partition_file(args);
-  options.partition = !options.partition_file.empty()  ? Partition::file
-                      : args.partition == "random"     ? Partition::random
-                      : args.partition == "block"      ? Partition::block
-                      : args.partition == "hypergraph" ? Partition::hypergraph
-                                                       : Partition::any;
+  options.partition = parse_partition(args);
   options.cache = args.cache;
   options.grid = parse_grid(args.grid, order);
   options.grid_rule = args.grid == "splatt"      ? Rule::splatt
@@ -76,39 +71,53 @@ DistributionOptions parse_distribution(const DistributionArgs& args, std::uint64
   return options;
 }
 
+DistributionOptions::Partition parse_partition(const DistributionArgs& args) {
+  using Partition = DistributionOptions::Partition;
+  if (args.partition == "auto") return Partition::any;
+  if (args.partition == "random") return Partition::random;
+  if (args.partition == "block") return Partition::block;
+  if (args.partition == "hypergraph") return Partition::hypergraph;
+  return Partition::file;
+}
+
 std::string partition_file(const DistributionArgs& args) {
-  const auto& name = args.partition;
-  const bool is_known = name == "auto" || name == "block" || name == "random" || name == "hypergraph";
-  return is_known ? "" : name;
+  return parse_partition(args) == DistributionOptions::Partition::file ? args.partition : "";
 }
 
 void add_distribution_options(CLI::App& command, DistributionArgs& args) {
   command
       .add_option("--distribution", args.scheme,
-                  "Among processes: whole slices, blocks of a grid, or nonzeros")
+                  "What is distributed over the processes: whole slices (coarse), blocks of a process grid "
+                  "(medium), or nonzeros (fine)")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "coarse", "medium", "fine"}));
   command
-      .add_option(
-          "--partition", args.partition,
-          "auto, block, random, hypergraph, or a file with a part per nonzero (fine) or slice (coarse)")
-      ->capture_default_str();
-  command.add_option("--grid", args.grid, "Of medium grain: 2x3x1, auto, or by rule: splatt, predicted")
+      .add_option("--partition", args.partition,
+                  "Which process gets which nonzeros (fine) or slices (coarse): auto, block, random, "
+                  "hypergraph, or a file with a part per line")
       ->capture_default_str();
   command
-      .add_option("--grid-primes", args.num_free_primes, "How many prime factors auto and predicted try out")
+      .add_option("--grid", args.grid,
+                  "Process grid of medium grain: auto, as in 2x3x1, or by a rule: splatt or predicted")
+      ->capture_default_str();
+  command
+      .add_option("--grid-primes", args.num_free_primes,
+                  "How many prime factors of the number of processes --grid auto and predicted try in every "
+                  "mode")
       ->capture_default_str()
       ->check(in_range(1, 6));
-  command.add_option("--policy", args.policy, "Of medium grain: how modes are cut into layers")
+  command.add_option("--policy", args.policy, "How medium grain cuts modes into layers")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "nnz", "set", "ordered-1", "ordered-2", "max-min"}));
-  command.add_option("--policy-c", args.policy_c, "The policy 'ordered' with any constant")
+  command.add_option("--policy-c", args.policy_c, "Damping constant of the policy 'ordered'")
       ->check(in_range(1, 1000));
   command
       .add_option("--replicate", args.replicate,
-                  "Modes of which every process has all rows, all-reduced: auto, none, or as in 2,3")
+                  "Modes of which every process holds all factor rows: auto, none, or as in 2,3")
       ->capture_default_str();
-  command.add_option("--row-owners", args.row_owners, "Of fine grain: who owns a row that several need")
+  command
+      .add_option("--row-owners", args.row_owners,
+                  "Which process owns a factor row that several need, in fine grain")
       ->capture_default_str()
       ->check(CLI::IsMember({"greedy", "random"}));
   add_cache_option(command, args.cache);

@@ -39,7 +39,12 @@ std::string command_line_name(const std::string& field) {
                                                          {"shrinkage", "shrink"},
                                                          {"users", "user"},
                                                          {"all_users", "all"},
-                                                         {"new_user", "ratings"}};
+                                                         {"new_user", "ratings"},
+                                                         {"slice_weights", "weights"},
+                                                         {"effort", "level"},
+                                                         {"time_limit_seconds", "time"},
+                                                         {"previous_file", "refine"},
+                                                         {"previous_dims", "refine-dims"}};
   const auto other = others.find(field);
   std::string name = "--" + (other == others.end() ? field : other->second);
   std::ranges::replace(name, '_', '-');

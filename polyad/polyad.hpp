@@ -3,14 +3,18 @@
 // Everything that a program needs that uses Polyad; see docs/library.md. For a communicator of MPI also
 // include polyad/comm/mpi_comm.hpp.
 
-#include "polyad/comm/runtime.hpp"     // IWYU pragma: export
-#include "polyad/tasks/complete.hpp"   // IWYU pragma: export
-#include "polyad/tasks/context.hpp"    // IWYU pragma: export
-#include "polyad/tasks/contract.hpp"   // IWYU pragma: export
-#include "polyad/tasks/decompose.hpp"  // IWYU pragma: export
-#include "polyad/tasks/file_plan.hpp"  // IWYU pragma: export
-#include "polyad/tasks/load.hpp"       // IWYU pragma: export
-#include "polyad/tasks/program.hpp"    // IWYU pragma: export
-#include "polyad/tasks/recommend.hpp"  // IWYU pragma: export
-#include "polyad/tasks/save.hpp"       // IWYU pragma: export
-#include "polyad/version.hpp"          // IWYU pragma: export
+#include "polyad/comm/runtime.hpp"         // IWYU pragma: export
+#include "polyad/tasks/complete.hpp"       // IWYU pragma: export
+#include "polyad/tasks/context.hpp"        // IWYU pragma: export
+#include "polyad/tasks/contract.hpp"       // IWYU pragma: export
+#include "polyad/tasks/decompose.hpp"      // IWYU pragma: export
+#include "polyad/tasks/doctor.hpp"         // IWYU pragma: export
+#include "polyad/tasks/file_plan.hpp"      // IWYU pragma: export
+#include "polyad/tasks/load.hpp"           // IWYU pragma: export
+#include "polyad/tasks/partition.hpp"      // IWYU pragma: export
+#include "polyad/tasks/plan.hpp"           // IWYU pragma: export
+#include "polyad/tasks/plan_complete.hpp"  // IWYU pragma: export
+#include "polyad/tasks/program.hpp"        // IWYU pragma: export
+#include "polyad/tasks/recommend.hpp"      // IWYU pragma: export
+#include "polyad/tasks/save.hpp"           // IWYU pragma: export
+#include "polyad/version.hpp"              // IWYU pragma: export

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "polyad/hypergraph/hypergraph.hpp"
+#include "polyad/hypergraph/partition_kinds.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
 namespace polyad::hypergraph {
@@ -28,7 +29,6 @@ struct SliceModel {
   Hypergraph h;
   std::vector<Array<Index>> slices;  // [mode]: those that have vertices, ascending
 };
-enum class SliceWeights { per_mode, together };  // a constraint per mode (CP-ALS), or one (CP-OPT)
 SliceModel coarse_model(const SparseTensor<double>& x, SliceWeights weights);
 
 // Of a matrix: a vertex per row, as heavy as it has nonzeros; a net per column. With mode 1 the columns are

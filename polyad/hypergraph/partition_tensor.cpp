@@ -143,6 +143,22 @@ TensorPartition partition_slices(const SliceModel& model, std::span<const Index>
 
 }  // namespace
 
+std::string to_string(Effort effort) {
+  switch (effort) {
+    case Effort::fast:
+      return "fast";
+    case Effort::normal:
+      return "default";
+    case Effort::best:
+      break;
+  }
+  return "best";
+}
+
+std::string to_string(SliceWeights weights) {
+  return weights == SliceWeights::per_mode ? "per-mode" : "together";
+}
+
 std::string to_string(PartitionModel model) {
   switch (model) {
     case PartitionModel::fine:

@@ -1,26 +1,12 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "polyad/hypergraph/models.hpp"
+#include "polyad/hypergraph/partition_kinds.hpp"
 #include "polyad/hypergraph/partitioner.hpp"
 
 namespace polyad::hypergraph {
-
-// What is partitioned: nonzeros; slices of all modes; rows of a matrix, or its columns.
-enum class PartitionModel { fine, coarse, row, column };
-std::string to_string(PartitionModel model);
-
-enum class PartitionMethod {
-  hypergraph,  // partition_hypergraph, also from the tilings of a tensor
-  bisection,   // bisect_recursively
-  block,       // consecutive slices or rows
-  random,
-  zoltan,     // partition_by_zoltan
-  mt_kahypar  // partition_by_mt_kahypar
-};
-std::string to_string(PartitionMethod method);
 
 // A partition of a tensor, as cpd takes it: [nonzero] for the fine model; for the coarse one [slice], mode
 // after mode, and for the row-wise one [row] (or [column]), all indices among them, also those without

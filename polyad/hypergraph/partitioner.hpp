@@ -7,13 +7,9 @@
 #include <vector>
 
 #include "polyad/hypergraph/metrics.hpp"
+#include "polyad/hypergraph/partition_kinds.hpp"
 
 namespace polyad::hypergraph {
-
-inline constexpr int max_parts = 65535;
-
-// How much is tried: two starts; three and a V-cycle; eight and five V-cycles.
-enum class Effort { fast, normal, best };
 
 struct PartitionOptions {
   int num_parts = 2;

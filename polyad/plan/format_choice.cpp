@@ -7,7 +7,7 @@
 namespace polyad {
 namespace {
 
-FormatOption csf_option(const AlsCost& cost, const std::string& name, const PlanOptions& options) {
+FormatOption csf_option(const AlsCost& cost, const std::string& name, const AlsPlanOptions& options) {
   FormatOption option{name, Format::csf, plan_csf(cost, options)};
   option.seconds = cost.seconds(option.plan);
   option.build_seconds = cost.tree_build_seconds() * double(option.plan.trees.size());

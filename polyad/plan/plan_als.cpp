@@ -58,7 +58,7 @@ std::vector<Modes> candidate_orders(std::span<const Index> rows) {
 // alone, so of all trees only the best for a step and those already in use are tried.
 class Search {
  public:
-  Search(const AlsCost& cost, const PlanOptions& options, std::vector<Modes> trees)
+  Search(const AlsCost& cost, const AlsPlanOptions& options, std::vector<Modes> trees)
       : cost_(cost), options_(options), all_{{}, std::move(trees), {}} {
     tree_price_ = options.trees.empty() ? cost.tree_build_seconds() / usual_iterations : 0;
     for (int m = 0; m < cost.shape().order(); ++m) {
@@ -172,7 +172,7 @@ class Search {
   }
 
   const AlsCost& cost_;
-  const PlanOptions& options_;
+  const AlsPlanOptions& options_;
   AlsPlan all_;  // with all trees that may be used
   double tree_price_;
   mutable std::map<std::array<int, 3>, double> known_;  // of steps that were costed before
@@ -196,7 +196,7 @@ std::vector<ModeSet> prefix_sets(std::span<const Index> rows) {
   return {sets.begin(), sets.end()};
 }
 
-AlsPlan plan_csf(const AlsCost& cost, const PlanOptions& options) {
+AlsPlan plan_csf(const AlsCost& cost, const AlsPlanOptions& options) {
   const auto& rows = cost.shape().rows;
   Search search(cost, options, options.trees.empty() ? candidate_trees(rows) : options.trees);
   const auto orders =

@@ -13,14 +13,14 @@ std::vector<ModeSet> prefix_sets(std::span<const Index> rows);
 // Over how many iterations building a tree must pay.
 inline constexpr int usual_iterations = 20;
 
-struct PlanOptions {
+struct AlsPlanOptions {
   std::vector<int> mode_order = {};          // empty: any
   std::vector<std::vector<int>> trees = {};  // these; empty: any
 };
 
 // The fastest iteration over trees, by predicted time. A pure function of its arguments; equal costs are
 // settled by the first order of modes.
-AlsPlan plan_csf(const AlsCost& cost, const PlanOptions& options);
+AlsPlan plan_csf(const AlsCost& cost, const AlsPlanOptions& options);
 
 // The tree with the mode at its root that is fastest to pass over for that mode.
 std::vector<int> fastest_tree(const AlsCost& cost, int mode);

@@ -28,18 +28,6 @@ std::string lambda_text(std::span<const Index> nets_by_lambda) {
 
 }  // namespace
 
-std::string to_string(hypergraph::Effort effort) {
-  switch (effort) {
-    case hypergraph::Effort::fast:
-      return "fast";
-    case hypergraph::Effort::normal:
-      return "default";
-    case hypergraph::Effort::best:
-      break;
-  }
-  return "best";
-}
-
 nlohmann::ordered_json partition_json(const PartitionRun& run) {
   const auto& metrics = run.partition.metrics;
   nlohmann::ordered_json json;

@@ -23,6 +23,4 @@ struct PartitionRun {
 nlohmann::ordered_json partition_json(const PartitionRun& run);
 std::string partition_text(const PartitionRun& run);
 
-std::string to_string(hypergraph::Effort effort);
-
 }  // namespace polyad::report

@@ -43,9 +43,9 @@ class CacheTest(ProgramTest):
         self.assertFalse(self.cache.exists())
         self.assertEqual(len(list(other.iterdir())), 1)
         self.assertTrue(self.partition("--cache", other)[0])
-        self.assert_fails("--cache goes with methods that search, and not with --no-cache", 2,
+        self.assert_fails("--cache requires a method that searches and cannot be combined with --no-cache", 2,
                           "partition", self.x, "-k", 3, "--cache", other, "--no-cache")
-        self.assert_fails("--cache goes with --with-hypergraph", 2, "plan", self.x, "-k", 2, "--cache", other)
+        self.assert_fails("--cache requires --with-hypergraph", 2, "plan", self.x, "-k", 2, "--cache", other)
 
     def assert_made_anew(self, right: list[str], reason: str) -> None:
         file = self.cached_file()

@@ -302,9 +302,9 @@ class PlanTest(CompleteTest):
     def test_what_makes_no_sense_is_refused(self) -> None:
         path = self.ratings(30, 20, 200)
         for option, value in (("--sync", 2), ("--by", "items")):
-            self.assert_refused("--sync and --by go with --for complete", 2, "plan", path, "-k", 4, option, value)
-        self.assert_refused("--for complete deals out users", 2, "plan", path, "-k", 4, "--for", "complete", "--grid", "2x2")
-        self.assert_refused("--memory goes with --for cpd", 2, "plan", path, "-k", 4, "--for", "complete", "--memory", "1GB")
+            self.assert_refused("--sync and --by require --for complete", 2, "plan", path, "-k", 4, option, value)
+        self.assert_refused("--for complete distributes users or items", 2, "plan", path, "-k", 4, "--for", "complete", "--grid", "2x2")
+        self.assert_refused("--memory requires --for cpd", 2, "plan", path, "-k", 4, "--for", "complete", "--memory", "1GB")
 
 
 if __name__ == "__main__":

@@ -141,8 +141,8 @@ class ResultTest(PartitionTest):
         older = self.folder / "older.part"
         self.partition(small, "-k", 4, "--model", "coarse", "--dims", "90x80x70", "--out", older)
         how = ("-k", 4, "--model", "coarse", "--dims", "98x84x71", "--refine", older)
-        self.assert_fails(f"{older}: has 240 lines; expected 253 for the slices of 98x84x71; if the tensor has grown, say by "
-                          "--refine-dims what it was", 2, "partition", grown, *how)
+        self.assert_fails(f"{older}: has 240 lines; expected 253 for the slices of 98x84x71; if the tensor has grown, give "
+                          "its previous dimensions with --refine-dims", 2, "partition", grown, *how)
         self.assert_fails("--refine-dims 99x80x70: the tensor is 98x84x71, which did not grow from that", 2, "partition", grown,
                           *how, "--refine-dims", "99x80x70")
         self.partition(grown, *how, "--refine-dims", "90x80x70", "--out", self.out)
@@ -227,7 +227,7 @@ class OutsideTest(PartitionTest):
                 together = self.partition(self.debian, "-k", 3, "--method", method, "--model", "coarse", "--weights", "together")
                 self.assertEqual(len(together["imbalance"]), 1)
                 self.assert_fails(f"{self.NAMES[method]} balances one weight, and slices have one for each mode: --model coarse "
-                                  "goes with --weights together", 2, "partition", self.debian, "-k", 3, "--method", method,
+                                  "requires --weights together", 2, "partition", self.debian, "-k", 3, "--method", method,
                                   "--model", "coarse")
 
 
@@ -270,33 +270,35 @@ class DecompositionTest(PartitionTest):
 class RefusalTest(PartitionTest):
     def test_what_makes_no_sense_is_refused(self) -> None:
         for sentence, *options in (
-                ("--refine goes with --method hypergraph", "--refine", DEBIAN, "--method", "block"),
-                ("--weights goes with --model coarse", "--weights", "together"),
-                ("--refine-dims goes with --refine and --model coarse", "--refine-dims", "3x4"),
-                ("--level, --time and --metric go with --method hypergraph or bisection, not random", "--method", "random",
+                ("--refine requires --method hypergraph", "--refine", DEBIAN, "--method", "block"),
+                ("--weights requires --model coarse", "--weights", "together"),
+                ("--refine-dims requires --refine and --model coarse", "--refine-dims", "3x4"),
+                ("--level, --time and --metric require --method hypergraph or bisection, not random", "--method", "random",
                  "--level", "best"),
-                ("--level, --time and --metric go with --method hypergraph or bisection, not zoltan", "--method", "zoltan",
+                ("--level, --time and --metric require --method hypergraph or bisection, not zoltan", "--method", "zoltan",
                  "--metric", "lambda2"),
-                ("--imbalance goes with methods that search, not with block", "--method", "block", "--imbalance", 0.1),
-                ("--seed is for what is random, --method block is not", "--method", "block", "--seed", 2),
-                ("slices have a weight for each mode, and vertices in an .hgr file one: --write-hypergraph goes with "
+                ("--imbalance requires a method that searches, not block", "--method", "block", "--imbalance", 0.1),
+                ("--seed has no effect with --method block, which is not random", "--method", "block", "--seed", 2),
+                ("slices have a weight for each mode, and vertices in an .hgr file one: --write-hypergraph requires "
                  "--weights together", "--model", "coarse", "--write-hypergraph", self.folder / "x.hgr")):
             self.assert_fails(sentence, 2, "partition", self.debian, "-k", 4, *options)
 
     def test_hypergraphs_have_nothing_of_a_tensor(self) -> None:
         path = self.write("x.hgr", "1 3\n1 2\n")
-        for options in (("--model", "coarse"), ("--no-cache",), ("--write-hypergraph", self.folder / "y.hgr")):
-            self.assert_fails("--model, --write-hypergraph, --cache and --no-cache are for tensors; this is a hypergraph", 2,
-                              "partition", path, "-k", 2, *options)
-        for options in (("--dims", "3x4"), ("--input-format", "tns"), ("--index-base", 0), ("--columns", "a,b")):
-            self.assert_fails("how to read a tensor was said; this is a hypergraph", 2, "partition", path, "-k", 2, *options)
+        for option, *value in (("--model", "coarse"), ("--no-cache",), ("--cache", self.folder)):
+            self.assert_fails(f"{option} applies to tensors; the input is a hypergraph", 2, "partition", path, "-q", "-k", 2,
+                              option, *value)
+        for option, value in (("--dims", "3x4"), ("--input-format", "tns"), ("--index-base", 0), ("--columns", "a,b"),
+                              ("--write-hypergraph", self.folder / "y.hgr")):
+            self.assert_fails(f"{option} applies to tensors; INPUT is a hypergraph (.hgr)", 2, "partition", path, "-k", 2,
+                              option, value)
 
     def test_more_parts_than_things(self) -> None:
         hypergraph = self.write("x.hgr", "1 3\n1 2\n")
         tensor = self.write("x.tns", "1 1 1\n1 1 2\n2 3 1\n1 2 5\n")  # three cells, of five slices two rows
         for count, path, *options in ((3, hypergraph), (3, tensor), (2, tensor, "--model", "row"),
                                       (5, tensor, "--model", "coarse", "--method", "random")):
-            self.assert_fails(f"--parts {count + 1}: there are no more than {count} vertices to share out", 2, "partition",
+            self.assert_fails(f"--parts {count + 1}: there are only {count} vertices", 2, "partition",
                               path, "-k", count + 1, *options)
             self.assertEqual(self.partition(path, "-k", count, *options)["empty_parts"], 0)
         self.assertEqual([kept.name for kept in self.cache.glob("*-4-*")], [])

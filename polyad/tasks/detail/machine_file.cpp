@@ -9,8 +9,21 @@
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/io/bytes/input_file.hpp"
+#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/file_plan.hpp"
 
-namespace polyad::tasks {
+namespace polyad {
+
+std::filesystem::path machine_file() {
+  if (const char* file = std::getenv("POLYAD_MACHINE"); file != nullptr && *file != '\0') return file;
+  if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder != nullptr && *folder != '\0')
+    return std::filesystem::path(folder) / "polyad" / "machine.json";
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return {};
+  return std::filesystem::path(home) / ".config" / "polyad" / "machine.json";
+}
+
+namespace tasks {
 namespace {
 
 struct Constant {
@@ -55,15 +68,6 @@ MachineModel parse(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::filesystem::path machine_file() {
-  if (const char* file = std::getenv("POLYAD_MACHINE"); file != nullptr && *file != '\0') return file;
-  if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder != nullptr && *folder != '\0')
-    return std::filesystem::path(folder) / "polyad" / "machine.json";
-  const char* home = std::getenv("HOME");
-  if (home == nullptr || *home == '\0') return {};
-  return std::filesystem::path(home) / ".config" / "polyad" / "machine.json";
-}
-
 void check_is_machine_file(const std::filesystem::path& path) {
   std::error_code unknown;
   const auto status = std::filesystem::status(path, unknown);
@@ -81,6 +85,29 @@ void check_is_machine_file(const std::filesystem::path& path) {
         "exists and does not hold what polyad doctor --calibrate writes; remove it, or name another file "
         "by POLYAD_MACHINE",
         {path.string(), 0});
+}
+
+std::filesystem::path prepare_machine_file() {
+  auto path = machine_file();
+  if (path.empty())
+    throw Error(Errc::bad_option,
+                "HOME is not set; POLYAD_MACHINE names the file that the constants are written to");
+  std::error_code failed;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failed);
+  if (failed)
+    throw Error(Errc::io, "cannot be created: " + failed.message() + "; POLYAD_MACHINE names another file",
+                {path.parent_path().string(), 0});
+  check_is_machine_file(path);
+  FilePlan().writes("the machine file", path).check();
+  return path;
+}
+
+void save_machine(const std::filesystem::path& path, const MachineModel& machine, int processes,
+                  int threads) {
+  auto json = machine_json(machine);
+  json["processes"] = processes;
+  json["threads"] = threads;
+  write_text(path, json.dump(2) + "\n");
 }
 
 KnownMachine load_machine(const Comm& comm) {
@@ -103,4 +130,5 @@ nlohmann::ordered_json machine_json(const MachineModel& machine) {
   return json;
 }
 
-}  // namespace polyad::tasks
+}  // namespace tasks
+}  // namespace polyad

@@ -6,16 +6,20 @@
 
 #include "polyad/base/machine_model.hpp"
 #include "polyad/comm/comm.hpp"
+#include "polyad/tasks/doctor.hpp"
 
 namespace polyad::tasks {
 
-// Where the constants of this machine are kept: $POLYAD_MACHINE, or polyad/machine.json in the user's folder
-// for settings; empty where there is no such folder.
-std::filesystem::path machine_file();
+using polyad::machine_file;
 
 // Throws for what the constants must not be written to: pipes and devices, and files that hold something
 // else. The file of an older version, which lacks some of them, may be replaced, and so may an empty file.
 void check_is_machine_file(const std::filesystem::path& path);
+
+// The machine file, ready to be written: creates its folder. Throws Error{io} where the file could not be
+// written, and as check_is_machine_file does.
+std::filesystem::path prepare_machine_file();
+void save_machine(const std::filesystem::path& path, const MachineModel& machine, int processes, int threads);
 
 struct KnownMachine {
   MachineModel model;

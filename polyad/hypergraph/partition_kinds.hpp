@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+
+namespace polyad::hypergraph {
+
+// What is assigned to parts.
+enum class PartitionModel {
+  fine,    // single nonzeros
+  coarse,  // whole slices of every mode
+  row,     // the rows of a matrix
+  column   // the columns of a matrix
+};
+std::string to_string(PartitionModel model);
+
+// What is balanced between the parts of whole slices.
+enum class SliceWeights {
+  per_mode,  // the nonzeros of each mode's slices for themselves, as CP-ALS needs it
+  together   // the nonzeros of the slices of all modes together, as CP-OPT needs it
+};
+std::string to_string(SliceWeights weights);
+
+enum class PartitionMethod {
+  hypergraph,  // multilevel hypergraph partitioning, also from the tilings of a tensor
+  bisection,   // the same by recursive bisection
+  block,       // consecutive slices or rows
+  random,      // a random permutation
+  zoltan,      // the partitioner PHG of Zoltan, where the library was built with it
+  mt_kahypar   // Mt-KaHyPar, where the library was built with it
+};
+std::string to_string(PartitionMethod method);
+
+// How much time partitioning takes for a better result.
+enum class Effort {
+  fast,    // two random starts
+  normal,  // three random starts and a V-cycle
+  best     // eight random starts and five V-cycles
+};
+std::string to_string(Effort effort);
+
+inline constexpr int max_parts = 65535;
+
+}  // namespace polyad::hypergraph

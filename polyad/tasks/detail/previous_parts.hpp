@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "polyad/tasks/partition.hpp"
+
+namespace polyad::tasks {
+
+// The parts in options.previous_file, with hypergraph::new_vertex for what is new since; empty where no file
+// is given. Both throw Error{bad_input} for a file that does not fit.
+
+// Of things of which there are so many now: those behind the end of the file are new.
+std::vector<int> previous_parts(const PartitionOptions& options, Index num_things);
+
+// Of the slices of a tensor, mode after mode: where a mode has grown since options.previous_dims, its last
+// slices are new. Throws Error{bad_option} for dims that the tensor cannot have grown from.
+std::vector<int> previous_slices(const PartitionOptions& options, const std::vector<Index>& dims);
+
+}  // namespace polyad::tasks

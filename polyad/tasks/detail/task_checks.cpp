@@ -1,0 +1,22 @@
+#include "polyad/tasks/detail/task_checks.hpp"
+
+#include <fmt/format.h>
+
+#include "polyad/base/error.hpp"
+#include "polyad/report/statistics_report.hpp"
+
+namespace polyad::tasks {
+
+void require_one_process(const Context& context, const std::string& task) {
+  if (context.comm().size() > 1)
+    throw Error(Errc::bad_option,
+                fmt::format("{} runs on one process; the context has {}", task, context.comm().size()));
+}
+
+void warn_of_duplicates(const Context& context, const std::string& path, Index count) {
+  if (count > 0)
+    context.warn((path.empty() ? "" : path + ": ") + report::counted_were(count, "duplicate coordinate") +
+                 " added up");
+}
+
+}  // namespace polyad::tasks

@@ -1,0 +1,164 @@
+#include "polyad/tasks/doctor.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "polyad/base/memory.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/comm/runtime.hpp"
+#include "polyad/hypergraph/external_partitioner.hpp"
+#include "polyad/plan/calibrate.hpp"
+#include "polyad/tasks/detail/json_text.hpp"
+#include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/version.hpp"
+
+namespace polyad {
+namespace {
+
+// Whether every thread really takes part.
+bool threads_work() {
+  std::vector<int> visited(num_threads(), 0);
+  parallel_parts(num_threads(), [&](Index begin, Index end, int) {
+    for (Index i = begin; i < end; ++i) visited[i] = 1;
+  });
+  return std::ranges::count(visited, 1) == num_threads();
+}
+
+// Passes a token around all processes. Collective.
+bool messages_arrive(const Comm& comm) {
+  const int next = (comm.rank() + 1) % comm.size(), previous = (comm.rank() + comm.size() - 1) % comm.size();
+  const Index sent = comm.rank();
+  Index received = -1;
+  auto receive = comm.irecv(std::span(&received, 1), previous);
+  auto send = comm.isend(std::span(&sent, 1), next);
+  receive.wait();
+  send.wait();
+  return comm.all_reduce(std::int32_t(received == previous), Reduce::min) == 1;
+}
+
+std::string huge_page_setting() {
+  std::ifstream in("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string word;
+  while (in >> word)
+    if (word.starts_with('[')) return word.substr(1, word.size() - 2);
+  return "unknown";
+}
+
+bool on_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find(':'), rest.size());
+    if (access((std::string(rest.substr(0, end)) + "/" + program).c_str(), X_OK) == 0) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
+}
+
+// Measures what this machine takes and stores it. Collective.
+MachineModel calibrate_and_store(const Context& context) {
+  const Comm& comm = context.comm();
+  const auto path = collectively(
+      comm, [&] { return comm.rank() == 0 ? tasks::prepare_machine_file() : std::filesystem::path(); });
+  const auto machine = context.progress().during("calibrating", [&] { return calibrate(comm); });
+  collectively(comm, [&] {
+    if (comm.rank() == 0) tasks::save_machine(path, machine, comm.size(), num_threads());
+  });
+  return machine;
+}
+
+void warn_of_shared_cores(const Context& context) {
+  const int sharing = context.comm().ranks_on_this_machine();
+  const auto cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (num_threads() * sharing > cores)
+    context.warn(fmt::format("{} processes of {} threads share the {} cores of this machine", sharing,
+                             num_threads(), cores));
+}
+
+std::string machine_text(const MachineModel& machine, int processes) {
+  auto text = fmt::format(
+      "\ncalibrated {:.3g} to {:.3g} ns per gathered component, {:.3g} ns per squared component of a solved "
+      "row",
+      1e9 * machine.per_near_gather, 1e9 * machine.per_far_gather, 1e9 * machine.per_row);
+  text += fmt::format("\n           {:.3g} us per message, {:.3g} ns per word, {:.3g} ns per packed word{}",
+                      1e6 * machine.per_message, 1e9 * machine.per_word, 1e9 * machine.per_packed_word,
+                      processes == 1 ? " (messages are built in: run under mpirun to measure them)" : "");
+  text += fmt::format("\n           {:.3g} GFLOP/s in matrix products, per thread", 1e-9 / machine.per_flop);
+  return text + "\n           wrote " + machine_file().string();
+}
+
+}  // namespace
+
+DoctorFindings doctor(const Context& context, const DoctorOptions& options) {
+  const tasks::TaskThreads threads(context);
+  const Comm& comm = context.comm();
+  const auto memory = machine_memory();
+  DoctorFindings found;
+  found.version = POLYAD_VERSION;
+  found.compiler = POLYAD_COMPILER;
+  found.mpi = mpi_description();
+  found.processes = comm.size();
+  found.threads_work = comm.all_reduce(std::int32_t(threads_work()), Reduce::min) == 1;
+  found.messages_arrive = messages_arrive(comm);
+  found.cores = omp_get_num_procs();
+  found.threads = num_threads();
+  found.memory_bytes = memory.total;
+  found.available_memory_bytes = memory.available;
+  found.huge_pages = huge_page_setting();
+  found.zoltan = hypergraph::has_zoltan();
+  found.mt_kahypar = hypergraph::has_mt_kahypar();
+  for (const auto* program : {"mpirun", "splatt", "mf-train", "chromium"})
+    found.programs.emplace_back(program, on_path(program));
+  if (options.calibrate) found.machine = calibrate_and_store(context);
+  warn_of_shared_cores(context);
+  return found;
+}
+
+std::string DoctorFindings::summary() const {
+  auto text = fmt::format("polyad {} built with {}", version, compiler);
+  text += fmt::format("\nMPI        {}; {} process{}, messages {}", mpi, processes,
+                      processes == 1 ? "" : "es", messages_arrive ? "arrive" : "DO NOT ARRIVE");
+  text += fmt::format("\nthreads    {} per process on {} cores, {}", threads, cores,
+                      threads_work ? "all take part" : "NOT ALL TAKE PART");
+  text += fmt::format("\nmemory     {} of {} available", with_prefix(double(available_memory_bytes), "B"),
+                      with_prefix(double(memory_bytes), "B"));
+  text += fmt::format("\nhuge pages {}{}", huge_pages,
+                      huge_pages == "never" ? " (random access will be slower: 'madvise' would help)" : "");
+  const auto built_in = [](bool is_there) { return is_there ? "built in" : "not built in (optional)"; };
+  text += fmt::format("\nZoltan     {}\nMt-KaHyPar {}", built_in(zoltan), built_in(mt_kahypar));
+  for (const auto& [program, is_found] : programs)
+    text += fmt::format("\n{:<10} {}", program, is_found ? "found" : "not on the PATH (optional)");
+  return machine ? text + machine_text(*machine, processes) : text;
+}
+
+std::string DoctorFindings::json() const {
+  nlohmann::ordered_json json{
+      {"version", version},
+      {"compiler", compiler},
+      {"mpi", mpi},
+      {"processes", processes},
+      {"messages_arrive", messages_arrive},
+      {"cores", cores},
+      {"threads", threads},
+      {"threads_work", threads_work},
+      {"memory_bytes", memory_bytes},
+      {"available_memory_bytes", available_memory_bytes},
+      {"huge_pages", huge_pages},
+      {"zoltan", zoltan},
+      {"mt_kahypar", mt_kahypar},
+  };
+  for (const auto& [program, is_found] : programs) json["programs"][program] = is_found;
+  if (machine) json["machine"] = tasks::machine_json(*machine);
+  return tasks::json_text(json);
+}
+
+}  // namespace polyad

@@ -1,0 +1,326 @@
+#include "polyad/tasks/partition.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "polyad/base/memory.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/hypergraph/external_partitioner.hpp"
+#include "polyad/io/hypergraphs/hmetis_file.hpp"
+#include "polyad/io/hypergraphs/partition_file.hpp"
+#include "polyad/report/partition_report.hpp"
+#include "polyad/tasks/detail/json_text.hpp"
+#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/partition_cache.hpp"
+#include "polyad/tasks/detail/previous_parts.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
+#include "polyad/tasks/detail/task_threads.hpp"
+
+namespace polyad {
+
+struct Partition::State {
+  report::PartitionRun run;
+};
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(Errc::bad_option, message);
+}
+
+// Whether it looks for a good partition, which is worth caching.
+bool searches(PartitionMethod method) {
+  return method != PartitionMethod::block && method != PartitionMethod::random;
+}
+
+bool is_external(PartitionMethod method) {
+  return method == PartitionMethod::zoltan || method == PartitionMethod::mt_kahypar;
+}
+
+void check_range(const char* field, double value, double least, double most) {
+  if (!(value >= least && value <= most))
+    refuse(fmt::format("{} {}: expected a number from {} to {}", option_name(field), value, least, most));
+}
+
+void check_ranges(const PartitionOptions& options) {
+  if (options.parts < 1 || options.parts > hypergraph::max_parts)
+    refuse(fmt::format("{} {}: expected a number from 1 to {}", option_name("parts"), options.parts,
+                       hypergraph::max_parts));
+  check_range("rho", options.rho, 1, 8);
+  check_range("imbalance", options.imbalance, 0, 100);
+  if (!(options.time_limit_seconds >= 0) || std::isinf(options.time_limit_seconds))
+    refuse(fmt::format("{} {}: expected a number of seconds, or 0 for no limit",
+                       option_name("time_limit_seconds"), options.time_limit_seconds));
+}
+
+void check_external_method(const PartitionOptions& options) {
+  const bool is_zoltan = options.method == PartitionMethod::zoltan;
+  if (is_zoltan && !hypergraph::has_zoltan()) refuse(hypergraph::no_zoltan);
+  if (!is_zoltan && !hypergraph::has_mt_kahypar()) refuse(hypergraph::no_mt_kahypar);
+  if (options.model == PartitionModel::coarse && options.slice_weights == SliceWeights::per_mode)
+    refuse(
+        fmt::format("{} balances one weight, and slices have one for each mode: {} coarse requires {} "
+                    "together",
+                    is_zoltan ? "Zoltan" : "Mt-KaHyPar", option_name("model"), option_name("slice_weights")));
+}
+
+// No option may be given that the method would ignore.
+void check_method(const PartitionOptions& options) {
+  const PartitionOptions defaults;
+  const auto method = to_string(options.method);
+  const bool is_own = searches(options.method) && !is_external(options.method);
+  if (!is_own && (options.effort != defaults.effort || options.time_limit_seconds > 0 ||
+                  options.metric != defaults.metric))
+    refuse(fmt::format("{}, {} and {} require {} hypergraph or bisection, not {}", option_name("effort"),
+                       option_name("time_limit_seconds"), option_name("metric"), option_name("method"),
+                       method));
+  if (!searches(options.method) && options.imbalance != defaults.imbalance)
+    refuse(fmt::format("{} requires a method that searches, not {}", option_name("imbalance"), method));
+  if (is_external(options.method)) check_external_method(options);
+  if (options.method == PartitionMethod::block && options.seed != defaults.seed)
+    refuse(fmt::format("{} has no effect with {} block, which is not random", option_name("seed"),
+                       option_name("method")));
+}
+
+void check_cache(const PartitionOptions& options) {
+  if (options.cache.empty()) return;
+  if (options.no_cache || !searches(options.method))
+    refuse(fmt::format("{} requires a method that searches and cannot be combined with {}",
+                       option_name("cache"), option_name("no_cache")));
+}
+
+void check_previous(const PartitionOptions& options) {
+  if (!options.previous_file.empty() && options.method != PartitionMethod::hypergraph)
+    refuse(fmt::format("{} requires {} hypergraph", option_name("previous_file"), option_name("method")));
+  if (!options.previous_dims.empty() &&
+      (options.previous_file.empty() || options.model != PartitionModel::coarse))
+    refuse(fmt::format("{} requires {} and {} coarse", option_name("previous_dims"),
+                       option_name("previous_file"), option_name("model")));
+}
+
+// A hypergraph has neither slices nor a cache.
+void check_for_hypergraph(const PartitionOptions& options) {
+  const char* const field = options.model != PartitionModel::fine ? "model"
+                            : !options.cache.empty()              ? "cache"
+                            : options.no_cache                    ? "no_cache"
+                                                                  : nullptr;
+  if (field != nullptr)
+    refuse(fmt::format("{} applies to tensors; the input is a hypergraph", option_name(field)));
+}
+
+hypergraph::PartitionOptions search_options(const PartitionOptions& options) {
+  hypergraph::PartitionOptions search;
+  search.num_parts = options.parts;
+  search.imbalance = options.imbalance;
+  if (options.metric == PartitionMetric::lambda_power)
+    search.objective.kind = hypergraph::Objective::Kind::lambda_power;
+  search.objective.rho = options.rho;
+  search.effort = options.effort;
+  search.seed = options.seed;
+  if (options.time_limit_seconds > 0) search.time_limit_seconds = options.time_limit_seconds;
+  return search;
+}
+
+hypergraph::TensorPartitionOptions tensor_options(const PartitionOptions& options) {
+  return {options.model, options.slice_weights, options.method, search_options(options)};
+}
+
+void check_num_parts(const PartitionOptions& options, Index num_vertices) {
+  if (num_vertices < options.parts)
+    refuse(
+        fmt::format("{} {}: there are only {} vertices", option_name("parts"), options.parts, num_vertices));
+}
+
+// Partitions of a tensor in the cache: only those that another run would make again.
+class Cache {
+ public:
+  Cache(const Context& context, const Tensor& x, const PartitionOptions& options)
+      : context_(context),
+        is_used_(!options.no_cache && options.previous_file.empty() && searches(options.method) &&
+                 options.method != PartitionMethod::mt_kahypar),
+        folder_(tasks::cache_folder(options.cache.string())) {
+    if (is_used_) key_ = tasks::partition_key(context.comm(), x.tensor, tensor_options(options));
+  }
+
+  std::optional<std::vector<int>> find() const {
+    if (!is_used_) return std::nullopt;
+    auto stored = tasks::read_stored_partition(folder_, key_);
+    if (!stored.notice.empty()) context_.warn(stored.notice);
+    return std::move(stored.parts);
+  }
+
+  void store(const hypergraph::TensorPartition& partition) const {
+    if (!is_used_ || partition.was_cut_short) return;
+    const auto notice = tasks::store_partition(folder_, key_, partition.parts);
+    if (!notice.empty()) context_.warn(notice);
+  }
+
+ private:
+  const Context& context_;
+  bool is_used_;
+  std::filesystem::path folder_;
+  tasks::PartitionKey key_;
+};
+
+Partition finished(report::PartitionRun run, double seconds) {
+  run.partition_seconds = seconds;
+  run.threads = num_threads();
+  run.peak_memory_bytes = peak_memory_bytes();
+  return Partition(std::make_shared<const Partition::State>(std::move(run)));
+}
+
+Partition partition_vertices(const Context& context, const Hypergraph& h, double load_seconds,
+                             const PartitionOptions& options) {
+  const tasks::TaskThreads threads(context);
+  tasks::require_one_process(context, "partition");
+  validate(options);
+  check_for_hypergraph(options);
+  Stopwatch watch;
+  report::PartitionRun run;
+  run.model = "hypergraph";
+  run.method = options.method;
+  run.options = search_options(options);
+  run.options.older = tasks::previous_parts(options, h.num_vertices());
+  run.load_seconds = load_seconds + watch.lap();
+  check_num_parts(options, h.num_vertices());
+  auto result = context.progress().during(
+      "partitioning", [&] { return hypergraph::partition_by(h, run.method, run.options); });
+  run.partition = {std::move(result.parts),
+                   std::move(result.metrics),
+                   result.was_cut_short,
+                   h.num_vertices(),
+                   h.num_nets(),
+                   h.num_pins()};
+  return finished(std::move(run), watch.lap());
+}
+
+}  // namespace
+
+std::string to_string(PartitionMetric metric) {
+  return metric == PartitionMetric::connectivity ? "connectivity" : "lambda2";
+}
+
+void validate(const PartitionOptions& options) {
+  check_ranges(options);
+  check_method(options);
+  check_cache(options);
+  check_previous(options);
+  if (options.slice_weights != SliceWeights::per_mode && options.model != PartitionModel::coarse)
+    refuse(fmt::format("{} requires {} coarse", option_name("slice_weights"), option_name("model")));
+}
+
+Partition partition(const Context& context, const Tensor& x, const PartitionOptions& options) {
+  const tasks::TaskThreads threads(context);
+  tasks::require_one_process(context, "partition");
+  validate(options);
+  Stopwatch watch;
+  auto search = tensor_options(options);
+  report::PartitionRun run;
+  search.hypergraph.older =
+      options.model == PartitionModel::coarse
+          ? tasks::previous_slices(options, x.tensor.extents())
+          : tasks::previous_parts(options, hypergraph::num_partitioned(x.tensor, options.model));
+  run.model = to_string(options.model);
+  run.method = options.method;
+  run.options = search.hypergraph;
+  run.load_seconds = x.load_seconds + watch.lap();
+  const Cache cache(context, x, options);
+  auto stored = cache.find();
+  run.was_cached = stored.has_value();
+  run.partition = context.progress().during("partitioning", [&] {
+    if (!stored) return hypergraph::partition_tensor(x.tensor, search);
+    return hypergraph::measured_partition(x.tensor, search, std::move(*stored));
+  });
+  const double seconds = watch.lap();
+  check_num_parts(options, run.partition.num_vertices);
+  if (!run.was_cached) cache.store(run.partition);
+  return finished(std::move(run), seconds);
+}
+
+Partition partition(const Context& context, const Hypergraph& h, const PartitionOptions& options) {
+  return partition_vertices(context, h, 0, options);
+}
+
+Partition partition(const Context& context, const LoadedHypergraph& loaded, const PartitionOptions& options) {
+  return partition_vertices(context, loaded.hypergraph, loaded.load_seconds, options);
+}
+
+Hypergraph model_hypergraph(const Tensor& x, const PartitionOptions& options) {
+  return hypergraph::model_of(x.tensor, tensor_options(options));
+}
+
+void save(const Context& /*context*/, const Partition& partition, const std::filesystem::path& path,
+          Existing existing) {
+  io::write_partition(path, partition.parts(), existing);
+}
+
+void check_output(const Context& /*context*/, const Tensor& x, const PartitionOptions& options,
+                  const std::filesystem::path& path) {
+  constexpr double bytes_per_line = 2;  // at least
+  tasks::require_space(path, bytes_per_line * double(hypergraph::num_partitioned(x.tensor, options.model)),
+                       "a part for each of them would take at least");
+}
+
+bool is_hypergraph_file(const std::filesystem::path& path) {
+  const auto name = path.string();
+  return name.ends_with(".hgr") || name.ends_with(".hgr.gz");
+}
+
+LoadedHypergraph load_hypergraph(const Context& context, const std::filesystem::path& path) {
+  const tasks::TaskThreads threads(context);
+  tasks::require_one_process(context, "load_hypergraph");
+  const Stopwatch watch;
+  auto h = context.progress().during("reading " + path.string(), [&] { return io::read_hypergraph(path); });
+  return {std::move(h), watch.seconds()};
+}
+
+void save(const Context& /*context*/, const Hypergraph& h, const std::filesystem::path& path,
+          Existing existing) {
+  io::write_hypergraph(path, h, existing);
+}
+
+const std::vector<int>& Partition::parts() const {
+  return state_->run.partition.parts;
+}
+
+int Partition::num_parts() const {
+  return state_->run.options.num_parts;
+}
+
+const PartitionMetrics& Partition::metrics() const {
+  return state_->run.partition.metrics;
+}
+
+Index Partition::num_vertices() const {
+  return state_->run.partition.num_vertices;
+}
+
+Index Partition::num_nets() const {
+  return state_->run.partition.num_nets;
+}
+
+Index Partition::num_pins() const {
+  return state_->run.partition.num_pins;
+}
+
+bool Partition::was_cached() const {
+  return state_->run.was_cached;
+}
+
+bool Partition::was_cut_short() const {
+  return state_->run.partition.was_cut_short;
+}
+
+std::string Partition::summary() const {
+  return report::partition_text(state_->run);
+}
+
+std::string Partition::json() const {
+  return tasks::json_text(report::partition_json(state_->run));
+}
+
+}  // namespace polyad

@@ -1,0 +1,208 @@
+#include "polyad/tasks/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "polyad/base/memory.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/hypergraph/partition_kinds.hpp"
+#include "polyad/report/html/plan_page.hpp"
+#include "polyad/report/plan_report.hpp"
+#include "polyad/tasks/detail/decide_distribution.hpp"
+#include "polyad/tasks/detail/json_text.hpp"
+#include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/process_counts.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
+#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/version.hpp"
+
+namespace polyad {
+
+struct Plan::State {
+  report::PlanRun run;
+  std::vector<PlanCandidate> candidates;
+};
+
+namespace {
+
+constexpr Index max_rank = 100000;
+constexpr int max_processes = 1 << 20;
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(Errc::bad_option, message);
+}
+
+void check_hypergraph(const PlanOptions& options, const DistributionOptions& distribution) {
+  const auto most = std::ranges::max(options.processes);
+  if (distribution.scheme == Scheme::medium)
+    refuse(option_name("with_hypergraph") +
+           " is for fine and coarse grain, and only medium grain was asked for");
+  if (most > hypergraph::max_parts)
+    refuse(fmt::format("{} is for up to {} processes, not for {}", option_name("with_hypergraph"),
+                       hypergraph::max_parts, most));
+}
+
+// Partitions that are made or read, not counted out.
+FurtherStrategies further_strategies(const PlanOptions& asked_for, const SparseTensor<double>& x,
+                                     const StrategyPlanOptions& options, std::vector<std::string>& notices) {
+  std::vector<FurtherStrategies> all;
+  if (asked_for.distribution.partition == DistributionOptions::Partition::file)
+    all.push_back(tasks::partition_from_file(options.distribution, x, options.process_counts));
+  if (asked_for.with_hypergraph)
+    all.push_back(
+        tasks::partitions_of_hypergraphs(x, options.distribution, asked_for.time_limit_seconds, notices));
+  return [all](const Distributor& distributor) {
+    std::vector<Strategy> found;
+    for (const auto& some : all)
+      for (auto& strategy : some(distributor)) found.push_back(std::move(strategy));
+    return found;
+  };
+}
+
+StrategyPlanOptions strategy_options(const PlanOptions& asked_for, const MachineModel& machine) {
+  StrategyPlanOptions options;
+  options.process_counts = tasks::ascending(asked_for.processes);
+  options.num_components = asked_for.rank;
+  options.distribution = tasks::checked(asked_for.distribution);
+  if (options.distribution.partition == DistributionOptions::Partition::file)  // is one strategy among others
+    options.distribution.partition = DistributionOptions::Partition::any;
+  options.max_bytes = asked_for.max_memory_bytes;
+  options.machine = machine;
+  return options;
+}
+
+DistributionOptions::Partition partition_of(const std::string& name) {
+  using Kind = DistributionOptions::Partition;
+  if (name == "block") return Kind::block;
+  if (name == "random") return Kind::random;
+  if (name == "file") return Kind::file;
+  return Kind::hypergraph;
+}
+
+// What makes decompose take it; as report::cpd_options for the program.
+DistributionOptions distribution_of(const PlannedStrategy& planned, const PlanOptions& options, int order) {
+  DistributionOptions distribution;
+  distribution.seed = options.distribution.seed;
+  if (planned.processes == 1) return distribution;
+  const auto& strategy = planned.strategy;
+  distribution.scheme = strategy.scheme;
+  distribution.grid = strategy.grid;
+  distribution.policy = strategy.policy;
+  if (!strategy.grid) distribution.partition = partition_of(strategy.partition);
+  if (strategy.partition == "file") distribution.partition_file = options.distribution.partition_file;
+  if (strategy.partition == "hypergraph") distribution.cache = options.distribution.cache;
+  if (strategy.scheme == Scheme::fine) distribution.row_rule = options.distribution.row_rule;
+  if (strategy.scheme != Scheme::coarse) {
+    distribution.is_replicated = planned.is_replicated;
+    distribution.is_replicated->resize(std::size_t(order), false);
+  }
+  return distribution;
+}
+
+PlanCandidate candidate_of(const PlannedStrategy& planned, const PlanOptions& options, int order) {
+  PlanCandidate candidate;
+  const auto& cost = planned.cost;
+  candidate.processes = planned.processes;
+  candidate.name = describe(planned);
+  candidate.seconds_per_iteration = planned.seconds();
+  candidate.multiply_seconds = cost.time.multiply;
+  candidate.update_seconds = cost.time.update;
+  candidate.communicate_seconds = cost.time.communicate;
+  candidate.memory_bytes = planned.memory_bytes;
+  candidate.fits = planned.fits;
+  candidate.volume_words = cost.volume_words;
+  candidate.max_volume_words = cost.max_volume_words;
+  candidate.messages = cost.messages;
+  candidate.max_messages = cost.max_messages;
+  candidate.all_reduced_words = cost.all_reduced_words;
+  candidate.partition_seconds = planned.partition_seconds;
+  candidate.break_even_iterations = planned.break_even_iterations;
+  candidate.distribution = distribution_of(planned, options, order);
+  return candidate;
+}
+
+}  // namespace
+
+void validate(const PlanOptions& options) {
+  if (options.rank < 1 || options.rank > max_rank)
+    refuse(fmt::format("{} {}: expected a number from 1 to {}", option_name("rank"), options.rank, max_rank));
+  tasks::check_counts("processes", options.processes, max_processes);
+  if (!(options.time_limit_seconds > 0))
+    refuse(fmt::format("{} {}: expected a positive number of seconds", option_name("time_limit_seconds"),
+                       options.time_limit_seconds));
+  if (!options.distribution.cache.empty() && !options.with_hypergraph)
+    refuse(fmt::format("{} requires {}", option_name("cache"), option_name("with_hypergraph")));
+  if (options.distribution.partition == DistributionOptions::Partition::hypergraph)
+    refuse(fmt::format("{} hypergraph is not for plans: use {}", option_name("partition"),
+                       option_name("with_hypergraph")));
+  const auto distribution = tasks::checked(options.distribution);
+  for (const int count : options.processes)
+    if (distribution.grid && distribution.grid->size() != count)
+      refuse(fmt::format("the grid {} is for {} processes, not for {}", to_string(*distribution.grid),
+                         distribution.grid->size(), count));
+  if (options.with_hypergraph) check_hypergraph(options, distribution);
+}
+
+Plan plan(const Context& context, const Tensor& x, const PlanOptions& options) {
+  const tasks::TaskThreads threads(context);
+  tasks::require_one_process(context, "plan");
+  validate(options);
+  const auto machine = tasks::load_machine(context.comm());
+  auto state = std::make_shared<Plan::State>();
+  auto& run = state->run;
+  run.load_seconds = x.load_seconds;
+  run.input = x.path;
+  run.input_options = options.input_arguments;
+  run.partition = options.distribution.partition_file.string();
+  run.dims = x.tensor.extents();
+  run.machine = machine.source;
+  run.threads = num_threads();
+  run.options = strategy_options(options, machine.model);
+  std::vector<std::string> notices;
+  run.options.further = further_strategies(options, x.tensor, run.options, notices);
+  run.plan = plan_strategies(x.tensor, run.options, context.progress());
+  run.options.further = nullptr;  // it refers to the tensor
+  run.peak_memory_bytes = peak_memory_bytes();
+  for (const auto& notice : notices) context.warn(notice);
+  tasks::warn_of_duplicates(context, x.path, run.plan.num_duplicates);
+  for (const auto& planned : run.plan.strategies)
+    state->candidates.push_back(candidate_of(planned, options, x.tensor.order()));
+  return Plan(std::move(state));
+}
+
+void save_report(const Context& /*context*/, const Plan& plan, const std::filesystem::path& path) {
+  tasks::write_text(path, report::plan_page(plan.state().run, "polyad " POLYAD_VERSION));
+}
+
+const std::vector<PlanCandidate>& Plan::candidates() const {
+  return state_->candidates;
+}
+
+const PlanCandidate* Plan::recommended() const {
+  const auto best = state_->run.plan.recommended;
+  return best ? &state_->candidates[*best] : nullptr;
+}
+
+const PlanCandidate* Plan::recommended_on(int processes) const {
+  const auto best = state_->run.plan.recommended_on(processes);
+  return best ? &state_->candidates[*best] : nullptr;
+}
+
+const std::string& Plan::reason() const {
+  return state_->run.plan.reason;
+}
+
+std::string Plan::summary() const {
+  return report::plan_text(state_->run);
+}
+
+std::string Plan::json() const {
+  auto json = report::plan_json(state_->run);
+  json["constants"] = tasks::machine_json(state_->run.options.machine);
+  return tasks::json_text(json);
+}
+
+}  // namespace polyad

@@ -1,0 +1,208 @@
+#include "polyad/tasks/plan_complete.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "polyad/algo/sgd_completion.hpp"
+#include "polyad/base/memory.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/distributed/cp/distribution.hpp"
+#include "polyad/io/hypergraphs/partition_file.hpp"
+#include "polyad/report/html/completion_plan_page.hpp"
+#include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/completion_input.hpp"
+#include "polyad/tasks/detail/json_text.hpp"
+#include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/partition_cache.hpp"
+#include "polyad/tasks/detail/process_counts.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
+#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/version.hpp"
+
+namespace polyad {
+
+struct CompletePlan::State {
+  report::CompletionPlanRun run;
+  std::vector<CompleteCandidate> candidates;
+};
+
+namespace {
+
+using Kind = DistributionOptions::Partition;
+
+constexpr Index max_factors = 100000;
+constexpr int max_processes = 65535;
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(Errc::bad_option, message);
+}
+
+// As `complete` distributes users or items, by the ratings in the order of the file.
+class Partitions {
+ public:
+  Partitions(const Context& context, const SparseTensor<double>& x, const CompletePlanOptions& options)
+      : context_(context), x_(x), options_(options) {}
+
+  std::vector<SidePartition> of(RatingSide side) const {
+    std::vector<SidePartition> all;
+    const bool is_any = options_.partition == Kind::any;
+    if (is_any || options_.partition == Kind::random)
+      all.push_back(distributed(side, "random", &Distributor::coarse_random));
+    if (is_any || options_.partition == Kind::block)
+      all.push_back(distributed(side, "block", &Distributor::coarse_block));
+    if (options_.partition == Kind::file) all.push_back(from_file(side));
+    if (options_.with_hypergraph) all.push_back(of_hypergraph(side));
+    return all;
+  }
+
+ private:
+  SidePartition distributed(RatingSide side, const std::string& name,
+                            Distribution (Distributor::*make)() const) const {
+    return {side, name, [this, side, make](int num_parts) {
+              const Distributor distributor(Comm::self(), x_, num_parts, options_.seed);
+              return (distributor.*make)().rows[std::size_t(mode_of(side))];
+            }};
+  }
+
+  SidePartition from_file(RatingSide side) const {
+    return {
+        side, "file", [this, side](int num_parts) {
+          const Index count = x_.extent(mode_of(side));
+          return ListedRows{{}, io::read_partition(options_.partition_file, {0, count, count, num_parts})};
+        }};
+  }
+
+  SidePartition of_hypergraph(RatingSide side) const {
+    return {side, "hypergraph", [this, side](int num_parts) {
+              auto how = tasks::completion_partition_options(side, num_parts, options_.seed);
+              how.hypergraph.time_limit_seconds = options_.time_limit_seconds;
+              auto kept = tasks::partition_and_keep(x_, options_.cache.string(), how);
+              if (!kept.notice.empty()) context_.warn(kept.notice);
+              return ListedRows{{}, std::move(kept.parts)};
+            }};
+  }
+
+  const Context& context_;
+  const SparseTensor<double>& x_;
+  const CompletePlanOptions& options_;
+};
+
+// A file has a part per user, unless items are asked for.
+std::vector<RatingSide> sides_of(const CompletePlanOptions& options) {
+  if (options.by) return {*options.by};
+  if (options.partition == Kind::file) return {RatingSide::user};
+  return {RatingSide::user, RatingSide::item};
+}
+
+SparseTensor<double> without_repeated(const Context& context, const Tensor& x) {
+  auto ratings = x.tensor;
+  const Index dropped = keep_last_ratings(ratings);
+  if (dropped > 0)
+    context.warn(fmt::format("{}{}{} repeated by a later line, and dropped", x.path,
+                             x.path.empty() ? "" : ": ", report::counted_were(dropped, "rating")));
+  return ratings;
+}
+
+CompleteCandidate candidate_of(const PlannedCompletion& way, Index words_per_row) {
+  CompleteCandidate candidate;
+  candidate.processes = way.processes;
+  candidate.by = way.by;
+  candidate.partition = way.partition;
+  candidate.sync = way.num_sub_epochs;
+  candidate.is_automatic = way.is_automatic;
+  candidate.seconds_per_epoch = way.costs.predicted_seconds;
+  candidate.staleness_words = way.costs.staleness_rows * words_per_row;
+  candidate.volume_words = way.costs.volume_rows * words_per_row;
+  candidate.max_volume_words = way.costs.max_volume_rows * words_per_row;
+  candidate.messages = way.costs.messages;
+  candidate.max_messages = way.costs.max_messages;
+  candidate.imbalance = way.imbalance;
+  candidate.partition_seconds = way.partition_seconds;
+  return candidate;
+}
+
+CompletionPlanOptions plan_options(const CompletePlanOptions& asked_for, const MachineModel& machine) {
+  CompletionOptions training;
+  training.num_factors = asked_for.factors;
+  CompletionPlanOptions options;
+  options.process_counts = tasks::ascending(asked_for.processes);
+  options.sub_epochs = tasks::ascending(asked_for.sync);
+  options.row = {asked_for.factors, travelling_words(training).per_row(), sizeof(float)};
+  options.machine = machine;
+  return options;
+}
+
+}  // namespace
+
+void validate(const CompletePlanOptions& options) {
+  if (options.factors < 1 || options.factors > max_factors)
+    refuse(fmt::format("{} {}: expected a number from 1 to {}", option_name("factors"), options.factors,
+                       max_factors));
+  tasks::check_counts("processes", options.processes, max_processes);
+  if (!options.sync.empty()) tasks::check_counts("sync", options.sync, max_processes);
+  if (!(options.time_limit_seconds > 0))
+    refuse(fmt::format("{} {}: expected a positive number of seconds", option_name("time_limit_seconds"),
+                       options.time_limit_seconds));
+  if (!options.cache.empty() && !options.with_hypergraph)
+    refuse(fmt::format("{} requires {}", option_name("cache"), option_name("with_hypergraph")));
+  if (options.partition == Kind::hypergraph)
+    refuse(fmt::format("{} hypergraph is not for plans: use {}", option_name("partition"),
+                       option_name("with_hypergraph")));
+}
+
+CompletePlan plan_complete(const Context& context, const Tensor& ratings,
+                           const CompletePlanOptions& options) {
+  const tasks::TaskThreads threads(context);
+  tasks::require_one_process(context, "plan_complete");
+  validate(options);
+  const auto machine = tasks::load_machine(context.comm());
+  tasks::require_ratings(ratings, {sizeof(int), 1});  // an owner for each
+  auto state = std::make_shared<CompletePlan::State>();
+  auto& run = state->run;
+  Stopwatch watch;
+  auto distinct = without_repeated(context, ratings);
+  run.load_seconds = ratings.load_seconds;
+  run.input = ratings.path;
+  run.input_options = options.input_arguments;
+  run.partition_file = options.partition_file.string();
+  run.seed = options.seed;
+  run.machine = machine.source;
+  run.threads = num_threads();
+  run.options = plan_options(options, machine.model);
+  const Partitions partitions(context, ratings.tensor, options);
+  for (const auto side : sides_of(options))
+    for (auto& partition : partitions.of(side)) run.options.partitions.push_back(std::move(partition));
+  run.plan = plan_completion(std::move(distinct), run.options, context.progress());
+  run.options.partitions.clear();  // they refer to the ratings
+  run.plan_seconds = watch.lap();
+  run.peak_memory_bytes = peak_memory_bytes();
+  for (const auto& way : run.plan.ways)
+    state->candidates.push_back(candidate_of(way, run.options.row.num_words));
+  return CompletePlan(std::move(state));
+}
+
+void save_report(const Context& /*context*/, const CompletePlan& plan, const std::filesystem::path& path) {
+  tasks::write_text(path, report::completion_plan_page(plan.state().run, "polyad " POLYAD_VERSION));
+}
+
+const std::vector<CompleteCandidate>& CompletePlan::candidates() const {
+  return state_->candidates;
+}
+
+const CompleteCandidate* CompletePlan::recommended() const {
+  const auto best = state_->run.plan.recommended;
+  return best ? &state_->candidates[*best] : nullptr;
+}
+
+std::string CompletePlan::summary() const {
+  return report::completion_plan_text(state_->run);
+}
+
+std::string CompletePlan::json() const {
+  return tasks::json_text(report::completion_plan_json(state_->run));
+}
+
+}  // namespace polyad

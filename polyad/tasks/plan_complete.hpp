@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "polyad/distributed/cp/distribution_options.hpp"
+#include "polyad/tasks/context.hpp"
+#include "polyad/tasks/tensor.hpp"
+#include "polyad/tensor/ratings/rating_side.hpp"
+
+namespace polyad {
+
+struct CompletePlanOptions {
+  Index factors = 16;               // of the model, from 1 to 100000
+  std::vector<int> processes = {};  // numbers of processes to plan for, each from 1 to 65535; required
+  // Numbers of sub-epochs to plan for, each from 1 to 65535. Empty: powers of two, the number that `complete`
+  // chooses by default, and the largest that makes a difference.
+  std::vector<int> sync = {};
+  std::optional<RatingSide> by = {};  // who is distributed over the processes; nothing: users and items
+  // Which process gets which of them. Partition::any: block and random; Partition::file: partition_file,
+  // which is of users unless `by` says items. Partition::hypergraph is refused: set with_hypergraph.
+  DistributionOptions::Partition partition = DistributionOptions::Partition::any;
+  std::filesystem::path partition_file = {};
+  // Also try partitions of the ratings' hypergraph, which take time to make and are cached (default: no).
+  bool with_hypergraph = false;
+  double time_limit_seconds = 60;    // for each of these partitions
+  std::filesystem::path cache = {};  // folder of cached partitions; empty: the user's cache folder
+  std::uint64_t seed = 1;            // of random partitions
+  // How `polyad complete` reads the ratings, as in {"--columns", "user,item,rating"}: repeated in the
+  // commands that summary and report show.
+  std::vector<std::string> input_arguments = {};
+};
+
+// Throws Error{bad_option} for options that make no sense whatever the ratings.
+void validate(const CompletePlanOptions& options);
+
+// One way to complete ratings on a number of processes, with what an epoch is predicted to take.
+struct CompleteCandidate {
+  int processes = 1;
+  RatingSide by = RatingSide::user;  // who is distributed; the rows of the others travel
+  std::string partition;             // random, block, hypergraph or file
+  int sync = 1;                      // number of sub-epochs
+  bool is_automatic = false;         // whether `complete` chooses this number by default
+  double seconds_per_epoch = 0;
+  // Words of rows that are out of date when they are used.
+  Index staleness_words = 0;
+  Index volume_words = 0, max_volume_words = 0;  // sent by all processes, and by the one that sends most
+  Index messages = 0, max_messages = 0;          // likewise
+  double imbalance = 0;                          // ratings of the largest process over the mean, less one
+  double partition_seconds = 0;                  // to make the partition, as measured here
+};
+
+// The candidates of a plan. Copies share the same.
+class CompletePlan {
+ public:
+  struct State;  // private to the library
+  explicit CompletePlan(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+  // By number of processes, distributed side, partition and number of sub-epochs.
+  const std::vector<CompleteCandidate>& candidates() const;
+  // The fastest of those that leave at most a twentieth of the staleness of one sub-epoch; null: none does.
+  const CompleteCandidate* recommended() const;
+
+  // A table for each number of processes as text for people.
+  std::string summary() const;
+  // All figures as one JSON object; docs/json.md describes its keys.
+  std::string json() const;
+
+  const State& state() const { return *state_; }
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+// Compares the ways to run `complete` on any numbers of processes, without training. The first mode of the
+// tensor are users, the second items. Runs on one process: throws Error{bad_option} for a context of several.
+CompletePlan plan_complete(const Context& context, const Tensor& ratings, const CompletePlanOptions& options);
+
+// Writes an HTML report that needs nothing else: no network, no script.
+void save_report(const Context& context, const CompletePlan& plan, const std::filesystem::path& path);
+
+}  // namespace polyad
