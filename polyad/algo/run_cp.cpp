@@ -106,7 +106,7 @@ class FormatLister {
   // With CP-OPT rows are never solved in the pass that sums them.
   AlsCost cost(std::size_t t) const {
     const auto complete = is_opt() ? std::vector<double>(shapes_.complete.size(), 0) : shapes_.complete;
-    return {shapes_.locals[t], {n_, sizeof(Real), num_threads(), complete}};
+    return {shapes_.locals[t], {n_, sizeof(Real), num_threads(), complete, options_.machine}};
   }
 
   // Rows that are lent, and those that travel without padding: of one mode at a time, or with CP-OPT of all.

@@ -20,6 +20,7 @@ struct CpRunOptions {
   Index extra_bytes = 0;             // needed besides, as for writing the model
   Index read_bytes = 0;              // that reading took, less what the program itself takes
   Index max_bytes = 0;               // of memory, per process; 0: no limit
+  MachineModel machine = {};         // by which the formats are compared
 };
 
 // How a tensor could be held, and how it is best held.

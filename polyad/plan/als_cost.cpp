@@ -12,9 +12,10 @@
 namespace polyad {
 namespace {
 
-// Nanoseconds of one thread, all threads at work.
+// Nanoseconds of one thread while all threads are at work, by the default machine model.
 constexpr double per_sorted_nonzero = 100;
-constexpr double update_share = 1.6;  // reading, adding and writing a row against reading it
+constexpr double per_index = 4, per_block_index = 10;  // of a nonzero in a list, and of a block
+constexpr double update_share = 1.6;                   // reading, adding and writing a row against reading it
 
 ModeSet set_of(std::span<const int> modes) {
   ModeSet set = 0;
@@ -34,26 +35,45 @@ double TensorShape::num_nodes(ModeSet modes) const {
   return known == distinct.end() ? most : std::min(most, known->second);
 }
 
+// Ratios to the defaults are exactly 1 for the default machine model, whose predictions are the built-in
+// ones.
+AlsCost::AlsCost(const TensorShape& shape, const CostOptions& options) : shape_(shape), options_(options) {
+  const MachineModel usual, &here = options.machine;
+  const double node_ratio = here.per_node / usual.per_node;
+  per_streamed_byte_ = kernels::per_streamed_byte * (here.per_streamed_byte / usual.per_streamed_byte);
+  per_node_ = kernels::per_node * node_ratio;
+  per_index_ = per_index * node_ratio;
+  per_block_index_ = per_block_index * node_ratio;
+  per_sorted_nonzero_ = per_sorted_nonzero * (here.per_sorted_nonzero / usual.per_sorted_nonzero);
+  near_ratio_ = here.per_near_line / usual.per_near_line;
+  far_ratio_ = here.per_far_line / usual.per_far_line;
+  solve_ratio_ = here.per_solved_row / usual.per_solved_row;
+}
+
+double AlsCost::line(double table_bytes) const {
+  const double ratio = near_ratio_ + MachineModel::distance(table_bytes) * (far_ratio_ - near_ratio_);
+  return ratio * kernels::line_nanoseconds(table_bytes);
+}
+
 double AlsCost::row_lines() const {
   return kernels::lines_of_row(options_.num_components, options_.value_bytes);
 }
 
 double AlsCost::gather(int mode) const {
   const double bytes = double(shape_.rows[mode] * options_.num_components * options_.value_bytes);
-  return row_lines() * kernels::line_nanoseconds(bytes);
+  return row_lines() * line(bytes);
 }
 
 double AlsCost::update(int mode) const {
   return double(shape_.rows[mode]) *
-         kernels::solve_nanoseconds(options_.num_components, options_.value_bytes);
+         (solve_ratio_ * kernels::solve_nanoseconds(options_.num_components, options_.value_bytes));
 }
 
 // A pass that sums up to the root: a row per node of every level below it.
 double AlsCost::root(std::span<const int> tree) const {
-  double nanoseconds = kernels::per_streamed_byte * double(tree_bytes(tree));
+  double nanoseconds = per_streamed_byte_ * double(tree_bytes(tree));
   for (std::size_t level = 1; level < tree.size(); ++level)
-    nanoseconds +=
-        shape_.num_nodes(set_of(tree.first(level + 1))) * (gather(tree[level]) + kernels::per_node);
+    nanoseconds += shape_.num_nodes(set_of(tree.first(level + 1))) * (gather(tree[level]) + per_node_);
   return nanoseconds;
 }
 
@@ -62,8 +82,7 @@ double AlsCost::scatter(std::span<const int> tree, int mode) const {
   double nanoseconds = root(tree);
   const auto level = std::size_t(std::ranges::find(tree, mode) - tree.begin());
   nanoseconds += shape_.num_nodes(set_of(tree.first(level + 1))) * gather(mode) * (update_share - 1);
-  nanoseconds +=
-      double(shape_.rows[mode]) * options_.threads * row_lines() * 2 * kernels::line_nanoseconds(0);
+  nanoseconds += double(shape_.rows[mode]) * options_.threads * row_lines() * 2 * line(0);
   return nanoseconds + update(mode);
 }
 
@@ -71,10 +90,8 @@ double AlsCost::scatter(std::span<const int> tree, int mode) const {
 double AlsCost::root_and_next(std::span<const int> tree) const {
   const double complete = complete_share(tree[0]);
   const double nodes = shape_.num_nodes(set_of(tree.first(2)));
-  const double added =
-      nodes * (gather(tree[1]) * update_share + row_lines() * 2 * kernels::line_nanoseconds(0));
-  const double summed =
-      double(shape_.rows[tree[1]]) * options_.threads * row_lines() * 2 * kernels::line_nanoseconds(0);
+  const double added = nodes * (gather(tree[1]) * update_share + row_lines() * 2 * line(0));
+  const double summed = double(shape_.rows[tree[1]]) * options_.threads * row_lines() * 2 * line(0);
   return root(tree) + update(tree[0]) + complete * (added + summed + update(tree[1])) +
          (1 - complete) * scatter(tree, tree[1]);
 }
@@ -108,7 +125,7 @@ double AlsCost::coo_seconds() const {
   double nanoseconds = 0;
   for (int mode = 0; mode < shape_.order(); ++mode) {
     nanoseconds += update(mode);
-    double per_nonzero = kernels::per_node + 4 * shape_.order() + row_lines() * kernels::line_nanoseconds(0);
+    double per_nonzero = per_node_ + per_index_ * shape_.order() + row_lines() * line(0);
     for (int k = 0; k < shape_.order(); ++k)
       if (k != mode) per_nonzero += 1.5 * gather(k);  // nothing is prefetched
     nanoseconds += per_nonzero * double(shape_.num_nonzeros);
@@ -122,17 +139,17 @@ double AlsCost::hicoo_seconds() const {
   const double fetched = std::min(1.0, 128 / std::max(fill, 1.0));
   double nanoseconds = 0;
   for (int mode = 0; mode < shape_.order(); ++mode) {
-    nanoseconds += update(mode) + shape_.num_blocks * 10 * shape_.order();
-    double per_nonzero = kernels::per_node + update_share * row_lines() * kernels::line_nanoseconds(0);
+    nanoseconds += update(mode) + shape_.num_blocks * per_block_index_ * shape_.order();
+    double per_nonzero = per_node_ + update_share * row_lines() * line(0);
     for (int k = 0; k < shape_.order(); ++k)
-      if (k != mode) per_nonzero += row_lines() * kernels::line_nanoseconds(0) + 1.5 * fetched * gather(k);
+      if (k != mode) per_nonzero += row_lines() * line(0) + 1.5 * fetched * gather(k);
     nanoseconds += per_nonzero * double(shape_.num_nonzeros);
   }
   return nanoseconds * 1e-9 / options_.threads;
 }
 
 double AlsCost::tree_build_seconds() const {
-  return double(shape_.num_nonzeros) * per_sorted_nonzero * 1e-9 / options_.threads;
+  return double(shape_.num_nonzeros) * per_sorted_nonzero_ * 1e-9 / options_.threads;
 }
 
 Index AlsCost::tree_bytes(std::span<const int> tree) const {

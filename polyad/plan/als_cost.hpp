@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "polyad/base/machine_model.hpp"
 #include "polyad/plan/als_plan.hpp"
 #include "polyad/tensor/distinct_counts.hpp"
 
@@ -28,14 +29,15 @@ struct CostOptions {
   // [mode]: the share of the nonzeros that lie in rows to which no other process adds; empty: all. The other
   // rows are not complete in the pass that sums them.
   std::vector<double> complete_share = {};
+  MachineModel machine = {};
 };
 
-// Predicts seconds and bytes on one machine: from the cost of fetching a row out of a table, by the
-// table's size, of streaming and of arithmetic. The constants were measured on one ARM64 machine with the
-// kernels of this room (docs/cpd.md); ratios matter, not seconds.
+// Predicts seconds and bytes of a process: from the cost of fetching a row out of a table, by the table's
+// size, of streaming and of arithmetic. The built-in costs of kernels/cp/work_cost.hpp are scaled by those
+// that the machine model has in place of its defaults.
 class AlsCost {
  public:
-  AlsCost(const TensorShape& shape, const CostOptions& options) : shape_(shape), options_(options) {}
+  AlsCost(const TensorShape& shape, const CostOptions& options);
 
   // Of one iteration.
   double seconds(const AlsPlan& plan) const;
@@ -60,8 +62,9 @@ class AlsCost {
 
  private:
   double row_lines() const;
-  double gather(int mode) const;  // nanoseconds for a row of a factor
-  double update(int mode) const;  // for solving all rows
+  double line(double table_bytes) const;  // nanoseconds for a cache line of a row in a table of this size
+  double gather(int mode) const;          // nanoseconds for a row of a factor
+  double update(int mode) const;          // for solving all rows
   double root(std::span<const int> tree) const;
   double scatter(std::span<const int> tree, int mode) const;
   double root_and_next(std::span<const int> tree) const;
@@ -69,6 +72,10 @@ class AlsCost {
 
   TensorShape shape_;
   CostOptions options_;
+  // Nanoseconds of one thread while all threads are at work.
+  double per_streamed_byte_, per_node_, per_index_, per_block_index_, per_sorted_nonzero_;
+  // The time that the machine takes over that of the default machine model.
+  double near_ratio_, far_ratio_, solve_ratio_;
 };
 
 }  // namespace polyad

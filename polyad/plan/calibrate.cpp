@@ -33,10 +33,10 @@ double measure(const Comm& comm, Fn fn) {
   return least;
 }
 
-// For each component of each nonzero, in a matrix whose second factor has this size.
-double measure_gather(const Comm& comm, double table_bytes) {
+// A matrix of random nonzeros, whose second factor takes so many bytes.
+SparseTensor<double, LocalIndex> random_matrix(const Comm& comm, double table_bytes, Index components) {
   constexpr Index num_nonzeros = 1 << 20, num_slices = 1 << 14;
-  const auto num_rows = Index(table_bytes / double(num_components * sizeof(double)));
+  const auto num_rows = Index(table_bytes / double(components * sizeof(double)));
   SparseTensor<double> x({num_slices, num_rows});
   x.resize(num_nonzeros);
   const Random random(1, std::uint64_t(comm.rank()));
@@ -45,24 +45,72 @@ double measure_gather(const Comm& comm, double table_bytes) {
     x.indices(1)[z] = Index(random.below(std::uint64_t(num_rows), std::uint64_t(2 * z + 1)));
   }
   std::ranges::fill(x.values(), 1.0);
-  const auto tensor = compact<double>(std::move(x)).tensor;
-  std::vector<Matrix<double>> factors;
-  for (int m = 0; m < 2; ++m) factors.emplace_back(tensor.extent(m), num_components);
-  const auto local = build_format(tensor, Format::csf, {{0, 1}});
-  Matrix<double> out(tensor.extent(0), num_components);
-  const double seconds = measure(comm, [&] { kernels::mttkrp<double>(local, factors, 0, out); });
-  return seconds / double(tensor.num_nonzeros() * num_components);
+  return compact<double>(std::move(x)).tensor;
 }
 
-// For each component squared of each row.
+const std::vector<std::vector<int>> row_tree{{0, 1}};
+
+// Of an MTTKRP, for each nonzero: of a process.
+double measure_nonzero(const Comm& comm, double table_bytes, Index components) {
+  const auto tensor = random_matrix(comm, table_bytes, components);
+  std::vector<Matrix<double>> factors;
+  for (int m = 0; m < 2; ++m) factors.emplace_back(tensor.extent(m), components);
+  const auto local = build_format(tensor, Format::csf, row_tree);
+  Matrix<double> out(tensor.extent(0), components);
+  const double seconds = measure(comm, [&] { kernels::mttkrp<double>(local, factors, 0, out); });
+  return seconds / double(tensor.num_nonzeros());
+}
+
+// For each row: of a process.
 double measure_row(const Comm& comm) {
   constexpr Index num_rows = 200000;
   const Matrix<double> m(num_rows, num_components);
   Matrix<double> factor(num_rows, num_components);
   kernels::RowSystem system;
   system.inverse = Matrix<double>(num_components, num_components);
-  const double seconds = measure(comm, [&] { update_rows(m, system, factor, {0, num_rows}); });
-  return seconds / double(num_rows * num_components * num_components);
+  const double seconds = measure(comm, [&] { kernels::update_rows(m, system, factor, {0, num_rows}); });
+  return seconds / double(num_rows);
+}
+
+// For each byte that all threads together read one after the other: of a process.
+double measure_streamed_byte(const Comm& comm) {
+  constexpr Index num_words = 1 << 23;
+  const Array<double> words(std::size_t(num_words), 1.0);
+  std::vector<double> sums(std::size_t(num_threads()), 0);
+  const double seconds = measure(comm, [&] {
+    parallel_parts(num_words, [&](Index begin, Index end, int part) {
+      double sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (Index i = begin; i < end; ++i) sum += words[i];
+      sums[std::size_t(part)] += sum;
+    });
+  });
+  return seconds / double(num_words * Index(sizeof(double)));
+}
+
+// To build a tree, for each nonzero: of a process.
+double measure_sorted_nonzero(const Comm& comm) {
+  const auto tensor = random_matrix(comm, MachineModel::far_bytes, num_components);
+  const std::vector<std::vector<int>> other_tree{{1, 0}};
+  const double seconds = measure(comm, [&] { build_format(tensor, Format::csf, other_tree); });
+  return seconds / double(tensor.num_nonzeros());
+}
+
+// What the cost of formats is predicted from: see AlsCost. An MTTKRP takes lines, a node and the bytes of the
+// tree for each nonzero, so that two numbers of components tell the lines from the rest.
+void measure_thread(const Comm& comm, double near_seconds, double far_seconds, MachineModel& machine) {
+  constexpr double least = 1e-11;  // where noise would make a difference negative
+  constexpr Index more_components = 4 * num_components;
+  constexpr double lines = double(num_components * sizeof(double)) / 64;
+  constexpr double tree_bytes = sizeof(double) + sizeof(LocalIndex);
+  const double threads = num_threads();
+  const double more_seconds = measure_nonzero(comm, MachineModel::near_bytes, more_components);
+  machine.per_near_line = std::max(least, threads * (more_seconds - near_seconds) / (3 * lines));
+  const double rest = threads * near_seconds - lines * machine.per_near_line;
+  machine.per_far_line = std::max(machine.per_near_line, (threads * far_seconds - rest) / lines);
+  machine.per_streamed_byte = threads * measure_streamed_byte(comm);
+  machine.per_node = std::max(least, rest - tree_bytes * machine.per_streamed_byte);
+  machine.per_sorted_nonzero = threads * measure_sorted_nonzero(comm);
 }
 
 // A product of matrices as contractions make it, for each multiplication and addition of a thread.
@@ -123,9 +171,14 @@ double measure_packing(const Comm& comm) {
 
 MachineModel calibrate(const Comm& comm) {
   MachineModel machine;
-  machine.per_near_gather = measure_gather(comm, MachineModel::near_bytes);
-  machine.per_far_gather = measure_gather(comm, MachineModel::far_bytes);
-  machine.per_row = measure_row(comm);
+  const double near_seconds = measure_nonzero(comm, MachineModel::near_bytes, num_components);
+  const double far_seconds = measure_nonzero(comm, MachineModel::far_bytes, num_components);
+  const double row_seconds = measure_row(comm);
+  machine.per_near_gather = near_seconds / num_components;
+  machine.per_far_gather = far_seconds / num_components;
+  machine.per_row = row_seconds / double(num_components * num_components);
+  machine.per_solved_row = num_threads() * row_seconds;
+  measure_thread(comm, near_seconds, far_seconds, machine);
   machine.per_packed_word = measure_packing(comm);
   machine.per_flop = measure_flop(comm);
   if (comm.size() == 1) return machine;
@@ -135,7 +188,7 @@ MachineModel calibrate(const Comm& comm) {
   const double words = 2.0 * many_rows * num_components;
   machine.per_message = small / 2;
   machine.per_word = std::max(0.0, (large - small) / words - 2 * machine.per_packed_word);
-  return machine;
+  return comm.broadcast(machine, 0);  // their matrices differ, and with them the time for each nonzero
 }
 
 }  // namespace polyad

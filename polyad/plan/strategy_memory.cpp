@@ -60,7 +60,7 @@ MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_componen
     TensorShape shape{rows, most(parts, &PartLoad::nonzeros), {}, 0};
     shape.num_blocks = double(shape.num_nonzeros);
     costs.emplace_back(shape, CostOptions{kernels::padded_components(num_components), run.value_bytes,
-                                          run.threads, complete});
+                                          run.threads, complete, run.machine});
   }
   const auto mode_order = natural_mode_order(int(loads.size()));
   auto formats = scheme == Scheme::coarse ? list_coarse_formats(costs, mode_order)

@@ -97,7 +97,7 @@ template <class Real>
 MemoryLimit memory_limit(const CpRunOptions& options, int max_threads) {
   const auto need = [&options, max_threads](const PartLoads& loads, Scheme scheme) {
     return memory_need(loads, scheme, options.als.num_components, options.max_bytes, options.format,
-                       {.value_bytes = sizeof(Real), .threads = max_threads},
+                       {.value_bytes = sizeof(Real), .threads = max_threads, .machine = options.machine},
                        options.method == Method::opt ? num_cp_opt_vectors : 0);
   };
   return {options.max_bytes, need};
@@ -189,6 +189,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   options.read_bytes = tasks::bytes_of_reading();
   options.extra_bytes = tasks::bytes_beside(x);
   const auto machine = tasks::load_machine(comm);
+  options.machine = machine.model;
   const auto max_threads = int(comm.all_reduce(Index(num_threads()), Reduce::max));
 
   Stopwatch watch;

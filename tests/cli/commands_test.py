@@ -287,7 +287,8 @@ class DoctorTest(ProgramTest):
                      env={**os.environ, "POLYAD_MACHINE": str(file)})
         measured = json.loads(output.stdout)["machine"]
         self.assertEqual(set(measured), {f"seconds_per_{what}" for what in (
-            "message", "word", "packed_word", "near_gather", "far_gather", "row", "flop")})
+            "message", "word", "packed_word", "near_gather", "far_gather", "row", "flop", "near_line", "far_line",
+            "streamed_byte", "node", "solved_row", "sorted_nonzero")})
         self.assertTrue(all(0 <= seconds < 1e-2 for seconds in measured.values()), measured)
         self.assertNotEqual(measured["seconds_per_flop"], 1 / 28e9)  # not what is built in
         self.assertEqual(json.loads(file.read_text()), {**measured, "processes": 1, "threads": 1})

@@ -1,6 +1,7 @@
 """What `polyad cpd` promises: its result, its files, and what it refuses."""
 
 import json
+import os
 import pathlib
 import unittest
 import zipfile
@@ -76,6 +77,19 @@ class ResultTest(CpdTest):
                 self.assertEqual(result["mode_order"], first["mode_order"])
                 if name != "auto":
                     self.assertEqual(result["format"], name)
+
+    def test_formats_are_predicted_by_the_constants_of_the_machine(self) -> None:
+        def debian(**constants: float) -> dict:
+            required = {f"seconds_per_{what}": 1e-9
+                        for what in ("message", "word", "packed_word", "near_gather", "far_gather", "row")}
+            file = self.write("machine.json", json.dumps({**required, **constants}))
+            output = run("cpd", DEBIAN, *QUICK, "-q", "-t", 1, "--json", "-", env={**os.environ, "POLYAD_MACHINE": str(file)})
+            return json.loads(output.stdout)
+
+        usual, slow = debian(), debian(seconds_per_node=1e-3)  # of an earlier version, and calibrated
+        self.assertGreater(slow["predicted"]["seconds_per_iteration"], 100 * usual["predicted"]["seconds_per_iteration"])
+        self.assertEqual(slow["mode_order"], usual["mode_order"])
+        self.assert_near(slow["fit_trajectory"], usual["fit_trajectory"], 1e-9)
 
     def test_single_precision_is_near(self) -> None:
         double, single = self.debian(), self.debian("--precision", "single")

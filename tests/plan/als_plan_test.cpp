@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "polyad/plan/format_choice.hpp"
 #include "polyad/tensor/sort.hpp"
@@ -126,6 +128,62 @@ TEST(ShapeOf, counts_the_fibers_of_a_tensor) {
   EXPECT_NEAR(shape.num_nodes(0b101), double(tree.num_nodes(1)), 0.06 * double(tree.num_nodes(1)));
   EXPECT_EQ(shape.num_nodes(0b111), double(x.num_nonzeros()));
   EXPECT_EQ(shape.num_nodes(0b010), 40);
+}
+
+MachineModel scaled(double factor) {
+  MachineModel machine;
+  for (auto constant :
+       {&MachineModel::per_near_line, &MachineModel::per_far_line, &MachineModel::per_streamed_byte,
+        &MachineModel::per_node, &MachineModel::per_solved_row, &MachineModel::per_sorted_nonzero})
+    machine.*constant *= factor;
+  return machine;
+}
+
+TEST(AlsCost, is_twice_as_much_on_a_machine_that_takes_twice_as_long) {
+  for (const auto& shape : shapes()) {
+    const auto order = choose_mode_order(shape, 16);
+    const auto usual = list_formats(AlsCost(shape, {16, 8, 3}), order);
+    const auto slow =
+        list_formats(AlsCost(shape, {.num_components = 16, .threads = 3, .machine = scaled(2)}), order);
+    ASSERT_EQ(usual.size(), slow.size());
+    for (std::size_t f = 0; f < usual.size(); ++f) {
+      EXPECT_EQ(slow[f].seconds, 2 * usual[f].seconds);
+      EXPECT_EQ(slow[f].build_seconds, 2 * usual[f].build_seconds);
+      EXPECT_EQ(slow[f].plan, usual[f].plan);
+      EXPECT_EQ(slow[f].peak_bytes(), usual[f].peak_bytes());
+    }
+  }
+}
+
+TEST(AlsCost, every_constant_of_the_machine_counts) {
+  const auto shape = shapes()[1];
+  const auto order = choose_mode_order(shape, 16);
+  const auto seconds = [&](const MachineModel& machine) {
+    const auto formats = list_formats(AlsCost(shape, {.num_components = 16, .machine = machine}), order);
+    return formats.front().seconds + formats.front().build_seconds;
+  };
+  for (auto constant :
+       {&MachineModel::per_near_line, &MachineModel::per_far_line, &MachineModel::per_streamed_byte,
+        &MachineModel::per_node, &MachineModel::per_solved_row, &MachineModel::per_sorted_nonzero}) {
+    MachineModel machine;
+    machine.*constant *= 3;
+    EXPECT_GT(seconds(machine), seconds({}));
+  }
+}
+
+// Where sorting is dear, one tree for all modes; where it is cheap, a tree for each.
+TEST(AlsCost, a_machine_with_other_constants_chooses_another_format) {
+  const auto shape = shape_like({2000, 3000, 4000}, 20000);
+  const auto order = choose_mode_order(shape, 16);
+  std::set<std::string> chosen;
+  for (const double sort : {1e-9, 1e-4}) {
+    MachineModel machine;
+    machine.per_sorted_nonzero = sort;
+    const auto formats = list_formats(AlsCost(shape, {.num_components = 16, .machine = machine}), order);
+    chosen.insert(choose_format(formats, "auto", 0)->name + "/" +
+                  std::to_string(choose_format(formats, "auto", 0)->plan.trees.size()));
+  }
+  EXPECT_EQ(chosen.size(), 2);
 }
 
 }  // namespace

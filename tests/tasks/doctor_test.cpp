@@ -43,6 +43,25 @@ TEST(Doctor, stores_the_machine_model_that_later_runs_use) {
   unsetenv("POLYAD_MACHINE");
 }
 
+TEST(Doctor, a_machine_file_of_an_earlier_version_keeps_the_defaults_of_what_it_lacks) {
+  const Context context(Comm::world());
+  const test::TemporaryFolder folder;
+  const auto file =
+      folder.write("machine.json",
+                   R"({"seconds_per_message": 1, "seconds_per_word": 2, "seconds_per_packed_word": 3,
+          "seconds_per_near_gather": 4, "seconds_per_far_gather": 5, "seconds_per_row": 6})");
+  setenv("POLYAD_MACHINE", file.c_str(), 1);
+  MachineModel expected;
+  expected.per_message = 1;
+  expected.per_word = 2;
+  expected.per_packed_word = 3;
+  expected.per_near_gather = 4;
+  expected.per_far_gather = 5;
+  expected.per_row = 6;
+  EXPECT_EQ(tasks::load_machine(context.comm()).model, expected);
+  unsetenv("POLYAD_MACHINE");
+}
+
 TEST(Doctor, does_not_calibrate_where_the_result_cannot_be_written) {
   const Context context(Comm::world());
   setenv("POLYAD_MACHINE", "/dev/null/machine.json", 1);

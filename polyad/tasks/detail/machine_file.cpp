@@ -29,15 +29,22 @@ namespace {
 struct Constant {
   const char* name;
   double MachineModel::*value;
-  bool is_required = true;  // older files have not all of them
+  bool is_required = true;  // files of earlier versions lack the others, which then keep their defaults
 };
-constexpr std::array constants{Constant{"seconds_per_message", &MachineModel::per_message},
-                               Constant{"seconds_per_word", &MachineModel::per_word},
-                               Constant{"seconds_per_packed_word", &MachineModel::per_packed_word},
-                               Constant{"seconds_per_near_gather", &MachineModel::per_near_gather},
-                               Constant{"seconds_per_far_gather", &MachineModel::per_far_gather},
-                               Constant{"seconds_per_row", &MachineModel::per_row},
-                               Constant{"seconds_per_flop", &MachineModel::per_flop, false}};
+constexpr std::array constants{
+    Constant{"seconds_per_message", &MachineModel::per_message},
+    Constant{"seconds_per_word", &MachineModel::per_word},
+    Constant{"seconds_per_packed_word", &MachineModel::per_packed_word},
+    Constant{"seconds_per_near_gather", &MachineModel::per_near_gather},
+    Constant{"seconds_per_far_gather", &MachineModel::per_far_gather},
+    Constant{"seconds_per_row", &MachineModel::per_row},
+    Constant{"seconds_per_flop", &MachineModel::per_flop, false},
+    Constant{"seconds_per_near_line", &MachineModel::per_near_line, false},
+    Constant{"seconds_per_far_line", &MachineModel::per_far_line, false},
+    Constant{"seconds_per_streamed_byte", &MachineModel::per_streamed_byte, false},
+    Constant{"seconds_per_node", &MachineModel::per_node, false},
+    Constant{"seconds_per_solved_row", &MachineModel::per_solved_row, false},
+    Constant{"seconds_per_sorted_nonzero", &MachineModel::per_sorted_nonzero, false}};
 
 constexpr Index max_file_bytes = 1 << 20;
 
