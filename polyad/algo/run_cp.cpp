@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "polyad/algo/cp_opt.hpp"
@@ -84,18 +83,8 @@ class FormatLister {
     for (std::size_t t = 0; t < shapes_.locals.size(); ++t) costs.push_back(cost(t));
     auto formats = is_coarse() ? list_coarse_formats(costs, mode_order) : list_formats(costs[0], mode_order);
     if (is_opt()) plan_evaluations(formats);
-    const Index num_wanted = options_.als.num_components;
-    const Index finish = finish_bytes(shapes_.num_rows, num_wanted, sizeof(Real));
-    const Index factors = factor_bytes(shapes_.num_rows, num_wanted, sizeof(Real));
-    for (auto& format : formats) {
-      const Index iterate = format.work_bytes + words_under_way() * Index(sizeof(Real));
-      // The vectors of CP-OPT live to the end; of what ALS works with only the factors do.
-      format.work_bytes = is_opt() ? iterate + finish : std::max(iterate, factors + finish);
-      format.work_bytes += options_.extra_bytes;
-      format.build_bytes = std::max(format.build_bytes, shapes_.moved_bytes) + options_.extra_bytes;
-      add_page_bytes(format, is_opt() ? num_cp_opt_vectors : 0);
-      format.build_bytes = std::max(format.build_bytes, options_.read_bytes);
-    }
+    const auto needs = stage_needs();
+    for (auto& format : formats) add_stage_bytes(format, needs);
     return formats;
   }
 
@@ -109,26 +98,26 @@ class FormatLister {
     return {shapes_.locals[t], {n_, sizeof(Real), num_threads(), complete, options_.machine}};
   }
 
-  // Rows that are lent, and those that travel without padding: of one mode at a time, or with CP-OPT of all.
-  Index words_under_way() const {
+  StageNeeds stage_needs() const {
     const Index num_wanted = options_.als.num_components;
-    Index most = 0, all = 0;
-    for (std::size_t m = 0; m < shapes_.num_lent.size(); ++m) {
-      const Index rows = shapes_.num_lent[m] + (num_wanted == n_ ? 0 : shapes_.num_travelling[m]);
-      most = std::max(most, rows);
-      all += rows;
-    }
-    return (is_opt() ? all : most) * num_wanted;
+    StageNeeds needs{.rows = shapes_.num_rows, .num_components = num_wanted, .value_bytes = sizeof(Real)};
+    // Rows that are lent, and those that travel without padding.
+    for (std::size_t m = 0; m < shapes_.num_lent.size(); ++m)
+      needs.rows_under_way.push_back(shapes_.num_lent[m] +
+                                     (num_wanted == n_ ? 0 : shapes_.num_travelling[m]));
+    needs.num_vectors = is_opt() ? num_cp_opt_vectors : 0;
+    needs.moved_bytes = shapes_.moved_bytes;
+    needs.extra_bytes = options_.extra_bytes;
+    needs.read_bytes = options_.read_bytes;
+    return needs;
   }
 
-  // For all factors at once: an MTTKRP per mode and no more, and vectors as long as all factors.
+  // For all factors at once: an MTTKRP per mode and no more.
   void plan_evaluations(std::vector<FormatOption>& formats) const {
-    const Index num_rows = std::accumulate(shapes_.num_rows.begin(), shapes_.num_rows.end(), Index(0));
     for (auto& format : formats) {
       format.plan = plain_plan(format.plan.mode_order, format.plan.trees);
       if (!is_coarse() && format.format == Format::csf) format.seconds = cost(0).seconds(format.plan);
-      format.work_bytes =
-          cost(0).work_bytes(format.plan) + num_cp_opt_vectors * num_rows * n_ * Index(sizeof(Real));
+      format.work_bytes = cost(0).work_bytes(format.plan);
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "polyad/kernels/cp/factor.hpp"
 #include "polyad/tensor/kruskal_rows.hpp"
@@ -16,21 +17,15 @@ Index page_bytes(Index bytes, Index num_arrays) {
   return bytes >= num_arrays * half / 2 ? num_arrays * half : 0;
 }
 
-}  // namespace
-
-Index sort_bytes(Index num_all, Index num_largest, int order) {
-  const Index as_read = coordinate_bytes(order, 1, sizeof(double));
-  const Index local = coordinate_bytes(order, 1, sizeof(double), sizeof(LocalIndex));
-  constexpr Index bytes_of_column = sizeof(Index), bytes_of_keys = 2 * 16;  // keys with positions, twice
-  const Index more = std::max(bytes_of_column, local + bytes_of_keys - as_read);
-  return num_all * as_read + num_largest * more;
-}
-
+// The factors with their padding.
 Index factor_bytes(std::span<const Index> rows, Index num_components, Index value_bytes) {
   const Index all = std::accumulate(rows.begin(), rows.end(), Index(0));
   return all * kernels::padded_components(num_components) * value_bytes;
 }
 
+// At the end, besides the tensor and the factors: one factor a second time, without padding, or some rows at
+// a time in both precisions and as text, whichever is larger; and for the process that reads the rows where
+// they are found.
 Index finish_bytes(std::span<const Index> rows, Index num_components, Index value_bytes) {
   const Index all = std::accumulate(rows.begin(), rows.end(), Index(0));
   const bool is_padded = kernels::padded_components(num_components) != num_components;
@@ -42,6 +37,7 @@ Index finish_bytes(std::span<const Index> rows, Index num_components, Index valu
   return std::max(copied * value_bytes, written) + all * Index(3 * sizeof(Index));
 }
 
+// Large arrays are made of whole huge pages.
 void add_page_bytes(FormatOption& option, Index num_vectors) {
   const auto order = std::ssize(option.plan.mode_order);
   const Index of_format = std::max<Index>(order + 4, 2 * order * std::ssize(option.plan.trees));
@@ -49,6 +45,38 @@ void add_page_bytes(FormatOption& option, Index num_vectors) {
   const Index more = page_bytes(option.format_bytes, of_format);
   option.build_bytes += more + page_bytes(option.build_bytes, of_work);
   option.work_bytes += more + page_bytes(option.work_bytes, of_work);
+}
+
+// Of one mode at a time, or with vectors of all modes at once.
+Index words_under_way(const StageNeeds& needs) {
+  const auto& rows = needs.rows_under_way;
+  if (rows.empty()) return 0;
+  const Index at_once =
+      needs.num_vectors > 0 ? std::accumulate(rows.begin(), rows.end(), Index(0)) : std::ranges::max(rows);
+  return at_once * needs.num_components;
+}
+
+}  // namespace
+
+Index sort_bytes(Index num_all, Index num_largest, int order) {
+  const Index as_read = coordinate_bytes(order, 1, sizeof(double));
+  const Index local = coordinate_bytes(order, 1, sizeof(double), sizeof(LocalIndex));
+  constexpr Index bytes_of_column = sizeof(Index), bytes_of_keys = 2 * 16;  // keys with positions, twice
+  const Index more = std::max(bytes_of_column, local + bytes_of_keys - as_read);
+  return num_all * as_read + num_largest * more;
+}
+
+void add_stage_bytes(FormatOption& option, const StageNeeds& needs) {
+  const Index factors = factor_bytes(needs.rows, needs.num_components, needs.value_bytes);
+  const Index finish = finish_bytes(needs.rows, needs.num_components, needs.value_bytes);
+  const Index iterate =
+      option.work_bytes + needs.num_vectors * factors + words_under_way(needs) * needs.value_bytes;
+  // Vectors live to the end; of what ALS works with only the factors do.
+  option.work_bytes = needs.num_vectors > 0 ? iterate + finish : std::max(iterate, factors + finish);
+  option.work_bytes += needs.extra_bytes;
+  option.build_bytes = std::max(option.build_bytes, needs.moved_bytes) + needs.extra_bytes;
+  add_page_bytes(option, needs.num_vectors);
+  option.build_bytes = std::max(option.build_bytes, needs.read_bytes);
 }
 
 }  // namespace polyad

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <span>
+#include <vector>
 
 #include "polyad/plan/format_choice.hpp"
 
@@ -12,15 +12,22 @@ namespace polyad {
 // tensors of this process, `num_largest` in the largest of them.
 Index sort_bytes(Index num_all, Index num_largest, int order);
 
-// The factors with their padding, for so many rows in each mode.
-Index factor_bytes(std::span<const Index> rows, Index num_components, Index value_bytes);
-// At the end, besides the tensor and these: one factor a second time, without padding, or some rows at a time
-// in both precisions and as text, whichever is larger; and for the process that reads the rows where they are
-// found.
-Index finish_bytes(std::span<const Index> rows, Index num_components, Index value_bytes);
+// What a process holds in the stages of a run besides the nonzeros in their format and what kernels work
+// with.
+struct StageNeeds {
+  std::vector<Index> rows = {};  // [mode]: of the factors on this process
+  Index num_components = 1, value_bytes = 8;
+  // [mode]: rows of which there are copies while they are exchanged with other processes.
+  std::vector<Index> rows_under_way = {};
+  Index num_vectors = 0;  // as long as all factors and alive to the end, as CP-OPT has them; ALS: none
+  Index moved_bytes = 0;  // while nonzeros are moved to their owners and sorted, before the format is built
+  Index extra_bytes = 0;  // all the time, such as labels
+  Index read_bytes = 0;   // while the tensor was read
+};
 
-// Adds to what stages hold that large arrays are made of whole huge pages. num_vectors: as long as all
-// factors.
-void add_page_bytes(FormatOption& option, Index num_vectors);
+// Adds the stages to the bytes of a format, of which FormatOption::peak_bytes is the largest. This is the one
+// rule for the memory of a run: for predictions from counts (memory_need), and from the nonzeros that a
+// process holds (prepare).
+void add_stage_bytes(FormatOption& option, const StageNeeds& needs);
 
 }  // namespace polyad

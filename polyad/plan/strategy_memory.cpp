@@ -1,7 +1,6 @@
 #include "polyad/plan/strategy_memory.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "polyad/distributed/move_nonzeros.hpp"
 #include "polyad/kernels/cp/factor.hpp"
@@ -65,21 +64,12 @@ MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_componen
   const auto mode_order = natural_mode_order(int(loads.size()));
   auto formats = scheme == Scheme::coarse ? list_coarse_formats(costs, mode_order)
                                           : list_formats(costs.front(), mode_order);
-  const Index numbers = num_vectors * std::accumulate(rows.begin(), rows.end(), Index(0)) *
-                        kernels::padded_components(num_components);
-  // With vectors, as of CP-OPT, all modes are under way at once.
-  const auto under_way =
+  StageNeeds needs{.rows = rows, .num_components = num_components, .value_bytes = run.value_bytes};
+  needs.rows_under_way =
       rows_under_way(loads, scheme, num_components != kernels::padded_components(num_components));
-  const Index max_under_way = num_vectors > 0 ? std::accumulate(under_way.begin(), under_way.end(), Index(0))
-                                              : std::ranges::max(under_way);
-  const Index finish = finish_bytes(rows, num_components, run.value_bytes);
-  const Index factors = factor_bytes(rows, num_components, run.value_bytes);
-  for (auto& option : formats) {
-    const Index iterate = option.work_bytes + (numbers + max_under_way * num_components) * run.value_bytes;
-    option.work_bytes = num_vectors > 0 ? iterate + finish : std::max(iterate, factors + finish);
-    option.build_bytes = std::max(option.build_bytes, max_while_moving(loads, scheme));
-    add_page_bytes(option, num_vectors);
-  }
+  needs.num_vectors = num_vectors;
+  needs.moved_bytes = max_while_moving(loads, scheme);
+  for (auto& option : formats) add_stage_bytes(option, needs);
   if (const auto chosen = choose_format(formats, format, max_bytes)) return {chosen->peak_bytes(), true};
   return {std::ranges::min_element(formats, {}, &FormatOption::peak_bytes)->peak_bytes(), false};
 }
