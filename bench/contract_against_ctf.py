@@ -4,8 +4,7 @@
     bench/contract_against_ctf.py [--processes 1,2,4] [--rounds 5] [--repetitions 10]
 
 CTF's own `bench_contraction`, built outside this repository, is looked for on the PATH; without it Polyad runs alone.
-The contraction is the note's, C[abji] += A[acik] * B[bcjk] with all extents 32, in double, one thread per process. A
-round is the mean of --repetitions contractions by each, one after the other, as CTF counts it: from the statement to the
+The contraction is C[abji] += A[acik] * B[bcjk] with all extents 32, in double precision, one thread per process. A round is the mean of --repetitions contractions by each, one after the other, as CTF counts it: from the statement to the
 result. Printed are the best round of each, the ratio of these, the least and the median of the ratios within a round, and
 how many rounds Polyad won. Where gaps are small, the number of rounds won says more than the ratio. The machine should have
 nothing else to do.

