@@ -60,8 +60,7 @@ std::string recommended_text(const CompletionPlanRun& run) {
   const auto& way = run.plan.ways[*run.plan.recommended];
   auto command = "recommended: " + complete_command(run, way) + "\n";
   if (way.processes == 1) return command;
-  return command +
-         "  the quickest of those that leave at most a twentieth of the staleness of one sub-epoch\n";
+  return command + "  the fastest with at most 5 % of the staleness of one sub-epoch\n";
 }
 
 }  // namespace
@@ -94,19 +93,20 @@ nlohmann::ordered_json completion_plan_json(const CompletionPlanRun& run) {
 }
 
 std::string completion_plan_text(const CompletionPlanRun& run) {
-  auto text = fmt::format("{} users, {} items, {} ratings; {} words of a row travel\n",
+  auto text = fmt::format("{} users, {} items, {} ratings; {} words per row are communicated\n",
                           with_commas(run.plan.num_users), with_commas(run.plan.num_items),
                           with_commas(run.plan.num_ratings), run.options.row.num_words);
   int processes = 0;
   for (const auto& way : run.plan.ways) {
     if (way.processes != processes)
       text += fmt::format("\n{}\n{:9} {:12} {:>7} {:>12} {:>14} {:>14} {:>10} {:>9} {:>9} {:>13}\n",
-                          processes_text(way.processes), "dealt out", "by", "sync", "lambda max", "staleness",
-                          "words", "messages", "schedule", "load", "epoch");
+                          processes_text(way.processes), "side", "partition", "sync", "lambda max",
+                          "staleness", "words", "messages", "schedule", "load", "epoch");
     processes = way.processes;
     text += way_text(way, run.options.row.num_words);
   }
-  return text + "\n* what --sync auto takes. schedule and load: the busiest over the mean\n" +
+  return text +
+         "\n* chosen by --sync auto. schedule and load: maximum over the processes divided by the mean\n" +
          recommended_text(run);
 }
 

@@ -102,9 +102,9 @@ nlohmann::ordered_json communication_json(const CompletionRun& run) {
 std::string communication_text(const CompletionRun& run) {
   if (run.processes == 1) return "";
   return fmt::format(
-      "{} processes, {}s by {}; {} sub-epochs, {} to be free of staleness\n"
+      "{} processes, {}s distributed by {}; {} sub-epochs ({} for no staleness)\n"
       "per epoch: {} words (predicted {}), {} messages (predicted {}), staleness {} words; "
-      "the busiest process has {:.2f} of the mean to do\n",
+      "the busiest process has {:.2f} times the mean work\n",
       run.processes, to_string(run.by), run.partition, run.num_sub_epochs, run.predicted.max_connectivity,
       with_commas(run.volume_words), with_commas(run.predicted_volume_words), with_commas(run.messages),
       with_commas(run.predicted.messages), with_commas(run.staleness_words()),
@@ -116,9 +116,8 @@ std::string communication_text(const CompletionRun& run) {
 std::string weighed_text(const CompletionRun& run) {
   const auto& [users, items] = *run.weighed;
   const bool by_users = run.by == RatingSide::user;
-  return fmt::format("{} per epoch by {}s, which are dealt out, and {} by {}s",
-                     seconds_text(by_users ? users : items), to_string(run.by),
-                     seconds_text(by_users ? items : users), to_string(run.travelling()));
+  return fmt::format("{} per epoch with {}s distributed, {} with {}s", seconds_text(by_users ? users : items),
+                     to_string(run.by), seconds_text(by_users ? items : users), to_string(run.travelling()));
 }
 
 int CompletionRun::epochs_undone() const {
@@ -235,8 +234,8 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
 std::string epoch_text(const EpochRecord& record) {
   if (record.was_undone)
     return fmt::format(
-        "epoch {:3}: the errors grew beyond bounds with step {:.3g}; undone, and the step halved{}",
-        record.epoch, record.step, record.began_anew ? "; training begins anew" : "");
+        "epoch {:3}: the errors grew without bound with step {:.3g}; undone, and the step halved{}",
+        record.epoch, record.step, record.began_anew ? "; training starts again" : "");
   auto text = fmt::format("epoch {:3}: train RMSE {:.5g}", record.epoch, record.train.rmse);
   if (record.test) text += fmt::format(", test RMSE {:.5g}, MAE {:.5g}", record.test->rmse, record.test->mae);
   return text + fmt::format(", {:.3f} s", record.seconds);

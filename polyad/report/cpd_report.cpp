@@ -86,34 +86,36 @@ nlohmann::ordered_json predicted_json(const CpdRun& run) {
   return json;
 }
 
-// Who does what, in a line or two.
+// How the distribution was chosen; empty if nothing was compared.
+std::string choice_text(const CpdRun& run) {
+  if (run.candidates.empty()) return "";
+  const auto count = Index(run.candidates.size());
+  const auto limit = with_prefix(double(run.options.max_bytes), "B");
+  auto text = run.num_too_large == count
+                  ? fmt::format(
+                        "; smallest memory of {} candidates, none of which is predicted to fit into {} "
+                        "per process",
+                        count, limit)
+                  : fmt::format("; fastest of {} candidates", count);
+  if (run.num_too_large > 0 && run.num_too_large < count)
+    text += fmt::format(" ({} {} not fit into {} per process)", run.num_too_large,
+                        run.num_too_large == 1 ? "does" : "do", limit);
+  if (std::ranges::any_of(run.candidates, [](const auto& one) { return one.first.ends_with("hypergraph"); }))
+    text += ", including a cached hypergraph partition";
+  return text;
+}
+
+// The distribution and its communication, in a few lines.
 std::string distribution_text(const CpdRun& run) {
+  const auto round = round_text(run.options.method);
   std::string text = fmt::format("{} processes, {}", run.processes, run.distribution);
   text += run.policy == "none" ? " " + run.partition
                                : fmt::format(" {}, policy {}", to_string(GridShape(run.grid)), run.policy);
-  if (!run.candidates.empty()) {
-    const auto slowest =
-        std::ranges::max_element(run.candidates, {}, &std::pair<std::string, double>::second);
-    const auto count = Index(run.candidates.size());
-    text += run.num_too_large == count ? ": that which needs least" : ": the fastest";
-    text += fmt::format(" of {} that were weighed ({} predicted to take {:.3g} ms)", count, slowest->first,
-                        1e3 * slowest->second);
-    const auto limit = with_prefix(double(run.options.max_bytes), "B");
-    if (run.num_too_large == count)
-      text += fmt::format(", none of them predicted to fit into {} per process", limit);
-    else if (run.num_too_large > 0)
-      text += fmt::format(" but for {} that {} not fit into {} per process", run.num_too_large,
-                          run.num_too_large == 1 ? "does" : "do", limit);
-    if (std::ranges::any_of(run.candidates,
-                            [](const auto& one) { return one.first.ends_with("hypergraph"); }))
-      text += ", a cached hypergraph partition among them";
-  }
-  text += fmt::format(
-      "\nimbalance: nonzeros {:.2f}, volume {:.2f}, rows {:.2f}; predicted {:.3g} ms per "
-      "{}, of which {:.3g} exchange\n",
-      run.imbalance.nnz, run.imbalance.volume, run.imbalance.rows, 1e3 * run.predicted.seconds(),
-      round_text(run.options.method), 1e3 * run.predicted.communicate);
-  text += fmt::format("sent per {}: {} words in {} messages, as planned", round_text(run.options.method),
+  text += fmt::format("{}: predicted {:.3g} ms per {}, of which {:.3g} ms communication\n", choice_text(run),
+                      1e3 * run.predicted.seconds(), round, 1e3 * run.predicted.communicate);
+  text += fmt::format("imbalance: nonzeros {:.2f}, volume {:.2f}, rows {:.2f}\n", run.imbalance.nnz,
+                      run.imbalance.volume, run.imbalance.rows);
+  text += fmt::format("sent per {}: {} words in {} messages, as planned", round,
                       with_commas(run.communication.volume_words), with_commas(run.communication.messages));
   if (!run.replicated_modes.empty())
     text += fmt::format("; all-reduced {} words of mode {}", with_commas(run.communication.all_reduced_words),
@@ -274,7 +276,7 @@ std::vector<std::pair<std::string, double>> phase_seconds(const CpdRun& run) {
   if (run.processes > 1) phases.emplace_back("moving nonzeros", run.preparing.seconds("distribute"));
   phases.emplace_back("sorting and compressing", run.preparing.seconds("compress"));
   phases.emplace_back("counting fibers for the plan", run.preparing.seconds("choose"));
-  phases.emplace_back("drawing the start", run.iterating.seconds("start"));
+  phases.emplace_back("initial factors", run.iterating.seconds("start"));
   phases.emplace_back("iterations", run.iterating.seconds("iterate"));
   phases.emplace_back("writing the model", run.output_seconds);
   return phases;

@@ -64,7 +64,7 @@ std::string partition_text(const PartitionRun& run) {
   for (const double value : metrics.imbalance)
     imbalance += fmt::format("{}{:.1f} %", imbalance.empty() ? "" : ", ", 100 * value);
   auto text = fmt::format("{} parts, {}, by {}{}\n", run.options.num_parts, run.model, to_string(run.method),
-                          run.was_cached ? " (kept from before)" : "");
+                          run.was_cached ? " (from the cache)" : "");
   text += fmt::format("{} vertices, {} nets, {} pins\n", with_commas(run.partition.num_vertices),
                       with_commas(run.partition.num_nets), with_commas(run.partition.num_pins));
   text += fmt::format("connectivity - 1   {}\n", with_commas(metrics.connectivity));
@@ -74,7 +74,7 @@ std::string partition_text(const PartitionRun& run) {
   text += fmt::format("nets by parts      {}\n", lambda_text(metrics.nets_by_lambda));
   text += fmt::format("heaviest part      {} above the mean", imbalance);
   if (metrics.empty_parts > 0) text += fmt::format("\nempty parts        {}", metrics.empty_parts);
-  if (run.partition.was_cut_short) text += "\nthe time limit cut it short: another run may end elsewhere";
+  if (run.partition.was_cut_short) text += "\nended by the time limit: another run may give another result";
   return text + fmt::format("\npartitioned in {:.2f} s", run.partition_seconds);
 }
 

@@ -1,4 +1,4 @@
-"""What `polyad complete --by` promises: users or items are dealt out, and nothing else is different."""
+"""What `polyad complete --by` promises: users or items are distributed, and nothing else differs."""
 
 import pathlib
 import re
@@ -94,8 +94,8 @@ class ManyProcessesTest(CompleteTest):
             self.assertEqual(plan["strategies"][plan["recommended"]]["by"], by)
         page = self.folder / "page.html"
         text = self.succeed("complete", wide, "-e", 1, "-t", 1, "--report", page, processes=4)
-        self.assertIn("4 processes, items by random", text)
-        self.assertRegex(text, r"predicted: [0-9.]+ ms per epoch by items, which are dealt out, and [0-9.]+ ms by users\n")
+        self.assertIn("4 processes, items distributed by random", text)
+        self.assertRegex(text, r"predicted: [0-9.]+ ms per epoch with items distributed, [0-9.]+ ms with users\n")
         self.assertIn("Every process has items of its own", page.read_text())
 
     def test_hypergraphs_of_both_are_kept(self) -> None:

@@ -51,12 +51,12 @@ class DistributedTest(ProgramTest):
 
     def test_memory_decides_the_distribution(self) -> None:
         roomy = run("cpd", DEBIAN, *QUICK, "--memory", "1GB", processes=4)
-        self.assertIn("that were weighed", roomy.stdout)
+        self.assertRegex(roomy.stdout, r"; fastest of \d+ candidates: predicted [\d.]+ ms per iteration, of which [\d.]+ ms communication\n")
         self.assertNotIn("not fit", roomy.stdout)
         # The second mode is long: coarse grain, and grids that leave it whole, take more than those that cut it.
         tight = run("cpd", DEBIAN, *QUICK, "--memory", "36MB", processes=4)
         self.assertEqual(tight.returncode, 0, tight.stderr)
-        self.assertRegex(tight.stdout, r"but for \d+ that do not fit into 36 MB per process")
+        self.assertRegex(tight.stdout, r"; fastest of \d+ candidates \(\d+ do not fit into 36 MB per process\)")
         self.assertIn("medium 1x4x1x1", tight.stdout)
         # Where none does, that which needs least is looked at, and what each of its formats would take is told, once.
         result = run("cpd", DEBIAN, *QUICK, "--memory", "33.6MB", processes=4)

@@ -259,7 +259,7 @@ class DecompositionTest(PartitionTest):
 
         self.assertNotIn("hypergraph", words())
         self.partition(self.debian, "-k", 3)
-        self.assertIn("a cached hypergraph partition among them", words())
+        self.assertIn(", including a cached hypergraph partition: predicted ", words())
 
     def test_it_is_the_same_decomposition(self) -> None:
         alone = self.result("cpd", self.debian, "-q", "-r", 4, "-i", 5, "--partition", "hypergraph")

@@ -138,7 +138,7 @@ TEST(CompletionPage, tells_who_was_dealt_out_and_why) {
   const auto page = completion_page(c);
   expect_sound(page);
   for (const char* part : {"Every process has items of its own", "the rows of users that they share",
-                           "Predicted: 0.25 s per epoch by items, which are dealt out, and 0.75 s by users.",
+                           "Predicted: 0.25 s per epoch with items distributed, 0.75 s with users.",
                            "How widely users are shared", "processes with ratings of the user"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
 }
