@@ -166,7 +166,7 @@ TEST_F(CoordinateFileTest, names_mean_what_the_model_says) {
   EXPECT_EQ(fault("user,item\nbob,y\n", space),
             "x:2: 'bob' in the column 'user' names more than one index of mode 1 of the model");
   EXPECT_EQ(fault("a,b,c,d\n1,2,3,4\n", space),
-            "x: csv needs --columns to say which columns are the modes and which is the value; this file has "
+            "x: csv needs columns to say which columns are the modes and which is the value; this file has "
             "a, b, c, d");
   const IndexSpace lenient({4, 2}, names, Unknown::leave_out);
   const CoordinateFile file(folder_.write("x", "user,item\ncy,y\ndan,y\ncy,z\nann,x\n"),
@@ -242,11 +242,11 @@ TEST(CoordinateColumns, may_leave_out_the_value) {
   EXPECT_EQ(value("a,b,c,timestamp", "", 2), "c");
   EXPECT_EQ(value("a,b", "v", 2), "v");
   EXPECT_EQ(fault("a,b,c,d", "", 2),
-            "--columns names 4 modes, the model has 2; the value may follow them, or be named by --value");
+            "columns names 4 modes, the model has 2; the value may follow them, or be named by value");
   EXPECT_EQ(fault("a,b,c", "v", 2),
-            "--columns names 3 modes, the model has 2; the value may follow them, or be named by --value");
+            "columns names 3 modes, the model has 2; the value may follow them, or be named by value");
   EXPECT_EQ(fault("a,b", "1", 2),
-            "--value 1 counts lines; here it names the column to compare with, if there is one");
+            "value 1 counts lines; here it names the column to compare with, if there is one");
 }
 
 }  // namespace

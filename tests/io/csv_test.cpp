@@ -96,7 +96,7 @@ TEST(Csv, faults_are_told_with_their_line) {
   EXPECT_EQ(fault("a,b,c\n1,\"2,3\n", "a,b,c"), "x.csv:2: a quoted field is not closed on its line");
   EXPECT_EQ(fault("a,b,c\n1,2,3\n", "a,d,c"), "x.csv: has no column 'd'; its columns are a, b, c");
   EXPECT_EQ(fault("a,b,c\n1,2,3\n"),
-            "x.csv: csv needs --columns to say which columns are the modes and which is the value; this file "
+            "x.csv: csv needs columns to say which columns are the modes and which is the value; this file "
             "has a, b, c");
   EXPECT_EQ(
       fault("1,2,3\n", ""),

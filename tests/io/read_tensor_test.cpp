@@ -85,7 +85,7 @@ TEST_F(ReadTensor, dims_come_from_the_option_the_header_the_note_or_the_maxima) 
   EXPECT_EQ(read("# dims: 1 1\n# nnz: 3\n1 9 1\n").tensor.extents(), (std::vector<Index>{1, 9}));
   EXPECT_EQ(read("# dims: 1 1\n# nnz: 3\n1 9 1\n").notes.size(), 2);
   EXPECT_EQ(read("# dims: 4 4 4\n# nnz: 0\n").tensor, Tensor({4, 4, 4}));
-  EXPECT_EQ(fault("1 1 1\n", {.dims = {5, 6, 7}}), "x: --dims states 3 dimensions, the tensor has 2");
+  EXPECT_EQ(fault("1 1 1\n", {.dims = {5, 6, 7}}), "x: dims states 3 dimensions, the tensor has 2");
   EXPECT_EQ(fault("1 1 1\n2 7 4\n", {.dims = {5, 6}}),
             "x:2: index '7' of mode 2 is beyond the dimension 6 that --dims states");
   // Only the last line shows that the file counts from 0, which makes the 6 one too many.
@@ -148,8 +148,8 @@ TEST_F(ReadTensor, no_nonzeros_are_a_tensor_when_the_dims_are_known) {
 TEST_F(ReadTensor, binaries_refuse_options_that_contradict_them) {
   write_tensor(folder_ / "x.ptb", small, {});
   const std::string bytes = test::contents(folder_ / "x.ptb");
-  EXPECT_EQ(fault(bytes, {.index_base = 1}), "x: the format ptb counts from 0, --index-base says 1");
-  EXPECT_EQ(fault(bytes, {.dims = {2, 2, 4}}), "x: the header states 2x3x4, --dims 2x2x4 is smaller");
+  EXPECT_EQ(fault(bytes, {.index_base = 1}), "x: the format ptb counts from 0, index_base says 1");
+  EXPECT_EQ(fault(bytes, {.dims = {2, 2, 4}}), "x: the header states 2x3x4, dims 2x2x4 is smaller");
 }
 
 TEST_F(ReadTensor, libmf_counts_from_0_when_it_is_named) {
@@ -220,8 +220,8 @@ TEST_F(ReadTensor, shares_put_together_are_the_whole_in_every_format) {
 
 TEST_F(ReadTensor, an_option_that_has_no_meaning_is_an_error) {
   EXPECT_EQ(fault("1::2::3::4\n", {.index_base = 1}),
-            "x: --index-base has no meaning for movielens-colons, whose ids are names");
-  EXPECT_EQ(fault("1 1 1\n", {.columns = CsvColumns{}}), "x: --columns is for csv; this file is tns");
+            "x: index_base has no meaning for movielens-colons, whose ids are names");
+  EXPECT_EQ(fault("1 1 1\n", {.columns = CsvColumns{}}), "x: columns is for csv; this file is tns");
   EXPECT_EQ(fault("1 1 1\n", {.format = TensorFormat::ptb}), "x: is a text, not ptb as --input-format says");
   EXPECT_EQ(fault("1 1 1\n", {.format = TensorFormat::sptensor}),
             "x:1: is tns, not sptensor as --input-format says");

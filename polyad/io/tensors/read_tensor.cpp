@@ -33,20 +33,21 @@ bool is_lines_of_indices(TensorFormat format) {
 void check_options(const FileHead& head, const ReadOptions& options) {
   const auto name = traits(head.format).name;
   if (options.columns && head.format != TensorFormat::csv)
-    fail(head, Errc::bad_option, fmt::format("--columns is for csv; this file is {}", name));
+    fail(head, Errc::bad_option, fmt::format("{} is for csv; this file is {}", option_name("columns"), name));
   if (options.index_base && head.index_base && *options.index_base != *head.index_base)
     fail(head, Errc::bad_option,
-         fmt::format("the format {} counts from {}, --index-base says {}", name, *head.index_base,
-                     *options.index_base));
+         fmt::format("the format {} counts from {}, {} says {}", name, *head.index_base,
+                     option_name("index_base"), *options.index_base));
   if (names_its_indices(head.format) && options.index_base)
     fail(head, Errc::bad_option,
-         fmt::format("--index-base has no meaning for {}, whose ids are names", name));
+         fmt::format("{} has no meaning for {}, whose ids are names", option_name("index_base"), name));
 }
 
 void check_dims_option(const FileHead& head, const ReadOptions& options) {
   if (!options.dims.empty() && int(options.dims.size()) != head.order)
     fail(head, Errc::bad_option,
-         fmt::format("--dims states {} dimensions, the tensor has {}", options.dims.size(), head.order));
+         fmt::format("{} states {} dimensions, the tensor has {}", option_name("dims"), options.dims.size(),
+                     head.order));
 }
 
 // Coordinates of a model have its order. That of a csv or a binary is told later.
@@ -107,7 +108,8 @@ std::vector<Index> settle_dims(const Slab& slab, const std::vector<Index>& neede
       // The text was read as counting from 1 and an index fits only then: read on to name the line.
       if (is_binary(head.format))
         fail(head, Errc::bad_option,
-             fmt::format("the header states {}, --dims {} is smaller", joined(head.dims), joined(stated)));
+             fmt::format("the header states {}, {} {} is smaller", joined(head.dims), option_name("dims"),
+                         joined(stated)));
       ReadOptions from_zero = options;
       from_zero.share = {};  // every process finds the same line
       from_zero.index_base = 0;

@@ -106,7 +106,8 @@ std::vector<CsvColumn> parse_list(std::string_view columns) {
   while (!columns.empty()) {
     const auto comma = std::min(columns.find(','), columns.size());
     list.push_back(parse_column(columns.substr(0, comma)));
-    if (list.back().name.empty()) throw Error(Errc::bad_option, "--columns has an empty name");
+    if (list.back().name.empty())
+      throw Error(Errc::bad_option, option_name("columns") + " has an empty name");
     columns.remove_prefix(std::min(comma + 1, columns.size()));
   }
   return list;
@@ -126,13 +127,14 @@ CsvColumns parse_columns(std::string_view columns, std::string_view value) {
   }
   if (result.modes.size() < 3)
     throw Error(Errc::bad_option,
-                "--columns needs two or more modes and then the value (or --value NAME, --value 1), as in "
-                "--columns user,item,rating");
+                fmt::format("{0} needs two or more modes and then the value (or {1} NAME, {1} 1), as in "
+                            "{0} user,item,rating",
+                            option_name("columns"), option_name("value")));
   if (is_time(result.modes.back().kind))
     throw Error(Errc::bad_option,
-                fmt::format("--columns ends with the time '{}', which cannot be the value; name "
-                            "the value with --value NAME, or count lines with --value 1",
-                            result.modes.back().name));
+                fmt::format("{0} ends with the time '{2}', which cannot be the value; name "
+                            "the value with {1} NAME, or count lines with {1} 1",
+                            option_name("columns"), option_name("value"), result.modes.back().name));
   result.value = result.modes.back().name;
   result.modes.pop_back();
   return result;
@@ -140,8 +142,9 @@ CsvColumns parse_columns(std::string_view columns, std::string_view value) {
 
 CsvColumns parse_coordinate_columns(std::string_view columns, std::string_view value, int order) {
   if (value == "1")
-    throw Error(Errc::bad_option,
-                "--value 1 counts lines; here it names the column to compare with, if there is one");
+    throw Error(
+        Errc::bad_option,
+        option_name("value") + " 1 counts lines; here it names the column to compare with, if there is one");
   CsvColumns result{parse_list(columns), std::string(value), {}};
   auto& modes = result.modes;
   if (int(modes.size()) > order && is_plain_time(modes.back())) {
@@ -155,9 +158,8 @@ CsvColumns parse_coordinate_columns(std::string_view columns, std::string_view v
   if (int(modes.size()) != order)
     throw Error(
         Errc::bad_option,
-        fmt::format(
-            "--columns names {} modes, the model has {}; the value may follow them, or be named by --value",
-            modes.size(), order));
+        fmt::format("{} names {} modes, the model has {}; the value may follow them, or be named by {}",
+                    option_name("columns"), modes.size(), order, option_name("value")));
   return result;
 }
 

@@ -30,9 +30,8 @@ bool holds(const Names& names, const std::string& name) {
 [[noreturn]] void ask_for_columns(const InputFile& file, const Names& names) {
   throw Error(
       Errc::bad_option,
-      fmt::format("csv needs --columns to say which columns are the modes and which is the value; this "
-                  "file has {}",
-                  listed(names)),
+      fmt::format("csv needs {} to say which columns are the modes and which is the value; this file has {}",
+                  option_name("columns"), listed(names)),
       {file.path().string(), 0});
 }
 
@@ -117,8 +116,9 @@ std::size_t find_column(const InputFile& file, const Names& names, const std::st
   }
   const auto place = found - names.begin();
   if (const auto again = std::find(found + 1, names.end(), name); again != names.end())
-    fail(fmt::format("its columns {} and {} are both called {}; --columns names them #{} and #{}", place + 1,
-                     again - names.begin() + 1, in_quotes(name), place + 1, again - names.begin() + 1));
+    fail(fmt::format("its columns {} and {} are both called {}; {} names them #{} and #{}", place + 1,
+                     again - names.begin() + 1, in_quotes(name), option_name("columns"), place + 1,
+                     again - names.begin() + 1));
   return std::size_t(place);
 }
 
@@ -142,8 +142,9 @@ FieldRoles csv_roles(const InputFile& file, const FileHead& head, const ReadOpti
   for (const auto& name : columns.idle) find(name);
   roles.num_fields = head.column_names.size();
   if (roles.modes.size() < min_order || roles.modes.size() > max_order)
-    throw Error(Errc::bad_option, fmt::format("--columns names {} modes: Polyad takes orders {} to {}",
-                                              roles.modes.size(), min_order, max_order));
+    throw Error(Errc::bad_option,
+                fmt::format("{} names {} modes: Polyad takes orders {} to {}", option_name("columns"),
+                            roles.modes.size(), min_order, max_order));
   return roles;
 }
 

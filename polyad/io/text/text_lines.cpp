@@ -159,10 +159,10 @@ void TextRange::read_pieces(Index begin, Index end, const PieceFn& fn) const {
   bool skip_line = position < begin;
   std::size_t held = 0;  // bytes of an unfinished line at the front of the buffer
   while (position < end) {
-    const std::size_t room = buffer.size() - spare_bytes - held;
-    const Index got = file_->read_some(position + Index(held), std::span(buffer).subspan(held, room));
+    const std::size_t space = buffer.size() - spare_bytes - held;
+    const Index got = file_->read_some(position + Index(held), std::span(buffer).subspan(held, space));
     std::string_view text(buffer.data(), held + std::size_t(got));
-    const bool at_end = got < Index(room);
+    const bool at_end = got < Index(space);
     if (text.empty()) return;
     if (at_end && text.back() != '\n') {
       buffer[text.size()] = '\n';
