@@ -1,7 +1,7 @@
 #pragma once
 
-// Everything that a program needs that uses Polyad; see docs/library.md. For a communicator of MPI also
-// include polyad/comm/mpi_comm.hpp.
+// All of the public API; see docs/library.md. To use a
+// communicator of MPI, also include polyad/comm/mpi_comm.hpp.
 
 #include "polyad/comm/runtime.hpp"         // IWYU pragma: export
 #include "polyad/tasks/complete.hpp"       // IWYU pragma: export

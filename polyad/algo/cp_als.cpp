@@ -37,8 +37,8 @@ void make_global(const Comm& comm, const ExchangePlan& exchange, kernels::RowSum
   std::copy(all.begin(), all.end() - 1, sums.gram.flat().begin());
 }
 
-// The state of one run. In the notation of ALGORITHMS, section 1: M = MTTKRP(X, n), V = product of the
-// other modes' Grams, A_n = M V^+.
+// The state of one run. As in docs/algorithms.md: M = MTTKRP(X, n), V is the elementwise product of the Gram
+// matrices of the other modes, and A_n = M V^+.
 template <class Real>
 class CpAls {
  public:
@@ -336,7 +336,7 @@ class CpAls {
   kernels::PartialRows<Real> parts_;
   std::vector<Index> first_partial_;          // [mode]: the row that partial_ begins with
   Matrix<Real> partial_;                      // the MTTKRP of the mode under way, of which others have parts
-  Array<Real> under_way_;                     // room of the exchange under way
+  Array<Real> under_way_;                     // buffer of the exchange in progress
   std::vector<RowExchange<Real>> exchanges_;  // [mode]
   Traffic sent_before_;                       // before the first iteration
   double inner_ = 0;                          // of tensor and model

@@ -9,17 +9,17 @@
 namespace polyad {
 
 struct CpAlsOptions : CpOptions {
-  // [mode]: whether its factor must have no negative entry; empty: none must. Such modes are updated by
-  // coordinate descent from where they are (HALS) instead of solving for the least squares.
+  // [mode]: whether its factor must be nonnegative; empty: none. Such factors are updated
+  // by coordinate descent from their current values (HALS) instead of least squares.
   std::vector<bool> nonnegative = {};
 };
 
-// The CP decomposition by alternating least squares (ALGORITHMS, section 1). The trajectory depends on the
-// tensor, the options and the plan's mode order, and but for rounding on nothing else; every process may
-// have a plan of its own, with the same mode order. With `start`, the rows that this process owns of a model
-// with as many components, it goes on from there instead of from random numbers. Throws Error{bad_input} when
-// numbers leave the range of Real, and Error{internal} when more or less was sent than the distribution says.
-// Collective.
+// CP decomposition by alternating least squares (docs/algorithms.md). Up to rounding, the trajectory depends
+// only on the tensor, the options and the mode order of the plan; processes may have different plans with the
+// same mode order. `start` holds the rows that this process owns of a model with as many components, from
+// which the iteration continues; without it, the initial factors are random. Throws Error{bad_input} if
+// numbers exceed the range of Real, and Error{internal} if the words sent differ from those that follow from
+// the distribution. Collective.
 template <class Real>
 CpResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options,
                       const CpObserver& observe = {}, const Kruskal<Real>* start = nullptr);

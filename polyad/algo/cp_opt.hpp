@@ -5,19 +5,19 @@
 
 namespace polyad {
 
-// Steps that are remembered, each by two vectors as long as all factors together.
+// Number of steps that are stored, each as two vectors as long as all factors together.
 inline constexpr int num_lbfgs_pairs = 7;
-// Such vectors that a run needs beside the factors: the pairs, where it is, the gradient there and at the
-// place that is tried, and the direction.
+// Number of such vectors in addition to the factors: the pairs, the point,
+// the gradients at the point and at the trial point, and the direction.
 inline constexpr int num_cp_opt_vectors = 2 * num_lbfgs_pairs + 4;
 
-// The CP decomposition by minimising over all factors at once (Acar, Dunlavy and Kolda, J. Chemometrics 25,
-// 2011; ALGORITHMS, section 1): limited-memory BFGS with a line search on CpObjective. An iteration is a
-// step, which takes one evaluation of the objective, sometimes a few; the first also evaluates the start. The
-// fit never falls but for rounding. It ends where the fit stands still, or where rounding leaves nothing to
-// gain. The trajectory depends on the tensor and the options, and but for rounding on nothing else. Throws
-// Error{bad_input} when numbers leave the range of Real, and Error{internal} when more or less was sent than
-// the distribution says. Collective.
+// CP decomposition by minimisation over all factors at once (Acar, Dunlavy and Kolda 2011;
+// docs/algorithms.md): limited-memory BFGS with a line search on CpObjective. An iteration is one step, which
+// takes one evaluation of the objective or a few; the first iteration also evaluates the initial factors. The
+// fit never decreases, except by rounding. The run ends when the fit no longer changes or rounding permits no
+// further progress. Up to rounding, the trajectory depends only on the tensor and the options. Throws
+// Error{bad_input} if numbers exceed the range of Real, and Error{internal} if the words sent differ from
+// those that follow from the distribution. Collective.
 template <class Real>
 CpResult<Real> cp_opt(const DistTensor<Real>& x, const CpOptions& options, const CpObserver& observe = {});
 

@@ -7,27 +7,27 @@
 
 namespace polyad {
 
-// How a CP decomposition is computed.
+// Algorithm of a CP decomposition (docs/algorithms.md).
 enum class Method {
   als,  // alternating least squares: one factor after the other
   opt   // CP-OPT: all factors at once, by nonlinear optimisation
 };
 
 struct CpOptions {
-  Index num_components = 16;
-  int max_iterations = 50;
-  double tolerance = 1e-5;  // stop when the fit changes by less
-  std::uint64_t seed = 1;   // of the random start, which is the same on any number of processes
+  Index num_components = 16;  // number of components (rank of the model)
+  int max_iterations = 50;    // maximum number of iterations
+  double tolerance = 1e-5;    // stop when the fit changes by less than this in an iteration; 0: never
+  std::uint64_t seed = 1;     // seed of the initial factors, which do not depend on the processes
 };
 
 struct CpProgress {
-  int iteration;  // from 1
-  double fit, fit_change;
+  int iteration;           // number of the iteration, from 1
+  double fit, fit_change;  // fit of the model, and its change in this iteration
 };
 
-// Called on every process with the same values after each iteration. Returns whether to go on.
+// Called on every process with the same values after each iteration. Returns false to stop the run.
 using CpObserver = std::function<bool(const CpProgress&)>;
 
-enum class StopReason { converged, iteration_limit, observer };
+enum class StopReason { converged, iteration_limit, observer };  // why a run ended
 
 }  // namespace polyad

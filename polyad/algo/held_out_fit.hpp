@@ -6,16 +6,16 @@
 
 namespace polyad {
 
-// A tensor for iterations that are not to see some of its cells. These are entries like others, but their
-// values are guesses that are replaced in place.
+// A tensor for decompositions that must not use some of its cells. These
+// cells are entries whose values are imputed and replaced in place.
 template <class Real>
 class TrainingTensor {
  public:
-  // Both must stay where they are.
+  // Both arguments must outlive this object.
   TrainingTensor(const Comm& comm, const CompactTensor<double>& x, const HeldOut& held_out)
       : held_out_(held_out), preparer_(comm, [&] { return expand_without(x, held_out); }) {}
 
-  // Must come before all that follows, and again for other options: see TensorPreparer.
+  // Must be called before the other functions, and again if options change: see TensorPreparer.
   void prepare(const CpRunOptions& options, Progress& progress);
   int num_builds() const { return preparer_.num_builds(); }
 
@@ -35,23 +35,23 @@ class TrainingTensor {
 template <class Real>
 struct HeldOutFit {
   Kruskal<Real> model;
-  Array<double> predicted;  // what it says of the held-out cells, in the units of their values
+  Array<double> predicted;  // predictions for the held-out cells, in the units of their values
   double error = 0;         // |values - model| / |values| over the held-out cells
   double known_fit =
       0;  // 1 - |values - model| / |values| over all others: tells a good start from a poor one
   int iterations = 0;
 };
 
-// Fits a model to all cells but those held out, and says how well it predicts these. They count as missing,
-// by expectation and maximisation: decompose the tensor with guesses, replace these by what the model says,
-// go on from there for a few iterations, and so on until the guesses and the fit settle. First guesses that
-// are near help, such as those of fewer components: components tend to describe guesses that are far off. The
-// true values decide nothing but the error, and must not all be zero. The iteration limit holds for all
-// rounds together. Leaves its last guesses in the tensor.
+// Fits a model to all cells except those held out, and measures how well it predicts them. Held-out
+// cells are treated as missing by expectation-maximisation: decompose the tensor with imputed values,
+// replace these by the predictions of the model, continue from there for a few iterations, until imputed
+// values and fit settle. Good first values help, such as those of fewer components, because components
+// tend to describe wrong ones. True values only determine the error, and must not all be zero. The
+// iteration limit applies to all rounds together. Leaves the last imputed values in the tensor.
 template <class Real>
 HeldOutFit<Real> fit_around(TrainingTensor<Real>& x, Array<double> guesses, const CpAlsOptions& options,
                             const CpObserver& observe = {});
-// The mean of the other cells, for all: where nothing is known.
+// The mean of the other cells, as first values for all.
 Array<double> first_guesses(const HeldOut& held_out);
 
 }  // namespace polyad

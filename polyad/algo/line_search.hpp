@@ -12,16 +12,16 @@ struct LineSearchPoint {
 
 struct LineSearchStart {
   double value, slope;  // at step 0; the slope is negative
-  double first_step;    // to try
-  double rounding;      // by about so much may values be wrong
-  double ceiling;       // no value above is good, though it be by rounding
+  double first_step;    // first step to try
+  double rounding;      // estimated rounding error of values
+  double ceiling;       // values above are rejected, even if within rounding
 };
 
-// A step that satisfies the strong Wolfe conditions: the value falls by a fair part of what the slope
-// promises, and the slope flattens. Near a minimum, where the difference of two values is rounding, the
-// slopes alone decide (the approximate Wolfe conditions of Hager and Zhang, SIAM J. Optim. 16, 2005). What is
-// not finite lies too far. `evaluate` is called last with the step that is returned. Nothing when no step was
-// found that is better than none: the slope is then wrong, or rounding.
+// Finds a step that satisfies the strong Wolfe conditions: sufficient decrease and curvature.
+// Near a minimum, where differences of values are below rounding, only slopes are used (the
+// approximate Wolfe conditions of Hager and Zhang 2005; docs/algorithms.md). Points that are
+// not finite count as too far. The last call of `evaluate` is for the step that is returned.
+// Nothing if no step improves on 0: the slope is then wrong, or below rounding.
 std::optional<LineSearchPoint> line_search(const LineSearchStart& start,
                                            const std::function<LineSearchPoint(double)>& evaluate);
 

@@ -7,13 +7,13 @@
 
 namespace polyad {
 
-// Memory for large arrays: aligned to cache lines, and from a megabyte on to huge pages, which the
-// kernel is asked to use (random gathers are bound by address translation otherwise). Throws
-// Error{resource} when there is none left.
+// Allocates memory for large arrays, aligned to cache lines, and from one megabyte on
+// to huge pages, which the kernel is asked to use: random gathers are otherwise limited
+// by address translation. Throws Error{resource} if there is not enough memory.
 void* allocate_pages(std::size_t bytes);
 void free_pages(void* memory, std::size_t bytes) noexcept;
 
-// Leaves numbers uninitialised, so that the thread that fills a part is the first to touch it.
+// Allocator that leaves numbers uninitialised, so that memory is placed near the thread that first writes it.
 template <class T>
 struct PageAllocator {
   using value_type = T;
@@ -37,7 +37,7 @@ struct PageAllocator {
   friend bool operator==(const PageAllocator&, const PageAllocator&) { return true; }
 };
 
-// A vector for bulk numbers. Array<T>(n) is uninitialised; Array<T>(n, T{}) is zero.
+// A vector for bulk data. Array<T>(n) is uninitialised; Array<T>(n, T{}) is zero.
 template <class T>
 using Array = std::vector<T, PageAllocator<T>>;
 

@@ -10,15 +10,15 @@
 namespace polyad {
 
 enum class Errc {
-  bad_input,   // the user's file says something impossible
-  bad_option,  // the user's command does
-  io,          // a file that cannot be opened, read or written
-  resource,    // memory, disk or time has run out
-  comm,        // MPI reported a failure
-  internal     // our bug
+  bad_input,   // a file has invalid contents
+  bad_option,  // an option has an invalid value, or options exclude each other
+  io,          // a file cannot be opened, read or written
+  resource,    // memory, disk space or time has run out
+  comm,        // MPI reported an error
+  internal     // a bug in Polyad
 };
 
-// Where in the user's data the fault lies. Empty file: not about a file. Line 0: no particular line.
+// Position of an error in the input. Empty file: the error is not about a file. Line 0: no particular line.
 struct InputPos {
   std::string file;
   std::int64_t line = 0;
@@ -26,16 +26,16 @@ struct InputPos {
   friend bool operator==(const InputPos&, const InputPos&) = default;
 };
 
-// The name of an option within a message: a field of an options struct, such as "max_memory_bytes".
-// Interfaces show it by the name that their users know: see Error::text.
+// The name of an option within a message: a field of an options struct, such as
+// "max_memory_bytes". Interfaces replace it by the name that their users know: see Error::text.
 std::string option_name(std::string_view field);
-// A message with `name(field)` in place of each name of an option: a command line shows "--memory", Python
-// "max_memory_bytes=".
+// Replaces each name of an option in a message by `name(field)`:
+// a command line shows "--memory", Python "max_memory_bytes=".
 using OptionNames = std::function<std::string(const std::string& field)>;
 std::string with_option_names(const std::string& message, const OptionNames& name);
 
-// The one exception type of the library. what() is a sentence for the user:
-// "uber.tns:7: expected 5 fields as on line 3, found 4".
+// The exception type of the library. what() is a sentence for the user,
+// for example "uber.tns:7: expected 5 fields as on line 3, found 4".
 class Error : public std::runtime_error {
  public:
   // The message may contain names of options, made by option_name.
@@ -43,12 +43,12 @@ class Error : public std::runtime_error {
 
   Errc code() const noexcept { return code_; }
   const InputPos& input() const noexcept { return input_; }
-  // The message without the position, with marked names of options, as the constructor takes it.
+  // The message without the position, as passed to the constructor.
   const std::string& message() const noexcept { return message_; }
 
-  // The option at fault, which is the first that the message names; empty where it names none.
+  // The field of the options struct at fault: the first one that the message names; empty if it names none.
   std::string option() const;
-  // What what() returns, with the names of options that an interface has for its users.
+  // The text of what(), with the names of options replaced by `name`.
   std::string text(const OptionNames& name) const;
 
  private:

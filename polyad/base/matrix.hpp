@@ -10,7 +10,7 @@
 
 namespace polyad {
 
-// A dense row-major matrix: rows of a factor are contiguous, because kernels gather rows.
+// A dense row-major matrix. Rows are contiguous, because kernels gather rows of factors.
 template <class Real>
 class Matrix {
  public:
@@ -31,7 +31,7 @@ class Matrix {
   std::span<Real> flat() { return values_; }
   std::span<const Real> flat() const { return values_; }
 
-  // At most as many as it was made with, so that rows stay where they are. They hold anything.
+  // Changes the number of rows, at most to the number constructed; does not reallocate. New rows are unset.
   void set_num_rows(Index num_rows) {
     assert(num_rows * num_cols_ <= Index(values_.capacity()));
     num_rows_ = num_rows;

@@ -9,19 +9,19 @@
 
 namespace polyad {
 
-// How many threads parallel regions have.
+// Number of threads of parallel regions.
 inline int num_threads() {
   return omp_get_max_threads();
 }
 
-// The begin of the part-th of `parts` nearly equal, contiguous parts of [0, n).
+// Start of number `part` of `parts` nearly equal, contiguous parts of [0, n).
 constexpr Index part_begin(Index n, Index part, Index parts) {
   return n / parts * part + n % parts * part / parts;
 }
 
-// Splits [0, n) evenly and statically over the threads: fn(begin, end, thread). An exception must not
-// leave a parallel region: that of the lowest thread is thrown again here, so that the same input
-// fails in the same way on every run.
+// Splits [0, n) evenly and statically over the threads: fn(begin, end,
+// thread). If threads throw, the exception of the lowest one is thrown
+// here, so that the same input fails in the same way on every run.
 template <class Fn>
 void parallel_parts(Index n, Fn fn) {
   std::vector<std::exception_ptr> errors(num_threads());
@@ -38,7 +38,7 @@ void parallel_parts(Index n, Fn fn) {
     if (error) std::rethrow_exception(error);
 }
 
-// fn(i) for every i of [0, n), by all threads.
+// Calls fn(i) for every i of [0, n), with all threads.
 template <class Fn>
 void parallel_for(Index n, Fn fn) {
   parallel_parts(n, [&](Index begin, Index end, int) {

@@ -11,32 +11,32 @@
 
 namespace polyad {
 
-// How far a phase of the work has come.
+// State of a phase of the computation.
 struct ProgressState {
-  std::string phase;          // "reading x.tns"
-  Index done = 0, total = 0;  // steps; total is 0 where their number is not known
-  std::string unit;           // of the steps: "B", "iterations"
-  double seconds = 0;         // since the phase began
+  std::string phase;          // name of the phase: "reading x.tns"
+  Index done = 0, total = 0;  // number of steps done and in total; 0: the total is unknown
+  std::string unit;           // unit of the steps: "B", "iterations"
+  double seconds = 0;         // elapsed time since the phase began
 };
-// Called every tenth of a second during phases that take longer, by a thread of its own.
+// Called every 0.1 s, on a thread of its own, during phases that take longer than that.
 using ProgressFn = std::function<void(const ProgressState&)>;
 
-// Tells a person that work is going on: on a terminal a bar with rate and time left, redrawn in place;
-// in a log a plain line every few seconds. Phases under a second stay silent. A thread of its own does
-// the telling, so that phases that cannot count their steps are told of too. advance() may be called by
-// all threads; the rest by one. What cannot be written or shown is left out: see write_log.
+// Shows progress: on a terminal a bar with rate and remaining time, redrawn in place; in
+// a log a line every few seconds. Phases shorter than a second are not shown. A separate
+// thread writes, so that phases without counted steps are shown too. advance() is
+// thread-safe; the other functions are not. Output errors are ignored: see write_log.
 class Progress {
  public:
   enum class Style { silent, terminal, log, callback };
 
   explicit Progress(Style style = Style::silent, std::FILE* out = stderr) : style_(style), out_(out) {}
-  // Calls a function instead of writing; an empty one: silent.
+  // Calls `show` instead of writing; an empty function: silent.
   explicit Progress(ProgressFn show);
   ~Progress() { finish(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // The style that suits a stream: terminal when a person watches it, else log.
+  // The style for a stream: terminal if it is an interactive terminal, otherwise log.
   static Style style_for(std::FILE* out);
 
   // Begins a phase of `total` steps (0: unknown), counted in `unit`, e.g. begin("reading x.tns", n, "B").
@@ -44,7 +44,7 @@ class Progress {
   void advance(Index steps) { done_ += steps; }
   void finish();
 
-  // Runs fn as a phase whose steps are not counted.
+  // Runs fn as a phase without counted steps.
   template <class Fn>
   auto during(const std::string& phase, Fn fn) {
     begin(phase);
@@ -68,10 +68,10 @@ class Progress {
   std::jthread teller_;
 };
 
-// The line that a log gets: "reading x.tns: 45 % of 1.2 GB, 310 MB/s, 2 s left", or "sorting: 12 s".
+// A line of a log: "reading x.tns: 45 % of 1.2 GB, 310 MB/s, 2 s left", or "sorting: 12 s".
 std::string progress_line(const std::string& phase, Index done, Index total, const std::string& unit,
                           double seconds);
-// 1234567 -> "1.23 M"; bytes with binary meaning are not used: 1 MB = 10^6 B.
+// A number with a decimal prefix: 1234567 -> "1.23 M"; 1 MB is 10^6 B.
 std::string with_prefix(double amount, const std::string& unit);
 
 }  // namespace polyad

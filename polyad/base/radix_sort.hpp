@@ -7,7 +7,7 @@
 
 namespace polyad {
 
-// What is sorted: a key of up to 64 bits, and where the item came from.
+// An item to sort: a key of up to 64 bits, and its original position.
 struct KeyedPosition {
   std::uint64_t key;
   Index position;
@@ -15,8 +15,8 @@ struct KeyedPosition {
   friend bool operator==(const KeyedPosition&, const KeyedPosition&) = default;
 };
 
-// Sorts by key, stably, with all threads; only the low key_bits bits may be set. Needs as much memory
-// again as the items. The result does not depend on the number of threads.
+// Sorts by key, stably, with all threads; only the low key_bits bits may be set.
+// Needs as much memory again as the items. Independent of the number of threads.
 void radix_sort(Array<KeyedPosition>& items, int key_bits);
 
 }  // namespace polyad

@@ -7,7 +7,7 @@
 
 namespace polyad {
 
-// Seconds since construction or the last lap.
+// Elapsed seconds since construction or the last lap.
 class Stopwatch {
  public:
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -22,8 +22,8 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-// How long the phases of a run took, in the order in which they first began. A value that a result
-// carries; there is no global timer.
+// Elapsed seconds of the phases of a run, in the order in which
+// they first began. Part of a result; there is no global timer.
 class Timings {
  public:
   void add(const std::string& phase, double seconds) {
@@ -35,7 +35,7 @@ class Timings {
     phases_.emplace_back(phase, seconds);
   }
 
-  // Runs fn and adds the time that it took.
+  // Runs fn and adds the elapsed time to the phase.
   template <class Fn>
   decltype(auto) measure(const std::string& phase, Fn fn) {
     const Lap lap{*this, phase, {}};

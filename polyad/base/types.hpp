@@ -4,14 +4,14 @@
 
 namespace polyad {
 
-// Global indices, dimensions, counts and offsets. Signed, so that differences are ordinary numbers.
+// Global indices, extents, counts and offsets. Signed, so that differences are valid.
 using Index = std::int64_t;
 
-// Numbers the rows or nonzeros that one process holds in a compressed format, where memory traffic counts.
+// Numbers of the rows or nonzeros of one process in compressed formats, where memory traffic matters.
 using LocalIndex = std::uint32_t;
 inline constexpr Index max_local_index = 0xffffffff;
 
-// The orders (number of modes) that Polyad works with.
+// Supported orders of tensors (numbers of modes).
 inline constexpr int min_order = 2;
 inline constexpr int max_order = 16;
 

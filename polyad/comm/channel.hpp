@@ -4,10 +4,10 @@
 
 namespace polyad {
 
-// A message that goes again and again from the same place to the same place, from Comm::send_channel or
-// receive_channel: what MPI can prepare is prepared once. Between start() and wait() its buffer is not to be
-// touched (a sender's: not to be changed). One that goes out of scope under way is dealt with as a Request
-// is.
+// A message that is sent repeatedly between the same buffers, from Comm::send_channel or
+// receive_channel: a persistent request of MPI. Between start() and wait() the buffer
+// must not be accessed (by the sender: not modified). A channel that is destroyed while
+// active behaves like a Request. The message is sent or received each time it is started.
 class [[nodiscard]] Channel {
  public:
   ~Channel();
@@ -15,7 +15,7 @@ class [[nodiscard]] Channel {
   Channel& operator=(Channel&&) noexcept;
 
   void start();
-  void wait();  // returns at once when nothing was started
+  void wait();  // returns at once if the channel was not started
 
  private:
   friend class Comm;

@@ -12,7 +12,7 @@
 
 namespace polyad {
 
-// Any exception as our Error: std::bad_alloc is Errc::resource, a stranger Errc::internal.
+// Converts any exception to Error: std::bad_alloc to Errc::resource, unknown ones to Errc::internal.
 Error as_error(const std::exception_ptr& exception);
 
 // If any rank has an error, every rank throws that of the lowest such rank, with its code, message and

@@ -29,51 +29,51 @@ inline constexpr bool is_one_of = (std::same_as<T, Others> || ...);
 template <class T>
 concept Number = is_one_of<T, std::int32_t, std::int64_t, std::uint64_t, float, double>;
 
-// What may travel as bytes. Pointers and views (spans, string views) would arrive as another process's
-// addresses.
+// Types that can be sent as bytes. Not pointers and views (spans,
+// string views), which would contain addresses of another process.
 template <class T>
 concept Shippable =
     std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::ranges::borrowed_range<T>;
 
-// The items of all ranks, one rank after the other.
+// The items of all ranks, in the order of the ranks.
 template <Shippable T>
 struct Gathered {
   Array<T> items;
-  std::vector<Index> counts;  // of each rank
+  std::vector<Index> counts;  // number of items of each rank
 };
 
-// All that we ask of MPI. Copying shares the communicator (no hidden collective); counts are 64-bit, and
-// messages that are too long for MPI are split inside; types are checked at compile time. MPI must be
-// running: by a Runtime, or by a program that passes its communicators to from_mpi() (mpi_comm.hpp). Failures
-// of MPI are Error{comm}. Collective: all but the accessors and what sends or receives a single message. A
-// `root` is the same on every rank.
+// A communicator. Copies share it; copying is not collective. Counts are 64-bit: messages that
+// are too long for MPI are split. Types are checked at compile time. MPI must be initialised,
+// by a Runtime or by a program that passes its communicators to from_mpi() (mpi_comm.hpp).
+// Errors of MPI are thrown as Error{comm}. All functions are collective except the accessors
+// and those that send or receive a single message. A `root` must be the same on every rank.
 class Comm {
  public:
   static constexpr Index default_message_limit = std::numeric_limits<std::int32_t>::max();
-  static constexpr int max_tag = 32766;  // the largest of isend and irecv
+  static constexpr int max_tag = 32766;  // largest tag of isend and irecv
 
-  static Comm world();  // all processes; needs a living Runtime
-  static Comm self();   // this process alone; not collective
+  static Comm world();  // all processes; requires a Runtime
+  static Comm self();   // this process only; not collective
 
   int rank() const;
   int size() const;
 
-  // The same communicator, but messages of more than `max_items` items (at least 1) are split. The same
-  // on every rank. For tests: nobody wants to send 2^31 items to see that it works.
+  // The same communicator, in which messages of more than `max_items` items (at least 1)
+  // are split; for tests of very long messages. The value must be the same on every rank.
   Comm with_message_limit(Index max_items) const;
   Index message_limit() const { return limit_; }
 
-  // One communicator per color (>= 0), ranks in the order of key, then of rank.
+  // One communicator per color (>= 0), with ranks ordered by key, then by rank.
   Comm split(int color, int key) const;
-  // How many ranks run on this rank's machine.
+  // Number of ranks on the machine of this rank.
   int ranks_on_this_machine() const;
   void barrier() const;
-  // After an error: whether every rank calls this within `seconds`. If not, somebody waits elsewhere for
-  // this rank, and nothing but Runtime::abort helps.
+  // After an error: whether every rank calls this function within `seconds`. If not,
+  // another rank waits for this one elsewhere, and only Runtime::abort can end the run.
   bool all_arrive_within(double seconds) const noexcept;
 
-  // Elementwise over the ranks. All ranks get the same bits, and again the same when a run is repeated on
-  // the same layout: MPI only recommends this for sums of floating-point numbers, but does it.
+  // Elementwise reduction over the ranks. All ranks get the same bits, and the same again if a run is
+  // repeated on the same layout: for floating-point sums MPI only recommends this, but implementations do it.
   template <Number T>
   void all_reduce(std::span<T> inout, Reduce op = Reduce::sum) const;
   template <Number T>
@@ -82,7 +82,7 @@ class Comm {
     return x;
   }
 
-  // The root's items to all; vectors are resized, spans have the same size everywhere.
+  // Sends the items of the root to all ranks. Vectors are resized; spans have the same size on all ranks.
   template <Shippable T, class Allocator>
   void broadcast(std::vector<T, Allocator>& items, int root) const {
     items.resize(std::size_t(broadcast(std::ssize(items), root)));
@@ -98,14 +98,14 @@ class Comm {
     return x;
   }
 
-  // One value of each rank, to all.
+  // Gathers one value of each rank on all ranks.
   template <Shippable T>
   std::vector<T> all_gather(T mine) const {
     std::vector<T> all(std::size_t(size()), mine);
     all_gather_raw(&mine, all.data(), sizeof(T));
     return all;
   }
-  // Any number of items of each rank, to all: all_gather_varying<T>(vector of T).
+  // Gathers any number of items of each rank on all ranks: all_gather_varying<T>(vector of T).
   template <Shippable T>
   Gathered<T> all_gather_varying(std::span<const T> mine) const {
     Gathered<T> all{{}, all_gather<Index>(std::ssize(mine))};
@@ -113,13 +113,13 @@ class Comm {
     all_gather_varying_raw(mine.data(), all.items.data(), all.counts, sizeof(T));
     return all;
   }
-  // Into a place that is there, when all know the counts already.
+  // The same into existing memory, if all ranks know the counts.
   template <Shippable T>
   void all_gather_varying(std::span<const T> mine, std::span<const Index> counts, std::span<T> all) const {
     assert(std::ssize(mine) == counts[std::size_t(rank())] && sum(counts) == std::ssize(all));
     all_gather_varying_raw(mine.data(), all.data(), counts, sizeof(T));
   }
-  // The same, to the root: the others get the counts and no items.
+  // Gathers any number of items of each rank on the root; the other ranks get only the counts.
   template <Shippable T>
   Gathered<T> gather_varying(std::span<const T> mine, int root) const {
     Gathered<T> all{{}, all_gather<Index>(std::ssize(mine))};
@@ -135,8 +135,8 @@ class Comm {
     assert(rank() != root || sum(counts) == std::ssize(all));
     gather_varying_raw(mine.data(), all.data(), counts, sizeof(T), root);
   }
-  // The other way: the root's `all` holds counts[0] items for rank 0, then counts[1] for rank 1, ... All know
-  // the counts.
+  // The inverse of gather_varying: `all` on the root holds counts[0] items
+  // for rank 0, then counts[1] for rank 1, ... All ranks know the counts.
   template <Shippable T>
   void scatter_varying(std::span<const T> all, std::span<const Index> counts, std::span<T> mine,
                        int root) const {
@@ -144,25 +144,25 @@ class Comm {
     assert(rank() != root || sum(counts) == std::ssize(all));
     scatter_varying_raw(all.data(), mine.data(), counts, sizeof(T), root);
   }
-  // The sum over the ranks of `all`, cut as for scatter_varying: every rank gets its stretch of it. The same
-  // bits when a run is repeated on the same layout.
+  // Sums `all` over the ranks; each rank gets its part of the sum, divided as
+  // for scatter_varying. The same bits if a run is repeated on the same layout.
   template <Number T>
   void reduce_scatter(std::span<const T> all, std::span<const Index> counts, std::span<T> mine) const;
 
-  // `send` holds send_counts[0] items for rank 0, then send_counts[1] for rank 1, ...; `recv` likewise by
-  // sender, whose counts the receiver knows (from a plan or exchange_counts). Costs nothing for a pair
-  // of ranks without items.
+  // `send` holds send_counts[0] items for rank 0, then send_counts[1] for rank 1,
+  // ...; `recv` is ordered by sender in the same way. The receiver knows the counts
+  // from a plan or from exchange_counts. Pairs of ranks without items cost nothing.
   template <Shippable T>
   void all_to_all(std::span<const T> send, std::span<const Index> send_counts, std::span<T> recv,
                   std::span<const Index> recv_counts) const {
     assert(sum(send_counts) == std::ssize(send) && sum(recv_counts) == std::ssize(recv));
     all_to_all_raw(send.data(), send_counts, recv.data(), recv_counts, sizeof(T));
   }
-  // How many items each rank has for this one, from how many this one has for each.
+  // Number of items that each rank sends to this one, given the numbers that this one sends to each rank.
   std::vector<Index> exchange_counts(std::span<const Index> send_counts) const;
 
-  // A message of which both sides know the length; one without items is not sent. Messages between the
-  // same two ranks with the same tag (0 to max_tag) arrive in order.
+  // Sends or receives a message whose length both sides know; an empty message is not
+  // sent. Messages between two ranks with the same tag (0 to max_tag) arrive in order.
   template <Shippable T>
   Request isend(std::span<const T> items, int to, int tag = 0) const {
     return isend_raw(items.data(), std::ssize(items), sizeof(T), to, tag);
@@ -171,7 +171,7 @@ class Comm {
   Request irecv(std::span<T> items, int from, int tag = 0) const {
     return irecv_raw(items.data(), std::ssize(items), sizeof(T), from, tag);
   }
-  // The same for a message that is sent every time it is started. Not collective.
+  // The same for a message that is sent each time the channel is started. Not collective.
   template <Shippable T>
   Channel send_channel(std::span<const T> items, int to, int tag = 0) const {
     return send_channel_raw(items.data(), std::ssize(items), sizeof(T), to, tag);

@@ -1,4 +1,4 @@
-// The one-process twin of comm_mpi.cpp, for builds and tests without MPI.
+// The one-process implementation of comm_mpi.cpp, for builds and tests without MPI.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -224,11 +224,11 @@ Channel Comm::receive_channel_raw(void* items, Index count, Index item_bytes, in
 // One process waits for nobody.
 struct Runtime::State {};
 void Runtime::watch(double) {}
-OneProcessWorks::OneProcessWorks() noexcept {}  // NOLINT(*-equals-default): the twin has one
+OneProcessWorks::OneProcessWorks() noexcept {}  // NOLINT(*-equals-default): comm_mpi.cpp has one
 OneProcessWorks::~OneProcessWorks() {}  // NOLINT(*-equals-default, performance-trivially-destructible)
 
 Runtime::Runtime(int&, char**&) {}
-Runtime::~Runtime() {}  // NOLINT(*-equals-default, performance-trivially-destructible): the twin has one
+Runtime::~Runtime() {}  // NOLINT(*-equals-default, performance-trivially-destructible): comm_mpi.cpp has one
 
 void Runtime::abort(int exit_code) const {
   std::fflush(nullptr);

@@ -10,11 +10,11 @@
 
 namespace polyad {
 
-// The shape P_1 x ... x P_N of a grid of ranks and the arithmetic of its coordinates: row-major, the last
-// mode fastest. A value without a communicator, so grids of any size can be planned on one process.
+// Shape P_1 x ... x P_N of a process grid, and the conversion between ranks and coordinates: row-major, the
+// last mode varies fastest. It has no communicator, so that grids of any size can be planned on one process.
 class GridShape {
  public:
-  // Throws Error{bad_option} without dimensions, for one below 1 and for more than 2^31 - 1 ranks.
+  // Throws Error{bad_option} for an empty list, for a dimension below 1 and for more than 2^31 - 1 ranks.
   explicit GridShape(std::vector<int> dims);
 
   int order() const { return int(dims_.size()); }
@@ -26,10 +26,10 @@ class GridShape {
   std::vector<int> coords(int rank) const;
   int rank_at(std::span<const int> coords) const;
 
-  // The ranks with coordinate `coord` in `mode`, ascending.
+  // The ranks with coordinate `coord` in `mode`, in ascending order.
   std::vector<int> layer(int mode, int coord) const;
-  // The rank's number among those that differ from it in these modes only, the first-named mode fastest; and
-  // the rank that has a number there.
+  // The number of a rank among those that differ from it only in `modes`,
+  // where the first of the modes varies fastest; and the inverse.
   int number_in_plane(std::span<const int> modes, int rank) const;
   int rank_in_plane(std::span<const int> modes, int rank, int number) const;
 
@@ -42,24 +42,24 @@ class GridShape {
   int size_ = 1;
 };
 
-// Every grid of so many ranks: all ordered factorisations.
+// All grids of `order` modes with `num_ranks` ranks: all ordered factorisations.
 std::vector<GridShape> all_grids(int order, int num_ranks);
 
-// "2x3x4"
+// Text such as "2x3x4".
 std::string to_string(const GridShape& shape);
 
-// A communicator laid out as a grid, with communicators for its planes. Copying shares them.
+// A communicator arranged as a grid, with sub-communicators for its planes. Copies share them.
 class ProcessGrid {
  public:
-  // Throws Error{bad_option} when the shape is not for as many ranks as there are. Communicates nothing.
+  // Throws Error{bad_option} if the shape has another number of ranks than `comm`. Does not communicate.
   ProcessGrid(Comm comm, GridShape shape);
 
   const Comm& comm() const { return comm_; }
   const GridShape& shape() const { return shape_; }
   int coord(int mode) const { return shape_.coord(comm_.rank(), mode); }
 
-  // The ranks that differ from this one in these modes only, numbered by their coordinates there, the
-  // first-named mode fastest. Made when it is first asked for: collective.
+  // Communicator of the ranks that differ from this one only in `modes`, numbered by their
+  // coordinates there, the first mode fastest. Created on first use, which is collective.
   const Comm& plane(const std::vector<int>& modes) const;
 
  private:

@@ -5,17 +5,17 @@
 
 namespace polyad {
 
-// A message under way, from Comm::isend or irecv. Its buffer must stay where it is until wait() returns.
-// A request that goes out of scope or is assigned to is waited for, never dropped; only when an exception
-// unwinds the stack is a receive given up, because its message may never come.
+// A pending message, from Comm::isend or irecv. Its buffer must remain valid until wait()
+// returns. A pending request that is destroyed or assigned to is waited for; only while an
+// exception unwinds the stack is a receive cancelled, because its message may never arrive.
 class [[nodiscard]] Request {
  public:
-  Request() noexcept;  // nothing under way
+  Request() noexcept;  // no message
   ~Request();
   Request(Request&&) noexcept;
   Request& operator=(Request&&) noexcept;
 
-  // Throws Error{comm} when the message is shorter than was expected, or longer and MPI notices.
+  // Throws Error{comm} if the message is shorter than expected, or longer and MPI detects it.
   void wait();
 
  private:

@@ -8,8 +8,8 @@
 
 namespace polyad::dense {
 
-// C += A B as the plan says, with its blocks. The tensors are distributed as the plan's problem has them.
-// Collective.
+// C += A B according to the plan, with its blocks. The tensors
+// must be distributed as in the plan's problem. Collective.
 template <class Real>
 void contract(DenseTensor<Real>& c, const DenseTensor<Real>& a, const DenseTensor<Real>& b,
               const BlockedContraction& plan, DenseTally& tally);
@@ -33,7 +33,7 @@ IndexedProduct<Real> operator*(IndexedInput<Real> a, IndexedInput<Real> b) {
   return {std::move(a), std::move(b)};
 }
 
-// What can be written to can also be read.
+// A result can also be an input.
 template <class Real>
 struct IndexedResult : IndexedInput<Real> {
   DenseTensor<Real>& result;
@@ -41,8 +41,8 @@ struct IndexedResult : IndexedInput<Real> {
   void operator+=(const IndexedProduct<Real>& product) const;
 };
 
-// What it says, with the distributions that the tensors have. Throws Error{bad_option} when extents disagree,
-// and when the result is one of the inputs.
+// The contraction with the distributions of its tensors. Throws
+// Error{bad_option} if extents disagree or the result is one of the inputs.
 template <class Real>
 ContractionProblem problem_of(const IndexedResult<Real>& c, const IndexedProduct<Real>& product);
 

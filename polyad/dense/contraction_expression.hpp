@@ -8,8 +8,8 @@ namespace polyad::dense {
 
 using IndexNames = std::vector<std::string>;
 
-// C[...] += A[...] * B[...]: summed over every index that C does not have. An index that stands twice in A or
-// B asks for a diagonal.
+// C[...] += A[...] * B[...]: summed over every index that C does not
+// have. An index that occurs twice in A or B selects a diagonal.
 struct ContractionExpression {
   std::string name_a = "A", name_b = "B", name_c = "C";
   IndexNames a, b, c;
@@ -17,16 +17,16 @@ struct ContractionExpression {
   friend bool operator==(const ContractionExpression&, const ContractionExpression&) = default;
 };
 
-// Reads "C[abji] += A[acik] * B[bcjk]" (also with = and with commas between longer names) and NumPy's
-// "acik,bcjk->abji"; without an arrow, C has the indices that occur once, in the order of the alphabet.
-// Names of tensors are identifiers, all different. There are no signs and no numeric factors.
-// Throws Error{bad_option} that says what was expected.
+// Parses "C[abji] += A[acik] * B[bcjk]" (also with =, and with commas between longer
+// names) and NumPy's "acik,bcjk->abji"; without an arrow, C has the indices that occur
+// once, in alphabetical order. Names of tensors are distinct identifiers. Signs and
+// numeric factors are not supported. Throws Error{bad_option} that says what was expected.
 ContractionExpression parse_contraction(std::string_view text);
 
-// "C[abji] += A[acik] * B[bcjk]"
+// Text such as "C[abji] += A[acik] * B[bcjk]".
 std::string to_string(const ContractionExpression& expression);
 
-// The same for the diagonals of A and B, where every index stands once: the first time.
+// The same for the diagonals of A and B: repeated indices are removed.
 ContractionExpression of_diagonals(ContractionExpression expression);
 IndexNames distinct_indices(const IndexNames& indices);
 
@@ -34,10 +34,10 @@ IndexNames distinct_indices(const IndexNames& indices);
 std::vector<int> first_places(const IndexNames& indices);
 
 bool has_index(const IndexNames& indices, const std::string& index);
-// Those of the first that are in the second, or are not, in their order.
+// The indices of the first list that are, or are not, in the second, in their order.
 IndexNames shared_indices(const IndexNames& indices, const IndexNames& others);
 IndexNames other_indices(const IndexNames& indices, const IndexNames& others);
-// The indices that are summed over: in both inputs, or in one of them only.
+// The indices that are summed over: those of both inputs, or of one input only.
 IndexNames contracted_indices(const ContractionExpression& expression);
 
 }  // namespace polyad::dense

@@ -7,24 +7,24 @@
 
 namespace polyad::dense {
 
-// The indices first, first + step, ..., `count` of them: what a process holds of a mode that is dealt out
-// round-robin.
+// The indices first, first + step, ..., `count` of them: those
+// of a process for a mode that is distributed cyclically.
 struct CyclicRange {
   Index first = 0, step = 1, count = 0;
 
   Index operator[](Index local) const { return first + local * step; }
-  // Where an index of the range stands in it.
+  // Position of an index within the range.
   Index local(Index global) const { return (global - first) / step; }
 
   friend bool operator==(const CyclicRange&, const CyclicRange&) = default;
 };
 
-// Those below `extent` of residue, residue + step, ...
+// The indices residue, residue + step, ... below `extent`.
 constexpr CyclicRange cyclic_range(Index extent, Index residue, Index step) {
   return {residue, step, residue < extent ? (extent - residue + step - 1) / step : 0};
 }
 
-// The indices that two ranges share: again a range, of the least common step.
+// The indices that two ranges have in common: again a range, with the least common multiple of the steps.
 constexpr CyclicRange intersection(const CyclicRange& a, const CyclicRange& b) {
   if (a.count == 0 || b.count == 0) return {};
   const auto& fine = a.step <= b.step ? a : b;

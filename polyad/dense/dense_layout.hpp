@@ -6,7 +6,7 @@
 
 namespace polyad::dense {
 
-// Which elements of a dense tensor every process of a grid holds: a value that needs no processes.
+// Which elements of a dense tensor every process of a grid holds. Needs no processes.
 struct DenseLayout {
   GridShape grid;
   std::vector<Index> extents;
@@ -16,12 +16,12 @@ struct DenseLayout {
   friend bool operator==(const DenseLayout&, const DenseLayout&) = default;
 };
 
-// Throws Error{bad_option} unless the distribution is valid and has as many modes as there are extents, and
-// Error{resource} for a tensor of more than 2^62 elements.
+// Throws Error{bad_option} if the distribution is invalid or has another number of
+// modes than extents, and Error{resource} for a tensor of more than 2^62 elements.
 DenseLayout make_layout(const GridShape& grid, std::vector<Index> extents, TensorDistribution distribution);
 
 bool holds_anything(const DenseLayout& layout, int rank);
-// The indices of every mode that a process holds, all of them empty off the hyperplane.
+// The indices of every mode that a process holds; empty on processes outside the hyperplane.
 std::vector<CyclicRange> share_of(const DenseLayout& layout, int rank);
 std::vector<Index> extents_of(const std::vector<CyclicRange>& share);
 // The distribution of the same layout with every element on one process: of several that have a copy, the one
@@ -30,7 +30,7 @@ TensorDistribution with_single_owners(const DenseLayout& layout);
 // The product; 1 without extents.
 Index num_elements(const std::vector<Index>& extents);
 Index local_size(const DenseLayout& layout, int rank);
-// No process holds more.
+// Maximum number of elements of a process.
 Index largest_local_size(const DenseLayout& layout);
 
 }  // namespace polyad::dense

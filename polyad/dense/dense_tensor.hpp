@@ -11,14 +11,14 @@ namespace polyad::dense {
 
 inline constexpr int max_dense_order = 12;
 
-// A process's part of a dense tensor: its elements with the first mode fastest (generalised column-major), in
-// the order of its indices. A scalar is a tensor of order 0 with one element.
+// The part of a dense tensor on one process: its elements in generalised column-major order (the
+// first mode varies fastest), by ascending indices. A scalar is a tensor of order 0 with one element.
 template <class Real>
 class DenseTensor {
  public:
-  // Uninitialised, so that it costs nothing where all is overwritten. Not collective.
+  // Uninitialised. Not collective.
   DenseTensor(ProcessGrid grid, std::vector<Index> extents, TensorDistribution distribution);
-  // With elements that lie there already.
+  // With existing elements.
   DenseTensor(ProcessGrid grid, std::vector<Index> extents, TensorDistribution distribution,
               Array<Real> local);
 
@@ -40,7 +40,7 @@ class DenseTensor {
   Array<Real> local_;
 };
 
-// fn(global indices, local offset) for every element of a share, in the order of memory.
+// Calls fn(global indices, local offset) for every element of a share, in the order of memory.
 template <class Fn>
 void for_each_element(const std::vector<CyclicRange>& share, Fn fn) {
   std::vector<Index> index, local(share.size(), 0);
@@ -60,7 +60,7 @@ void for_each_element(const std::vector<CyclicRange>& share, Fn fn) {
   }
 }
 
-// Every element is fn(its global indices), wherever it lies.
+// Sets every element to fn(its global indices).
 template <class Real, class Fn>
 void fill(DenseTensor<Real>& x, Fn fn) {
   if (x.local().empty()) return;

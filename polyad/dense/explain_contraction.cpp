@@ -1,5 +1,5 @@
-// The derivation is told backwards: the plan is known, and every entry of the templates has the stage at
-// which the constraints have led to it. Before that it is a question mark, as in the note.
+// The derivation is reconstructed from the finished plan: every entry of the templates has the stage at which
+// the constraints determine it. Before that stage it is printed as a question mark (Schatz 2013, section 5).
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

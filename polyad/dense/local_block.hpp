@@ -8,7 +8,7 @@
 
 namespace polyad::dense {
 
-// A part of the elements of an array: where they lie in it.
+// A rectangular part of an array, as offsets and strides.
 struct LocalBlock {
   Index offset = 0;
   std::vector<Index> extents, strides;
@@ -16,17 +16,17 @@ struct LocalBlock {
   Index size() const { return num_elements(extents); }
 };
 
-// The elements of `share` that `other` has too, in an array that holds `share` with these strides. Both are
-// shares of one tensor.
+// The elements of `share` that are also in `other`, within an array
+// that holds `share` with these strides. Both are shares of one tensor.
 LocalBlock common_block(const std::vector<CyclicRange>& share, std::span<const Index> strides,
                         const std::vector<CyclicRange>& other);
-// With the first mode fastest.
+// Of an array whose first mode varies fastest.
 LocalBlock common_block(const std::vector<CyclicRange>& share, const std::vector<CyclicRange>& other);
 
-// The block as an array by itself, with the first mode fastest: as messages have it.
+// The block as an array of its own, first mode fastest, as in messages.
 LocalBlock packed_block(const LocalBlock& block);
 
-// Between blocks of the same extents in two arrays.
+// Copies between blocks of the same extents in two arrays.
 template <class Real>
 void copy(const LocalBlock& from_block, const Real* from, const LocalBlock& to_block, Real* to) {
   if (from_block.size() == 0) return;

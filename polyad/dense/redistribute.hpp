@@ -7,10 +7,10 @@
 
 namespace polyad::dense {
 
-// What an execution really did, on this process: to be compared with what was planned.
+// What an execution has done on this process, for comparison with the plan.
 struct DenseTally {
-  Index words = 0;                       // counted from the messages, as planned_words counts them
-  Index elements = 0, max_elements = 0;  // of arrays that the execution made: now, and at most
+  Index words = 0;                       // counted from messages, as planned_words counts them
+  Index elements = 0, max_elements = 0;  // of arrays allocated by the execution: now, and at the peak
 
   void hold(Index count) {
     elements += count;
@@ -19,18 +19,18 @@ struct DenseTally {
   void let_go(Index count) { elements -= count; }
 };
 
-// The tensor in the distribution in which the plan ends. Each step is one collective on the processes along
-// some grid modes. Throws Error{internal} when the tensor is not distributed as the plan begins. Collective.
+// Redistributes a tensor by a plan, whose steps are collectives among processes along grid modes.
+// Throws Error{internal} if the tensor is not distributed as at the start of the plan. Collective.
 template <class Real>
 DenseTensor<Real> redistribute(const DenseTensor<Real>& x, const RedistributionPlan& plan, DenseTally& tally);
 
-// A process's part of the same, with its modes in another order, the fastest first. The last step puts them
-// so: can_reorder(plan). Collective.
+// The same, with the modes of the local part in another order,
+// the fastest first. Requires can_reorder(plan). Collective.
 template <class Real>
 Array<Real> redistribute_reordered(const DenseTensor<Real>& x, const RedistributionPlan& plan,
                                    const std::vector<int>& modes, DenseTally& tally);
 
-// By the cheapest plan.
+// The same with the cheapest plan.
 template <class Real>
 DenseTensor<Real> redistribute(const DenseTensor<Real>& x, const TensorDistribution& to);
 

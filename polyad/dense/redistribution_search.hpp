@@ -12,11 +12,11 @@
 
 namespace polyad::dense {
 
-// Dijkstra's search over distributions, twice. A distribution has very many neighbours, so the first search
-// tries only moves that seem to lead to the target: grid modes that leave the end of a mode go where the
-// target wants them, when all before them stand there already; those that find no such place go where a
-// process has most indices, to be moved or dropped later. The second tries all neighbours, but goes on only
-// from what can still be cheaper than what the first has found.
+// Dijkstra's search over distributions, in two passes. A distribution has very many neighbours, so
+// the first pass considers only moves towards the target: grid modes that leave the end of a mode
+// go to their target position if all before them are in place; others go to the mode with the most
+// indices per process, to be moved or dropped later. The second pass considers all neighbours, but
+// continues only from distributions that can still be cheaper than the result of the first.
 class RedistributionSearch {
  public:
   using Path = std::vector<RedistributionStep>;
@@ -66,8 +66,8 @@ class RedistributionSearch {
   double target_size_;
   const DenseMachine& machine_;
   bool tries_all_ = false;
-  double limit_ = std::numeric_limits<double>::infinity();  // what costs as much is of no interest
-  double now_ = 0, size_ = 0;  // cost and size of the distribution whose neighbours are tried
+  double limit_ = std::numeric_limits<double>::infinity();  // upper bound of useful costs
+  double now_ = 0, size_ = 0;  // cost and size of the distribution being expanded
   std::map<TensorDistribution, Node> nodes_;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open_;
 };

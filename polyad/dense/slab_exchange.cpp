@@ -34,15 +34,15 @@ struct Stretch {
 class Stretches {
  public:
   Stretches(const std::vector<Index>& extents, FileOrder order, Index max_elements) : extents_(extents) {
-    Index stride = 1, room = max_elements;
+    Index stride = 1, remaining = max_elements;
     count_ = num_elements(extents) > 0 ? 1 : 0;
     strides_.resize(extents.size());
     for (const std::size_t m : modes_in(order, extents.size())) {
-      const Index longest = std::clamp(extents[m], Index(1), room);
+      const Index longest = std::clamp(extents[m], Index(1), remaining);
       const Index parts = (extents[m] + longest - 1) / longest;
       const Index length = parts > 1 ? (extents[m] + parts - 1) / parts : longest;
       cuts_.push_back({m, length, parts});
-      room = parts > 1 ? 1 : room / length;
+      remaining = parts > 1 ? 1 : remaining / length;
       count_ *= parts;
       strides_[m] = stride;
       stride *= extents[m];

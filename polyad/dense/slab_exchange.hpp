@@ -7,22 +7,22 @@
 
 namespace polyad::dense {
 
-// In which order the elements of a tensor stand in a file.
+// Order of the elements of a tensor in a file.
 enum class FileOrder { first_mode_fastest, last_mode_fastest };
 
-// Reads or writes consecutive elements of a file, from the first-named position on.
+// Reads or writes consecutive elements of a file, starting at the given position.
 template <class Real>
 using ReadSlab = std::function<void(Index first, std::span<Real> into)>;
 template <class Real>
 using WriteSlab = std::function<void(Index first, std::span<const Real> from)>;
 
-// A tensor from a file that all processes read at once, each its own stretches, and hand around in rounds, so
-// that no process ever holds more than its part and a few megabytes. What `read` throws on one process, all
-// throw. Collective.
+// Reads a tensor from a file with all processes, each reading its own ranges, and
+// redistributes it in rounds, so that no process holds more than its part and a
+// few megabytes. An error of `read` on one process is thrown on all. Collective.
 template <class Real>
 void distribute_slabs(DenseTensor<Real>& x, FileOrder order, const ReadSlab<Real>& read);
 
-// The other way. Collective.
+// Writes a tensor to a file in the same way. Collective.
 template <class Real>
 void collect_slabs(const DenseTensor<Real>& x, FileOrder order, const WriteSlab<Real>& write);
 

@@ -12,10 +12,10 @@
 
 namespace polyad::dense {
 
-// How the indices of a tensor mode are dealt out over a grid d_0 x ... x d_{g-1} (Schatz, FLAME Working Note
-// 72, Definition 7): with the grid modes <h_0, h_1, ...>, index j lives where
+// How the indices of a tensor mode are distributed over a grid d_0 x ... x d_{g-1} (Schatz 2013, Definition
+// 7): with the grid modes <h_0, h_1, ...>, index j is on the processes with
 //   j = p_{h_0} + p_{h_1} d_{h_0} + p_{h_2} d_{h_0} d_{h_1} + ... + alignment  (mod d_{h_0} d_{h_1} ...).
-// Without grid modes, every process has all of them.
+// Without grid modes, every process holds all indices.
 struct ModeDistribution {
   std::vector<int> grid_modes;
   Index alignment = 0;
@@ -30,32 +30,32 @@ struct Hyperplane {
   friend auto operator<=>(const Hyperplane&, const Hyperplane&) = default;
 };
 
-// How a dense tensor lies on a grid: a value that any process can hold of any grid.
+// Distribution of a dense tensor on a process grid. Needs no processes.
 struct TensorDistribution {
   std::vector<ModeDistribution> modes;
-  std::vector<Hyperplane> held_on;  // processes off one of these hold nothing
-  std::vector<int> summed_over;     // an element is the sum of what the processes along these have for it
+  std::vector<Hyperplane> held_on;  // processes outside hold nothing
+  std::vector<int> summed_over;     // grid modes over whose processes an element must still be summed
 
   int order() const { return int(modes.size()); }
   friend auto operator<=>(const TensorDistribution&, const TensorDistribution&) = default;
 };
 
-// Into how many parts a mode is cut, and which indices of each part a process has.
+// Number of parts of a mode, and the indices of it that a process holds.
 Index num_parts(const ModeDistribution& mode, const GridShape& grid);
 CyclicRange range_of(const ModeDistribution& mode, Index extent, const GridShape& grid, int rank);
 
-// All grid modes that deal out some mode of the tensor, ascending.
+// All grid modes over which a mode of the tensor is distributed, ascending.
 std::vector<int> used_grid_modes(const TensorDistribution& distribution);
 
-// A sentence about the first rule that is broken, or nothing. Valid: grid modes exist, none has two tasks,
+// A sentence about the first violated rule, or nothing. Valid: grid modes exist, none is used twice,
 // and alignments are below the number of parts. Canonical: valid, and no element lies on two processes.
 std::optional<std::string> invalidity(const TensorDistribution& distribution, const GridShape& grid);
 std::optional<std::string> noncanonicity(const TensorDistribution& distribution, const GridShape& grid);
 // Throws Error{bad_option} with that sentence.
 void check_valid(const TensorDistribution& distribution, const GridShape& grid);
 
-// One grid mode for each tensor mode in turn; what is left of the grid goes to the last mode (section 3.6). A
-// scalar has no mode for it: every process has the scalar.
+// One grid mode for each tensor mode in turn; the remaining ones for the last
+// mode (Schatz 2013, section 3.6). A scalar is replicated on all processes.
 TensorDistribution canonical_distribution(int order, int grid_order);
 
 // Elemental's names for the distributions of a mode over a two-mode grid: *, MC, MR, VC and VR.

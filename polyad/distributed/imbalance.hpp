@@ -5,7 +5,7 @@
 
 namespace polyad {
 
-// (max - min) / max, 0 where nothing is: the ratios r of seed 001.
+// Imbalance (max - min) / max of loads; 0 if all are 0 (Miao et al. 2023, section 3.1.2).
 inline double imbalance_ratio(std::span<const double> loads) {
   const auto [least, most] = std::ranges::minmax(loads);
   return most > 0 ? (most - least) / most : 0;

@@ -7,13 +7,13 @@
 
 namespace polyad {
 
-// What this process gets when every process sends nonzero z of its share to owners[z]: by sender, and from
-// each in its order. Some at a time, so that besides the share and what arrives there is little in memory.
-// Collective.
+// Redistributes nonzeros: every process sends nonzero z of its share to owners[z].
+// Returns those received, ordered by sender and then as in its share. Works in steps,
+// so that little memory is needed besides the share and the result. Collective.
 SparseTensor<double> move_nonzeros(const Comm& comm, const SparseTensor<double>& share,
                                    std::span<const int> owners);
 
-// What a process holds meanwhile: what it sends, where to, and what arrives.
+// Peak memory of a process during move_nonzeros, in bytes: what it sends, the owners, and what it receives.
 Index bytes_while_moving(Index num_sent, Index num_received, int order);
 
 }  // namespace polyad

@@ -9,16 +9,16 @@
 
 namespace polyad {
 
-// A number that depends on all coordinates of a nonzero, evenly spread.
+// A uniformly distributed hash of all coordinates of a nonzero.
 std::uint64_t coordinate_hash(const SparseTensor<double>& x, Index z);
-// Which of several processes nonzeros with this hash meet on.
+// The process, of `processes`, that compares nonzeros with this hash.
 int meeting_place(std::uint64_t hash, int processes);
 
-// Makes nonzeros that occur several times, on whatever processes, go where the first of them goes:
-// parts[z] is that of nonzero z of the share. Collective.
+// Assigns nonzeros with equal coordinates, on any processes, to the part of the
+// first of them: parts[z] is the part of nonzero z of the share. Collective.
 void follow_first(const Comm& comm, const SparseTensor<double>& share, std::span<int> parts);
 
-// The nonzeros, ascending, whose coordinates an earlier one has.
+// The nonzeros, in ascending order, whose coordinates are those of an earlier one.
 std::vector<Index> find_repeated(const SparseTensor<double>& x);
 
 }  // namespace polyad

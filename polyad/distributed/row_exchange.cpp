@@ -28,12 +28,12 @@ RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows 
       factor_(&rows.factor),
       num_components_(rows.num_components),
       first_partial_(rows.first_partial) {
-  if (rows.room.empty())
-    own_room_.resize(std::size_t(num_words_under_way(plan, num_components_, rows.factor.num_cols())));
-  const auto room = rows.room.empty() ? std::span<Real>(own_room_) : rows.room;
-  assert(std::ssize(room) >= num_words_under_way(plan, num_components_, rows.factor.num_cols()));
-  lent_ = room.first(plan.lent.size() * std::size_t(num_components_));
-  staged_ = room.subspan(lent_.size(), std::size_t(num_staged(plan, is_padded()) * num_components_));
+  if (rows.buffer.empty())
+    own_buffer_.resize(std::size_t(num_words_under_way(plan, num_components_, rows.factor.num_cols())));
+  const auto buffer = rows.buffer.empty() ? std::span<Real>(own_buffer_) : rows.buffer;
+  assert(std::ssize(buffer) >= num_words_under_way(plan, num_components_, rows.factor.num_cols()));
+  lent_ = buffer.first(plan.lent.size() * std::size_t(num_components_));
+  staged_ = buffer.subspan(lent_.size(), std::size_t(num_staged(plan, is_padded()) * num_components_));
   const int fold_tag = 2 * tag, expand_tag = 2 * tag + 1;
   const auto post = [](Channel channel, std::span<const Real> words) {
     return Post{std::move(channel), std::ssize(words)};

@@ -10,8 +10,8 @@
 
 namespace polyad {
 
-// Consecutive rows to one part: rows [begin[b], begin[b + 1]) belong to part[b]. begin ascends; blocks may be
-// empty.
+// Contiguous blocks of rows: rows [begin[b], begin[b + 1])
+// belong to part[b]. `begin` ascends; blocks may be empty.
 struct RowBlocks {
   std::vector<Index> begin;
   std::vector<int> part;
@@ -20,8 +20,8 @@ struct RowBlocks {
   friend bool operator==(const RowBlocks&, const RowBlocks&) = default;
 };
 
-// Things 0, 1, ..., count - 1 shuffled by a seed and dealt out: to each of the parts as many as to the
-// others, or one more. A bijection that needs no table.
+// Items 0, 1, ..., count - 1 in random order, distributed evenly: the sizes
+// of parts differ by at most one. Computed by a bijection, without a table.
 class ShuffledParts {
  public:
   ShuffledParts(Index count, int num_parts, std::uint64_t seed);
@@ -35,10 +35,10 @@ class ShuffledParts {
   Index count_;
   int num_parts_;
   std::uint64_t seed_;
-  int half_bits_;  // of a number that is shuffled
+  int half_bits_;  // half the number of bits of a permuted number
 };
 
-// Some rows, ascending, with the part of each; or all rows, when `rows` is empty.
+// Rows in ascending order with the part of each; or all rows, if `rows` is empty.
 struct ListedRows {
   Array<Index> rows;
   std::vector<int> part;
@@ -47,8 +47,8 @@ struct ListedRows {
   friend bool operator==(const ListedRows&, const ListedRows&) = default;
 };
 
-// Which part owns each row of a mode (mu in ALGORITHMS, section 2): a value, and where it can be, a function
-// that takes no memory per row.
+// The part that owns each row of a mode (mu in docs/algorithms.md). Needs no memory per row, except for
+// listed rows.
 class RowOwners {
  public:
   RowOwners() = default;

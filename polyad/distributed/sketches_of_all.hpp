@@ -9,7 +9,7 @@
 
 namespace polyad {
 
-// Merges the sketches of all processes, in place. Collective.
+// Merges the sketches of all processes in place. Collective.
 template <std::ranges::range Sketches>
 void merge_over(const Comm& comm, Sketches&& sketches) {
   for (DistinctSketch& sketch : sketches) {

@@ -9,14 +9,14 @@ namespace polyad {
 
 enum class FingerprintOf { coordinates, coordinates_and_values };
 
-// A 64-bit number that tells tensors apart: it depends on the extents and on the coordinates of the nonzeros
-// in their order, and on request on their values. Every process brings a share of the nonzeros, those of
-// process 0 first; the number is the same for any division into shares. Stored partitions are found by it, so
-// it must not change between versions. Against accidents, not against intent. Collective.
+// A 64-bit hash of a tensor: of its extents, of the coordinates of its nonzeros in their order,
+// and optionally of their values. Every process passes a share of the nonzeros, those of process
+// 0 first; the result does not depend on the division into shares. Cached partitions are
+// identified by it, so it must not change between versions. It is not cryptographic. Collective.
 std::uint64_t tensor_fingerprint(const Comm& comm, const SparseTensor<double>& share,
                                  FingerprintOf what = FingerprintOf::coordinates_and_values);
 
-// The fingerprint of what has `fingerprint` together with one more number, such as an option.
+// The fingerprint of the same tensor together with one more number, such as an option.
 std::uint64_t extend_fingerprint(std::uint64_t fingerprint, std::uint64_t number);
 
 }  // namespace polyad

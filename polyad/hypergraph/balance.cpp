@@ -28,10 +28,10 @@ PartLimits part_limits(const Hypergraph& h, int num_parts, double imbalance, std
 }
 
 Balance::Balance(const Hypergraph& h, std::span<const int> parts, const PartLimits& limits)
-    : h_(&h), num_constraints_(h.num_constraints()), room_(limits), num_vertices_(limits[0].size(), 0) {
+    : h_(&h), num_constraints_(h.num_constraints()), remaining_(limits), num_vertices_(limits[0].size(), 0) {
   for (Index v = 0; v < h.num_vertices(); ++v) {
     ++num_vertices_[parts[v]];
-    for (int c = 0; c < num_constraints_; ++c) room_[c][parts[v]] -= h.vertex_weight(v, c);
+    for (int c = 0; c < num_constraints_; ++c) remaining_[c][parts[v]] -= h.vertex_weight(v, c);
   }
 }
 
@@ -40,8 +40,8 @@ void Balance::move(Index vertex, int from, int to) {
   ++num_vertices_[to];
   for (int c = 0; c < num_constraints_; ++c) {
     const Index weight = h_->vertex_weight(vertex, c);
-    room_[c][from] += weight;
-    room_[c][to] -= weight;
+    remaining_[c][from] += weight;
+    remaining_[c][to] -= weight;
   }
 }
 
@@ -49,7 +49,7 @@ bool Balance::evens_out(Index vertex, int from, int to) const {
   bool has_weight = false;
   for (int c = 0; c < num_constraints_; ++c) {
     const Index weight = h_->vertex_weight(vertex, c);
-    if (weight > 0 && room_[c][to] - weight <= room_[c][from]) return false;
+    if (weight > 0 && remaining_[c][to] - weight <= remaining_[c][from]) return false;
     has_weight = has_weight || weight > 0;
   }
   return has_weight;
@@ -92,7 +92,7 @@ std::vector<int> random_parts(const Hypergraph& h, const PartLimits& limits, std
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [&](Index v) { return h.vertex_weight(v, constraint[v]); });
 
-  using Heap = std::vector<std::pair<Index, int>>;  // room, and the part's number
+  using Heap = std::vector<std::pair<Index, int>>;  // remaining capacity, and number of the part
   std::vector<Heap> heaps;
   for (const auto& most : limits) {
     auto& heap = heaps.emplace_back();
@@ -103,9 +103,9 @@ std::vector<int> random_parts(const Hypergraph& h, const PartLimits& limits, std
   for (const auto v : order) {
     auto& heap = heaps[constraint[v]];
     std::ranges::pop_heap(heap);
-    auto& [room, number] = heap.back();
+    auto& [remaining, number] = heap.back();
     parts[v] = num_parts - number;
-    room -= std::max<Index>(h.vertex_weight(v, constraint[v]), 1);
+    remaining -= std::max<Index>(h.vertex_weight(v, constraint[v]), 1);
     std::ranges::push_heap(heap);
   }
   return parts;

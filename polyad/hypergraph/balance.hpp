@@ -8,32 +8,32 @@
 
 namespace polyad::hypergraph {
 
-// The most that each part may weigh: [constraint][part].
+// Maximum weight of each part: [constraint][part].
 using PartLimits = std::vector<std::vector<Index>>;
 
-// (1 + imbalance) times the part's share of all weight, but not less than what the heaviest vertex needs or
-// than a whole number of equal vertices does. shares: [part], sum 1; empty: equal.
+// Limits of (1 + imbalance) times each part's share of the total weight, but at least what the heaviest
+// vertex, or a whole number of equal vertices, requires. shares: [part], with sum 1; empty: equal.
 PartLimits part_limits(const Hypergraph& h, int num_parts, double imbalance,
                        std::span<const double> shares = {});
 
-// What the parts weigh, beside their limits.
+// Weights of the parts relative to their limits.
 class Balance {
  public:
   Balance(const Hypergraph& h, std::span<const int> parts, const PartLimits& limits);
 
   bool fits(Index vertex, int part) const {
     for (int c = 0; c < num_constraints_; ++c)
-      if (room_[c][part] < h_->vertex_weight(vertex, c)) return false;
+      if (remaining_[c][part] < h_->vertex_weight(vertex, c)) return false;
     return true;
   }
   bool is_overloaded(int part) const {
     for (int c = 0; c < num_constraints_; ++c)
-      if (room_[c][part] < 0) return true;
+      if (remaining_[c][part] < 0) return true;
     return false;
   }
-  // What the part could still take, in one constraint.
-  Index room(int part, int constraint = 0) const { return room_[constraint][part]; }
-  // Whether the two parts weigh more alike if the vertex moves.
+  // Weight that the part can still take in one constraint; negative if it exceeds its limit.
+  Index remaining(int part, int constraint = 0) const { return remaining_[constraint][part]; }
+  // Whether moving the vertex makes the weights of the two parts more equal.
   bool evens_out(Index vertex, int from, int to) const;
   Index num_vertices(int part) const { return num_vertices_[part]; }
   void move(Index vertex, int from, int to);
@@ -41,18 +41,18 @@ class Balance {
  private:
   const Hypergraph* h_;
   int num_constraints_;
-  std::vector<std::vector<Index>> room_;  // [constraint][part]
-  std::vector<Index> num_vertices_;       // [part]
+  std::vector<std::vector<Index>> remaining_;  // [constraint][part]
+  std::vector<Index> num_vertices_;            // [part]
 };
 
-// Gives every part without a vertex one of the part that has most, as long as there are enough.
+// Gives every empty part a vertex of the part that has the most, as long as there are enough vertices.
 void fill_empty_parts(std::span<int> parts, int num_parts);
 
-// Balanced parts without regard to nets: heavy vertices first, each to the part with most room.
+// Balanced random parts that ignore nets: heavy vertices first, each to the part with the most capacity left.
 std::vector<int> random_parts(const Hypergraph& h, const PartLimits& limits, std::uint64_t seed);
 
-// Consecutive vertices with equal weight, in each constraint of its own; where there are enough of them, no
-// part is empty.
+// Contiguous vertices of equal weight, separately in each
+// constraint; if there are enough vertices, no part is empty.
 std::vector<int> block_parts(const Hypergraph& h, const PartLimits& limits);
 
 }  // namespace polyad::hypergraph

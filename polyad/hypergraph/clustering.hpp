@@ -8,24 +8,24 @@
 
 namespace polyad::hypergraph {
 
-// Which cluster every vertex is in; clusters are numbered by their first vertex.
+// The cluster of every vertex; clusters are numbered by their first vertex.
 struct Clustering {
   Array<LocalIndex> cluster_of;
   Index num_clusters = 0;
 };
 
 struct ClusteringOptions {
-  std::vector<Index> max_weight;  // [constraint]: of a cluster
-  Index min_clusters = 1;         // no fewer than these
+  std::vector<Index> max_weight;  // [constraint]: maximum weight of a cluster
+  Index min_clusters = 1;         // minimum number of clusters
   std::uint64_t seed = 1;
-  std::span<const int> parts;  // [vertex]: clusters stay inside these; empty: no matter
+  std::span<const int> parts;  // [vertex]: clusters do not cross parts; empty: no restriction
 };
 
-// Puts vertices together that share small nets. A vertex looks at a few pins of each of its nets, however
-// large they are, so that the work is linear in the pins. The same for any number of threads.
+// Clusters vertices that share small nets. Each vertex examines a few pins of each of its nets,
+// regardless of their size, so that the work is linear in the pins. Independent of the number of threads.
 Clustering cluster_vertices(const Hypergraph& h, const ClusteringOptions& options);
 
-// Clusters become vertices; nets inside one disappear, equal nets become one with the sum of their weights.
+// Merges clusters to vertices; nets within one are removed, equal nets are merged and their weights added.
 Hypergraph contract(const Hypergraph& h, const Clustering& clustering);
 
 }  // namespace polyad::hypergraph

@@ -7,9 +7,9 @@
 
 namespace polyad::hypergraph {
 
-// Parts that are grown one after the other, each from a random vertex by those that small nets join to it:
-// groups that hardly touch each other are found whole, which moving single vertices from a random start
-// does not do. For the coarsest level: it is serial.
+// Grows parts one after another, each from a random vertex along small nets.
+// This finds groups with few nets between them, which moving single vertices
+// from a random partition does not. Serial; for the coarsest level.
 std::vector<int> grow_parts(const Hypergraph& h, const PartLimits& limits, std::uint64_t seed);
 
 }  // namespace polyad::hypergraph

@@ -9,7 +9,7 @@
 
 namespace polyad::hypergraph {
 
-// Lists of numbers, one list after the other: list i is items[begin[i]], ..., items[begin[i + 1] - 1].
+// Consecutive lists of numbers: list i is items[begin[i]], ..., items[begin[i + 1] - 1].
 struct NumberLists {
   Array<Index> begin = Array<Index>(1, 0);
   Array<LocalIndex> items;
@@ -22,20 +22,20 @@ struct NumberLists {
   friend bool operator==(const NumberLists&, const NumberLists&) = default;
 };
 
-// In which lists each number of [0, count) occurs, ascending: the transpose.
+// The transpose: for each number of [0, count) the lists that contain it, ascending.
 NumberLists transpose(const NumberLists& lists, Index count);
 
-// Throws Error{resource} when there are more vertices or nets than can be numbered.
+// Throws Error{resource} if there are more vertices or nets than 32-bit numbers.
 void check_countable(Index count, const std::string& things);
 
-// Vertices, and nets (hyperedges) that hold some of them: a value. A vertex has a weight for each balance
-// constraint, a net one weight, which is what it costs per further part that it touches. Vertices and nets
-// are numbered with 32 bits, pins with 64.
+// A hypergraph: vertices, and nets (hyperedges) that contain some of them. A vertex
+// has a weight for each balance constraint, a net one weight, its cost per additional
+// part that it touches. Vertices and nets have 32-bit numbers, pins 64-bit.
 class Hypergraph {
  public:
   Hypergraph() = default;
-  // The vertices of each net, ascending, each once. Weights that are left out are 1. Throws Error{resource}
-  // when there are too many vertices or nets to be numbered.
+  // `pins`: the vertices of each net, ascending and distinct. Weights default
+  // to 1. Throws Error{resource} if there are too many vertices or nets.
   Hypergraph(Index num_vertices, NumberLists pins, Array<Index> net_weights = {},
              std::vector<Array<Index>> vertex_weights = {});
 
@@ -61,10 +61,10 @@ class Hypergraph {
  private:
   NumberLists pins_, nets_;
   Array<Index> net_weights_;                  // [net]; empty: 1
-  std::vector<Array<Index>> vertex_weights_;  // [constraint][vertex]; empty: one constraint, 1
+  std::vector<Array<Index>> vertex_weights_;  // [constraint][vertex]; empty: one constraint, all 1
 };
 
-// The weight of all vertices, and of the heaviest.
+// Total weight of all vertices, and weight of the heaviest.
 Index total_weight(const Hypergraph& h, int constraint);
 Index largest_weight(const Hypergraph& h, int constraint);
 

@@ -105,7 +105,8 @@ class Partitioner {
     double most = 0;
     for (int c = 0; c < h.num_constraints(); ++c)
       for (int part = 0; part < options_.num_parts; ++part)
-        most = std::max(most, -double(balance.room(part, c)) / double(std::max<Index>(limits_[c][part], 1)));
+        most = std::max(most,
+                        -double(balance.remaining(part, c)) / double(std::max<Index>(limits_[c][part], 1)));
     return most;
   }
 

@@ -9,13 +9,13 @@
 
 namespace polyad::hypergraph {
 
-// How much a net draws a vertex to a part that holds some of its pins already. Exactly: the first pin is
-// all. Smoothed (the probabilistic fan-out of Social Hash Partitioner): every pin counts, each by a factor
-// less than the one before, so that vertices gather before a part has lost its last pin.
+// Attraction of a vertex to a part with pins of a common net. Exact: the first pin counts fully, others
+// nothing. Smoothed (probabilistic fan-out of Social Hash Partitioner): each pin counts a constant
+// factor less than the one before, so that vertices gather before a part has lost its last pin.
 class Affinity {
  public:
   static Affinity exact();
-  // Pin n + 1 counts (1 - chance)^n of the first; chance is in (0, 1).
+  // Pin n + 1 counts (1 - chance)^n times the first; chance is in (0, 1).
   static Affinity smoothed(double chance);
 
   std::uint8_t operator()(Index num_pins) const {
@@ -29,8 +29,8 @@ class Affinity {
   std::array<std::uint8_t, num_steps> table_{};
 };
 
-// How many pins of each net every part holds. Nets with few pins have a list of their parts, the others a
-// row over all parts, so that memory is linear in the pins for any number of parts.
+// Number of pins of each net in every part. Nets with few pins have a list of their parts, the
+// others a row over all parts, so that memory is linear in the pins for any number of parts.
 class PinCounts {
  public:
   PinCounts(const Hypergraph& h, std::span<const int> parts, int num_parts);
@@ -42,20 +42,20 @@ class PinCounts {
     for (const auto& entry : list(net)) found |= entry.part == part ? entry.count : std::uint16_t(0);
     return found;
   }
-  Index lambda(Index net) const { return lambda_[net]; }  // parts that hold pins of it
-  // Returns whether some vertex can have come to like another part better.
+  Index lambda(Index net) const { return lambda_[net]; }  // number of parts with pins of the net
+  // Returns whether the move may have made another part better for some vertex.
   bool move_pin(Index net, int from, int to);
 
   const Affinity& affinity() const { return affinity_; }
   void set_affinity(const Affinity& affinity);
 
-  // The affinity of a part that has lost one of the pins that it holds.
+  // The affinity to a part after it has lost one of its pins.
   std::uint8_t affinity_without_one(Index net, int part) const {
     if (const Index row = row_[net]; row >= 0) return affinities_[row * 2 * width_ + width_ + part];
     return affinity_(of(net, part) - 1);
   }
 
-  // Asks for the memory that looking at the part, and at all of them, begins with.
+  // Prefetches the memory that is read first for this part and for all parts.
   void prefetch(Index net, int part) const {
     if (const Index row = row_[net]; row >= 0) {
       __builtin_prefetch(affinities_.data() + row * 2 * width_ + width_ + part);
@@ -65,12 +65,12 @@ class PinCounts {
     }
   }
 
-  // Of a net with a row: its affinity to each of width() parts, those beyond the last are 0; else null.
+  // For a net with a row: its affinity to each of width() parts, 0 beyond the last part; otherwise null.
   const std::uint8_t* affinities(Index net) const {
     const Index row = row_[net];
     return row >= 0 ? affinities_.data() + row * 2 * width_ : nullptr;
   }
-  // Of a net with a list: fn(part, affinity) for the parts that hold pins of it.
+  // For a net with a list: calls fn(part, affinity) for the parts that contain its pins.
   template <class Fn>
   void for_each_listed(Index net, Fn fn) const {
     for (const auto& entry : list(net)) fn(int(entry.part), affinity_(entry.count));
@@ -89,11 +89,11 @@ class PinCounts {
 
   Index width_;
   Affinity affinity_ = Affinity::exact();
-  Array<Index> row_;                // [net]: its row; or, for a list, the complement of where that begins
+  Array<Index> row_;                // [net]: its row; for a list, the complement of its first entry
   Array<LocalIndex> lambda_;        // [net]
   Array<LocalIndex> counts_;        // [row][part]
-  Array<std::uint8_t> affinities_;  // [row][0, 1][part]: of the count, and of one less
-  Array<Entry> entries_;            // list after list, each with room for as many parts as the net can have
+  Array<std::uint8_t> affinities_;  // [row][0, 1][part]: of the count, and of the count minus one
+  Array<Entry> entries_;            // consecutive lists, each with space for all parts that the net can touch
 };
 
 }  // namespace polyad::hypergraph

@@ -11,7 +11,7 @@ constexpr Index max_pins = 32;  // that are asked in a net, on either side
 class Placement {
  public:
   Placement(const Hypergraph& h, std::vector<int>& parts, const PartLimits& limits)
-      : h_(h), parts_(parts), room_(limits), votes_(limits[0].size(), 0) {
+      : h_(h), parts_(parts), remaining_(limits), votes_(limits[0].size(), 0) {
     for (Index v = 0; v < h.num_vertices(); ++v)
       if (parts_[v] != new_vertex) take(v, parts_[v]);
   }
@@ -30,15 +30,15 @@ class Placement {
   struct Rank {
     bool fits;
     double votes;
-    Index room;
+    Index remaining;
     friend auto operator<=>(const Rank&, const Rank&) = default;
   };
 
   Rank rank_of(Index vertex, int part) const {
     bool fits = true;
     for (int c = 0; c < h_.num_constraints(); ++c)
-      fits = fits && room_[c][part] >= h_.vertex_weight(vertex, c);
-    return {fits, votes_[part], room_[0][part]};
+      fits = fits && remaining_[c][part] >= h_.vertex_weight(vertex, c);
+    return {fits, votes_[part], remaining_[0][part]};
   }
 
   void ask(Index vertex, Index net) {
@@ -51,12 +51,12 @@ class Placement {
   }
 
   void take(Index vertex, int part) {
-    for (int c = 0; c < h_.num_constraints(); ++c) room_[c][part] -= h_.vertex_weight(vertex, c);
+    for (int c = 0; c < h_.num_constraints(); ++c) remaining_[c][part] -= h_.vertex_weight(vertex, c);
   }
 
   const Hypergraph& h_;
   std::vector<int>& parts_;
-  PartLimits room_;
+  PartLimits remaining_;
   std::vector<double> votes_;
 };
 

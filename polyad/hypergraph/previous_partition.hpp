@@ -7,15 +7,15 @@
 
 namespace polyad::hypergraph {
 
-// The part of a vertex that an older partition does not know.
+// The part of a vertex that is not in the previous partition.
 inline constexpr int new_vertex = -1;
 
-// Gives every new vertex the part that most of its neighbours have, where there is room for it.
+// Assigns every new vertex to the part that most of its neighbours have, if the balance permits.
 std::vector<int> place_new_vertices(const Hypergraph& h, std::span<const int> older,
                                     const PartLimits& limits);
 
-// Parts of slices, mode after mode, of a tensor whose modes have grown from the older extents: new_vertex
-// for the slices that are new.
+// Parts of slices, mode by mode, of a tensor whose modes have
+// grown since the previous partition: new_vertex for new slices.
 std::vector<int> parts_of_grown_modes(std::span<const int> older, std::span<const Index> older_extents,
                                       std::span<const Index> extents);
 

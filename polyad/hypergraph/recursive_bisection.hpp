@@ -4,10 +4,10 @@
 
 namespace polyad::hypergraph {
 
-// Halves of halves instead of all parts at once: how seed 004 reduces the sum of lambda^rho. A net that
-// touches lambda parts costs (lambda + 1)^rho - lambda^rho when it is cut once more (2^rho the first time),
-// so that bisection follows bisection, breadth first; each is multilevel and has all threads. The number of
-// parts need not be a power of two. Starts, older partitions and shares are not for this method.
+// Recursive bisection for the sum of lambda^rho (Abubaker et al. 2023, Algorithm 3). Cutting a net
+// that touches lambda parts once more costs (lambda + 1)^rho - lambda^rho, the first time 2^rho.
+// Bisections run breadth-first, one by one, each multilevel and with all threads. The number of
+// parts need not be a power of two. The options `starts`, `older` and `shares` are not supported.
 PartitionResult bisect_recursively(const Hypergraph& h, const PartitionOptions& options);
 
 }  // namespace polyad::hypergraph

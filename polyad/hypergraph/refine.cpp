@@ -135,14 +135,15 @@ void Refiner::add_lists(std::span<const LocalIndex> nets, Drawn& drawn, Sum* sum
   }
 }
 
-// The part takes the place of the best so far if it is better, or as good and with more room.
+// The part takes the place of the best so far if it is better, or as good and with more capacity left.
 void Refiner::take_better(Proposal& best, int part, std::int64_t gain) const {
   if (gain < best.gain || part == parts_[best.vertex]) return;
   if (!balance_.fits(best.vertex, part)) {
     best.is_blocked = true;
     return;
   }
-  if (best.part >= 0 && gain == best.gain && balance_.room(part) <= balance_.room(best.part)) return;
+  if (best.part >= 0 && gain == best.gain && balance_.remaining(part) <= balance_.remaining(best.part))
+    return;
   best.part = part;
   best.gain = gain;
 }
@@ -175,7 +176,7 @@ Refiner::Proposal Refiner::best_part(Index vertex, Wish wish, Drawn& drawn, Sum*
           take_better(best, part, sum - stay);
     }
   };
-  // First the parts that are the best; the others if none of those has room.
+  // First the parts that are the best; the others if none of those has capacity left.
   const auto top = std::int64_t(largest<Sum>(most)), least = best.gain + stay;
   if (top >= least) take_from(top);
   if (best.part < 0 && top > least) take_from(least);

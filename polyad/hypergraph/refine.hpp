@@ -9,25 +9,25 @@
 
 namespace polyad::hypergraph {
 
-// Moves vertices one by one to where they cost less, in rounds: in each the best part of every vertex of a
-// batch is found by all threads, then the moves are made one after the other, each checked again. So the
-// result depends on the seed only, not on the number of threads.
+// Refines a partition by moving single vertices, in batches: the best part of every
+// vertex of a batch is computed by all threads, then moves are applied one by one, each
+// checked again. The result depends on the seed only, not on the number of threads.
 class Refiner {
  public:
-  // Improves `parts` in place; all of these must outlive it.
+  // Improves `parts` in place; all arguments must outlive this object.
   Refiner(const Hypergraph& h, std::vector<int>& parts, const PartLimits& limits, const Objective& objective);
 
   Index num_vertices() const { return h_.num_vertices(); }
 
-  // One look at every vertex; returns how many were moved. Never makes the sum of affinities worse.
+  // Considers every vertex once; returns the number of moves. Never reduces the sum of affinities.
   Index pass(const Affinity& affinity, std::uint64_t seed);
 
-  // Moves vertices out of parts that weigh too much, those first that lose least; returns whether all parts
-  // are within their limits.
+  // Moves vertices out of parts that exceed their limits, those with the
+  // smallest loss first; returns whether all parts are within their limits.
   bool rebalance();
 
-  // What moving the vertex would change of the objective (or, with a smoothed affinity, of its
-  // approximation), times the affinity of a full part: positive is better.
+  // Change of the objective (with a smoothed affinity, of its approximation) if
+  // the vertex moves, times the affinity of a full part: positive is better.
   std::int64_t gain(Index vertex, int to) const;
 
  private:
@@ -35,18 +35,18 @@ class Refiner {
     Index vertex = 0;
     int part = -1;
     std::int64_t gain = 0;
-    bool is_blocked = false;  // a better part has no room
+    bool is_blocked = false;  // a better part has no capacity left
   };
   enum class Wish { gain, leave };
-  // What the nets of a vertex weigh to it, and how much they draw it to its own part.
+  // Weights of the nets of a vertex, and their attraction to its own part.
   struct Drawn {
     std::vector<std::int64_t> weights;            // [net of the vertex]
     std::vector<const std::uint8_t*> affinities;  // [net with a row]
     std::vector<std::int64_t> row_weights;        // [net with a row]
     std::int64_t stay = 0;
-    int shift = 0;  // weights lose so many bits, so that their sums fit
+    int shift = 0;  // weights are shifted right by so many bits, so that sums do not overflow
   };
-  // What a thread needs to look at a vertex; the sums are [part], and 0 in between.
+  // Buffers of a thread; sums are [part], and 0 between uses.
   struct Scratch {
     explicit Scratch(Index width)
         : bytes(std::size_t(width)), narrow(std::size_t(width)), wide(std::size_t(width)) {}
@@ -72,15 +72,15 @@ class Refiner {
   const Hypergraph& h_;
   std::vector<int>& parts_;
   Objective objective_;
-  std::vector<std::int64_t> steps_;  // [lambda]: cost of one part more
+  std::vector<std::int64_t> steps_;  // [lambda]: cost of one more part
   int num_parts_;
   Balance balance_;
   PinCounts counts_;
-  // Time goes on from batch to batch. A vertex that wished for nothing is not asked again as long as its
-  // nets stay as they are.
+  // A counter of batches. A vertex without a better part is
+  // not considered again until one of its nets has changed.
   std::uint32_t now_ = 1;
-  Array<std::uint32_t> content_since_;  // [vertex]; 0: it is not
-  Array<std::uint32_t> changed_;        // [net]: when it last became such that a vertex may wish for more
+  Array<std::uint32_t> content_since_;  // [vertex]; 0: it has a better part, or is not known
+  Array<std::uint32_t> changed_;        // [net]: last change that may have made another part better
 };
 
 }  // namespace polyad::hypergraph

@@ -9,7 +9,7 @@
 
 namespace polyad::hypergraph {
 
-// 0, 1, ..., count - 1 in random order.
+// The numbers 0, 1, ..., count - 1 in random order.
 inline std::vector<LocalIndex> shuffled(Index count, const Random& random) {
   std::vector<LocalIndex> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), LocalIndex(0));

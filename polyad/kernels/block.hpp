@@ -12,8 +12,8 @@
 
 namespace polyad::kernels {
 
-// What the kernels do to rows of factors, in vectors of the machine that the compiler was told of. GCC's
-// and Clang's vector types are the same on x86-64 and ARM64.
+// Vector operations on rows of factors, for the instruction set that the compiler
+// targets. The vector types of GCC and Clang are the same on x86-64 and ARM64.
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64;
 #elif defined(__AVX__)
@@ -27,8 +27,8 @@ inline constexpr int vector_lanes = vector_bytes / int(sizeof(Real));
 template <class Real, int Width>
 inline constexpr bool is_one_vector = std::has_single_bit(unsigned(Width)) && Width <= vector_lanes<Real>;
 
-// Width consecutive components, held in registers: two parts, the lower a power of two, down to one vector.
-// An array of vectors would say the same, but compilers keep arrays in memory.
+// Width consecutive components in registers: recursively two halves, the lower a power of two, down
+// to one vector. An array of vectors would be equivalent, but compilers keep arrays in memory.
 template <class Real, int Width, bool FitsVector = is_one_vector<Real, Width>>
 class Block {
   static constexpr int low_width = int(std::bit_floor(unsigned(Width - 1)));
@@ -44,7 +44,7 @@ class Block {
     low_.store(to);
     high_.store(to + low_width);
   }
-  // Likewise past the caches, to where a cache line begins: see past_caches.
+  // The same, bypassing the caches, to the start of a cache line: see past_caches.
   [[gnu::always_inline]] void store_past_caches(Real* to) const {
     low_.store_past_caches(to);
     high_.store_past_caches(to + low_width);
@@ -72,7 +72,7 @@ class Block {
     low_.scale(x);
     high_.scale(x);
   }
-  // In a fixed order, with as many sums at a time as there are vectors in a half.
+  // Sums the components in a fixed order, with as many partial sums as there are vectors in a half.
   [[gnu::always_inline]] Real sum() const {
     if constexpr (std::is_same_v<Low, High>) {
       auto halves = low_;
@@ -82,7 +82,7 @@ class Block {
       return low_.sum() + high_.sum();
     }
   }
-  // Of two products in a sum a compiler may round either first; of a product and a sum, not.
+  // Compilers may fuse either product of a sum of two products, which rounds differently; here there is one.
   [[gnu::always_inline]] static Real dot(const Block& a, const Block& b) {
     if constexpr (std::is_same_v<Low, High>) {
       Low products;
@@ -94,9 +94,9 @@ class Block {
     }
   }
 
-  // The same from rows in memory, each cache line of which is followed by asking for the same line of a
-  // row that will be needed soon. Some processors drop the second of two requests in a row: so there is
-  // work between them.
+  // The same from rows in memory; after each cache line, the same line of a
+  // row that is needed soon is prefetched. Some processors drop the second
+  // of two consecutive prefetches, so there is arithmetic between them.
   [[gnu::always_inline]] void add_scaled(Real x, const Real* row, const Real* soon) {
     if constexpr (is_one_line) {
       add_scaled(x, load(row));
@@ -115,7 +115,7 @@ class Block {
       high_.add_product(a.high_, row + low_width, soon + low_width);
     }
   }
-  // row += x * this, and row += a * this, likewise.
+  // row += x * this, and row += a * this, with prefetching as above.
   [[gnu::always_inline]] void add_scaled_to(Real* row, Real x, const Real* soon) const {
     if constexpr (is_one_line) {
       auto sum = load(row);
@@ -146,10 +146,10 @@ class Block {
   High high_;
 };
 
-// Stores of whole cache lines, which x86-64 would otherwise read before they are overwritten. Other threads
-// see them once the one that stored has called settle(). Plain stores on ARM64, where stnp gained nothing.
+// Stores of whole cache lines without first reading them, as x86-64 otherwise would. Other threads see
+// them after the storing thread has called settle(). Ordinary stores on ARM64, where stnp gained nothing.
 namespace past_caches {
-// Of a table from this size on, rows have left the caches when they are read again, a pass later.
+// Minimum size of a table whose rows have left the caches before they are read again in the next pass.
 inline constexpr std::size_t min_bytes = std::size_t(128) << 20;
 
 template <class Vector>
@@ -171,8 +171,8 @@ inline void settle() {
 }
 }  // namespace past_caches
 
-// A vector in a register, and as it lies in memory. Compilers let a vector alias its components, and nothing
-// else: with may_alias, a store would make them load every pointer again. A single component needs no vector.
+// A vector in a register, and its type in memory. A vector may alias its components and nothing else:
+// with may_alias, each store would force compilers to reload all pointers. One component needs no vector.
 template <class Real, int Width>
 struct OneVector {
   using Register [[gnu::vector_size(Width * sizeof(Real))]] = Real;
@@ -243,8 +243,8 @@ class Block<Real, Width, true> {
   Vector v_{};
 };
 
-// Calls fn(first component, width) for blocks that cover n components, width being a compile-time
-// constant. Width > 0 says that n is that; 0 that n is known only now.
+// Calls fn(first component, width) for blocks that cover n components, where width is a
+// compile-time constant. Width > 0: n is this constant; 0: n is known at run time only.
 template <class Real, int Width, int First = 0, class Fn>
 [[gnu::always_inline]] inline void for_blocks(Index n, Fn fn) {
   if constexpr (Width > 0) {
@@ -263,8 +263,8 @@ template <class Real, int Width, int First = 0, class Fn>
   }
 }
 
-// Calls fn(width), a compile-time constant: n where there are kernels compiled for it, else 0. Builds that
-// look for faults have few, since each takes compilers with sanitizers a minute.
+// Calls fn(width) with a compile-time constant: n if kernels are compiled for this width,
+// otherwise 0. Sanitizer builds have few widths, because each takes a minute to compile.
 template <class Fn>
 void with_width(Index n, Fn fn) {
   if (n == 16) return fn(std::integral_constant<int, 16>{});

@@ -7,35 +7,35 @@
 
 namespace polyad {
 
-// One step of an iteration of alternating least squares. It updates one factor or, where a pass over the
-// nonzeros has what the next needs at hand, two.
+// One step of an ALS iteration. It updates one factor, or two if the
+// pass over the nonzeros has computed what the second one needs.
 struct AlsStep {
   enum class Kind {
-    mttkrp,         // in whatever format; the rows are solved afterwards
-    root,           // a pass over a tree that has the mode at its root: rows are solved in place
-    root_and_next,  // the same, which also makes the MTTKRP of the mode in the tree's second level
-    scatter         // a pass over a tree that has the mode further down
+    mttkrp,         // MTTKRP in any format; rows are updated afterwards
+    root,           // a pass over a tree with the mode at its root: rows are updated in place
+    root_and_next,  // the same, and the MTTKRP of the mode at the second level of the tree
+    scatter         // a pass over a tree with the mode at a lower level
   };
   Kind kind = Kind::mttkrp;
-  int mode = 0;
-  int tree = 0;  // unless it is mttkrp
+  int mode = 0;  // the mode that is updated
+  int tree = 0;  // index into AlsPlan::trees; unused by mttkrp
 
   friend bool operator==(const AlsStep&, const AlsStep&) = default;
 };
 
-// An iteration, as a value: in which order the modes are updated, by which passes over which trees.
+// An ALS iteration: the order in which modes are updated, and by which passes over which trees.
 struct AlsPlan {
-  std::vector<int> mode_order;
-  std::vector<std::vector<int>> trees;  // the modes of each, from the root down; none: not csf
-  std::vector<AlsStep> steps;
+  std::vector<int> mode_order;          // all modes, in the order of their updates
+  std::vector<std::vector<int>> trees;  // modes of each CSF tree, from the root down; empty in other formats
+  std::vector<AlsStep> steps;           // in order
 
   friend bool operator==(const AlsPlan&, const AlsPlan&) = default;
 };
 
-// The plain iteration, for any format: an MTTKRP per mode, then its rows. What the others are checked by.
+// The simplest iteration, for any format: for each mode an MTTKRP, then its rows. Reference for tests.
 AlsPlan plain_plan(std::vector<int> mode_order, std::vector<std::vector<int>> trees = {});
 
-// "modes 1 and 2 in one pass over tree 1-2-3, mode 3 by scattering over tree 1-2-3"; modes count from 1.
+// Text such as "modes 1 and 2 in one pass over tree 1-2-3, mode 3 by scattering over tree 1-2-3"; from 1.
 std::string describe(const AlsPlan& plan);
 
 }  // namespace polyad

@@ -5,9 +5,9 @@
 
 namespace polyad {
 
-// Measures what this machine takes, with all processes and threads at work: the kernels on tensors drawn for
-// the purpose, messages around the ring of processes. Takes some seconds. What one process cannot measure,
-// messages, stays as it is by default. The slowest process counts. Collective.
+// Measures the constants of the cost model with all processes and threads busy: kernels on random
+// tensors, and messages around a ring of processes. Takes a few seconds. On one process the
+// constants of messages keep their defaults. Returns the values of the slowest process. Collective.
 MachineModel calibrate(const Comm& comm);
 
 }  // namespace polyad

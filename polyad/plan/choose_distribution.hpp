@@ -9,9 +9,9 @@
 
 namespace polyad {
 
-// What the process that needs most is predicted to take of memory, and whether that is allowed.
+// Predicted memory of the process that needs the most, and whether it is within the limit.
 struct MemoryNeed {
-  Index bytes = 0;
+  Index bytes = 0;  // peak memory
   bool fits = true;
 };
 
@@ -19,21 +19,21 @@ struct ChosenDistribution {
   Distribution distribution;
   struct Candidate {
     std::string name;
-    double seconds;  // predicted, of an iteration; by the exchange of a sample of the rows
+    double seconds;  // predicted time of an iteration, from a sample of the rows
     MemoryNeed memory = {};
   };
-  std::vector<Candidate> candidates;  // that were weighed, if there was anything to choose
+  std::vector<Candidate> candidates;  // all that were compared; empty if there was no choice
 };
 
-// How much memory a process may use.
+// Memory limit per process.
 struct MemoryLimit {
   Index max_bytes = 0;                                                         // 0: no limit
-  std::function<MemoryNeed(const PartLoads& loads, Scheme scheme)> need = {};  // unless there is none
+  std::function<MemoryNeed(const PartLoads& loads, Scheme scheme)> need = {};  // prediction
 };
 
-// The fastest by predicted time, among those that were asked for or made already, and fit. Never by a
-// measurement, so the same on every run. Where none is predicted to fit, that which needs least: when
-// nonzeros have moved, more is known, and it may fit. Collective.
+// Chooses the smallest predicted time among the distributions that the options allow, and
+// `made_already`, that fit into memory. If none is predicted to fit, takes the one that needs the least:
+// more is known after redistribution. Measures nothing, so that every run chooses the same. Collective.
 ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionOptions& options, Index num_components,
                                        const MachineModel& machine, const MemoryLimit& limit = {},

@@ -11,7 +11,7 @@
 
 namespace polyad {
 
-// A way to deal out users, or items, to so many parts.
+// A way to distribute users, or items, over `num_parts` parts.
 struct SidePartition {
   RatingSide by = RatingSide::user;
   std::string name;
@@ -19,35 +19,35 @@ struct SidePartition {
 };
 
 struct CompletionPlanOptions {
-  std::vector<int> process_counts;
-  std::vector<int> sub_epochs;  // to look at; empty: powers of two, what `auto` takes, and the most that help
+  std::vector<int> process_counts;  // numbers of processes to plan for
+  std::vector<int> sub_epochs;      // to evaluate; empty: powers of two, that of `auto`, the most useful
   std::vector<SidePartition> partitions;
   RowSize row;
   MachineModel machine;
 };
 
-// One way to complete a matrix of ratings, and what an epoch would take.
+// One way to distribute matrix completion, with its predicted costs per epoch.
 struct PlannedCompletion {
   int processes = 1;
-  RatingSide by = RatingSide::user;  // who is dealt out; the rows of the others travel
+  RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
   std::string partition;
   int num_sub_epochs = 1;
-  bool is_automatic = false;  // what --sync auto would take
+  bool is_automatic = false;  // whether `--sync auto` chooses this number of sub-epochs
   RotationCosts costs;
-  Index connectivity = 0;  // sum over rows that travel of the parts that have ratings of it, less one
-  Index lambda2 = 0;       // sum of squares of the connectivities of rows that more than one part has
-  double imbalance = 0;    // largest part's ratings over the mean, less one
-  double partition_seconds = 0;
+  Index connectivity = 0;        // sum of (number of parts with ratings of a row - 1) over communicated rows
+  Index lambda2 = 0;             // sum of the squared number of parts over rows with more than one part
+  double imbalance = 0;          // ratings of the largest part divided by the mean, minus 1
+  double partition_seconds = 0;  // time to compute the partition, measured
 };
 
 struct CompletionPlan {
   Index num_users = 0, num_items = 0, num_ratings = 0;
-  std::vector<PlannedCompletion> ways;  // by processes, side and partition, sub-epochs
-  // The quickest of those that leave at most a twentieth of the staleness of one sub-epoch.
+  std::vector<PlannedCompletion> ways;  // ordered by processes, side and partition, sub-epochs
+  // The fastest of those with at most 5 % of the staleness of one sub-epoch; nothing: there is none.
   std::optional<std::size_t> recommended;
 };
 
-// For any number of processes, on one.
+// Plans matrix completion for any numbers of processes. Runs on one process.
 CompletionPlan plan_completion(SparseTensor<double> ratings, const CompletionPlanOptions& options,
                                Progress& progress);
 

@@ -7,20 +7,20 @@
 
 namespace polyad {
 
-// What an iteration of CP-ALS is predicted to take, by the slowest part of every step.
+// Predicted time of a CP-ALS iteration, in seconds: the sum over its steps of the slowest part.
 struct PredictedTime {
-  double multiply = 0, update = 0, communicate = 0;
+  double multiply = 0, update = 0, communicate = 0;  // MTTKRP, update of rows, communication
 
   double seconds() const { return multiply + update + communicate; }
 };
 
-// Of one mode, and of all. Pure.
+// Predicts the time for one mode, and for all modes.
 PredictedTime predict_time(const PartLoads& loads, int mode, Index num_components,
                            const MachineModel& machine);
 PredictedTime predict_time(const PartLoads& loads, Index num_components, const MachineModel& machine);
 
-// Over the parts, in an iteration: (max - min) / max of nonzeros, of words sent and received, and of rows
-// (r_nnz, r_vol and r_Ip of seed 001).
+// Imbalance (max - min) / max over the parts, in an iteration: of the nonzeros multiplied, of the words sent
+// and received, and of the rows owned (r_nnz, r_vol and r_Ip of Miao et al. 2023; docs/algorithms.md).
 struct Imbalance {
   double nnz = 0, volume = 0, rows = 0;
 };

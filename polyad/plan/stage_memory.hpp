@@ -6,7 +6,7 @@
 
 namespace polyad {
 
-// What stages of a run besides the iterations hold at once, in bytes, for predictions.
+// Memory of the stages of a run other than the iterations, in bytes, for predictions.
 
 // While nonzeros as they were read, duplicates included, get local numbers and are sorted: `num_all` in all
 // tensors of this process, `num_largest` in the largest of them.

@@ -10,59 +10,59 @@
 
 namespace polyad {
 
-// "medium 2x2x1 nnz", "fine random".
+// Text such as "medium 2x2x1 nnz", "fine random".
 std::string describe(const Distribution& distribution);
 
-// A way to distribute a tensor. What it is called is known before it is made, so that a list of many costs
-// nothing.
+// A way to distribute a tensor. Its name is known before the
+// distribution is computed, so that long lists are cheap.
 struct Strategy {
   Scheme scheme = Scheme::fine;
   std::string partition;  // "block", "random", ...
   std::optional<GridShape> grid;
   std::optional<LayerPolicy> policy;
-  std::function<Distribution()> make;  // Collective, as the distributor is.
+  std::function<Distribution()> make;  // computes the distribution; collective, as the distributor is
 };
 
-// What there is of each scheme, so far as the options allow it. The distributor must outlive the strategies.
+// All strategies of a scheme that the options allow. The distributor must outlive the strategies.
 std::vector<Strategy> coarse_strategies(const Distributor& distributor, const DistributionOptions& options);
 std::vector<Strategy> fine_strategies(const Distributor& distributor, const DistributionOptions& options);
-// Every grid, with the policy that was asked for or else with equal nonzeros. Throws Error{bad_option} where
-// a random partition was asked for.
+// Every candidate grid, with the policy of the options or else with equal
+// nonzeros. Throws Error{bad_option} if a random partition is required.
 std::vector<Strategy> medium_strategies(const Distributor& distributor, const DistributionOptions& options);
-// The other policies on one grid.
+// The remaining policies on one grid.
 std::vector<Strategy> with_other_policies(const Distributor& distributor, const GridShape& grid,
                                           const DistributionOptions& options);
 
-// What a distribution asks of its parts, with those modes replicated that were asked for or, where nobody
-// says, that are predicted to be clearly faster so.
+// Loads of the parts of a distribution, in which those modes are replicated that the
+// options say or, by default, that are predicted to be clearly faster replicated.
 struct StrategyLoads {
   PartLoads loads;
   std::vector<bool> is_replicated;  // [mode]; empty: none is
 };
-// Collective, as the planner is.
+// Computes these loads. Collective, as the planner is.
 StrategyLoads plan_loads(const LoadPlanner& planner, const Distribution& distribution,
                          const DistributionOptions& options, Index num_components,
                          const MachineModel& machine);
 
-// Of one mode, over the parts.
+// Maximum and mean of a quantity over the parts.
 struct Spread {
   Index max = 0;
   double avg = 0;
 };
-// An iteration in figures; per mode: nonzeros, words and messages.
+// Costs of an iteration: nonzeros, words and messages per mode, totals and predicted time.
 struct StrategyCost {
   struct Mode {
-    Spread nonzeros;         // multiplied
-    Spread words, messages;  // sent
+    Spread nonzeros;         // that a part multiplies
+    Spread words, messages;  // that a part sends
   };
   std::vector<Mode> modes;
   Index volume_words = 0, messages = 0;          // sent by all parts
-  Index max_volume_words = 0, max_messages = 0;  // by the part that sends most
-  Index all_reduced_words = 0;                   // rows of replicated modes, on each part
+  Index max_volume_words = 0, max_messages = 0;  // sent by the part that sends the most
+  Index all_reduced_words = 0;                   // of replicated modes, contributed by each part
   Imbalance imbalance;
   PredictedTime time;
 };
-// Pure.
+// Computes the costs from the loads of the parts.
 StrategyCost cost_of(const PartLoads& loads, Index num_components, const MachineModel& machine);
 
 }  // namespace polyad

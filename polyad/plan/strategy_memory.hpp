@@ -7,9 +7,9 @@
 
 namespace polyad {
 
-// What the process that needs most is predicted to take, in this format (auto: that which cpd would choose):
-// from counts of nonzeros and rows alone, so that of what is not known (shared fibers, blocks) there is as
-// much as can be. max_bytes 0: no limit. num_vectors: as long as all factors, which the method needs besides.
+// Predicted memory of the process that needs the most, in this format ("auto": the one that cpd chooses).
+// Uses counts of nonzeros and rows only; for what they do not determine (shared fibers, blocks) it assumes
+// the worst. max_bytes 0: no limit. num_vectors: vectors as long as all factors that the method needs.
 MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_components, Index max_bytes,
                        const std::string& format = "auto", const CostOptions& run = {},
                        Index num_vectors = 0);

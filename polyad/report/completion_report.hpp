@@ -11,16 +11,16 @@
 
 namespace polyad::report {
 
-// What a run of `polyad complete` was and what it took, apart from the model itself.
+// Options, results and costs of a run of `polyad complete`, without the model itself.
 struct CompletionRun {
   Index num_users = 0, num_items = 0, num_ratings = 0, num_test = 0;
-  Index num_duplicates = 0;                        // dropped
-  Index num_test_duplicates = 0, num_unknown = 0;  // of a test file: dropped; left out
+  Index num_duplicates = 0;                        // ratings dropped
+  Index num_test_duplicates = 0, num_unknown = 0;  // of a test file: dropped; skipped
   double mean = 0, scale = 1;
   CompletionOptions options;
   std::string precision, partition = "none", test = "none";
-  RatingSide by = RatingSide::user;    // who was dealt out to processes; the rows of the others travel
-  std::optional<SideSeconds> weighed;  // what decided that
+  RatingSide by = RatingSide::user;    // the side that is distributed; rows of the other are communicated
+  std::optional<SideSeconds> weighed;  // predictions for both sides, if compared
   int processes = 1, threads = 1;
   std::vector<EpochRecord> epochs;
   int best_epoch = 0;
@@ -29,13 +29,13 @@ struct CompletionRun {
   std::optional<ErrorFigures> test_errors;
   std::optional<RankingMetrics> ranking;
 
-  // Of an epoch, all processes together; predicted from the rotation.
+  // Totals of an epoch over all processes; predicted from the rotation.
   int num_sub_epochs = 1;
   RotationCosts predicted;
-  Index words_per_row = 1, predicted_volume_words = 0;  // by the identity
+  Index words_per_row = 1, predicted_volume_words = 0;  // by the volume identity
   Index volume_words = 0, messages = 0;                 // counted
   Index evaluation_words = 0;                           // of the whole run
-  std::vector<Index> rows_by_connectivity;              // [k]: rows that k processes share
+  std::vector<Index> rows_by_connectivity;              // [k]: number of rows that k processes share
   std::vector<EpochSeconds> process_seconds;            // [process], of the whole run
   std::string machine = "built in";
 
@@ -43,21 +43,21 @@ struct CompletionRun {
   Index peak_memory_bytes = 0;
 
   Index staleness_words() const { return predicted.staleness_rows * words_per_row; }
-  int epochs_run() const { return int(epochs.size()); }  // those that were undone too
+  int epochs_run() const { return int(epochs.size()); }  // including those undone
   int epochs_undone() const;
-  // Whose rows travel.
+  // The side whose rows are communicated.
   RatingSide travelling() const { return by == RatingSide::user ? RatingSide::item : RatingSide::user; }
-  // Of training alone, the slowest process.
+  // Of training only, by the slowest process.
   double ratings_per_second() const;
 };
 
-// Fills in what the library's own results know. x has `by` first. Collective.
+// Describes the result of a training. x has `by` first. Collective.
 template <class Real>
 CompletionRun describe_completion(const DistRatings<Real>& x, RatingSide by, const CompletionOptions& options,
                                   const CompletionResult<Real>& result, const MachineModel& machine);
 
-// Words per epoch with 1, 2, ... sub-epochs, until none is stale, or as many as there are: the identities (8)
-// and (9) of seed 004.
+// Volume and staleness in words per epoch with 1, 2, ... sub-epochs, up to the number without staleness or
+// that of the run, whichever is larger: equations (8) and (9) of Abubaker et al. 2023 (docs/algorithms.md).
 struct SyncWords {
   Index volume = 0, staleness = 0;
 
@@ -65,12 +65,12 @@ struct SyncWords {
 };
 std::vector<SyncWords> words_over_sub_epochs(const CompletionRun& run);
 
-// What was predicted by users and by items, and who was dealt out: of a run that has weighed them.
+// Predictions for both sides and the one that is distributed; requires `weighed`.
 std::string weighed_text(const CompletionRun& run);
 
 nlohmann::ordered_json completion_json(const CompletionRun& run);
 std::string completion_text(const CompletionRun& run);
-// One line while it runs.
+// The line that is printed after an epoch.
 std::string epoch_text(const EpochRecord& record);
 
 }  // namespace polyad::report

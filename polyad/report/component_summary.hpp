@@ -12,7 +12,7 @@
 
 namespace polyad::report {
 
-// A component as a person reads it: what is strong in it, mode by mode.
+// An entry of a component that is strong in its mode.
 struct StrongEntry {
   Index index = 0;  // in the whole mode, from 0
   double value = 0;
@@ -21,7 +21,7 @@ struct StrongEntry {
   friend bool operator==(const StrongEntry&, const StrongEntry&) = default;
 };
 
-// Rounding left it over: beside the largest of its column it does not count.
+// Whether an entry is only rounding: negligible relative to the largest of its column.
 inline bool is_negligible(const StrongEntry& entry, double largest) {
   return std::abs(entry.value) < 1e-3 * largest;
 }
@@ -33,7 +33,7 @@ struct ComponentMode {
 
 struct SummarisedComponent {
   double weight = 0;
-  double relative_weight = 0;  // to the largest, by magnitude
+  double relative_weight = 0;  // relative to the largest, by magnitude
   std::vector<ComponentMode> modes;
 
   bool vanished() const { return weight == 0; }
@@ -42,9 +42,9 @@ struct SummarisedComponent {
 struct SummarisedMode {
   enum class Kind { ordered, categories };
 
-  std::string name;  // "mode 2" where the file has none
+  std::string name;  // "mode 2" if the file has none
   Index extent = 0;
-  Index num_rows = 0;  // slices that are not empty
+  Index num_rows = 0;  // nonempty slices
   Kind kind = Kind::ordered;
   std::string first_label, last_label;
 };
@@ -61,8 +61,8 @@ struct ModelRows {
   std::span<const Index> extents;              // of the whole
 };
 
-// Two passes over the rows of each factor, some at a time; nothing is as long as an extent. A line has at
-// most max_line_points: where the mode is longer, the least and the greatest value of each stretch.
+// Takes two passes over the rows of each factor, in blocks; no array is as long as an extent. A line
+// has at most max_line_points: of longer modes the smallest and largest value of each interval.
 template <class Real>
 ComponentSummary summarise_components(const Kruskal<Real>& model, const ModelRows& rows,
                                       std::span<const ModeLabels> labels, Index num_strongest = 8);
@@ -70,7 +70,7 @@ template <class Real>
 ComponentSummary summarise_components(const KruskalRows<Real>& model, std::span<const ModeLabels> labels,
                                       Index num_strongest = 8);
 
-// A sentence for each congruent pair, up to a handful: "components 2 and 5 nearly cancel each other ...".
+// A sentence for each congruent pair, up to a few: "components 2 and 5 nearly cancel each other ...".
 std::vector<std::string> congruence_warnings(const ComponentSummary& summary);
 
 }  // namespace polyad::report

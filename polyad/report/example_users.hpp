@@ -15,15 +15,15 @@ struct NamedRating {
   double rating = 0;  // given, or predicted
 };
 
-// A user to show: some of what the training knew, and what the model makes of it.
+// An example user: some training ratings, and the recommendations of the model.
 struct ExampleUser {
   std::string name;
   Index num_rated = 0;
-  std::vector<NamedRating> liked, recommended;  // by falling rating
+  std::vector<NamedRating> liked, recommended;  // by descending rating
 };
 
-// The users with most ratings in the training; among equals the first. `labels`: of users and of items; what
-// has none is numbered from 1. Fewer where fewer have any rating.
+// The users with the most training ratings; of equal ones the first. `labels`: of
+// users and of items; those without are numbered from 1. Fewer if fewer have ratings.
 template <class Real>
 std::vector<ExampleUser> example_users(const RatingModel<Real>& model, const SparseTensor<double>& train,
                                        std::span<const ModeLabels> labels);

@@ -5,9 +5,9 @@
 
 namespace polyad::report {
 
-// Whether the labels of a mode stand on a scale, so that neighbours are neighbours and a line may join
-// them: numbers, dates or times of day that ascend, or names of months or weekdays in their order, which may
-// begin anywhere. No labels: yes, the indices are numbers. Looks no further than the first that is not.
+// Whether the labels of a mode are ordered, so that a line may connect neighbours: ascending
+// numbers, dates or times of day, or names of months or weekdays in their order, starting
+// anywhere. Without labels: yes, the indices are numbers. Stops at the first label that is not.
 bool are_ordered(std::span<const std::string> labels);
 
 }  // namespace polyad::report

@@ -9,18 +9,18 @@
 
 namespace polyad::report {
 
-// What `polyad predict` did, apart from the table itself.
+// Options and summary of a run of `polyad predict`, without the table itself.
 struct PredictionRun {
   std::vector<Index> dims;
   Index num_components = 0;
-  Index num_unknown = 0;  // coordinates that the model does not have, left out
+  Index num_unknown = 0;  // coordinates that the model does not have; skipped
   PredictionSummary summary;
 };
 
 // The keys of `polyad predict --json`; docs/json.md names them all.
 nlohmann::ordered_json prediction_json(const PredictionRun& run, std::span<const ModeLabels> labels);
 
-// The same for people: a few lines and the largest residuals.
+// The same as text: a few lines and the largest residuals.
 std::string prediction_text(const PredictionRun& run, std::span<const ModeLabels> labels);
 
 }  // namespace polyad::report

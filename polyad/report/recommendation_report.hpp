@@ -11,10 +11,10 @@
 
 namespace polyad::report {
 
-// What is recommended to one user. Without an index it is one that the model has not seen.
+// Recommendations for one user. Without an index: a user who is not in the model.
 struct UserRecommendations {
   std::optional<Index> user;
-  Index num_rated = 0;  // ratings of the user that are known
+  Index num_rated = 0;  // known ratings of the user
   ScoredItems items;
 };
 
@@ -23,25 +23,25 @@ struct SimilarItems {
   ScoredItems items;  // by cosine
 };
 
-// What `polyad recommend` was asked for, and its answer.
+// Request and result of a run of `polyad recommend`.
 struct RecommendationRun {
   enum class Question { users, new_user, similar_items, all_users };
 
   Question question = Question::users;
   Index num_users = 0, num_items = 0, num_factors = 0, num_ratings = 0;  // of the model and its training
-  Index num_rated_items = 0;  // that have any rating, and so can be recommended
+  Index num_rated_items = 0;  // with any rating, so that they can be recommended
   Index top = 0;
   bool with_rated = false;
-  std::vector<UserRecommendations> recommendations;  // of all users: empty, they are in the table only
+  std::vector<UserRecommendations> recommendations;  // empty for all users, which are in the table only
   std::vector<SimilarItems> similar;
   Index num_answered = 0;  // users or items
-  Index num_lines = 0;     // items in all the answers
+  Index num_lines = 0;     // items in all answers
 };
 
 // `labels`: of users and of items. The keys of `polyad recommend --json`; docs/json.md names them all.
 nlohmann::ordered_json recommendation_json(const RecommendationRun& run, std::span<const ModeLabels> labels);
 
-// The same for people: a table per user or item.
+// The same as text: a table per user or item.
 std::string recommendation_text(const RecommendationRun& run, std::span<const ModeLabels> labels);
 
 }  // namespace polyad::report

@@ -13,7 +13,7 @@ namespace polyad::report {
 nlohmann::ordered_json statistics_json(const TensorStatistics& statistics,
                                        std::span<const ModeLabels> labels);
 
-// The same for people: a few lines and a table of the modes.
+// The same as text: a few lines and a table of the modes.
 std::string statistics_text(const TensorStatistics& statistics, std::span<const ModeLabels> labels);
 
 // 416744 -> "416,744".

@@ -8,40 +8,40 @@
 
 namespace polyad {
 
-// How the slices of a mode that hold nonzeros become local rows.
+// How the nonempty slices of a mode are numbered as local rows.
 struct RowNumbers {
-  Array<Index> slices;        // ascending
+  Array<Index> slices;        // nonempty slices, ascending
   Array<LocalIndex> numbers;  // [as slices]: the local row; empty: 0, 1, ...
   Index num_rows = 0;         // of the mode; there may be rows without nonzeros
 };
 
-// 0, 1, ... in ascending order, mode by mode: then a factor needs no row for empty slices, which would be
-// zero. Throws Error{resource} when a mode has more non-empty slices than LocalIndex can number.
+// Numbers the nonempty slices of every mode 0, 1, ... in ascending order, so that factors need no rows
+// for empty slices. Throws Error{resource} if a mode has more nonempty slices than LocalIndex can number.
 std::vector<RowNumbers> number_rows(const SparseTensor<double>& x);
 
-// The local rows of indices, all of them among the slices.
+// The local rows of indices, all of which must be among the slices.
 Array<LocalIndex> number_nonzeros(std::span<const Index> indices, Index extent, const RowNumbers& rows);
 
-// Tells the largest magnitude of all values, from that of one's own.
+// Returns the largest magnitude of all values, given that of the own ones.
 using LargestOfAll = std::function<double(double)>;
 
 template <class Real>
 struct RenumberedTensor {
-  SparseTensor<Real, LocalIndex> tensor;  // sorted, first mode first; every coordinate once
+  SparseTensor<Real, LocalIndex> tensor;  // sorted, first mode first; distinct coordinates
   Index num_duplicates = 0;               // nonzeros that were added to others
-  // What the values were divided by: a power of two, 1 unless their squares would leave the range of Real.
+  // By what the values were divided: a power of two, 1 unless their squares would exceed the range of Real.
   double value_scale = 1;
 };
 
-// Under local row numbers. Consumes the tensor, column by column, so that there never are two of it.
+// Converts a tensor to local row numbers. Consumes it mode by mode, so that there are never two copies.
 template <class Real>
 RenumberedTensor<Real> renumber(SparseTensor<double> x, std::span<const RowNumbers> rows,
                                 const LargestOfAll& largest_of_all);
 
-// A tensor without its empty slices, the others numbered in ascending order.
+// A tensor without its empty slices; the others are numbered in ascending order.
 template <class Real>
 struct CompactTensor {
-  SparseTensor<Real, LocalIndex> tensor;  // sorted, first mode first; every coordinate once
+  SparseTensor<Real, LocalIndex> tensor;  // sorted, first mode first; distinct coordinates
   std::vector<Array<Index>> rows;         // [mode][local row]: global row
   std::vector<Index> global_extents;
   Index num_duplicates = 0;
@@ -50,7 +50,7 @@ struct CompactTensor {
 template <class Real>
 CompactTensor<Real> compact(SparseTensor<double> x);
 
-// Sum of the squares of all values, the same for any number of threads.
+// Sum of the squares of all values, independent of the number of threads.
 template <class Real>
 double squared_norm(std::span<const Real> values);
 

@@ -7,13 +7,13 @@
 
 namespace polyad {
 
-// Coordinates as they are, with lists of the nonzeros of each row, so that threads can own rows in every
-// mode.
+// Coordinates, with lists of the nonzeros of each
+// row, so that threads can own rows in every mode.
 template <class Real>
 struct CooTensor {
   struct RowLists {
-    Array<Index> first;          // [row]: where its list begins; one entry more than rows
-    Array<LocalIndex> nonzeros;  // row after row, ascending; empty: the nonzeros are in this order
+    Array<Index> first;          // [row]: start of its list; one more than rows
+    Array<LocalIndex> nonzeros;  // row by row, ascending; empty: the nonzeros are in this order
   };
 
   SparseTensor<Real, LocalIndex> tensor;
@@ -23,11 +23,11 @@ struct CooTensor {
   Index bytes() const;
 };
 
-// Throws Error{resource} beyond 2^32 - 1 nonzeros.
+// Throws Error{resource} for more than 2^32 - 1 nonzeros.
 template <class Real>
 CooTensor<Real> build_coo(SparseTensor<Real, LocalIndex> x);
 
-// What the format takes in memory.
+// Memory of the format, in bytes.
 Index coo_bytes(std::span<const Index> extents, Index num_nonzeros, Index value_bytes);
 
 }  // namespace polyad

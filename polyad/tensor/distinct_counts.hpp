@@ -9,34 +9,34 @@
 
 namespace polyad {
 
-// Modes as bits: bit m is mode m.
+// A set of modes: bit m is mode m.
 using ModeSet = std::uint32_t;
 
-// Estimates how many distinct values were added (HyperLogLog; Flajolet et al. 2007), to about 2 %, from the
-// hashes of the values. Sketches of parts merge to that of the whole, so the estimate does not depend on
-// who saw what.
+// Estimates the number of distinct values (HyperLogLog; Flajolet et al.
+// 2007), to about 2 %, from hashes of the values. Sketches of parts can be
+// merged to that of the whole; the estimate does not depend on the division.
 class DistinctSketch {
  public:
   static constexpr int index_bits = 12;
   void add(std::uint64_t hash);
   void merge(const DistinctSketch& other);
   double estimate() const;
-  // What merging takes the maximum of.
+  // Registers, whose maximum is taken when merging.
   std::span<std::uint8_t> registers() { return ranks_; }
 
  private:
   std::array<std::uint8_t, std::size_t(1) << index_bits> ranks_{};
 };
 
-// Sketches of the distinct tuples of indices that the nonzeros have in each set of modes: as many as a
-// tree's level has nodes whose path has these modes. rows[mode][local row]: the global row, so that
-// the sketches of several processes merge.
+// Sketches of the distinct index tuples of the nonzeros in each set of modes:
+// the number of nodes of a tree level with these modes above. rows[mode][local
+// row]: the global row, so that sketches of several processes can be merged.
 template <class Real>
 std::vector<DistinctSketch> sketch_distinct(const SparseTensor<Real, LocalIndex>& x,
                                             std::span<const std::span<const Index>> rows,
                                             std::span<const ModeSet> sets);
 
-// How many blocks the HiCOO format would have.
+// Number of blocks in the HiCOO format.
 template <class Real>
 double estimate_blocks(const SparseTensor<Real, LocalIndex>& x);
 

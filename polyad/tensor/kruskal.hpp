@@ -10,7 +10,7 @@ namespace polyad {
 // the factors. factors[m] has a row per index of mode m and a column per component.
 template <class Real>
 struct Kruskal {
-  std::vector<double> weights;  // in double: they may be far larger than any entry
+  std::vector<double> weights;  // in double precision: they may be much larger than any entry
   std::vector<Matrix<Real>> factors;
 
   int order() const { return int(factors.size()); }

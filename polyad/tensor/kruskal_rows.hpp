@@ -8,49 +8,49 @@
 
 namespace polyad {
 
-// Rows of a factor that exist, of a stretch of all rows; the others are zero.
+// The existing rows in a range of rows of a factor; the others are zero.
 template <class Real>
 struct RowBlock {
-  Array<Index> rows;  // [row of values]: row of the whole, ascending
+  Array<Index> rows;  // [row of values]: row of the whole factor, ascending
   Matrix<Real> values;
 };
 
-// A Kruskal tensor whose rows are handed out some at a time, so that nobody need hold a whole factor. Rows of
-// empty slices need not exist.
+// A Kruskal tensor whose rows are provided in blocks, so that no
+// process needs a whole factor. Rows of empty slices need not exist.
 template <class Real>
 struct KruskalRows {
   std::vector<double> weights;
   std::vector<Index> extents;   // [mode]: of the whole
-  std::vector<Index> num_rows;  // [mode]: that exist
-  // Those of rows [begin, end) of a mode that exist.
+  std::vector<Index> num_rows;  // [mode]: number of existing rows
+  // The existing rows of a mode in [begin, end).
   std::function<RowBlock<Real>(int mode, Index begin, Index end)> read;
-  // Where a stretch that begins there may end for `count` rows of it to exist, at most: beyond `begin`, at
-  // most the extent. However far apart rows are, few such stretches have all of them.
+  // End of a range from `begin` that contains at most `count` existing rows: greater than `begin`,
+  // at most the extent. However sparse the existing rows are, few such ranges cover all of them.
   std::function<Index(int mode, Index begin, Index count)> end_of;
 
   int order() const { return int(extents.size()); }
   Index num_components() const { return Index(weights.size()); }
 };
 
-// Of a model in memory, which must outlive them. global: [mode][row of the factor]: row of the whole,
-// ascending.
+// The rows of a model in memory, which must outlive them. global:
+// [mode][row of the factor]: row of the whole factor, ascending.
 template <class Real>
 KruskalRows<Real> rows_in_memory(const Kruskal<Real>& model, std::vector<std::span<const Index>> global,
                                  std::vector<Index> extents);
 
-// The row behind `count` of these, which are ascending, from `begin` on; the extent where there are no more.
+// The row after `count` of the ascending `rows`, from `begin` on; the extent if there are no more.
 Index end_of_stretch(std::span<const Index> rows, Index extent, Index begin, Index count);
 
-// How many rows of so many components are worth asking for at once: some megabytes.
+// Number of rows of so many components to request at once: a few megabytes.
 Index rows_at_once(Index num_components);
 
-// Calls take(block) for all rows of a mode that exist, in order, some at a time.
+// Calls take(block) for all existing rows of a mode, in order and in blocks.
 template <class Real>
 void for_each_block(const KruskalRows<Real>& model, int mode,
                     const std::function<void(const RowBlock<Real>&)>& take);
 
-// Calls take(first, block) for all rows of a mode, in order, in double, some at a time: block.row(i) is that
-// of row first + i, zero where it does not exist.
+// Calls take(first, block) for all rows of a mode, in order, in double precision
+// and in blocks: block.row(i) is row first + i, zero if it does not exist.
 template <class Real>
 void for_each_full_block(const KruskalRows<Real>& model, int mode,
                          const std::function<void(Index, const Matrix<double>&)>& take);

@@ -5,17 +5,17 @@
 
 namespace polyad {
 
-// What the indices of one mode mean: labels[i] names index i. No labels: the indices speak for themselves.
+// Names of the indices of one mode: labels[i] names index i. Empty: the indices have no names.
 struct ModeLabels {
-  std::string name;
+  std::string name;  // name of the mode; may be empty
   std::vector<std::string> labels;
 
   bool empty() const { return labels.empty(); }
   friend bool operator==(const ModeLabels&, const ModeLabels&) = default;
 };
 
-// Puts distinct labels into the order in which they number a mode: as numbers when all are whole
-// numbers, else by their bytes. So the numbering does not depend on the order of a file's lines.
+// Sorts distinct labels into the order in which they number a mode: numerically if all are integers,
+// otherwise by their bytes. The numbering then does not depend on the order of lines in a file.
 void sort_labels(std::vector<std::string>& labels);
 
 }  // namespace polyad

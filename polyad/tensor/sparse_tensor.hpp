@@ -10,10 +10,10 @@
 
 namespace polyad {
 
-// A sparse tensor in coordinate form: a plain value. It copies, moves and compares; it knows nothing of
-// files, processes, threads or other formats. Indices start at 0 and are stored mode after mode: as
-// 64-bit numbers where they are global, as LocalIndex where they number the rows that a process has.
-// Invariant: every index lies in [0, extent(mode)). Nonzeros may repeat and come in any order.
+// A sparse tensor in coordinate format. Indices start at 0 and are stored mode by mode: as
+// 64-bit integers if they are global, as LocalIndex if they number the rows of one process.
+// Invariant: every index lies in [0, extent(mode)). Nonzeros may have equal coordinates and
+// come in any order. The class knows nothing of files, processes and threads.
 template <class Real, class Id = Index>
 class SparseTensor {
  public:
@@ -41,12 +41,12 @@ class SparseTensor {
     for (std::size_t m = 0; m < coordinates.size(); ++m) indices_[m].push_back(Id(coordinates[m]));
     values_.push_back(value);
   }
-  // Keeps the first `count` nonzeros; or makes room for `count`, left unset.
+  // Keeps the first `count` nonzeros, or extends the tensor to `count` nonzeros, whose contents are unset.
   void resize(Index count) {
     for (auto& column : indices_) column.resize(std::size_t(count));
     values_.resize(std::size_t(count));
   }
-  // Replaces one column; used where all nonzeros are permuted.
+  // Replaces the indices of one mode, for example when all nonzeros are permuted.
   void replace_indices(int mode, Array<Id> column) {
     assert(column.size() == values_.size());
     indices_[mode] = std::move(column);
@@ -56,7 +56,7 @@ class SparseTensor {
     values_ = std::move(values);
   }
 
-  // Gives the arrays away, so that a new form can be made of them without a second copy.
+  // Moves the arrays out, so that another format can be built without a second copy.
   struct Arrays {
     std::vector<Array<Id>> indices;
     Array<Real> values;
@@ -71,7 +71,7 @@ class SparseTensor {
   Array<Real> values_;
 };
 
-// What a tensor of this shape takes in memory.
+// Memory of a tensor in coordinate format, in bytes.
 constexpr Index coordinate_bytes(int order, Index num_nonzeros, Index value_bytes,
                                  Index index_bytes = sizeof(Index)) {
   return num_nonzeros * (order * index_bytes + value_bytes);

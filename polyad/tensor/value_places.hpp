@@ -6,8 +6,8 @@
 
 namespace polyad {
 
-// Where some cells have their values in a local tensor, so that these can be changed. A tensor of several
-// trees has each value in each of them.
+// Positions of the values of some cells in a local tensor, so that they can
+// be changed. A tensor of several trees has each value in each of them.
 template <class Real>
 class ValuePlaces {
  public:

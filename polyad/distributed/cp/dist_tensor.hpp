@@ -11,12 +11,12 @@
 
 namespace polyad {
 
-// A tensor as algorithms see it: who holds what is settled, and the nonzeros are in the format of the
-// kernels. One process holds all nonzeros and owns all rows; so its exchanges move nothing.
+// A distributed tensor, as algorithms use it: nonzeros are on their processes and in the format of the
+// kernels. On one process it holds all nonzeros and owns all rows, and its exchanges send nothing.
 template <class Real>
 class DistTensor {
  public:
-  // `nonzeros` without its tensors, which have become `locals`: one for all modes, or one per mode.
+  // `nonzeros` without its tensors, which were converted to `locals`: one for all modes, or one per mode.
   DistTensor(Comm comm, std::vector<Index> extents, const LocalNonzeros<Real>& nonzeros,
              std::vector<LocalTensor<Real>> locals)
       : comm_(std::move(comm)),
@@ -28,8 +28,8 @@ class DistTensor {
         squared_norm_(nonzeros.squared_norm),
         value_scale_(nonzeros.value_scale) {}
 
-  // Gives the nonzeros other values, of this squared norm, where all modes have one local tensor:
-  // set(local tensor).
+  // Replaces the values of the nonzeros by set(local tensor); requires
+  // one local tensor for all modes. squared_norm: of the new values.
   template <class Set>
   void set_values(Set set, double squared_norm) {
     set(locals_.front());
@@ -39,25 +39,25 @@ class DistTensor {
   const Comm& comm() const { return comm_; }
   int order() const { return int(extents_.size()); }
   const std::vector<Index>& extents() const { return extents_; }  // of the whole tensor
-  double squared_norm() const { return squared_norm_; }           // of the whole tensor, as it is held
-  double value_scale() const { return value_scale_; }             // what its values were divided by
+  double squared_norm() const { return squared_norm_; }           // of the whole tensor, after scaling
+  double value_scale() const { return value_scale_; }             // number by which the values were divided
   double norm() const { return std::sqrt(squared_norm_) * value_scale_; }
   Index num_nonzeros() const { return num_nonzeros_; }  // of the whole tensor
-  // Rows that all processes together must move in an iteration; see LocalNonzeros.
+  // Number of rows that all processes together send in an iteration; see LocalNonzeros.
   Index volume_rows() const { return volume_rows_; }
 
-  // The nonzeros that this process multiplies in a mode, under local row numbers.
+  // The nonzeros that this process multiplies in a mode, with local row numbers.
   const LocalTensor<Real>& local(int mode) const { return locals_[locals_.size() == 1 ? 0 : mode]; }
 
-  // The rows that this process has: first those it owns, then those it borrows; see ExchangePlan.
+  // The rows of this process: first those that it owns, then those that it borrows; see ExchangePlan.
   const ExchangePlan& exchange(int mode) const { return exchanges_[mode]; }
   std::span<const Index> rows(int mode) const { return exchanges_[mode].rows; }  // [local row]: global row
   Index num_rows(int mode) const { return exchanges_[mode].num_local(); }
   Index num_owned(int mode) const { return exchanges_[mode].num_owned; }
-  Index num_solved(int mode) const { return exchanges_[mode].num_solved(); }  // the first ones
-  // The first rows, whose sums are complete where this process has multiplied.
+  Index num_solved(int mode) const { return exchanges_[mode].num_solved(); }  // the first rows
+  // Number of leading rows whose sums are complete after the local MTTKRP.
   Index num_complete(int mode) const { return exchanges_[mode].num_complete(); }
-  // Whether a row's sum is complete where it is owned only after partial rows were folded: on any process.
+  // Whether, on any process, sums of rows are complete only after a fold.
   bool folds(int mode) const { return exchanges_[mode].folds; }
 
  private:

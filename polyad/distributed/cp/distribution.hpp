@@ -15,69 +15,69 @@
 
 namespace polyad {
 
-// Which part a nonzero belongs to by a distribution: the part of its slice in one mode,
+// The part of a nonzero is that of its slice in one mode.
 struct OwnedBySlice {
   int mode = 0;
   RowOwners slices;
 };
-// or the cell of a grid whose layers it lies in,
+// The part of a nonzero is the cell of a process grid that contains it.
 struct OwnedByCell {
   GridShape grid;
-  std::vector<RowOwners> layers;  // [mode]: "parts" are layers
+  std::vector<RowOwners> layers;  // [mode]: here "parts" are layers
 };
-// or what a list says of the nonzeros of one's share, in order.
+// The part of each nonzero of this process's share, in order.
 struct OwnedByList {
   std::vector<int> parts;
 };
 using NonzeroOwners = std::variant<OwnedBySlice, OwnedByCell, OwnedByList>;
 
-// [nonzero of the share]
+// The part of every nonzero of the share.
 std::vector<int> owners_of(const NonzeroOwners& owners, const SparseTensor<double>& share);
 
-// Who multiplies which nonzero and who owns which row: a value. From it alone follows what is exchanged.
+// The part that multiplies each nonzero and that owns each row; this determines the communication.
 struct Distribution {
   Scheme scheme = Scheme::fine;
   int num_parts = 1;
-  // One for all modes; in coarse grain one per mode, because there a process holds other nonzeros for
-  // every mode.
+  // One for all modes; in coarse grain one per mode, because
+  // a process holds different nonzeros for every mode.
   std::vector<NonzeroOwners> nonzeros;
-  std::vector<RowOwners> rows;  // [mode]; empty: by the rule, once it is known who touches what
-  RowRule row_rule = RowRule::greedy;
-  std::uint64_t seed = 1;
-  // [mode]: short, so that every process has all its rows; empty: none is. Not in coarse grain.
+  std::vector<RowOwners> rows;  // [mode]; empty: determined by row_rule when the nonzeros are distributed
+  RowRule row_rule = RowRule::greedy;  // owners of rows if `rows` is empty
+  std::uint64_t seed = 1;              // seed of RowRule::random
+  // [mode]: whether every process holds all rows of the factor; empty: in no mode. Not in coarse grain.
   std::vector<bool> is_replicated;
 
   bool replicates(int mode) const { return !is_replicated.empty() && is_replicated[mode]; }
 
-  // How it came about, for people.
+  // How the distribution was made, for output.
   std::string partition;
   std::optional<GridShape> grid;
   std::optional<LayerPolicy> policy;
 };
 
-// The owners of a mode's rows by RowRule::random.
+// The owners of the rows of a mode by RowRule::random.
 RowOwners random_owners(const Distribution& distribution, int mode, Index extent);
 
-// A distribution of a tensor of which every process has a share, over num_parts parts (as many as there are
-// processes, or any number where it is only planned). Collective, as profiles are: [mode].
+// Computes distributions of a tensor, of which every process has a share, over num_parts parts: as
+// many as there are processes, or any number for planning. Collective, as profiles are: [mode].
 class Distributor {
  public:
   Distributor(const Comm& comm, const SparseTensor<double>& share, int num_parts, std::uint64_t seed);
 
   int num_parts() const { return num_parts_; }
   const std::vector<SliceProfile>& profiles() const { return profiles_; }
-  std::vector<Index> rows() const;  // [mode]: slices that hold nonzeros
+  std::vector<Index> rows() const;  // [mode]: number of slices with nonzeros
 
-  // Whole slices: contiguous ones with equal nonzeros, or at random.
+  // Coarse grain with contiguous slices of equal nonzeros, or with random slices.
   Distribution coarse_block() const;
   Distribution coarse_random() const;
-  // [mode][slice]
+  // Coarse grain with the given parts, [mode][slice].
   Distribution coarse_listed(std::vector<std::vector<int>> parts) const;
   Distribution medium(const GridShape& grid, const LayerPolicy& policy) const;
-  // Nonzeros: in contiguous slices of the mode that has most of them; at random.
+  // Fine grain with contiguous slices of the mode that has the most of them, or with random nonzeros.
   Distribution fine_block() const;
   Distribution fine_random() const;
-  // [nonzero of the share]. A nonzero that occurs twice goes where it occurs first.
+  // Fine grain with the given parts, [nonzero of the share]. Duplicates go to the part of the first one.
   Distribution fine_listed(std::vector<int> parts) const;
 
  private:

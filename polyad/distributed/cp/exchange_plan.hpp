@@ -10,12 +10,12 @@
 
 namespace polyad {
 
-// With whom a process exchanges rows of one factor, and which: a value, the same in every iteration. Local
-// rows [0, num_owned) are the process's own: first, ascending, those that nobody else touches, then,
-// ascending, those it lends; the rest it borrows, ordered by owner and then by row. So what no other process
-// adds to comes first in a tree, and a pass can leave it for later.
+// Which factor rows of one mode a process exchanges with which other processes; the same in every
+// iteration. Local rows [0, num_owned) are owned: first, ascending, those that no other process
+// touches, then, ascending, those that are lent; the rest are borrowed, ordered by owner and then by
+// row. Rows that need no communication thus come first in a tree, so that a pass can process them last.
 struct ExchangePlan {
-  // Rows that go to, or come from, one other process.
+  // Rows that are sent to, or received from, one other process.
   struct Peer {
     int rank;
     Index begin, end;  // in the local rows (of a lender), in `lent` (of a borrower)
@@ -25,46 +25,46 @@ struct ExchangePlan {
   };
 
   Array<Index> rows;                      // [local row]: the global row
-  Index num_owned = 0, num_interior = 0;  // of its own rows, those that nobody else touches
-  std::vector<Peer> lenders, borrowers;   // by rank
-  Array<LocalIndex> lent;                 // own rows, by borrower and then by row
-  // Whether borrowed rows hold partial sums that their owners want, on any process: not in coarse grain,
-  // where all nonzeros of a row are at its owner.
+  Index num_owned = 0, num_interior = 0;  // number of owned rows, and of those that no other process touches
+  std::vector<Peer> lenders, borrowers;   // ordered by rank
+  Array<LocalIndex> lent;                 // owned rows, ordered by borrower and then by row
+  // Whether, on any process, borrowed rows hold partial sums for their owners.
+  // False in coarse grain, where all nonzeros of a row are on its owner.
   bool folds = true;
-  // Every process has all rows of the mode and solves them all; what they fold is added up in an all-reduce,
-  // and nothing is expanded. For accounting and output the first process owns them.
+  // Whether every process holds and updates all rows of the mode: their sums are combined
+  // by all-reduce, and nothing is expanded. For accounting and output, process 0 owns them.
   bool is_replicated = false;
 
   Index num_local() const { return std::ssize(rows); }
   Index num_borrowed() const { return is_replicated ? 0 : num_local() - num_owned; }
-  // That leave this process with their sums: to their owners, or everywhere.
+  // Number of rows whose partial sums this process sends: to their owners, or to all if replicated.
   Index num_travelling() const { return is_replicated ? num_local() : num_borrowed(); }
   Index num_solved() const { return is_replicated ? num_local() : num_owned; }
-  // The first rows, whose sums are complete without a fold.
+  // Number of leading rows whose sums are complete without a fold.
   Index num_complete() const { return folds ? num_interior : num_owned; }
   Index rows_folded() const { return folds ? num_borrowed() : 0; }  // sent by this process
-  Index rows_expanded() const { return std::ssize(lent); }          // likewise
+  Index rows_expanded() const { return std::ssize(lent); }          // sent by this process
   Index messages_sent() const { return (folds ? std::ssize(lenders) : 0) + std::ssize(borrowers); }
 
   friend bool operator==(const ExchangePlan&, const ExchangePlan&) = default;
 };
 
-// The rows that a process touches but does not own, by owner and then by row.
+// The rows that a process touches but does not own, ordered by owner and then by row.
 struct Borrowing {
   Array<Index> rows;
-  std::vector<Index> counts;  // [owner]
+  std::vector<Index> counts;  // [owner]: number of rows
 };
 Borrowing plan_borrowing(int rank, int num_parts, std::span<const Index> touched, const RowOwners& owners);
 
-// From what a process touches (ascending), what it borrows, and what others want to borrow of it: their rows,
-// by borrower and then by row. Rows that nobody touches have no place in any plan. Pure.
+// Computes a plan from the rows that a process touches (ascending), borrows and
+// lends (by borrower and then by row). Rows that no process touches are in no plan.
 ExchangePlan plan_exchange(std::span<const Index> touched, const Borrowing& borrowed,
                            std::span<const Index> wanted, std::span<const Index> wanted_counts);
 
-// The same where every process knows its own part only. Collective.
+// The same if every process knows only its own rows. Collective.
 ExchangePlan plan_exchange(const Comm& comm, std::span<const Index> touched, const RowOwners& owners);
 
-// All rows to all processes. For short modes. Collective.
+// A plan in which every process holds all rows, for short modes. Collective.
 ExchangePlan plan_replication(const Comm& comm, std::span<const Index> touched);
 
 }  // namespace polyad

@@ -10,7 +10,7 @@
 namespace polyad {
 
 // Rows, ascending, and the parts that touch each: those of row i are parts[begin[i]], ..., parts[begin[i+1] -
-// 1], ascending (Lambda in ALGORITHMS).
+// 1], ascending (Lambda in docs/algorithms.md).
 struct RowParts {
   Array<Index> rows;
   std::vector<Index> begin;
@@ -26,10 +26,10 @@ RowParts invert_touched(std::span<const Index> touched, std::span<const Index> c
 
 inline constexpr double greedy_tolerance = 0.05;  // above the mean load
 
-// Owners by the rule of ALGORITHMS, section 2: by decreasing number of parts, each row to the part among its
-// own with the least load, unless that is overloaded, then to the least loaded of all. Load is the words
-// that a part receives for the rows it owns. Of many rows there are groups, drawn by lot, to each of which
-// the rule is applied by itself: so that no process need know all rows. [row of `rows`]
+// Owner of every row of `rows`, chosen greedily (docs/algorithms.md, "Distributions"): by decreasing
+// number of parts, a row goes to the least loaded of its parts, or of all parts if that one exceeds the
+// mean by `tolerance`. Load is the receive volume of the rows owned. Large numbers of rows are divided
+// into random groups that are treated independently, so that no process needs to know all rows.
 std::vector<int> own_greedily(const RowParts& rows, int num_parts, double tolerance = greedy_tolerance);
 
 // The same where every process knows only what it touches; it learns the owners of that. Groups are worked on

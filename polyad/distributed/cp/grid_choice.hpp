@@ -12,16 +12,16 @@ namespace polyad {
 // furthest above sum(rows) / num_parts.
 GridShape splatt_grid(std::span<const Index> rows, int num_parts);
 
-// The grids that seed 001 looks at (its Algorithm 2, any order): all but the `num_free_primes` smallest
-// prime factors are given to the longest mode, which is then taken to be shorter by the mean length; the rest
-// in every distinct way. With fewer primes, every grid.
+// Candidate grids of Miao et al. 2023, Algorithm 2, for any order: each prime factor of
+// num_parts except the `num_free_primes` smallest goes to the longest mode, whose length then
+// drops by the mean length; the rest in every distinct way. With fewer prime factors, all grids.
 std::vector<GridShape> candidate_grids(std::span<const Index> rows, int num_parts, int num_free_primes = 2);
 
-// The mean over the modes of (max - min) / max of the nonzeros per layer, when layers have equal rows: what
-// seed 001 chooses by. Collective, as profiles are.
+// Mean over the modes of (max - min) / max of the nonzeros per layer, for layers with equal numbers of rows:
+// the criterion of Miao et al. 2023, Algorithm 2. Collective, as profiles are.
 double layer_imbalance(std::span<const SliceProfile> profiles, const GridShape& grid);
 
-// The candidate with the least of it. Collective.
+// The candidate grid with the smallest layer_imbalance. Collective.
 GridShape predicted_grid(std::span<const SliceProfile> profiles, int num_parts, int num_free_primes = 2);
 
 }  // namespace polyad

@@ -8,8 +8,8 @@
 
 namespace polyad {
 
-// Which parts lend rows of a mode to which: from it follows who sends how many messages. A bit per pair of
-// parts while that is little memory; beyond, a list of the pairs that occur.
+// Which parts lend rows of a mode to which other parts; determines the number of messages.
+// Stores a bit per pair of parts while that is small, otherwise a list of the pairs that occur.
 class Lending {
  public:
   explicit Lending(Index num_parts);
@@ -23,8 +23,8 @@ class Lending {
   }
   void add(const Lending& other);
 
-  // [part]: a message to each part that it lends to and, where sums are folded, to each that it borrows from.
-  // Over what all processes have added. Collective.
+  // [part]: number of messages, one to each part that it lends to and, with a fold, to
+  // each that it borrows from. Includes the pairs added by all processes. Collective.
   std::vector<Index> messages(const Comm& comm, bool folds) const;
 
  private:
@@ -34,7 +34,7 @@ class Lending {
   Index num_parts_;
   std::vector<std::uint64_t> bits_;
   std::vector<Index> list_;
-  std::size_t next_tidying_ = 1 << 16;  // when the list is so long, pairs that occur again are dropped
+  std::size_t next_tidying_ = 1 << 16;  // length of the list at which duplicates are removed
 };
 
 }  // namespace polyad

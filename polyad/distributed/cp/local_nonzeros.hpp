@@ -10,27 +10,27 @@
 
 namespace polyad {
 
-// The nonzeros that this process multiplies, still with global indices: one tensor, or in coarse grain one
-// per mode. Consumes the share. Collective.
+// Moves nonzeros to the processes that multiply them. Returns one tensor, in
+// coarse grain one per mode, with global indices. Consumes the share. Collective.
 std::vector<SparseTensor<double>> move_to_owners(const Comm& comm, SparseTensor<double> share,
                                                  const Distribution& distribution);
 
-// What a process holds of a distributed tensor, under local row numbers, before it is put into the format of
-// the kernels.
+// The part of a distributed tensor on one process, with local row
+// numbers, before it is converted to the format of the kernels.
 template <class Real>
 struct LocalNonzeros {
-  std::vector<SparseTensor<Real, LocalIndex>> tensors;  // as above
+  std::vector<SparseTensor<Real, LocalIndex>> tensors;  // one, in coarse grain one per mode
   std::vector<ExchangePlan> exchanges;                  // [mode]
-  // Of the tensors of all processes:
+  // Totals over all processes:
   Index num_nonzeros = 0, num_duplicates = 0;
   double squared_norm = 0, value_scale = 1;
-  // Rows that fold and expand of all modes move in an iteration, by the identity of ALGORITHMS, section 2:
-  // from who touches and who owns which row, not from the exchange plans.
+  // Number of rows that fold and expand of all modes send in an iteration, by the volume identity of
+  // docs/algorithms.md: computed from the processes that touch and own each row, not from the exchange plans.
   Index volume_rows = 0;
-  PartLoads loads;  // of all processes, as they are
+  PartLoads loads;  // loads of all processes
 };
 
-// Collective.
+// Converts nonzeros to local row numbers, sums duplicates and plans the exchanges. Collective.
 template <class Real>
 LocalNonzeros<Real> localise(const Comm& comm, std::vector<SparseTensor<double>> moved,
                              const Distribution& distribution);

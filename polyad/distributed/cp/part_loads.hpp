@@ -7,41 +7,41 @@
 
 namespace polyad {
 
-// What one mode asks of one part in an iteration, in rows: a row has as many words as there are components.
+// Work and communication of one part for one mode in an iteration, in rows of one word per component.
 struct PartLoad {
-  Index nonzeros = 0;            // that it multiplies
-  Index touched = 0;             // rows of the mode that its nonzeros of any mode have
+  Index nonzeros = 0;            // nonzeros that it multiplies
+  Index touched = 0;             // rows of the mode in which it has nonzeros, for any mode
   Index local = 0;               // rows that it holds: touched or owned
-  Index owned = 0;               // rows that it solves
+  Index owned = 0;               // rows that it updates
   Index reduced = 0;             // rows that are all-reduced instead of exchanged
-  Index sent = 0, received = 0;  // by fold and expand together
-  Index messages = 0;            // that it sends
+  Index sent = 0, received = 0;  // rows sent and received by fold and expand together
+  Index messages = 0;            // messages that it sends
 
   friend bool operator==(const PartLoad&, const PartLoad&) = default;
 };
 using PartLoads = std::vector<std::vector<PartLoad>>;  // [mode][part]
 
-// Turns the loads of a mode into those it has when all parts have all its rows.
+// Converts the loads of a mode to those if the mode is replicated.
 void replicate(std::vector<PartLoad>& loads);
 
-// Says what distributions of a tensor ask of their parts, without moving anything and for any number of
-// parts. With a fraction below 1 only so many of the rows of each mode are looked at, whole, and stand for
-// all: quick, and near the truth. Memory is linear in the nonzeros, for any number of parts.
+// Computes the loads of distributions of a tensor without moving nonzeros, for any number of parts. With
+// a fraction below 1, only that fraction of the rows of each mode is evaluated and extrapolated, which
+// is fast and approximate. Memory is linear in the nonzeros and independent of the number of parts.
 class LoadPlanner {
  public:
-  // Every process has a share; one process may have it all, and then a fraction of 1 is exact. Nonzeros that
-  // occur twice count twice, unless those after the first are named as `repeated`. Collective.
+  // Every process has a share; if one process has all, a fraction of 1 is exact. Duplicates
+  // count separately, unless those after the first are listed in `repeated`. Collective.
   LoadPlanner(const Comm& comm, const SparseTensor<double>& share, double fraction = 1,
               std::vector<Index> repeated = {});
 
-  // Collective. On several processes greedy owners are predicted range by range of rows, which is near to
-  // what own_greedily says.
+  // Computes the loads. Collective. On several processes greedy owners
+  // are predicted for ranges of rows, which approximates own_greedily.
   PartLoads loads(const Distribution& distribution) const;
 
  private:
   using Parts = Array<int>;  // [nonzero]
 
-  // Nonzeros by their row: those of rows[i] are nonzeros[begin[i]], ..., nonzeros[begin[i + 1] - 1].
+  // Nonzeros grouped by row: those of rows[i] are nonzeros[begin[i]], ..., nonzeros[begin[i + 1] - 1].
   struct RowGroups {
     Array<Index> rows;  // ascending
     std::vector<Index> begin;
@@ -56,7 +56,7 @@ class LoadPlanner {
   const SparseTensor<double>& share_;
   double fraction_;
   std::vector<Index> repeated_;
-  std::vector<RowGroups> groups_;  // [mode]: of the rows that are looked at
+  std::vector<RowGroups> groups_;  // [mode]: of the rows that are evaluated
 };
 
 }  // namespace polyad

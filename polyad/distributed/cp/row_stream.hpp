@@ -9,21 +9,21 @@
 
 namespace polyad {
 
-// The rows of a distributed model, handed to one process some at a time, so that no process holds a whole
-// factor.
+// Provides the rows of a distributed model to one process
+// in blocks, so that no process holds a whole factor.
 template <class Real>
 class RowStream {
  public:
-  // local: the rows that this process owns of the tensor, which must outlive this. Collective.
+  // local: the rows of the model that this process owns. The tensor must outlive this object. Collective.
   RowStream(const DistTensor<Real>& x, Kruskal<Real> local, int root = 0);
 
-  // On the root runs use(rows); the other processes hand it what it reads until it has ended. Returns, on the
-  // root, what it threw, when they have been let go. What fails while rows are on their way is thrown where
-  // it failed, and the others wait. Collective.
+  // Runs use(rows) on the root, while the other processes send the rows that it reads.
+  // Returns, on the root, the exception that `use` threw, after the others have been
+  // released. Errors of communication are thrown where they occur. Collective.
   [[nodiscard]] std::exception_ptr serve(const std::function<void(const KruskalRows<Real>&)>& use) const;
 
  private:
-  // mode -1: there are no more; count > 0: not the rows, but where so many of them end
+  // mode -1: end; count > 0: asks only where a block of `count` rows ends
   struct Request {
     Index mode, begin, end, count = 0;
   };
@@ -35,7 +35,7 @@ class RowStream {
   Kruskal<Real> local_;
   int root_;
   std::vector<Index> num_rows_;          // [mode]: of all processes
-  std::vector<Array<Index>> ascending_;  // [mode]: own local rows, by global row
+  std::vector<Array<Index>> ascending_;  // [mode]: own local rows, ordered by global row
   std::vector<Array<Index>> own_;        // [mode]: their global rows, ascending
 };
 

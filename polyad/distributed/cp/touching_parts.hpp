@@ -8,7 +8,7 @@
 
 namespace polyad {
 
-// Collects the parts that touch a row, each once and ascending.
+// Collects the parts that touch a row, without duplicates and in ascending order.
 class TouchingParts {
  public:
   explicit TouchingParts(int num_parts) : bits_(std::size_t(num_parts + 63) / 64, 0) {}
@@ -19,7 +19,7 @@ class TouchingParts {
     parts_.push_back(part);
   }
 
-  // Appends them, and begins anew.
+  // Appends them to `all`, and clears the set.
   void move_to(std::vector<int>& all) {
     if (parts_.size() < bits_.size()) {
       std::ranges::sort(parts_);

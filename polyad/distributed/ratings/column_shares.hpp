@@ -9,8 +9,8 @@
 
 namespace polyad {
 
-// Which parts hold ratings of each column of a matrix whose rows are dealt out, and how many. The shares of
-// column j are those from begin[j] to begin[j + 1], by ascending part; their number is its connectivity.
+// Which parts hold ratings of each column of a matrix whose rows are distributed, and how many. The shares
+// of column j are begin[j], ..., begin[j + 1] - 1, by ascending part; their number is its connectivity.
 struct ColumnShares {
   int num_parts = 1;
   Array<Index> begin = Array<Index>(1, 0);
@@ -22,15 +22,15 @@ struct ColumnShares {
   Index connectivity(Index column) const { return begin[column + 1] - begin[column]; }
   Index num_ratings(Index column) const;
   Index max_connectivity() const;
-  // [k]: how many columns have ratings in k parts.
+  // [k]: number of columns with ratings in k parts.
   std::vector<Index> connectivities() const;
   friend bool operator==(const ColumnShares&, const ColumnShares&) = default;
 };
 
-// For any number of parts, on one process.
+// Computes the shares for any number of parts, on one process.
 ColumnShares share_columns(const SparseTensor<double>& ratings, const RowOwners& row_owners, int num_parts);
 
-// The same where every process has some of the ratings, no matter which; a part is a process. Collective.
+// The same if every process has some of the ratings, in any order; parts are processes. Collective.
 ColumnShares gather_shares(const Comm& comm, const SparseTensor<double>& own, const RowOwners& row_owners);
 
 }  // namespace polyad

@@ -7,36 +7,36 @@
 
 namespace polyad {
 
-// The ratings of a process: those of its users. Consumes the share. Collective.
+// The ratings of the users of one process.
 struct OwnRatings {
-  SplitRatings split;        // under global numbers; sorted by user, then by item
-  Index num_duplicates = 0;  // of all processes: earlier ratings of the same pair, which were dropped
+  SplitRatings split;        // with global numbers; sorted by user, then by item
+  Index num_duplicates = 0;  // over all processes: earlier ratings of the same pair, which were dropped
 };
 OwnRatings move_to_users(const Comm& comm, SparseTensor<double> share, const RowOwners& user_owners,
                          const RatingSplit& split);
 
-// The rotation of ratings whose rows are so dealt out: with as many sub-epochs as the layout says, or as are
-// worth having.
+// The rotation of distributed ratings, with the number of
+// sub-epochs of the layout, or the one chosen by choose_sub_epochs.
 Rotation plan_rotation(ColumnShares columns, const RatingLayout& layout);
 
-// Who would have each user, and each item. Where it is not said, the side cannot be dealt out.
+// Owners of users and of items. A side without owners cannot be distributed.
 struct SideOwners {
   std::optional<RowOwners> users, items;
 };
-// Predicted seconds of an epoch.
+// Predicted time of an epoch, if users or items are distributed.
 struct SideSeconds {
   double users = 0, items = 0;
 };
 
 struct DealtRatings {
-  RatingSide by = RatingSide::user;  // who was dealt out; the rows of the others travel
-  SplitRatings split;                // of this process, with that side first; sorted
+  RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
+  SplitRatings split;                // ratings of this process, with that side first; sorted
   Rotation rotation;
-  std::optional<SideSeconds> weighed;  // where both could have been
+  std::optional<SideSeconds> weighed;  // predictions, if both sides were considered
 };
-// Takes ratings from the processes that have their users to those that will learn from them. Where users and
-// items could be dealt out it is users, unless an epoch by items is predicted to take a tenth less.
-// Collective.
+// Moves ratings from the owners of their users to the processes that train on
+// them. If both sides can be distributed, it takes users, unless an epoch with
+// items distributed is predicted to take at least 10 % less time. Collective.
 DealtRatings distribute(const Comm& comm, SplitRatings of_users, const SideOwners& owners,
                         const RatingLayout& layout);
 

@@ -6,40 +6,40 @@
 
 namespace polyad {
 
-// An epoch of eta-PASGD (ALGORITHMS, section 4) as a value: in which sub-epoch each part learns from its
-// ratings of each column, and which of the parts that do so in a sub-epoch owns the column then. All ratings
-// of a column and a part are in one sub-epoch (condition 6); the parts of a column are spread over as many
-// sub-epochs as there are, or as it has parts, as evenly as can be (condition 7).
+// Schedule of an epoch of eta-PASGD (Abubaker et al. 2023; docs/algorithms.md): the sub-epoch in which each
+// part uses its ratings of each column, and which of the parts that do so in a sub-epoch owns the column. All
+// ratings of a column and a part are in one sub-epoch (condition 6); the parts of a column are spread as
+// evenly as possible over min(number of sub-epochs, number of its parts) sub-epochs (condition 7).
 struct Rotation {
-  ColumnShares columns;
-  int num_sub_epochs = 1;
+  ColumnShares columns;        // whose ratings are distributed by rows
+  int num_sub_epochs = 1;      // per epoch
   Array<int> sub_epoch;        // [share]
   Array<unsigned char> owned;  // [share]: whether its part owns the column in that sub-epoch
 
   int num_parts() const { return columns.num_parts; }
 };
 
-// Deals out so that the sum over sub-epochs of the busiest part's ratings is small: columns by falling number
-// of ratings, their parts to the sub-epochs in which these have least to do; then parts of a column change
-// places where that helps. Owners are those who receive least until then. Deterministic.
+// Computes a rotation in which the sum over sub-epochs of the maximum ratings of a part is small:
+// columns by decreasing ratings, each part to the sub-epoch in which it has the least work, then
+// exchanges within a column. Owners are the parts that receive the least so far. Deterministic.
 Rotation plan_rotation(ColumnShares columns, int num_sub_epochs);
 
-// A row that travels at the end of a sub-epoch, between the parts of two shares of its column.
+// A row that is sent at the end of a sub-epoch, between the parts of two shares of its column.
 struct RowMove {
   int sub_epoch;
   Index column, from, to;  // shares
 };
 
-// Calls reduce(move) for every row that goes to its owner at the end of a sub-epoch, and expand(move) for
-// every one that its owner then sends to those who need it next. By column, and so in the same order for
-// whoever asks.
+// Calls reduce(move) for every row that is sent to its owner at the end of a
+// sub-epoch, and expand(move) for every row that the owner sends to the parts
+// that need it next. Ordered by column, and so the same on all processes.
 template <class Reduce, class Expand>
 void for_each_move(const Rotation& rotation, Reduce reduce, Expand expand);
 
-// Of a column with ratings in so many parts, in rows, per epoch: the identities (8) and (9) of seed 004.
+// Rows per epoch of a column with ratings in `connectivity` parts: Abubaker et al. 2023, (8) and (9).
 Index rotation_volume(Index connectivity, Index num_sub_epochs);
 Index rotation_staleness(Index connectivity, Index num_sub_epochs);
-// Of all columns.
+// The same, summed over all columns.
 Index rotation_volume(const ColumnShares& columns, Index num_sub_epochs);
 Index rotation_staleness(const ColumnShares& columns, Index num_sub_epochs);
 

@@ -9,20 +9,20 @@
 
 namespace polyad {
 
-// Which rows a process sends to whom, and which come to it: local rows, peer after peer, in an order that
-// both sides know.
+// Which rows a process sends to and receives from which other processes:
+// local rows, ordered by peer, in an order that both sides know.
 struct RowMessages {
   struct Peer {
     int rank;
-    Index begin, end;  // in the rows below
+    Index begin, end;  // in the lists of rows below
 
     Index num_rows() const { return end - begin; }
   };
-  std::vector<Peer> to, from;  // by rank
+  std::vector<Peer> to, from;  // ordered by rank
   Array<LocalIndex> sent, received;
 };
 
-// What of a row travels.
+// The parts of a row that are communicated.
 struct TravellingWords {
   Index num_factors = 1;
   bool biases = true, squares = false;
@@ -30,14 +30,14 @@ struct TravellingWords {
   Index per_row() const { return num_factors + (biases ? 1 : 0) + (squares ? 1 : 0); }
 };
 
-// Sends rows of a table as `messages` say. The processes must call it in the same order; a pair of processes
-// that have nothing for each other are not bothered.
+// Sends rows of a table according to `messages`. All processes must call it in the
+// same order; pairs of processes without rows for each other do not communicate.
 template <class Real>
 class RowSender {
  public:
   RowSender(Comm comm, TravellingWords words) : comm_(std::move(comm)), words_(words) {}
 
-  // Rows that come are handed to take(local row, words), by rank of the sender.
+  // Passes received rows to take(local row, words), ordered by the rank of the sender.
   template <class Take>
   void exchange(const RowMessages& messages, const RatingRows<Real>& rows, Take take) {
     send(messages, rows);
@@ -45,7 +45,7 @@ class RowSender {
     for (std::size_t i = 0; i < messages.received.size(); ++i)
       take(Index(messages.received[i]), received_.data() + Index(i) * n);
   }
-  // They overwrite those of the table.
+  // Received rows overwrite those of the table.
   void overwrite(const RowMessages& messages, RatingRows<Real>& rows);
 
   const Traffic& sent() const { return traffic_; }
@@ -66,9 +66,9 @@ class RowSender {
   double waiting_seconds_ = 0;
 };
 
-// What a process exchanges at the end of a sub-epoch.
+// Communication of a process at the end of a sub-epoch.
 struct RotationStep {
-  // A row that it owns then, and of how many copies the row becomes the mean.
+  // A row that it owns in this sub-epoch, and the number of copies that are averaged.
   struct Averaged {
     LocalIndex row;
     Index num_copies;
@@ -76,20 +76,20 @@ struct RotationStep {
   RowMessages reduce, expand;
   std::vector<Averaged> averaged = {};
 };
-// [sub-epoch]. local_rows: [column]: its row at this process; only those of its own shares are looked at.
+// [sub-epoch]. local_rows: [column]: its row on this process; used only for columns with a share here.
 std::vector<RotationStep> rotation_steps(const Rotation& rotation, int rank,
                                          std::span<const LocalIndex> local_rows);
 
-// Brings the rows of columns at the end of an epoch to processes that want to look at them: `wanted` are
-// columns, ascending. Columns without ratings do not travel. Collective.
+// Sends the rows of columns at the end of an epoch to processes that need them:
+// `wanted` are columns, ascending. Columns without ratings are not sent. Collective.
 RowMessages plan_visits(const Comm& comm, const Rotation& rotation, std::span<const Index> wanted,
                         std::span<const LocalIndex> local_rows);
 
-// The part that has a column's row at the end of an epoch; -1: none.
+// The part that has the row of a column at the end of an epoch; -1: none.
 int last_owner(const Rotation& rotation, Index column);
 
-// At the end of a sub-epoch: rows go to their owners, are averaged there, and go to whom they are needed
-// next. Collective.
+// At the end of a sub-epoch: rows are sent to their owners, averaged
+// there, and sent to the processes that need them next. Collective.
 template <class Real>
 void synchronise(const RotationStep& step, RowSender<Real>& sender, RatingRows<Real>& items);
 

@@ -7,17 +7,17 @@
 
 namespace polyad::io {
 
-// Reads a member that is a NumPy array of f8 or f4, in either byte order, C or Fortran order, of one
-// dimension (then a single column) or two. `name` is what messages call it. Throws Error{bad_input}, also
-// when a number is beyond Real.
+// Reads a member that is a NumPy array of f8 or f4, in any byte order, in C or
+// Fortran order, of one dimension (a single column) or two. `name` is its name in
+// messages. Throws Error{bad_input}, also if a number exceeds the range of Real.
 template <class Real = double>
 Matrix<Real> read_npy(const InputFile& file, const ZipMember& member, const std::string& name,
                       int num_dimensions);
 
-// How many bytes each number of such a member has: 8 or 4.
+// Number of bytes per number of such a member: 8 or 4.
 Index npy_width(const InputFile& file, const ZipMember& member, const std::string& name);
 
-// Reads a member that holds one number: without dimensions, or with one of length 1.
+// Reads a member with a single number: without dimensions, or with one of length 1.
 double read_npy_number(const InputFile& file, const ZipMember& member, const std::string& name);
 
 }  // namespace polyad::io

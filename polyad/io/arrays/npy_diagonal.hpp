@@ -7,18 +7,18 @@
 
 namespace polyad::io {
 
-// The elements of an array in a file whose indices agree in some of its dimensions, as an array by itself: of
-// A[i,i,j] the one of i and j. Nothing else is kept of the file. An array without repeated labels is its own
-// diagonal.
+// The elements of an array in a file whose indices are equal in some of its
+// dimensions, as an array of its own: of A[i,i,j] the array over i and j.
+// Only these are read. An array without repeated labels is its own diagonal.
 class NpyDiagonal {
  public:
-  // A label for every dimension of the file; those with the same one run together, and come where it stands
-  // first. Throws Error{bad_input} when they have different extents. The file must outlive this.
+  // A label for every dimension; those with the same label have the same index, at the position of
+  // the first. Throws Error{bad_input} if their extents differ. The file must outlive this object.
   NpyDiagonal(const NpyFile& file, const std::vector<int>& labels);
 
   const std::vector<Index>& shape() const { return shape_; }
-  // Fills `into` with the numbers from the first-named on, in C order or, where the file is in it, in Fortran
-  // order.
+  // Fills `into` with the numbers starting at the given position,
+  // in C order or, if the file is in Fortran order, in that.
   template <class Real>
   void read(Index first, std::span<Real> into) const;
 

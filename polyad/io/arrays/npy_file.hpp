@@ -11,18 +11,18 @@
 
 namespace polyad::io {
 
-// A NumPy array of any number of dimensions in a file, read by shares. Several processes may have it open.
+// A NumPy array with any number of dimensions in a file, read in parts. Several processes may open it.
 class NpyFile {
  public:
-  // Throws Error{bad_input} unless it is an .npy of f8 or f4 that is as long as its shape says.
+  // Throws Error{bad_input} if it is not an .npy file of f8 or f4 with the length that its shape requires.
   explicit NpyFile(const std::filesystem::path& path);
 
   const NpyHead& head() const { return head_; }
-  // Fills `into` with the numbers from the first-named on, in the order of the file. Throws Error{bad_input}
-  // for one that is not finite.
+  // Fills `into` with the numbers starting at the given position, in the order
+  // of the file. Throws Error{bad_input} for a number that is not finite.
   template <class Real>
   void read(Index first, std::span<Real> into) const;
-  // The same with every step-th number; those between may be anything.
+  // The same for every step-th number; the others are not checked.
   template <class Real>
   void read_apart(Index first, Index step, std::span<Real> into) const;
   [[noreturn]] void fail(const std::string& why) const;
@@ -40,10 +40,10 @@ class NpyFile {
   NpyHead head_;
 };
 
-// A file of known length that several processes write at once, each at its own places: one of them makes it
-// with NewPlacedFile, all open it as PlacedFile, and when all have written that one commits it. Until then it
-// is a temporary file at place(), beside its name; a device is written to as it is. A full disk is
-// Error{resource}, all else Error{io}.
+// A file of known length that several processes write at once, each at its own positions: one
+// of them creates it with NewPlacedFile, all open it as PlacedFile, and when all have written,
+// the first commits it. Until then it is a temporary file at place(), next to its final name;
+// devices are written directly. A full disk is Error{resource}, other failures are Error{io}.
 class NewPlacedFile {
  public:
   NewPlacedFile(const std::filesystem::path& path, Index bytes, Existing existing = Existing::replaced);
@@ -55,7 +55,7 @@ class NewPlacedFile {
   std::unique_ptr<StagedFile> staged_;  // null: a device
 };
 
-// Throws Error{io} for what cannot be written at several places, such as a pipe.
+// Throws Error{io} for files that cannot be written at arbitrary positions, such as pipes.
 void check_placed_file(const std::filesystem::path& path);
 
 class PlacedFile {
@@ -67,7 +67,7 @@ class PlacedFile {
   PlacedFile& operator=(const PlacedFile&) = delete;
 
   void write(Index offset, std::string_view bytes) const;
-  // Makes durable what this process has written.
+  // Makes what this process has written durable.
   void sync() const;
 
  private:

@@ -9,17 +9,17 @@
 
 namespace polyad::io {
 
-// What a NumPy array says of itself, before its numbers.
+// The header of a NumPy array.
 struct NpyHead {
   std::vector<Index> shape;
   Index width = 0;          // bytes per number
-  bool swapped = false;     // not of this machine's byte order
+  bool swapped = false;     // whether the byte order differs from that of this machine
   bool by_columns = false;  // Fortran order
-  Index begin = 0;          // of the numbers, in bytes
+  Index begin = 0;          // position of the numbers, in bytes
 };
 
-// Where a head is read from: `next` gives the bytes that follow, of `bytes` altogether; `fail` throws, with
-// words that go on after the name of the array.
+// Source of a header: `next` returns the bytes that follow, of `bytes` in total;
+// `fail` throws an error whose message continues after the name of the array.
 struct NpySource {
   Index bytes = 0;
   std::function<void(std::span<char>)> next;
@@ -27,8 +27,8 @@ struct NpySource {
 };
 NpyHead read_npy_head(const NpySource& source);
 
-// What stands before the numbers of an array of doubles (width 8) or floats (4) in C order and this machine's
-// byte order.
+// Header of an array of doubles (width 8) or floats
+// (4) in C order and the byte order of this machine.
 std::string npy_header(std::span<const Index> shape, Index width = 8);
 
 }  // namespace polyad::io

@@ -7,11 +7,11 @@
 
 namespace polyad::io {
 
-// A Kruskal tensor as NumPy's archive of arrays: weights, factor_0, factor_1, ... as numpy.savez and
-// savez_compressed write them, of f8 or f4 in either byte order, C or Fortran order. Without weights they
-// are all one. Other arrays are passed over.
+// A Kruskal tensor as an archive of NumPy arrays: weights, factor_0, factor_1, ...
+// as written by numpy.savez and savez_compressed, of f8 or f4, in any byte order,
+// in C or Fortran order. Without weights, all are 1. Other arrays are ignored.
 Kruskal<double> read_npz(const InputFile& file);
-// As numpy.savez would write it, but with bytes that depend on the contents alone.
+// As written by numpy.savez, but with bytes that depend on the contents only.
 void write_npz(const std::filesystem::path& path, const WritableKruskal& k, Existing existing);
 
 }  // namespace polyad::io

@@ -64,13 +64,13 @@ void ByteStream::inflate_into(std::string& out, std::span<char> stored) {
       inflateReset(&z);  // gzip files may be several, one after the other
       member_complete_ = false;
     }
-    const std::size_t before = out.size(), room = 4 * stored.size() + 4096;
-    out.resize(before + room);
+    const std::size_t before = out.size(), space = 4 * stored.size() + 4096;
+    out.resize(before + space);
     z.next_out = reinterpret_cast<Bytef*>(out.data() + before);
-    z.avail_out = uInt(room);
+    z.avail_out = uInt(space);
     const int status = inflate(&z, Z_NO_FLUSH);
     out.resize(out.size() - z.avail_out);
-    inflated_ += Index(room - z.avail_out);
+    inflated_ += Index(space - z.avail_out);
     if (inflated_ > max_expanded(file_.size()))
       throw Error(
           Errc::bad_input,

@@ -12,9 +12,9 @@
 
 namespace polyad::io {
 
-// The bytes of a file from its beginning, inflated when it is gzip. It delivers them in steps, each the
-// yield of an equal share of the *stored* bytes; so processes that step alike cut a gzip file, whose
-// inflated length nobody knows, at the same places.
+// The bytes of a file from its beginning, decompressed if it is gzip. They are delivered in
+// steps, each from an equal share of the *stored* bytes, so that processes with the same
+// steps divide a gzip file, whose decompressed length is unknown, at the same positions.
 class ByteStream {
  public:
   ByteStream(const InputFile& file, Index stored_bytes_per_step);
@@ -23,8 +23,8 @@ class ByteStream {
   ByteStream& operator=(const ByteStream&) = delete;
 
   Index num_steps() const;
-  // Appends the next step's bytes to `out`; false when there was none left. A gzip stream that is
-  // damaged, ends early or expands beyond all measure is an Error{bad_input}.
+  // Appends the bytes of the next step to `out`; false at the end. A gzip stream
+  // that is damaged, truncated or expands excessively is an Error{bad_input}.
   bool next(std::string& out);
 
  private:
@@ -33,20 +33,20 @@ class ByteStream {
 
   const InputFile& file_;
   Index step_bytes_, stored_position_ = 0, inflated_ = 0;
-  std::unique_ptr<z_stream> inflater_;  // null: the file is stored as it is
+  std::unique_ptr<z_stream> inflater_;  // null: the file is not compressed
   bool member_complete_ = false;
 };
 
-// A text read line by line, through gzip, with line numbers: for heads, labels and other small things.
-// Lines come without their end, be it \n or \r\n, and the first without a byte order mark. A file whose lines
-// end in \r alone is an Error{bad_input}.
+// A text file read line by line, decompressed if it is gzip, with line numbers: for headers,
+// labels and other small texts. Lines come without their end, \n or \r\n, and the first
+// without a byte order mark. A file whose lines end in \r alone is an Error{bad_input}.
 class LineReader {
  public:
   explicit LineReader(const InputFile& file);
 
   bool next(std::string_view& line);
-  Index line_number() const { return line_number_; }  // of the last line; the first is 1
-  Index line_begin() const { return line_begin_; }    // its place among the (inflated) bytes
+  Index line_number() const { return line_number_; }  // of the last line, from 1
+  Index line_begin() const { return line_begin_; }    // its position in the (decompressed) bytes
   Index next_begin() const { return consumed_ + Index(position_); }
 
  private:
@@ -61,7 +61,7 @@ class LineReader {
   Index line_number_ = 0, line_begin_ = 0;
 };
 
-// The number of the line that holds the byte at `offset` of the (inflated) text.
+// Number of the line that contains the byte at `offset` of the (decompressed) text.
 Index line_number_at(const InputFile& file, Index offset);
 
 }  // namespace polyad::io

@@ -5,16 +5,16 @@
 
 namespace polyad::io {
 
-// The 64-bit checksum of stored bytes: XXH64 by Yann Collet (xxHash fast digest algorithm, specification
-// 0.1.1), against accidents and not against intent.
+// 64-bit checksum of stored bytes: XXH64 by Yann Collet (xxHash
+// fast digest algorithm, specification 0.1.1). Not cryptographic.
 std::uint64_t checksum(std::string_view bytes, std::uint64_t seed = 0);
 
-// The checksum of earlier files: version 1 of .ptb and of cached partitions. docs/formats.md defines it.
+// The checksum of earlier files: version 1 of .ptb and of cached partitions, defined in docs/formats.md.
 std::uint64_t checksum_version_1(std::string_view bytes);
 
 enum class ChecksumVersion { version_1, xxh64 };
 
-// Whether bytes read back have the checksum that was stored for them.
+// Whether bytes have the stored checksum.
 bool has_checksum(std::string_view bytes, std::uint64_t stored, ChecksumVersion version);
 
 }  // namespace polyad::io

@@ -9,12 +9,12 @@
 
 namespace polyad::io {
 
-// A file opened for reading at any place, by several threads at once. Reads copy instead of mapping
-// the file: a file that shrinks meanwhile is then an error and not a signal.
+// A file opened for reading at any position, by several threads at once. It
+// is read, not mapped: a file that shrinks is then an error and not a signal.
 class InputFile {
  public:
-  // Throws Error{io} naming the file when it is missing, no regular file, or may not be read. Does not wait
-  // for a pipe.
+  // Throws Error{io} with the path if the file is missing, not
+  // a regular file, or not readable. Does not wait for a pipe.
   explicit InputFile(const std::filesystem::path& path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -24,9 +24,9 @@ class InputFile {
   Index size() const { return size_; }
   bool is_gzip() const;
 
-  // Fills `into` from `offset` on; returns fewer bytes only at the end of the file.
+  // Fills `into` starting at `offset`; returns fewer bytes only at the end of the file.
   Index read_some(Index offset, std::span<char> into) const;
-  // Fills all of `into`, or throws Error{bad_input} because the file is too short.
+  // Fills all of `into`, or throws Error{bad_input} if the file is too short.
   void read(Index offset, std::span<char> into) const;
 
  private:

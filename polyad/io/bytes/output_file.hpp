@@ -11,13 +11,13 @@
 
 namespace polyad::io {
 
-// Whether a path names a pipe, a device or an open stream of a process: these are written to as they are, and
-// hold nothing that could be overwritten.
+// Whether a path names a pipe, a device or an open stream of a process:
+// these are written directly, and contain nothing that could be overwritten.
 bool is_written_directly(const std::filesystem::path& path);
 
-// A file being written. It appears under its name only when commit() is called, whole and durable: until then
-// it is a temporary file beside it (staged_file.hpp), which is removed on any error. What is no regular file,
-// such as a pipe or a device, is written to directly. A full disk is Error{resource}, all else Error{io}.
+// A file being written. It appears under its name only after commit(), complete and durable: until
+// then it is a temporary file next to it (staged_file.hpp), which is removed on errors. Pipes and
+// devices are written directly. A full disk is Error{resource}, other failures are Error{io}.
 class OutputFile {
  public:
   enum class Compression { none, gzip };
@@ -38,7 +38,7 @@ class OutputFile {
   void write_stored(std::string_view bytes);
 
   std::filesystem::path path_;
-  std::unique_ptr<StagedFile> staged_;  // null: written to directly
+  std::unique_ptr<StagedFile> staged_;  // null: written directly
   int descriptor_ = -1;
   std::unique_ptr<Deflater> deflater_;
   std::string pending_;

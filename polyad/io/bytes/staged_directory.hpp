@@ -10,37 +10,37 @@
 
 namespace polyad::io {
 
-// The files that a kind of model in a directory consists of. All others in the directory are the user's.
+// The files that belong to a kind of model in a directory. All other files in it belong to the user.
 struct ModelFiles {
   std::function<bool(const std::filesystem::path& name)> is_part;
-  std::function<bool(const std::filesystem::path& directory)> is_model;  // damaged ones too
-  std::string key;                                                       // without which nothing is read
+  std::function<bool(const std::filesystem::path& directory)> is_model;  // also for damaged ones
+  std::string key;                                                       // required for reading
 };
 
-// How the directory that holds a model is replaced by another.
+// How the directory of a model is replaced by another one.
 enum class DirectorySwitch {
-  exchange,    // both change places in one step, where the system can do that; else by renames
+  exchange,    // exchanged in one step where the system supports it, otherwise by renames
   two_renames  // the old one becomes .NAME.previous, where readers find it, and the new one takes its place
 };
 
-// A model in a directory, made beside the one that it replaces: every file is complete and durable before one
-// switch. A reader finds the old model or the new one, whole, wherever a run is stopped. Other files of the
-// directory are kept.
+// A model in a directory, written next to the one that it replaces: every file is
+// complete and durable before a single switch. Readers find the old or the new model,
+// complete, whenever a run is interrupted. Other files of the directory are kept.
 class StagedDirectory {
  public:
-  // Throws what check_place throws.
+  // Throws the same errors as check_place.
   StagedDirectory(const std::filesystem::path& directory, ModelFiles files,
                   Existing existing = Existing::replaced, DirectorySwitch how = DirectorySwitch::exchange);
   ~StagedDirectory();
   StagedDirectory(const StagedDirectory&) = delete;
   StagedDirectory& operator=(const StagedDirectory&) = delete;
 
-  // Where the files of the new model are to be written.
+  // Where the files of the new model are written.
   const std::filesystem::path& path() const { return staged_; }
   void commit();
 
-  // Throws the error that replacing the model would end in, as far as it can be known before: Error{io}, or
-  // Error{bad_option} where there is a model that may not be replaced.
+  // Throws the error that replacing the model would end in, as far as it can be known
+  // beforehand: Error{io}, or Error{bad_option} if there is a model that may not be replaced.
   static void check_place(const std::filesystem::path& directory, const ModelFiles& files,
                           Existing existing = Existing::replaced);
 
@@ -56,7 +56,7 @@ class StagedDirectory {
   void keep_modes() const;
   void take_permissions() const;
   std::filesystem::path switch_with_target() const;
-  // Where both directories have a file of the same name.
+  // Which file is kept if both directories have one of the same name.
   enum class Newer { old, target };
   void retire(const std::filesystem::path& old, Newer newer) const;
 
@@ -69,13 +69,13 @@ class StagedDirectory {
   std::unique_ptr<UnfinishedPath> unfinished_;
 };
 
-// The directory in which to look for a model: the one named, or, where a run was stopped between two renames,
-// the one that it was to replace.
+// The directory of a model: the given one, or, if a run was
+// interrupted between two renames, the one that it was to replace.
 std::filesystem::path current_directory(const std::filesystem::path& directory);
 
-// Calls read(), which reads the files of a model, until all were of one and the same model: until the path
-// named the same directory (or file), with the same key files (ModelFiles::key) in it, before and after.
-// Other files may come and go. read() is given the current_directory() of `path`.
+// Calls read(), which reads the files of a model, until all of them belong to the same model:
+// until the path refers to the same directory (or file) with the same key files (ModelFiles::key)
+// before and after. Other files may change. read() is passed the current_directory() of `path`.
 void read_unchanged(const std::filesystem::path& path, std::initializer_list<const char*> keys,
                     const std::function<void(const std::filesystem::path& directory)>& read);
 

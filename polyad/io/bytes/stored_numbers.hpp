@@ -14,7 +14,7 @@
 
 namespace polyad::io {
 
-// The header fields of a binary file, one after the other, unpadded.
+// Header fields of a binary file, consecutive and without padding.
 class FieldReader {
  public:
   FieldReader(const InputFile& file, Index position) : file_(file), position_(position) {}
@@ -51,13 +51,13 @@ decltype(auto) with_index_type(Index width, Fn fn) {
   return fn(std::uint64_t());
 }
 
-// The least of these widths that holds every index below `extent`.
+// The smallest of these widths that holds every index below `extent`.
 inline Index index_width(Index extent) {
   const auto most = std::uint64_t(extent > 0 ? extent - 1 : 0);
   return most <= 0xFF ? 1 : most <= 0xFFFF ? 2 : most <= 0xFFFFFFFF ? 4 : 8;
 }
 
-// Reads `count` numbers of type Stored at `offset`, by all threads; fn(place, number) for each.
+// Reads `count` numbers of type Stored at `offset` with all threads; calls fn(position, number) for each.
 template <class Stored, class Fn>
 void read_numbers(const InputFile& file, Index offset, Index count, Fn fn) {
   constexpr Index step = Index(1 << 18) / Index(sizeof(Stored));

@@ -12,21 +12,21 @@
 
 namespace polyad::io {
 
-// What the directory at the end of a zip archive says of one member.
+// The directory entry of one member of a zip archive.
 struct ZipMember {
   std::string name;
-  Index header_begin = 0;  // where its own header stands
-  Index begin = 0;         // and behind that its bytes
+  Index header_begin = 0;  // position of its own header
+  Index begin = 0;         // position of its bytes, after that header
   Index stored_bytes = 0, bytes = 0;
   std::uint32_t crc = 0;
   bool deflated = false;
 };
 
-// The members of a zip archive, stored or deflated, of any size (zip64). Throws Error{bad_input} when the
-// directory is damaged or a member is stored in any other way.
+// The members of a zip archive, stored or deflated, of any size (zip64). Throws
+// Error{bad_input} if the directory is damaged or a member is stored in any other way.
 std::vector<ZipMember> read_zip_directory(const InputFile& file);
 
-// The bytes of one member from its beginning on, inflated.
+// The decompressed bytes of one member, from its beginning.
 class ZipMemberReader {
  public:
   ZipMemberReader(const InputFile& file, const ZipMember& member);
@@ -35,9 +35,9 @@ class ZipMemberReader {
   ZipMemberReader& operator=(const ZipMemberReader&) = delete;
 
   Index bytes_left() const { return bytes_left_; }
-  // Fills all of `into`, or throws Error{bad_input} because the member is too short or damaged.
+  // Fills all of `into`, or throws Error{bad_input} if the member is too short or damaged.
   void read(std::span<char> into);
-  // Reads what is left and compares the checksum: until then nothing that was read can be trusted.
+  // Reads the rest and verifies the checksum; nothing that was read can be trusted before.
   void finish();
 
  private:
@@ -48,7 +48,7 @@ class ZipMemberReader {
   const ZipMember& member_;
   Index position_, stored_left_, bytes_left_;
   std::uint32_t crc_ = 0;
-  std::unique_ptr<z_stream> inflater_;  // null: stored as it is
+  std::unique_ptr<z_stream> inflater_;  // null: not compressed
   std::vector<char> stored_;
 };
 

@@ -11,23 +11,23 @@
 
 namespace polyad::io {
 
-// Writes a zip archive of stored members, one after the other. Its bytes depend on names and contents
-// alone: every time is the first of January 1980.
+// Writes a zip archive of uncompressed members, one after another. Its
+// bytes depend on names and contents only: all times are January 1, 1980.
 class ZipWriter {
  public:
-  // Sizes and places from `zip64_from` on are written as zip64; tests lower it to see that on small files.
+  // Sizes and positions of at least `zip64_from` are written as zip64; lowered in tests.
   explicit ZipWriter(OutputFile& out, Index zip64_from = 0xFFFFFFFF) : out_(out), zip64_from_(zip64_from) {}
 
-  // The member's bytes are those of `head` and `body`, in two parts so that large arrays are not copied.
+  // The bytes of the member are those of `head` and `body`; two parts, so that large arrays are not copied.
   void add(const std::string& name, std::string_view head, std::string_view body);
-  // A body that is not in memory: so many bytes, handed out part by part. This happens twice, and both times
-  // they must be the same.
+  // A body that is not in memory: `bytes` bytes, provided in parts.
+  // They are requested twice, and must be the same both times.
   struct Parts {
     Index bytes;
     std::function<void(const WriteText& take)> hand_out;
   };
   void add(const std::string& name, std::string_view head, const Parts& body);
-  // Writes the directory; the file is still to be committed.
+  // Writes the directory; the file must still be committed.
   void finish();
 
  private:

@@ -9,20 +9,20 @@
 
 namespace polyad::io {
 
-// A partition as text: one part per line, counted from 0, as hMetis and its kin write it. Reads `count` lines
-// from the first-th on, of a file that must have `total` lines, all with parts below num_parts. Throws
-// Error{bad_input} with the line.
+// A partition as text: one part per line, from 0, as written by hMetis and similar
+// programs. Reads `count` lines starting with line `first` of a file that must have
+// `total` lines, all with parts below num_parts. Throws Error{bad_input} with the line.
 struct PartitionLines {
   Index first = 0, count = 0, total = 0;
   int num_parts = 1;
-  bool may_end_early = false;  // then `total` is the most
+  bool may_end_early = false;  // `total` is then a maximum
 };
-// All lines of a file that has no more than `total`.
+// All lines of a file with at most `total` lines.
 inline PartitionLines up_to(Index total, int num_parts) {
   return {0, total, total, num_parts, true};
 }
 std::vector<int> read_partition(const std::filesystem::path& path, const PartitionLines& lines);
-// All lines of a file, however many there are.
+// All lines of a file of any length.
 std::vector<int> read_partition(const std::filesystem::path& path, int num_parts);
 
 void write_partition(const std::filesystem::path& path, std::span<const int> parts,

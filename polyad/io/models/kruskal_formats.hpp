@@ -10,11 +10,11 @@
 // tensors that have been checked.
 namespace polyad::io {
 
-// What writers see of a tensor.
+// What writers use of a tensor.
 struct WritableKruskal {
   std::vector<double> weights;
   std::vector<Index> extents;
-  // All rows of a mode, in order, some at a time, whole rows with nothing between them.
+  // All rows of a mode, in order and in blocks, without gaps.
   std::function<void(int mode, const std::function<void(const Matrix<double>&)>& take)> for_each_block;
 
   int order() const { return int(extents.size()); }
@@ -25,7 +25,7 @@ Kruskal<double> read_splatt_factors(const std::filesystem::path& directory);
 void write_splatt_factors(const std::filesystem::path& directory, const WritableKruskal& k,
                           const AddFiles& add_files, Existing existing);
 void check_splatt_place(const std::filesystem::path& directory, Existing existing);
-// Whether the directory holds any file of SPLATT's, and so is meant as a Kruskal tensor.
+// Whether the directory contains any file of SPLATT's format, and so is meant as a Kruskal tensor.
 bool holds_splatt_factors(const std::filesystem::path& directory);
 
 Kruskal<double> read_ktensor(const InputFile& file);

@@ -9,10 +9,10 @@
 #include "polyad/io/bytes/byte_stream.hpp"
 #include "polyad/io/bytes/output_file.hpp"
 
-// What the texts of Kruskal tensors, SPLATT's and Tensor Toolbox's, have in common.
+// Common parts of the text formats of Kruskal tensors, SPLATT's and Tensor Toolbox's.
 namespace polyad::io {
 
-// A text of numbers, line by line. Blank lines and comments (//, # and %) are passed over.
+// A text of numbers, line by line. Blank lines and comments (//, # and %) are skipped.
 class NumberText {
  public:
   explicit NumberText(const InputFile& file) : file_(file), lines_(file) {}
@@ -21,11 +21,11 @@ class NumberText {
   void require_next(const std::string& expected);
 
   std::string_view first_word() const;
-  // The numbers of this line, valid until the next; each must be finite. `as` says why there must be
-  // `expected` of them: "expected 4 numbers as in row 1, found 3".
+  // The numbers of this line, valid until the next one; all must be finite. `as` explains
+  // why `expected` numbers are required: "expected 4 numbers as in row 1, found 3".
   std::span<const double> reals();
   std::span<const double> reals(Index expected, std::string_view as);
-  // Whole numbers from 1 on, `expected` of them on this line.
+  // The line as `expected` integers from 1 on.
   std::vector<Index> sizes(Index expected, std::string_view as) const;
 
   [[noreturn]] void fail(const std::string& why) const;
@@ -33,13 +33,13 @@ class NumberText {
  private:
   const InputFile& file_;
   LineReader lines_;
-  std::string_view line_;  // without blanks before it
-  std::string text_;       // the line with the end that the number readers need
+  std::string_view line_;  // without leading blanks
+  std::string text_;       // the line with the end that number parsers need
   std::vector<double> numbers_;
 };
 
-// A matrix whose rows arrive one by one, their number not known (or not to be trusted) before. Blocks are
-// freed as they are copied, so the peak is twice the matrix, not thrice as with one growing array.
+// A matrix whose rows arrive one by one, in unknown (or untrusted) number. Blocks are freed as
+// they are copied, so that the peak is twice the matrix, not three times as for a growing array.
 class GrowingMatrix {
  public:
   explicit GrowingMatrix(Index num_cols) : num_cols_(num_cols) {}
@@ -53,9 +53,9 @@ class GrowingMatrix {
   std::vector<Array<double>> blocks_;
 };
 
-// Numbers in shortest form, with a separator between them and a line's end behind.
+// Numbers in shortest form, with a separator between them and a line end.
 void write_row(OutputFile& out, std::span<const double> row);
-// A line for each row; by all threads.
+// A line for each row; with all threads.
 void write_rows(OutputFile& out, const Matrix<double>& rows);
 
 // "1 number", "4 numbers".

@@ -10,15 +10,15 @@
 
 namespace polyad::io {
 
-// Some lines of the table; what is empty has no column.
+// Some lines of the table; empty members have no column.
 struct PredictionRows {
   std::span<const std::span<const Index>> coordinates;  // [mode][line]
   std::span<const double> predictions, values, residuals;
   const Matrix<double>* contributions = nullptr;
 };
 
-// The text of predictions: a line that names the columns, then one for each coordinate, with labels where
-// there are some and indices from 1 where there are none. Numbers read back as the same bits.
+// Table of predictions: a line that names the columns, then one for each coordinate, with
+// labels where they exist and indices from 1 elsewhere. Numbers read back as the same bits.
 class PredictionTable {
  public:
   // The separator is a comma or a tab.

@@ -8,7 +8,7 @@
 
 namespace polyad::io {
 
-// The numbers of a recommender's model, without the ratings that it was trained on.
+// The numbers of a model of ratings, without its training ratings.
 template <class Real>
 struct RatingArchive {
   RatingModel<Real> model;
@@ -17,22 +17,22 @@ struct RatingArchive {
   friend bool operator==(const RatingArchive&, const RatingArchive&) = default;
 };
 
-// NumPy's archive of arrays: mean, user_factors, item_factors, epochs, step, regularisation, shrinkage; where
-// there are any user_biases and item_biases, and user_squares and item_squares. Arrays of f8 or f4, whichever
-// Real is wanted. Other arrays are passed over. Throws Error{bad_input} when arrays are missing, do not fit
-// together or hold what is not finite.
+// Archive of NumPy arrays: mean, user_factors, item_factors, epochs, step, regularisation,
+// shrinkage; optionally user_biases and item_biases, user_squares and item_squares. Arrays
+// may be f8 or f4, independent of Real. Other arrays are ignored. Throws Error{bad_input}
+// if arrays are missing, have inconsistent shapes or values that are not finite.
 template <class Real>
 RatingArchive<Real> read_rating_archive(const InputFile& file);
 
 // Whether its factors are stored in single precision.
 bool is_single_precision(const InputFile& file);
 
-// What is wrong with a model, in words: shapes that do not fit together, numbers that are not finite. Empty
-// when it is sound.
+// What is wrong with a model, as text: inconsistent shapes,
+// numbers that are not finite. Empty if it is valid.
 template <class Real>
 std::string fault_of(const RatingModel<Real>& model, const RatingTraining<Real>& training);
 
-// Its bytes depend on the contents alone. The model is sound.
+// Its bytes depend on the contents only. The model must be valid.
 template <class Real>
 void write_rating_archive(const std::filesystem::path& path, const RatingModel<Real>& model,
                           const RatingTraining<Real>& training);

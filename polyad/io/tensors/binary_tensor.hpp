@@ -9,7 +9,7 @@
 
 namespace polyad::io {
 
-// The binary formats. A share is a range of nonzeros; headers bind, and every index is checked.
+// The binary formats. A share is a range of nonzeros; headers are binding, and every index is checked.
 Slab read_splatt(const InputFile& file, const FileHead& head, const ReadOptions& options);
 Slab read_genten(const InputFile& file, const FileHead& head, const ReadOptions& options);
 Slab read_ptb(const InputFile& file, const FileHead& head, const ReadOptions& options);
@@ -18,7 +18,7 @@ enum class BlockCompression { none, deflate };
 
 void write_splatt(OutputFile& out, const SparseTensor<double>& x);
 void write_genten(OutputFile& out, const SparseTensor<double>& x);
-// Polyad's own binary also keeps the labels.
+// Polyad's own format also stores labels.
 void write_ptb(OutputFile& out, const SparseTensor<double>& x, std::span<const ModeLabels> labels,
                BlockCompression compression);
 
@@ -26,9 +26,9 @@ void write_ptb(OutputFile& out, const SparseTensor<double>& x, std::span<const M
 
 // What is known of the file, with what its header says.
 FileHead with_header(FileHead head, const std::vector<Index>& dims, Index nonzeros);
-// A slab with room for `count` nonzeros of a file whose header has been read into `head`.
+// A slab with space for `count` nonzeros of a file whose header has been read into `head`.
 Slab binary_slab(FileHead head, Index count);
-// Throws Error{bad_input} unless the file has exactly this size.
+// Throws Error{bad_input} if the file does not have exactly this size.
 void check_size(const InputFile& file, __int128 expected);
 void check_header(const InputFile& file, Index order, std::span<const Index> dims, Index nonzeros);
 [[noreturn]] void fail_foreign(const InputFile& file);  // of the other byte order

@@ -7,26 +7,26 @@ namespace polyad::io {
 // Some coordinates of a model, in the order of their lines.
 struct CoordinateBatch {
   std::vector<Array<Index>> indices;  // [mode][line], from 0
-  Array<double> values;               // as many; empty when the file has none
+  Array<double> values;               // one per line; empty if the file has none
 
   Index size() const { return indices.empty() ? 0 : Index(indices[0].size()); }
 };
 
-// A file of coordinates at which a model is to be evaluated, with values to compare with or without. Of a
-// text, however long, only one batch is held at a time.
+// A file of coordinates at which a model is evaluated, with or without values to
+// compare with. Of a text of any length, only one batch is in memory at a time.
 class CoordinateFile {
  public:
-  // Reads everything once: so every fault is told before anything is made of the file, and the index base is
-  // settled. options.space is the model's. Throws Error{bad_input} with file and line.
+  // Reads everything once, so that all errors are found before the file is used, and the index
+  // base is known. options.space is that of the model. Throws Error{bad_input} with file and line.
   CoordinateFile(std::filesystem::path path, const ReadOptions& options);
 
   TensorFormat format() const { return format_; }
   bool has_values() const { return has_values_; }
   Index num_coordinates() const { return num_coordinates_; }
-  Index num_unknown() const { return num_unknown_; }  // left out, as options.space says
+  Index num_unknown() const { return num_unknown_; }  // skipped, as options.space says
   const std::vector<std::string>& notes() const { return notes_; }
 
-  // Hands over all batches, if empty ones.
+  // Passes all batches to a function; there is at least one, possibly empty.
   void for_each_batch(const std::function<void(const CoordinateBatch&)>& fn) const;
 
  private:
@@ -41,7 +41,7 @@ class CoordinateFile {
   bool has_values_ = true;
   Index num_coordinates_ = 0, num_unknown_ = 0;
   std::vector<std::string> notes_;
-  std::optional<CoordinateBatch> only_batch_;  // of a file that makes one only
+  std::optional<CoordinateBatch> only_batch_;  // of a file with a single batch
 };
 
 }  // namespace polyad::io

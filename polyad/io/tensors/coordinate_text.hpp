@@ -4,9 +4,9 @@
 
 namespace polyad::io {
 
-// Reads the lines of indices and a value that most text formats consist of, with all threads.
+// Reads lines of indices and a value, as in most text formats, with all threads.
 Slab read_coordinate_text(const InputFile& file, const FileHead& head, const ReadOptions& options);
-// The same in slabs, one after the other, of about options.slab_bytes of text each.
+// The same in slabs of about options.slab_bytes of text each.
 void read_coordinate_text(const InputFile& file, const FileHead& head, const ReadOptions& options,
                           const SlabFn& fn);
 

@@ -5,8 +5,8 @@
 
 namespace polyad::io {
 
-// What a file is that Polyad does not read as a tensor, and what to do with it, by its first bytes: "is a PNG
-// image, not a tensor". Empty when they are of no such kind. Reads at most the first 512 bytes.
+// Describes a file that is not a tensor, by its first bytes, and what to do with it: "is a PNG
+// image, not a tensor". Empty if they are not recognised. Reads at most the first 512 bytes.
 std::string foreign_kind(std::string_view begin);
 
 }  // namespace polyad::io

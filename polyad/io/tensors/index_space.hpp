@@ -10,12 +10,12 @@
 
 namespace polyad::io {
 
-// The dims and labels that a file of coordinates must keep to, because they are known before it is read:
-// those of a model. Its order tells whether lines have a value; its labels tell which index a name stands
-// for.
+// Dimensions and labels that a file of coordinates must conform to, because
+// they are known before it is read: those of a model. The order determines
+// whether lines have a value, the labels which index a name stands for.
 class IndexSpace {
  public:
-  // What becomes of a line that names what the model does not have.
+  // What happens to a line with an index or name that the model does not have.
   enum class Unknown { fault, leave_out };
 
   IndexSpace(std::vector<Index> dims, std::vector<ModeLabels> labels, Unknown unknown);
@@ -27,14 +27,14 @@ class IndexSpace {
   const std::vector<ModeLabels>& labels() const { return labels_; }
   Unknown unknown() const { return unknown_; }
   bool has_labels(int mode) const { return !labels_[mode].empty(); }
-  // What a column of the mode is called: the name that its labels have, else "mode3".
+  // Name of the column of a mode: that of its labels, otherwise "mode3".
   std::string name(int mode) const;
 
   // The index of a label; or one of these.
   static constexpr Index no_index = -1, several = -2;
   Index find(int mode, std::string_view label) const;
-  // The index that a text names: by its label, or in a mode without labels as a number from 1 on. Throws
-  // Error{bad_option} that calls it by the noun.
+  // The index that a text names: by its label, or in a mode without labels
+  // by a number from 1. Throws Error{bad_option} that uses the noun.
   Index find_named(int mode, std::string_view text, std::string_view noun) const;
 
  private:

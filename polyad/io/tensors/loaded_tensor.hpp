@@ -9,15 +9,15 @@
 
 namespace polyad::io {
 
-// A sparse tensor with what is known about it besides its nonzeros.
+// A sparse tensor with its labels and what is known about its file.
 struct LoadedTensor {
-  SparseTensor<double> tensor;  // on several processes: this one's nonzeros, under the dims of the whole
-  std::vector<ModeLabels> labels = {};  // one per mode; empty where indices have no names
-  TensorFormat format = TensorFormat::tns;
-  int index_base = 1;                   // of the file, where it holds indices
-  std::vector<std::string> notes = {};  // what the reader noticed, a sentence each
-  std::string path = {};                // of the file; empty: made in memory
-  double load_seconds = 0;              // that reading took
+  SparseTensor<double> tensor;              // nonzeros of this process, with the extents of the whole tensor
+  std::vector<ModeLabels> labels = {};      // one per mode; empty if indices have no names
+  TensorFormat format = TensorFormat::tns;  // format of the file
+  int index_base = 1;                       // first index of the file, if it holds indices
+  std::vector<std::string> notes = {};      // messages of the reader, one sentence each
+  std::string path = {};                    // path of the file; empty if made in memory
+  double load_seconds = 0;                  // elapsed time of reading
 };
 
 }  // namespace polyad::io

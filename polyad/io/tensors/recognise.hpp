@@ -4,11 +4,11 @@
 
 namespace polyad::io {
 
-// Finds out what a file holds from its first bytes and lines, and reads its header. The options may
-// decide the format. Throws Error{bad_input} with the line when it is nothing that Polyad reads.
+// Recognises the format of a file from its first bytes and lines, and reads its header. The options
+// may prescribe the format. Throws Error{bad_input} with the line if Polyad does not read such files.
 FileHead recognise(const InputFile& file, const ReadOptions& options);
 
-// A word of the user's file, fit for a message: unprintable bytes and overlength are cut.
+// A word of the user's file for a message: unprintable bytes are replaced, long words are shortened.
 std::string in_quotes(std::string_view word);
 
 }  // namespace polyad::io

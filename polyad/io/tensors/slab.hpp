@@ -18,7 +18,7 @@
 
 namespace polyad::io {
 
-// A fault in a file. Line 0: in none in particular.
+// An error in a file. Line 0: in no particular line.
 struct Problem {
   Index line = 0;
   std::string message;
@@ -28,19 +28,19 @@ struct Problem {
 
 struct ReadOptions {
   std::optional<TensorFormat> format;  // empty: recognised by content
-  std::optional<int> index_base;       // 0 or 1; empty: found out
-  std::vector<Index> dims;             // empty: those of the header, else the maxima
+  std::optional<int> index_base;       // 0 or 1; empty: determined from the file
+  std::vector<Index> dims;             // empty: those of the header, otherwise the maximum indices
   std::optional<CsvColumns> columns;   // for csv
   const IndexSpace* space =
       nullptr;  // of a model whose coordinates the file holds; null: a tensor of its own
   Share share;
   Progress* progress = nullptr;
-  // Faulty lines are left out and told here; null: the first fault is thrown as an Error.
+  // Faulty lines are skipped and added here; null: the first one is thrown as an Error.
   std::vector<Problem>* problems = nullptr;
-  Index slab_bytes = Index(1) << 26;  // of text, where a file is read slab by slab
+  Index slab_bytes = Index(1) << 26;  // of text, if a file is read in slabs
 };
 
-// What a file says before its first nonzero: the same for whoever reads a share of it.
+// What a file states before its first nonzero; the same for all shares.
 struct FileHead {
   std::filesystem::path path;
   TensorFormat format = TensorFormat::tns;
@@ -52,19 +52,19 @@ struct FileHead {
   // Whether these comments stand where Polyad writes them and as it does: then the text is taken to be
   // Polyad's, unless an index contradicts them. And whether such a text ends within a line.
   bool has_own_comments = false, ends_within_line = false;
-  std::optional<int> index_base;  // what the format demands
+  std::optional<int> index_base;  // prescribed by the format
   bool has_values = true;         // false: a pattern, every value is 1
-  bool symmetric = false;         // an entry off the diagonal stands for two
-  Index data_begin = 0;           // the place of the first data line among the (inflated) bytes
-  Index data_line = 0;            // its number
+  bool symmetric = false;         // an entry off the diagonal counts twice
+  Index data_begin = 0;           // position of the first data line in the (decompressed) bytes
+  Index data_line = 0;            // its line number
   char separator = ' ';
-  std::vector<std::string> column_names;  // csv
-  std::vector<ModeLabels> labels;         // kept inside the file, for the whole tensor (ptb)
-  std::vector<std::string> notes;         // worth telling the user
+  std::vector<std::string> column_names;  // of csv
+  std::vector<ModeLabels> labels;         // contained in the file, for the whole tensor (ptb)
+  std::vector<std::string> notes;         // messages for the user
 };
 
-// What must be known of all shares before any of them is a tensor. Trivially copyable, so that
-// processes can exchange it.
+// What must be known of all shares before any of them becomes a
+// tensor. Trivially copyable, so that processes can exchange it.
 struct SlabFacts {
   Index num_nonzeros = 0;
   Index data_lines = 0;
@@ -77,14 +77,14 @@ struct SlabFacts {
 };
 SlabFacts merge(const SlabFacts& a, const SlabFacts& b);
 
-// The share of a file that one process read. Indices are as in the file, less its index base where that
-// is known, less 1 where it is not: an index -1 then shows that the file counts from 0.
+// The share of a file that one process has read. Indices are as in the file, minus its index
+// base if known, otherwise minus 1: an index -1 then shows that the file counts from 0.
 struct Slab {
   FileHead head;
   std::vector<Array<Index>> indices;  // [mode][nonzero]
   Array<double> values;
   SlabFacts facts;
-  std::vector<ModeLabels> labels;  // of formats that name their indices: this share's, sorted
+  std::vector<ModeLabels> labels;  // of formats with names: those of this share, sorted
 };
 using SlabFn = std::function<void(Slab&&)>;
 

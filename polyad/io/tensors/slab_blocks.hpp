@@ -6,19 +6,19 @@
 
 namespace polyad::io {
 
-// Some of a slab's nonzeros, as one stretch of text yields them.
+// Some nonzeros of a slab, from one range of text.
 struct SlabBlock {
   SlabBlock(int order, Index capacity);
 
-  // Part p wrote counts[p] nonzeros from begin[p] on: moves them together and keeps only them.
+  // Part p has written counts[p] nonzeros starting at begin[p]: moves them together and drops the rest.
   void close_gaps(const std::vector<Index>& begin, const std::vector<Index>& counts);
 
   std::vector<Array<Index>> indices;
   Array<double> values;
 };
 
-// Blocks one after the other, put together at the end. A block's arrays are freed as soon as they are
-// copied, so the peak is the slab and one block, not twice the slab.
+// Blocks that are concatenated at the end. The arrays of a block are freed as soon as
+// they are copied, so that the peak is the slab and one block, not twice the slab.
 class SlabBlocks {
  public:
   explicit SlabBlocks(int order) : order_(order) {}

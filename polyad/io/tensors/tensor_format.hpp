@@ -7,7 +7,7 @@
 
 namespace polyad::io {
 
-// The file formats of sparse tensors. Each is recognised by its content; see docs/formats.md.
+// File formats of sparse tensors. Each is recognised by its content; see docs/formats.md.
 enum class TensorFormat {
   tns,               // FROSTT: indices and a value per line
   hiparti,           // order, dims, then as tns
@@ -15,30 +15,30 @@ enum class TensorFormat {
   sptensor,          // Tensor Toolbox, pyttb, GenTen
   dense_tensor,      // the same family's `tensor`: every value, first index fastest
   dense_matrix,      // the same family's `matrix`: every value, row after row
-  matrix_market,     // coordinate matrices
+  matrix_market,     // MatrixMarket, coordinate matrices
   movielens_tabs,    // user, item, rating, time with tabs: u.data
-  movielens_colons,  // the same with :: between, ratings.dat
+  movielens_colons,  // the same separated by "::": ratings.dat
   csv,               // a header line and columns
-  libmf,             // row, column, value from 0
-  splatt,            // SPLATT's binary
-  genten,            // GenTen's binary
-  ptb                // Polyad's own binary
+  libmf,             // row, column and value, indices from 0
+  splatt,            // binary of SPLATT
+  genten,            // binary of GenTen
+  ptb                // binary of Polyad
 };
 
 struct FormatTraits {
   TensorFormat format;
-  std::string_view name;       // for --input-format and --output-format
-  std::string_view extension;  // that chooses it for output; empty: none does
-  std::string_view meaning;
-  bool writable;
+  std::string_view name;       // name for options such as `input_format`
+  std::string_view extension;  // extension that selects the format for output; empty: none does
+  std::string_view meaning;    // description in a few words
+  bool writable;               // whether Polyad writes the format
 };
 std::span<const FormatTraits> all_formats();
 const FormatTraits& traits(TensorFormat format);
 bool is_binary(TensorFormat format);
 
-// By name, as in --input-format; throws Error{bad_option} that lists the names.
+// The format with this name. Throws Error{bad_option} with a list of the names if there is none.
 TensorFormat format_by_name(std::string_view name);
-// By the extension of an output file, a final .gz aside; nothing when none matches.
+// The format for the extension of an output file, ignoring a final .gz; nothing if none matches.
 std::optional<TensorFormat> format_by_extension(const std::filesystem::path& path);
 bool has_gzip_extension(const std::filesystem::path& path);
 

@@ -6,8 +6,8 @@
 
 namespace polyad::io {
 
-// How the entries of a column become the indices of a mode: every distinct name gets one (label), they
-// are indices already, from 1 on (index), or they are times and every hour, day, ISO week or month gets one.
+// How the entries of a column become indices of a mode: every distinct name gets one (label); they
+// are indices from 1 (index); or they are times, and every hour, day, ISO week or month gets one.
 enum class ColumnKind { label, index, hour, day, week, month };
 constexpr bool is_time(ColumnKind kind) {
   return kind != ColumnKind::label && kind != ColumnKind::index;
@@ -18,23 +18,23 @@ struct CsvColumn {
   ColumnKind kind = ColumnKind::label;
 };
 
-// Which columns of a csv file make the tensor.
+// The columns of a csv file that make up the tensor.
 struct CsvColumns {
   std::vector<CsvColumn> modes;
   std::string value;              // empty: every line counts 1
-  std::vector<std::string> idle;  // named, but neither mode nor value
+  std::vector<std::string> idle;  // columns without effect
 };
 
-// Reads --columns ("user,item,rating", "user,item,time:day", "row:index,column:index,count") and --value
-// ("rating"; "1": count lines; empty: the last of the columns is the value, but for a final `time` or
-// `timestamp` without a kind, which stays idle, as in the MovieLens forms). Throws Error{bad_option}.
+// Parses the options `columns` ("user,item,rating", "user,item,time:day", "row:index,column:index,count") and
+// `value` ("rating"; "1": count lines; empty: the last of the columns is the value, except a final `time` or
+// `timestamp` without a kind, which is ignored, as in the MovieLens formats). Throws Error{bad_option}.
 CsvColumns parse_columns(std::string_view columns, std::string_view value);
 
-// The same for coordinates of a model of this order: the value may be left out.
+// The same for coordinates of a model of this order: the value is optional.
 CsvColumns parse_coordinate_columns(std::string_view columns, std::string_view value, int order);
 
-// The label of a time, binned: 2014-04-01T13, 2014-04-01, 2014-W14 or 2014-04. `text` is seconds since
-// 1970 or an ISO date, with or without a time of day; empty when it is neither.
+// The label of a binned time: 2014-04-01T13, 2014-04-01, 2014-W14 or 2014-04. `text` is
+// seconds since 1970 or an ISO date, with or without a time of day; empty if it is neither.
 std::string time_label(std::string_view text, ColumnKind kind);
 
 }  // namespace polyad::io

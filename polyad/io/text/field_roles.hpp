@@ -4,7 +4,7 @@
 
 namespace polyad::io {
 
-// Which field of a line is what, in texts whose lines name things: csv and the MovieLens forms.
+// The meaning of the fields of a line, in texts with names: csv and the MovieLens formats.
 struct FieldRoles {
   struct Mode {
     std::string name;
@@ -13,12 +13,12 @@ struct FieldRoles {
   };
   std::vector<Mode> modes;
   std::optional<std::size_t> value;    // empty: every line counts 1
-  std::size_t num_fields = 0;          // 0: three or four, as in the MovieLens forms
-  const char* example = "the header";  // what shows that number
+  std::size_t num_fields = 0;          // 0: three or four, as in the MovieLens formats
+  const char* example = "the header";  // where that number comes from
 };
 
-// Throws Error{bad_option} when neither the options nor the file nor, for coordinates of a model, the model
-// tell.
+// Throws Error{bad_option} if neither the options nor the file
+// nor, for coordinates of a model, the model determine them.
 FieldRoles field_roles(const InputFile& file, const FileHead& head, const ReadOptions& options);
 
 }  // namespace polyad::io

@@ -6,14 +6,14 @@
 
 namespace polyad::io {
 
-// Cuts a line at its separators ("::" where the separator is a colon). Fields may be quoted, with ""
-// for a quote inside; blanks around a field are dropped.
+// Splits a line at its separators ("::" if the separator is a colon). Fields
+// may be quoted, with "" for a quote inside; blanks around a field are removed.
 class FieldSplitter {
  public:
   explicit FieldSplitter(char separator) : separator_(separator == ':' ? 2 : 1, separator) {}
 
-  // The fields of a line, valid until the next call; false when a quote is not closed or is followed by
-  // anything but a separator.
+  // The fields of a line, valid until the next call; false if a
+  // quote is not closed or is followed by anything but a separator.
   bool split(std::string_view line);
   const std::vector<std::string_view>& fields() const { return fields_; }
 
@@ -23,7 +23,7 @@ class FieldSplitter {
 
   std::string separator_;
   std::vector<std::string_view> fields_;
-  std::string unquoted_;  // holds the quoted fields of the line; never grows beyond the line's length
+  std::string unquoted_;  // the quoted fields of the line; never longer than the line
 };
 
 }  // namespace polyad::io

@@ -8,14 +8,14 @@
 
 namespace polyad::io {
 
-// Faulty lines as the threads find them: where they begin in the text, and why they are faulty.
+// Faulty lines as threads find them: their position in the text, and what is wrong.
 struct LineFault {
   Index offset;
   std::string why;
 };
 
-// Settles the faults of one parse: throws the first as an Error with its line, or, when problems are
-// collected, adds them all, in the order of the file.
+// Handles the faults of one parse: throws the first as an Error with its line,
+// or, if problems are collected, adds them all in the order of the file.
 void settle(const InputFile& file, std::vector<std::vector<LineFault>> faults_per_thread,
             std::vector<Problem>* problems);
 

@@ -18,8 +18,8 @@ inline constexpr Index max_text_bytes = Index(4) << 20;
 // Writes `count` lines in order. All threads format lines, each a part of those that are formatted at a time.
 void write_lines(const WriteText& write, Index count, const AppendLine& append_line);
 
-// A field of a table whose columns are separated by commas or tabs, in quotes where it would be misread
-// without.
+// A field of a table whose columns are separated
+// by commas or tabs, quoted if necessary.
 void append_field(std::string& out, std::string_view field, char separator);
 
 }  // namespace polyad::io

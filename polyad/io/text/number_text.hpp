@@ -25,7 +25,7 @@ inline bool is_comment(std::string_view line) {
   return line.starts_with('#') || line.starts_with('%') || line.starts_with("//");
 }
 
-// A number that was read and the place behind it; null when there is none.
+// A number that was parsed and the position after it; null if there is none.
 struct IndexRead {
   Index value;
   const char* end;
@@ -35,14 +35,14 @@ struct RealRead {
   const char* end;
 };
 
-// Both read the number at p in a text whose lines end with \n, and of which number_padding bytes behind the
-// last may be read too. They decide in a few operations what most numbers are and leave the rest to the
-// standard library.
+// Both parse the number at p in a text whose lines end with \n, of
+// which number_padding bytes after the last may be read. Common numbers
+// take a few operations; the standard library handles the others.
 inline constexpr std::size_t number_padding = 8;
 IndexRead read_index(const char* p);
 RealRead read_real(const char* p);
 
-// The whole text as a number, or nothing. Reals may be anything that C prints, also nan and inf.
+// The whole text as a number, or nothing. Reals may be anything that C prints, including nan and inf.
 std::optional<Index> parse_index(std::string_view text);
 std::optional<double> parse_real(std::string_view text);
 
@@ -53,7 +53,7 @@ void append_number(std::string& out, Index value);
 // The parts of a line between blanks, or between separators.
 std::vector<std::string_view> split_blanks(std::string_view line);
 
-// --- the short ways, inline because they run for every number of every file ---
+// --- fast paths, inline because they run for every number of every file ---
 
 namespace detail {
 
@@ -65,15 +65,15 @@ inline constexpr double powers_of_ten[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6
 
 }  // namespace detail
 
-// Some digits, how many there are, and the byte behind them.
+// Some digits, their number, and the byte after them.
 struct Digits {
   std::uint64_t value;
   int count;
   char next;
 };
 
-// Up to seven digits at p, all at once and without a branch on how many there are; count 8: there are more.
-// The next number can be begun as soon as `count` is known, before `value` is.
+// Up to seven digits at p, without a branch on their number; count 8: there are more.
+// Parsing of the next number can begin as soon as `count` is known, before `value` is.
 inline Digits leading_digits(const char* p) {
   std::uint64_t bytes;
   std::memcpy(&bytes, p, sizeof bytes);

@@ -19,13 +19,13 @@ struct FactorEntry {
 // The largest number of points that stand for a column when it is drawn as a line.
 inline constexpr Index max_line_points = 300;
 
-// What a pass over the rows of a factor finds in each of its columns.
+// Results of a pass over the rows of a factor, for each of its columns.
 struct ColumnFindings {
   std::vector<std::vector<FactorEntry>> strongest;  // [component], by magnitude
   std::vector<std::vector<FactorEntry>> lines;      // [component], by index
 };
 
-// Rows that the factor does not have are zero. The same for any number of threads.
+// Rows that the factor does not have are zero. Independent of the number of threads.
 template <class Real>
 ColumnFindings scan_columns(const KruskalRows<Real>& model, int mode, Index num_strongest);
 

@@ -7,8 +7,8 @@
 
 namespace polyad::kernels {
 
-// Sums over the magnitudes of many numbers, divided by the largest, so that no square leaves the range of
-// double. Sums of parts merge into those of the whole.
+// Sums of magnitudes and squares of numbers, scaled by the largest,
+// so that squares do not overflow. Results of parts can be merged.
 struct Magnitudes {
   Index count = 0;
   double largest = 0;
@@ -18,7 +18,7 @@ struct Magnitudes {
   double root_mean_square() const;
   double norm() const;
 };
-// Of finite numbers.
+// Computes the sums; the numbers must be finite.
 Magnitudes measure(std::span<const double> numbers);
 Magnitudes merge(const Magnitudes& a, const Magnitudes& b);
 
@@ -26,10 +26,10 @@ Magnitudes merge(const Magnitudes& a, const Magnitudes& b);
 void subtract(std::span<const double> values, std::span<const double> predictions,
               std::span<double> residuals);
 
-// The place of the first number that is nan or infinite; -1 when there is none.
+// Position of the first number that is NaN or infinite; -1 if there is none.
 Index first_not_finite(std::span<const double> numbers);
 
-// The places of the `count` numbers of largest magnitude, largest first; among equals the first.
+// Positions of the `count` numbers of largest magnitude, in descending order; of equal ones the first.
 std::vector<Index> largest_places(std::span<const double> numbers, Index count);
 
 }  // namespace polyad::kernels

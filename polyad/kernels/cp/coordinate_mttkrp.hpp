@@ -8,8 +8,8 @@
 
 namespace polyad::kernels {
 
-// MTTKRP of the formats that keep the coordinates of every nonzero: no sums are shared between nonzeros.
-// Threads own rows (coo: of equal numbers of nonzeros, adding up the rows that they share at the ends).
+// MTTKRP in formats that store the coordinates of every nonzero; no sums are shared between nonzeros. Threads
+// own rows (coo: ranges of equal numbers of nonzeros, whose first and last rows are added up afterwards).
 template <class Real>
 void coo_mttkrp(const CooTensor<Real>& x, std::span<const Matrix<Real>> factors, int mode, Matrix<Real>& m);
 template <class Real>

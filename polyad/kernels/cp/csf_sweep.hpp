@@ -9,25 +9,25 @@
 
 namespace polyad::kernels {
 
-// Cuts the nodes of a tree's second level into consecutive parts of about equal work, part p being
-// [cuts[p], cuts[p + 1]): between nodes, so that a heavy slice is worked on by several threads. From the
-// tree alone: the same parts, and with them the same bits, on every run.
+// Divides the nodes of the second level of a tree into consecutive parts of about equal work;
+// part p is [cuts[p], cuts[p + 1]). A heavy slice may be divided among several threads.
+// Depends only on the tree and the number of parts, so that results are bitwise reproducible.
 template <class Real>
 std::vector<Index> cut_evenly(const CsfTree<Real>& tree, int num_parts, Index num_components);
 
-// Nodes of a tree's second level.
+// A range of nodes of the second level of a tree.
 struct NodeRange {
   Index begin = 0, end = 0;
 };
-// Those below the rows [first, end) of the root's mode.
+// The nodes below the rows [first, end) of the root mode.
 template <class Real>
 NodeRange nodes_of_rows(const CsfTree<Real>& tree, Index first, Index end);
-// Cuts these only: a pass over them does what it does for their slices, which must be whole.
+// Divides only these nodes: a pass over them processes their slices, which must be complete.
 template <class Real>
 std::vector<Index> cut_evenly(const CsfTree<Real>& tree, const NodeRange& nodes, int num_parts,
                               Index num_components);
 
-// A tree, or the slices of some of its rows, and how threads share it.
+// A tree, or the slices of some of its rows, with its division among threads.
 template <class Real>
 struct CutTree {
   const CsfTree<Real>& tree;
@@ -39,22 +39,22 @@ struct CutTree {
   }
 };
 
-// One pass over a tree. factors[mode] are those of all modes.
+// One pass over a tree. factors: [mode].
 
-// m = MTTKRP of the mode at the tree's root, of the rows from `first` on, to which all slices that are cut
-// belong. Rows without nonzeros become zero.
+// m = MTTKRP of the root mode for the rows from `first` on, which must
+// contain all slices of x. Rows without nonzeros are set to zero.
 template <class Real>
 void root_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, Matrix<Real>& m,
                  Index first = 0);
 
-// Adds the MTTKRP of the mode at a level below the root to the parts, as many as the tree has.
+// Adds the MTTKRP of the mode at a level below the root to `parts`, one for each part of the tree.
 template <class Real>
 void scatter_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, int level,
                     PartialRows<Real>& m);
 
-// Updates the factor of the root's mode, in place: each row is solved as soon as its sum is complete. With
-// `next`, of order 3 and above, also adds the MTTKRP of the second level's mode with the new rows, whose
-// ingredients are at hand. Rows of the factor without a node that is cut stay as they are.
+// Updates the factor of the root mode in place: each row is solved as soon as its sum is
+// complete. With `next`, for order 3 and above, also adds the MTTKRP of the second
+// level's mode with the new rows. Rows of the factor without a node in x are not changed.
 template <class Real>
 RowSums update_root(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const RowSystem& system,
                     PartialRows<Real>* next);

@@ -4,10 +4,10 @@
 
 namespace polyad::kernels {
 
-// The gradient of 1/2 |scale X - model|^2 with respect to one factor, from the MTTKRP m of its mode and the
-// Hadamard product v of the other modes' Gram matrices: m becomes factor v - scale m, in its first num_rows
-// rows. Returns the inner product of factor and scale m, which is that of scale X and the model so far as
-// these rows tell. Sums are in double, the same bits on every run with the same number of threads.
+// Gradient of 1/2 |scale X - model|^2 with respect to one factor, from the MTTKRP m of its mode and
+// the elementwise product v of the other Gram matrices: replaces m by factor v - scale m in its first
+// num_rows rows. Returns the contribution of these rows to the inner product of scale X and the model.
+// Sums are in double precision, with the same bits on every run with the same number of threads.
 template <class Real>
 double turn_into_gradient(Matrix<Real>& m, const Matrix<Real>& factor, const Matrix<double>& v, double scale,
                           Index num_rows);

@@ -7,29 +7,29 @@
 
 namespace polyad::kernels {
 
-// The small dense algebra of an iteration: matrices of num_components x num_components, in double.
+// Small dense linear algebra of an iteration: num_components x num_components, in double precision.
 
-// The Hadamard product of the Gram matrices of all modes but one (-1: of all).
+// Elementwise product of the Gram matrices of all modes but one (-1: of all).
 Matrix<double> hadamard_except(std::span<const Matrix<double>> grams, int mode);
 
-// The pseudo-inverse of a symmetric positive semidefinite matrix: by Cholesky where its condition number is
-// at most 1 / sqrt(epsilon), else by eigenvalues, the negligible ones dropped. A zero row and column stay
-// zero. The matrix is scaled to a unit diagonal first, so that components of very different size do no harm.
-// `epsilon` is the precision of what the inverse will be multiplied with: directions of v below it hold
-// nothing but rounding errors, which their inverse would amplify.
+// Pseudo-inverse of a symmetric positive semidefinite matrix: by Cholesky if its condition number
+// is at most 1 / sqrt(epsilon), otherwise by eigenvalues without the negligible ones. Zero rows
+// and columns remain zero. The matrix is first scaled to a unit diagonal, so that components of
+// very different size do no harm. `epsilon` is the precision of what the inverse is multiplied
+// with: directions of v below it hold only rounding errors, which the inverse would amplify.
 Matrix<double> pseudo_inverse(const Matrix<double>& v,
                               double epsilon = std::numeric_limits<double>::epsilon());
 
-// How the least squares a V = m are solved for many right-hand sides m, so that |a|_V^2 - 2 (a, m), which is
-// the squared residual but for a constant, does not rise above that of a known a_0, whatever V is.
+// How a V = m is solved in the least-squares sense for many right-hand sides m, such that |a|_V^2 -
+// 2 (a, m), the squared residual up to a constant, does not exceed that of a known a_0, for any V.
 struct NormalInverse {
   Matrix<double> inverse;
-  // True: a = m inverse. False: V is ill-conditioned, and a = a_0 + (m - a_0 V) inverse, where the inverse is
-  // damped for eigenvalues below epsilon^(2/3) of the largest. In directions in which V tells little, a_0
-  // is kept or approached slowly; dropping them, as a pseudo-inverse does, would lose what a_0 has there.
+  // True: a = m inverse. False: V is ill-conditioned, and a = a_0 + (m - a_0 V) inverse, where the
+  // inverse is damped for eigenvalues below epsilon^(2/3) of the largest. Directions that V hardly
+  // determines keep or slowly leave their values in a_0, which a pseudo-inverse would lose.
   bool is_direct = true;
-  // Of V with a unit diagonal, in the 1-norm, or above epsilon^(-2/3) in the 2-norm; infinite where V is
-  // singular.
+  // Condition number of V with a unit diagonal, in the 1-norm, or
+  // above epsilon^(-2/3) in the 2-norm; infinite if V is singular.
   double condition = 1;
 };
 NormalInverse invert_normal_matrix(const Matrix<double>& v, double epsilon);

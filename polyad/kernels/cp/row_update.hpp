@@ -7,34 +7,34 @@
 
 namespace polyad::kernels {
 
-// What an update of a factor leaves besides the factor: its Gram matrix, and the inner product of M and A
-// (which is that of tensor and model). Sums over the rows of one process, in double.
+// By-products of updating a factor: its Gram matrix, and the inner product of M and A, which
+// is that of tensor and model. Sums over the rows of one process, in double precision.
 struct RowSums {
   Matrix<double> gram;
   double inner = 0;
 
-  // Those of other rows.
+  // Adds the sums of other rows.
   void operator+=(const RowSums& other);
 };
 
-// How rows m of an MTTKRP become rows a of the factor, from the rows a_0 that the factor has.
+// How rows m of an MTTKRP are converted to rows a of the factor, given its current rows a_0.
 struct RowSystem {
   enum class Kind {
-    solve,    // the least squares a V = m:  a = m inverse
-    correct,  // the same where V is ill-conditioned:  a = a_0 + (m - a_0 V) inverse; see NormalInverse
-    descend   // those with a >= 0, by coordinate descent from a_0
+    solve,    // least squares a V = m:  a = m inverse
+    correct,  // the same for an ill-conditioned V:  a = a_0 + (m - a_0 V) inverse; see NormalInverse
+    descend   // nonnegative least squares, by coordinate descent from a_0
   };
   Kind kind = Kind::solve;
-  Matrix<double> inverse;     // with its columns multiplied by `scale`; unless it is to descend
-  Matrix<double> v;           // unless it is to solve
-  std::vector<double> start;  // [component]: what the factor's columns are multiplied with to be a_0
-  std::vector<double> scale;  // [component]: what the new columns are multiplied with
+  Matrix<double> inverse;     // with its columns multiplied by `scale`; unused by descend
+  Matrix<double> v;           // unused by solve
+  std::vector<double> start;  // [component]: factor for the current columns, which gives a_0
+  std::vector<double> scale;  // [component]: factor for the new columns
 
   Index num_components() const { return kind == Kind::descend ? v.num_rows() : inverse.num_rows(); }
 };
 
-// The rows of an MTTKRP as sums of several parts, each filled by one thread, so that no two threads write
-// to the same row. All zero between uses.
+// Rows of an MTTKRP as sums of several parts, each
+// written by one thread only. All zero between uses.
 template <class Real>
 class PartialRows {
  public:
@@ -51,12 +51,12 @@ class PartialRows {
   Array<Real> values_;
 };
 
-// The first num_rows rows of the factor from the sum of the parts, in one pass over the rows; leaves these
-// rows of the parts zero.
+// Computes the first num_rows rows of the factor from the sum of
+// the parts, in one pass; sets these rows of the parts to zero.
 template <class Real>
 RowSums update_rows(PartialRows<Real>& m, const RowSystem& system, Matrix<Real>& factor, Index num_rows);
 
-// Rows [begin, end) of a factor, and the matrix that holds their MTTKRP: of the rows from `first` on.
+// Rows [begin, end) of a factor; their MTTKRP is in a matrix that starts with row `first`.
 struct RowRange {
   Index begin = 0, end = 0;
   Index first = 0;
@@ -65,11 +65,11 @@ template <class Real>
 RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor,
                     const RowRange& rows);
 
-// m = the sum of the parts, of the rows from `first` on; leaves these rows of the parts zero.
+// m = sum of the parts, for the rows from `first` on; sets these rows of the parts to zero.
 template <class Real>
 void add_up(PartialRows<Real>& parts, Matrix<Real>& m, Index first = 0);
 
-// factor^T factor over its first num_rows rows, in double.
+// factor^T factor over its first num_rows rows, in double precision.
 template <class Real>
 Matrix<double> gram(const Matrix<Real>& factor, Index num_rows);
 

@@ -12,7 +12,7 @@
 
 namespace polyad::kernels {
 
-// n rounded up to what the blocks of a RowUpdater need.
+// Block sizes of a RowUpdater, and n rounded up to them.
 template <class Real, int Width>
 struct UpdaterShape {
   static constexpr int power = Width & -Width;  // the largest that divides Width
@@ -20,12 +20,12 @@ struct UpdaterShape {
                                         : 2 * std::max(vector_lanes<Real>, 4);
   static constexpr int gram_tile = Width > 0 ? std::min(power, 4 * vector_lanes<double>) : tile;
   static constexpr int gram_height = 4;
-  // The narrowest that keeps eight sums under way, so that additions do not wait for each other.
+  // The narrowest block with eight independent sums, which hides the latency of additions.
   static constexpr int gram_step = std::min(gram_tile, std::max(gram_height, 2 * vector_lanes<double>));
   static Index padded(Index n) { return Width > 0 ? Width : (n + tile - 1) / tile * tile; }
 };
 
-// A system in the precision of the rows, padded with zeros.
+// A RowSystem in the precision of the rows, padded with zeros.
 template <class Real, int Width>
 struct PaddedSystem {
   explicit PaddedSystem(const RowSystem& system)
@@ -54,9 +54,9 @@ struct PaddedSystem {
   }
 };
 
-// Turns rows m of an MTTKRP into rows a of the factor, and gathers on the way what the iteration
-// needs of the new rows: their Gram matrix and the inner product of M and A, in double. So a row is
-// touched once, while it is in the nearest cache. One object per part of the rows.
+// Converts rows m of an MTTKRP to rows a of the factor and accumulates what the iteration needs
+// of them: their Gram matrix and the inner product of M and A, in double precision. A row is
+// processed once, while it is in the first-level cache. One object per part of the rows.
 template <class Real, int Width>
 class alignas(64) RowUpdater {
   using Shape = UpdaterShape<Real, Width>;
@@ -78,12 +78,12 @@ class alignas(64) RowUpdater {
         gram_(std::size_t(stride_ * stride_), 0.0),
         inner_(std::size_t(stride_), 0.0) {}
 
-  // Where the b-th row of the batch is to be put; its padding must stay zero.
+  // Where the caller writes row b of the batch; its padding must remain zero.
   Real* m(int b) { return m_.data() + b * stride(); }
   // The solved row, valid until the next solve().
   const Real* a(int b) const { return a_.data() + (batch_begin_ + b) * stride(); }
 
-  // Where the search for the b-th row begins, if there is one: at the row that the factor had.
+  // Initial value for row b, if the system needs one: the current row of the factor.
   void start_from(int b, const Real* old) {
     if (system_->kind == Kind::solve) return;
     Real* a = new_row(b);
@@ -103,7 +103,7 @@ class alignas(64) RowUpdater {
     if (num_rows_ >= gram_batch) flush();
   }
 
-  // Solves a row without counting it: for a row that another part counts.
+  // Solves a row without adding it to the sums, because another part does.
   const Real* solve_only() {
     if (system_->kind != Kind::solve)
       improve(m(0), new_row(0));
@@ -112,12 +112,12 @@ class alignas(64) RowUpdater {
     return new_row(0);
   }
 
-  // To be called by the thread that solved rows, before others read them.
+  // Must be called by the thread that solved rows before other threads read them.
   void settle() const {
     if (past_caches_) past_caches::settle();
   }
 
-  // Adds what this part has seen to the sums.
+  // Adds the sums of this part.
   void add_to(Matrix<double>& gram, double& inner) {
     flush();
     for (Index i = 0; i < n(); ++i)
@@ -131,7 +131,7 @@ class alignas(64) RowUpdater {
  private:
   Index n() const { return Width > 0 ? Width : n_; }
   Index stride() const { return Width > 0 ? Width : stride_; }
-  // Where the b-th row of the batch is solved.
+  // Where row b of the batch is solved.
   Real* new_row(int b) { return a_.data() + (num_rows_ + b) * stride(); }
 
   // a = m V^+ for Rows rows from the b-th.
@@ -152,7 +152,7 @@ class alignas(64) RowUpdater {
     }
   }
 
-  // A better row from the one that there is, in place.
+  // Improves a row in place.
   [[gnu::noinline]] void improve(const Real* m, Real* a) {
     if (system_->kind == Kind::correct)
       correct(m, a);
@@ -168,9 +168,9 @@ class alignas(64) RowUpdater {
     for (Index r = 0; r < n(); ++r) add_multiple(a, rest[r], system_->inverse, r);
   }
 
-  // Coordinate descent for min 1/2 a V a^T - m a^T over a >= 0 (HALS, seen from a row): each component in
-  // turn is the best one for what the others are, until little moves: little beside the largest, because
-  // whether an entry moves that is zero but for rounding is different in every format.
+  // Coordinate descent for min 1/2 a V a^T - m a^T over a >= 0 (HALS for one row): each component in
+  // turn is set to its optimum for the current values of the others, until changes are small relative
+  // to the largest entry: whether entries that are zero up to rounding change depends on the format.
   void descend(const Real* m, Real* a) {
     constexpr int max_sweeps = 10;
     constexpr Real little = Real(1e-3);
@@ -211,7 +211,7 @@ class alignas(64) RowUpdater {
     }
   }
 
-  // Puts the solved rows where they belong.
+  // Writes solved rows to the factor.
   [[gnu::always_inline]] void keep(int count, const Index* rows) {
     if constexpr (std::is_same_v<Real, double>) {
       constexpr int tile = Width > 0 ? std::min(Shape::power, 8 * vector_lanes<double>) : Shape::tile;
@@ -238,7 +238,7 @@ class alignas(64) RowUpdater {
       for (int b = 0; b < count; ++b) std::copy_n(new_row(b), n(), factor_ + rows[b] * n());
   }
 
-  // gram += a^T a, tiles of the upper half only.
+  // gram += a^T a, only tiles of the upper triangle.
   void flush() {
     constexpr int tile = Shape::gram_tile, step = Shape::gram_step;
     const double* rows = in_double();
@@ -278,9 +278,9 @@ class alignas(64) RowUpdater {
   Real* factor_;
   bool past_caches_;
   Array<Real> m_;
-  Array<Real> a_;  // solved rows whose Gram matrix is not added yet, and room for a batch
+  Array<Real> a_;  // solved rows that are not in the Gram matrix yet, and space for a batch
   Array<Real> rest_;
-  Array<double> rows_;  // a_ in double, if it is not
+  Array<double> rows_;  // a_ in double precision, if Real is not double
   Array<double> gram_, inner_;
   Index num_rows_ = 0;     // of a_
   Index batch_begin_ = 0;  // in a_

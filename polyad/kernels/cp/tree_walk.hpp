@@ -10,9 +10,9 @@
 
 namespace polyad::kernels {
 
-// Sums over subtrees, the inner loops of all passes over a tree. Width: the number of components, or 0
-// when it is known only at run time. Depth: how many levels lie below the second, 1 or 2, or 0 when that
-// is known only at run time: loops that are known nest without calls, and sums stay in registers.
+// Sums over subtrees: the inner loops of all passes over a tree. Width: the number of components, or
+// 0 if known at run time only. Depth: the number of levels below the second, 1 or 2, or 0 if known
+// at run time only: loops of known depth are nested without calls, and sums stay in registers.
 template <class Real, int Width, int Depth>
 class TreeWalk {
  public:
@@ -30,14 +30,14 @@ class TreeWalk {
   int last_level() const { return Depth > 0 ? Depth + 1 : last_; }
   LocalIndex id(int level, Index node) const { return ids_[level][node]; }
   Index first_child(int level, Index node) const { return first_child_[level][node]; }
-  // The factor's row of a node.
+  // The factor row of a node.
   const Real* row(int level, Index node) const { return table_[level] + Index(ids_[level][node]) * n(); }
 
-  // The row of a node some way ahead, to be asked for.
+  // The factor row of a node further ahead, to be prefetched.
   const Real* row_ahead(int level, Index node) const { return row(level, node + distance); }
 
-  // Ask for the arrays of a level some way ahead: the processor does not foresee them between random
-  // rows. In two halves, to be called with work in between.
+  // Prefetches the arrays of a level further ahead, which hardware does not detect
+  // between random rows. In two halves, to be called with arithmetic in between.
   [[gnu::always_inline]] void look_ahead(int level, Index node, Index c) const {
     if (c == 0) __builtin_prefetch(first_child_[level] + node + 64);
   }
@@ -45,8 +45,8 @@ class TreeWalk {
     if (c == 0) __builtin_prefetch(ids_[level] + node + 128);
   }
 
-  // B components, from the c-th, of the sum over the children of a node of their own sum (or value)
-  // times their row: what the subtree contributes to the row above it.
+  // B components, from the c-th, of the sum over the children of a node of their own sum
+  // (or value) times their row: the contribution of the subtree to the row above it.
   template <int B>
   [[gnu::always_inline]] Block<Real, B> sum_below(int level, Index node, Index c) const {
     if constexpr (Depth == 0) {
@@ -57,7 +57,7 @@ class TreeWalk {
     return sum_nonzeros_of<B>(level, node, c);
   }
 
-  // Whether each of the nodes [begin, end) of the second level has one nonzero right below it.
+  // Whether each of the nodes [begin, end) of the second level has exactly one nonzero below it.
   bool has_single_nonzeros(Index begin, Index end) const {
     return first_child_[1][end] - first_child_[1][begin] == end - begin;
   }

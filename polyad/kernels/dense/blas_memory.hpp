@@ -2,14 +2,14 @@
 
 namespace polyad::kernels {
 
-// OpenBLAS works in a buffer of 32 MiB per thread, which it allocates when it first needs it and keeps; where
-// there is no memory for it, it tries for ever. This asks the system first, and throws Error{resource} where
-// it refuses.
+// OpenBLAS allocates a buffer of 32 MiB per thread on first use and
+// keeps it; if there is no memory, it retries forever. These functions
+// ask the system first, and throw Error{resource} if it refuses.
 
-// The buffer of the calling thread, which is allocated here.
+// Allocates the buffer of the calling thread.
 void reserve_blas_buffer();
 
-// Whether further threads of BLAS, or callers at once, would find the memory for their buffers and stacks.
+// Whether there is memory for the buffers and stacks of further threads of BLAS, or of concurrent callers.
 void check_blas_memory(int num_threads);
 
 }  // namespace polyad::kernels

@@ -6,8 +6,8 @@
 
 namespace polyad::kernels {
 
-// An array with the first mode fastest, whose modes carry labels: modes with the same label run together. No
-// label stands twice in one array.
+// An array whose first mode varies fastest and whose modes have labels: modes
+// with the same label have the same index. Labels of one array are distinct.
 struct LabelledShape {
   std::vector<Index> extents;
   std::vector<int> labels;
@@ -22,21 +22,21 @@ struct LabelledArray {
   LabelledShape shape;
 };
 
-// C += A B, summed over every label that C does not have. Labels of C are in A or in B, or in both (a batch).
-// The arrays do not overlap. What is a matrix product as it lies in memory, batched and strided, goes to BLAS
-// as it is; else as few elements as possible are permuted first. Small products are made in plain loops.
+// C += A B, summed over every label that C does not have. Labels of C are in A or in B, or in both (a
+// batch). The arrays must not overlap. Products that are batched and strided matrix products in memory go to
+// BLAS directly; otherwise as few elements as possible are permuted first. Small products use plain loops.
 template <class Real>
 void contract(const LabelledArray<Real>& c, const LabelledArray<const Real>& a,
               const LabelledArray<const Real>& b);
 
-// The labels of A and of B in the order, fastest first, in which contract() would lay these arrays for BLAS:
-// given in it, they are not copied. What is not to be permuted stays as it is.
+// The labels of A and of B in the order, fastest first, in which contract() would permute them for
+// BLAS: arrays in this order are not copied. Arrays that need no permutation keep their order.
 struct InputOrders {
   std::vector<int> a, b;
 };
 InputOrders orders_for_product(const LabelledShape& c, const LabelledShape& a, const LabelledShape& b);
 
-// How many elements contract() copies, and so needs besides the three arrays.
+// Number of elements that contract() copies, and so needs in addition to the three arrays.
 Index contraction_workspace(const LabelledShape& c, const LabelledShape& a, const LabelledShape& b);
 
 }  // namespace polyad::kernels

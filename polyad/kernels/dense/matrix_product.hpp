@@ -5,7 +5,7 @@
 
 namespace polyad::kernels {
 
-// A matrix in memory: by columns, or by rows when it is transposed; `leading` elements from one to the next.
+// A matrix in memory: by columns, or by rows if transposed; `leading` elements apart.
 template <class Real>
 struct MatrixView {
   Real* elements = nullptr;
@@ -18,7 +18,7 @@ template <class Real>
 void multiply_add(const MatrixView<const Real>& a, const MatrixView<const Real>& b,
                   const MatrixView<Real>& c);
 
-// Lets BLAS use so many threads while it lives.
+// Sets the number of threads of BLAS while it exists.
 class BlasThreads {
  public:
   explicit BlasThreads(int count);

@@ -27,7 +27,7 @@ using Loops = std::vector<Loop>;
 
 Index steps_of(const Loops& loops);
 
-// All labels that run, in the order in which A, B and C name them first.
+// All labels, in the order in which A, B and C first name them.
 Loops loops_of(const LabelledShape& shape_a, const LabelledShape& shape_b, const LabelledShape& shape_c);
 
 template <class Wanted>
@@ -42,10 +42,10 @@ struct MatrixShape {
   bool is_transposed = false;
 };
 
-// How an array is a matrix with these groups for rows and columns, if it is one.
+// How an array is a matrix with these groups as rows and columns, if it is one.
 std::optional<MatrixShape> as_matrix(const Loops& rows, const Loops& cols, int array);
 
-// How a product becomes one of matrices: the groups, each in an order, and which arrays must be permuted.
+// How a product becomes a matrix product: the groups, each with an order, and which arrays must be permuted.
 struct MatrixPlan {
   Loops m, n, k, batch;
   std::array<bool, 3> permutes{false, false, false};
@@ -53,7 +53,7 @@ struct MatrixPlan {
   const Loops& rows(int array) const { return array == b ? k : m; }
   const Loops& cols(int array) const { return array == a ? k : n; }
   Index size(int array) const { return steps_of(rows(array)) * steps_of(cols(array)) * steps_of(batch); }
-  // The elements that are copied: C is added to in the end, which reads it too.
+  // Number of elements that are copied; C is read and written at the end.
   Index copied() const {
     Index sum = 0;
     for (int array = 0; array < 3; ++array)
@@ -62,12 +62,12 @@ struct MatrixPlan {
   }
 };
 
-// The orders of the groups for which fewest elements are copied.
+// The orders of the groups for which the fewest elements are copied.
 MatrixPlan plan_product(const Loops& loops);
 
-// Gives an array new strides: rows and columns, first those of them among which its nearest elements are, so
-// that stretches stay together; then the batch. Returns the loops of the copy from the old places to the new
-// ones.
+// Gives an array new strides: rows and columns, first the group with
+// its nearest elements, so that contiguous runs are preserved; then the
+// batch. Returns the loops of the copy from the old to the new places.
 std::vector<CopyLoop> restride(MatrixPlan& plan, int array);
 
 }  // namespace polyad::kernels::product

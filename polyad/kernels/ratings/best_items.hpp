@@ -9,13 +9,13 @@
 
 namespace polyad::kernels {
 
-// The best of many scored items, which are offered by ascending item: so among equals the first stay.
+// The best of many scored items. Items are offered in ascending order; of equal scores the first are kept.
 template <class Real>
 class BestItems {
  public:
   explicit BestItems(Index count) : count_(count) {}
 
-  // Whether a score might be among the best, or is no number.
+  // Whether a score may be among the best, or is NaN.
   bool is_worth_offering(Real score) const { return !(score <= threshold_); }
   void offer(Index item, Real score) {
     if (count_ == 0 || !is_worth_offering(score)) return;
@@ -33,7 +33,7 @@ class BestItems {
   }
   bool all_finite() const { return all_finite_; }
 
-  // In order, with `offset` added to the scores.
+  // The items in order, with `offset` added to the scores.
   ScoredItems take(double offset) {
     std::ranges::sort(heap_, is_better);
     ScoredItems items;
@@ -52,7 +52,7 @@ class BestItems {
   }
 
   Index count_;
-  Real threshold_ = std::numeric_limits<Real>::quiet_NaN();  // anything is, until there are enough
+  Real threshold_ = std::numeric_limits<Real>::quiet_NaN();  // NaN accepts all, until there are enough
   bool all_finite_ = true;
   std::vector<Entry> heap_;  // its front is the worst that is kept
 };

@@ -8,19 +8,19 @@
 
 namespace polyad::kernels {
 
-// Squares in the order of the rounds, for threads to take. A square waits for those two of the round before
-// that had its users and its items, and for no other: threads need not wait for each other after each round.
+// Assigns squares of ratings to threads in the order of rounds. A square waits only for the two squares
+// of the round before that have its users and its items, so that there is no barrier between rounds.
 class BlockScheduler {
  public:
   struct Square {
     Index round, user_band;
   };
-  // A power of two.
+  // num_bands must be a power of two.
   explicit BlockScheduler(Index num_bands)
       : n_(num_bands), users_(std::size_t(n_)), items_(std::size_t(n_)) {}
 
-  // The next, once it may be learned from. Those that it waits for were taken before it, so somebody is at
-  // work on them.
+  // The next square, as soon as it may be processed. The squares that it
+  // waits for were taken before, so other threads are working on them.
   std::optional<Square> take() {
     const Index turn = next_.fetch_add(1, std::memory_order_relaxed);
     if (turn >= n_ * n_) return std::nullopt;
@@ -37,7 +37,7 @@ class BlockScheduler {
   }
 
  private:
-  using Rounds = std::atomic<Index>;  // that a band has behind it
+  using Rounds = std::atomic<Index>;  // number of rounds that a band has completed
   static std::size_t item_band(const Square& square) { return std::size_t(square.round ^ square.user_band); }
   static void wait_for(const Rounds& rounds, Index round) {
     for (Index done = rounds.load(std::memory_order_acquire); done != round;

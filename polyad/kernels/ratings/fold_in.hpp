@@ -7,29 +7,29 @@
 
 namespace polyad::kernels {
 
-// A user that a model has not seen, found from a few ratings.
+// Factors of a user who is not in the model, computed from a few ratings.
 template <class Real>
 struct FoldedUser {
-  Array<Real> row;  // of factors
+  Array<Real> row;  // factors
   double bias = 0;  // 0 in a model without biases
 };
 
-// A user's ratings, and what the training makes of them.
+// The ratings of a user, and the parameters of the training.
 struct RatingsToFold {
-  std::span<const Index> items;     // in the model
-  std::span<const double> ratings;  // as many
+  std::span<const Index> items;     // items of the model
+  std::span<const double> ratings;  // one per item
   Shrinkage shrinkage;
-  double scale = 1;  // what training divides ratings by: then biases are too, and rows by its root
+  double scale = 1;  // by which training divides ratings and biases; rows by its root
 };
 
-// The row w and bias b that minimise the loss of the training over this user's ratings, with the items as
-// they are: sum over ratings of e^2 + s |w|^2 + t b^2, where e = rating - prediction and s and t are the
-// shrinkage for that many ratings, all in the units of the training: a ridge regression. Of several minima,
-// without shrinkage, the smallest.
+// The row w and bias b that minimise the training loss over the ratings of one user, with
+// items fixed: the sum over ratings of e^2 + s |w|^2 + t b^2, where e = rating -
+// prediction and s and t are the regularisation for that many ratings, in the units of
+// the training: a ridge regression. Without regularisation, the minimum of smallest norm.
 template <class Real>
 FoldedUser<Real> fold_in_user(const RatingModel<Real>& model, const RatingsToFold& known);
 
-// The scale of a training on these ratings: their deviation from the model's mean; 1 where all equal it.
+// Scale of a training on these ratings: their deviation from the mean of the model; 1 if it is zero.
 double rating_scale(std::span<const double> ratings, double mean);
 
 }  // namespace polyad::kernels

@@ -8,8 +8,8 @@
 
 namespace polyad::kernels {
 
-// No threshold: the mean of the ratings in the training. Both tensors are users x items and have the extents
-// of the model, else Error{bad_input}. Memory: the ratings once more, and a batch of users.
+// Default threshold: the mean of the training ratings. Both tensors are users x items with the extents
+// of the model, otherwise Error{bad_input}. Memory: a copy of the ratings, and a batch of users.
 template <class Real>
 RankingMetrics measure_ranking(const RatingModel<Real>& model, const SparseTensor<double>& training,
                                const SparseTensor<double>& held_out, Index k,

@@ -4,11 +4,11 @@
 
 namespace polyad::kernels {
 
-// How far a rating moves the rows that it speaks of.
+// Step size of stochastic gradient descent.
 struct SgdStep {
   double size = 0;
   bool moves_biases = true;
-  // AdaGrad: a row that has seen gradients g moves by size / sqrt(1 + sum of |g|^2 per factor).
+  // AdaGrad: a row with past gradients g moves by size / sqrt(1 + sum of |g|^2 per factor).
   bool is_adaptive = false;
   Index num_factors = 1;  // of the model, for AdaGrad
 };
@@ -23,7 +23,7 @@ template <class Real>
 ErrorSums sgd_sweep(const RatingBlocks<Real>& blocks, RatingRows<Real>& users, RatingRows<Real>& items,
                     const RatingPulls<Real>& pulls, const SgdStep& step);
 
-// The errors of ratings, which move nothing. The same bits for any number of threads.
+// The errors of ratings, without updates. The same bits for any number of threads.
 template <class Real>
 ErrorSums rating_errors(std::span<const LocalRating<Real>> ratings, const RatingRows<Real>& users,
                         const RatingRows<Real>& items);

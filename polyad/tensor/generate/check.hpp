@@ -4,11 +4,11 @@
 
 namespace polyad {
 
-// Beyond this, sums of two indices would overflow.
+// Above this, sums of two indices would overflow.
 inline constexpr Index max_generated_dim = Index(1) << 62;
 
-// Throw Error{bad_option} unless the dimensions make a tensor that can hold so many nonzeros; unless the
-// options describe a law.
+// Throw Error{bad_option} if the dimensions do not form a tensor with space
+// for so many nonzeros; if the options do not describe a distribution.
 void check_generated_shape(const std::vector<Index>& dims, Index num_nonzeros);
 void check_options(const SkewedOptions& options);
 

@@ -4,8 +4,8 @@
 
 namespace polyad {
 
-// The first num_nonzeros distinct coordinates that the law draws, sorted; the values are the numbers of
-// the draws that were the first to hit them.
+// The first num_nonzeros distinct coordinates that are drawn, sorted;
+// the values are the numbers of the draws that first produced them.
 SparseTensor<double> distinct_draws(const SkewedOptions& options);
 
 }  // namespace polyad

@@ -8,13 +8,13 @@
 
 namespace polyad {
 
-// A pseudo-random bijection of [0, n), computed where it is needed: no table, however large n. A Feistel
-// network on pairs (x mod a, x / a) with a near the square root of n (Black and Rogaway, CT-RSA 2002);
-// the few images that fall outside of [0, n) are mapped again until they fall inside. n is at most
-// max_generated_dim.
+// A pseudo-random bijection of [0, n), without a table. A Feistel
+// network on pairs (x mod a, x / a) with a near the square root of n
+// (Black and Rogaway 2002); the few images outside [0, n) are mapped
+// again until they are inside. n is at most max_generated_dim.
 class RandomPermutation {
  public:
-  // The first-th and the following numbers of `random`, keys_drawn in all, are the keys.
+  // The keys are keys_drawn numbers of `random`, starting with number `first`.
   static constexpr std::uint64_t keys_drawn = 3;
   RandomPermutation(Index n, const Random& random, std::uint64_t first = 0)
       : n_(n), a_(Index(std::sqrt(double(n)))) {

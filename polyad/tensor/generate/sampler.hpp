@@ -9,13 +9,13 @@
 
 namespace polyad {
 
-// The endless sequence of draws that SkewedOptions describe. GeneratorStream number d is a function of the
+// The infinite sequence of draws that SkewedOptions describe. Draw d is a function of the
 // options and d, so that any part of the sequence can be computed at any time, by any thread.
 class SkewedSampler {
  public:
-  explicit SkewedSampler(const SkewedOptions& options);  // checked before
+  explicit SkewedSampler(const SkewedOptions& options);  // options must be valid
 
-  // Draws begin to end - 1, in this order, by all threads; the values are the numbers of the draws.
+  // Draws begin to end - 1, in this order, with all threads; the values are the numbers of the draws.
   SparseTensor<double> draws(Index begin, Index end) const;
 
  private:

@@ -7,8 +7,8 @@
 
 namespace polyad {
 
-// What the generators need random numbers for. Each has streams of its own, so that no number serves
-// two ends.
+// The purposes of random numbers in generators. Each has
+// streams of its own, so that no number is used twice.
 enum class GeneratorStream : std::uint64_t {
   kind,         // by draw: block, corner, diagonal or Zipf; which block, or whether a fiber begins
   coordinates,  // by draw; a stream for two modes, which take a word each
@@ -26,8 +26,8 @@ enum class GeneratorStream : std::uint64_t {
   held_out
 };
 
-// `part` is below 64. The streams lie far from those of other rooms: a decomposition that started with
-// the seed of a planted tensor must not start from its truth.
+// `part` is below 64. The streams are distinct from those of other modules: a
+// decomposition with the seed of a planted tensor must not start from its truth.
 constexpr Random random_for(std::uint64_t seed, GeneratorStream draw, std::uint64_t part = 0) {
   constexpr std::uint64_t first_stream = std::uint64_t(1) << 40;
   return {seed, first_stream + std::uint64_t(draw) * 64 + part};

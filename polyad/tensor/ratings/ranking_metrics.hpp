@@ -4,21 +4,21 @@
 
 namespace polyad {
 
-// How good the first k recommendations are, by ratings that were held out of the training.
+// Quality of the first k recommendations, measured on held-out ratings.
 //
-// Recommended are items that have ratings in the training, but not by this user. Relevant to a user are the
-// items that the user rated at least `threshold` among those held out, and did not rate in the training too;
-// also items that have no other rating, which cannot be recommended. The measures are means over the users to
-// whom any item is relevant:
-//   precision = relevant ones among the first k / k
-//   recall    = relevant ones among the first k / all relevant ones
-//   ndcg      = sum of 1 / log2(place + 1) over the relevant ones among the first k, places from 1, divided
-//   by
-//               what it would be with relevant ones alone
+// Items with training ratings, but none by the user, are recommended. An item is relevant to a user if the
+// user's held-out rating of it is at least `threshold` and the user has no training rating of it; this
+// includes items without other ratings, which cannot be recommended. The measures are means over the users
+// with relevant items:
+//   precision = relevant items among the first k / k
+//   recall    = relevant items among the first k / all relevant items
+//   ndcg      = sum of 1 / log2(place + 1) over the relevant items among the first k, places from 1,
+//               divided
+//               by its largest possible value
 struct RankingMetrics {
   Index k = 0;
   double threshold = 0;
-  Index num_users = 0;  // over whom the means are; 0: the measures are 0 and say nothing
+  Index num_users = 0;  // users with relevant items; 0: the measures are 0 and meaningless
   double precision = 0, recall = 0, ndcg = 0;
 
   friend bool operator==(const RankingMetrics&, const RankingMetrics&) = default;

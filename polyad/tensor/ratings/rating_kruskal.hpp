@@ -5,9 +5,9 @@
 
 namespace polyad {
 
-// A model of ratings as the Kruskal tensor that it is: a component per factor; then, of a model with biases
-// or a mean, one with the biases of the users and one with the mean plus the biases of the items. All weights
-// are 1.
+// A model of ratings as a Kruskal tensor: a component per factor; then,
+// for a model with biases or a mean, one with the biases of the users
+// and one with the mean plus the biases of the items. All weights are 1.
 template <class Real>
 Kruskal<Real> kruskal_of(const RatingModel<Real>& model);
 

@@ -24,25 +24,25 @@ struct RatingModel {
   friend bool operator==(const RatingModel&, const RatingModel&) = default;
 };
 
-// How strongly rows are pulled to zero, for ratings of deviation 1. A row with few ratings says little for
-// certain: so a part of it does not grow with their number.
+// Regularisation of rows, for ratings of deviation 1. Few ratings determine a row
+// poorly: one part of the regularisation therefore does not grow with their number.
 struct Shrinkage {
-  double per_rating = 0.05;  // of factors
-  double per_row = 2;        // as if there were so many ratings of the mean besides
+  double per_rating = 0.05;  // L2 regularisation of factors per rating
+  double per_row = 2;        // acts like this number of additional ratings equal to the mean
 
-  // What pulls with each rating at the factors, and at the bias, of a row with so many.
+  // Regularisation per rating of the factors, and of the bias, of a row with this number of ratings.
   double of_factors(Index num_ratings) const { return per_rating + of_bias(num_ratings); }
   double of_bias(Index num_ratings) const { return per_row / double(num_ratings); }
   friend bool operator==(const Shrinkage&, const Shrinkage&) = default;
 };
 
-// What training needs besides to go on where it stopped, and folding in to find a user's row.
+// State of training in addition to the model, to resume it and to fit new users.
 template <class Real>
 struct RatingTraining {
-  std::int64_t epochs = 0;  // that it was trained for
-  double step = 0;          // the last step size
+  std::int64_t epochs = 0;  // number of epochs trained
+  double step = 0;          // last step size
   Shrinkage shrinkage;
-  // Sums of squared gradients, per row: AdaGrad's memory. Empty where there is none.
+  // Sums of squared gradients per row, the state of AdaGrad; empty if not used.
   Array<Real> user_squares, item_squares;
 
   friend bool operator==(const RatingTraining&, const RatingTraining&) = default;

@@ -5,7 +5,7 @@
 
 namespace polyad {
 
-// A rating, under the numbers that a process gives its users and items.
+// A rating with the local numbers of its user and item on a process.
 template <class Real>
 struct LocalRating {
   LocalIndex user, item;
@@ -14,18 +14,18 @@ struct LocalRating {
   friend bool operator==(const LocalRating&, const LocalRating&) = default;
 };
 
-// What training moves: a row per user, or per item. Columns of `factors` beyond the model's are zero.
+// The rows of users, or of items, in training. Columns of `factors` beyond those of the model are zero.
 template <class Real>
 struct RatingRows {
   Matrix<Real> factors;
   Array<Real> biases;   // [row]
-  Array<Real> squares;  // [row]: AdaGrad's memory; empty where it is not used
+  Array<Real> squares;  // [row]: state of AdaGrad; empty if not used
 
   Index num_rows() const { return factors.num_rows(); }
   friend bool operator==(const RatingRows&, const RatingRows&) = default;
 };
 
-// What pulls a row to zero with each of its ratings.
+// Regularisation of a row per rating.
 template <class Real>
 struct RowPull {
   Real factors = 0, bias = 0;
@@ -35,7 +35,7 @@ struct RatingPulls {
   Array<RowPull<Real>> users, items;
 };
 
-// Sums over errors, which add up.
+// Sums of errors, which can be added.
 struct ErrorSums {
   double squares = 0, magnitudes = 0;
   Index count = 0;

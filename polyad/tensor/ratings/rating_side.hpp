@@ -10,13 +10,13 @@ namespace polyad {
 enum class RatingSide { user, item };
 std::string to_string(RatingSide side);
 
-// The mode of ratings that has them.
+// The mode of ratings for this side.
 constexpr int mode_of(RatingSide side) {
   return side == RatingSide::user ? 0 : 1;
 }
 
-// So that the side that is named comes first: as it is, or users and items have changed places. Once more,
-// and all is as it was.
+// Transposes, if necessary, so that the given side comes first: unchanged for users,
+// with users and items exchanged for items. Applying it twice restores the original.
 SparseTensor<double> turned(SparseTensor<double> ratings, RatingSide first);
 SplitRatings turned(SplitRatings ratings, RatingSide first);
 template <class Real>

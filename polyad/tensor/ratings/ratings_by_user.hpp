@@ -7,7 +7,7 @@
 
 namespace polyad {
 
-// Ratings (users x items) user after user, each user's by ascending item; repeated ones in their order.
+// Ratings (users x items) user by user, those of each user by ascending item; duplicates in their order.
 struct RatingsByUser {
   Array<Index> begins;  // [user], and the end
   Array<Index> items;

@@ -7,7 +7,7 @@
 
 namespace polyad {
 
-// Which ratings a model is not to see, so that it can be tested on them.
+// Which ratings are held out for testing.
 struct RatingSplit {
   enum class Kind { none, fraction, leave_one_out } kind = Kind::none;
   double fraction = 0;
@@ -18,13 +18,13 @@ struct SplitRatings {
   SparseTensor<double> train, test;
 };
 
-// Decides for each rating by the seed, its user and its item only: the same whatever the order of the
-// ratings, and on however many processes they are. Leave-one-out holds out one of every user that has two or
-// more; then all ratings of a user must be here.
+// Decides for each rating by the seed, its user and its item only, independent of the
+// order of the ratings and the number of processes. Leave-one-out holds out one rating
+// of every user with two or more; all ratings of a user must then be on one process.
 SplitRatings split_ratings(SparseTensor<double> ratings, const RatingSplit& split);
 
-// Sorts by user, then by item; of ratings of the same pair only the last is kept, for people change their
-// minds. Returns how many were dropped.
+// Sorts by user, then by item; of ratings of the same pair only
+// the last is kept. Returns the number of ratings dropped.
 Index keep_last_ratings(SparseTensor<double>& ratings);
 
 }  // namespace polyad
