@@ -7,14 +7,14 @@
 
 namespace polyad {
 
-// The direction -H g of limited-memory BFGS, by the two-loop recursion, as coefficients of the vectors that
-// it is made of. `products` are their inner products: of the steps s_1 ... s_k, oldest first, the changes y_1
-// ... y_k of the gradient along them, and the gradient g. All s_i y_i are positive.
+// The direction -H g of limited-memory BFGS by the two-loop recursion, as coefficients of vectors.
+// `products` are their inner products: of the steps s_1 ... s_k, oldest first, the corresponding
+// changes y_1 ... y_k of the gradient, and the gradient g. All s_i y_i must be positive.
 std::vector<double> lbfgs_direction(const Matrix<double>& products);
 
-// The last steps of a minimisation and what the gradient did along them. The vectors are distributed: each
-// process has its own rows, and only inner products travel, those of an iteration in one collective. (So the
-// two loops run on coefficients: a collective for every inner product in them would be a wait for every one.)
+// The last steps of a minimisation and the changes of the gradient along them. The vectors
+// are distributed: each process has its own rows, and only inner products are communicated,
+// all of an iteration in one all-reduce. The two loops therefore work on coefficients.
 template <class Real>
 class LbfgsMemory {
  public:
@@ -23,18 +23,18 @@ class LbfgsMemory {
   bool is_empty() const { return order_.empty(); }
   void clear() { order_.clear(); }
 
-  // Remembers a step along a direction and the gradients at its ends, instead of the oldest step.
+  // Stores a step along a direction and the gradients at its ends, in place of the oldest step.
   void add(double step, const kernels::FactorVector<Real>& direction,
            const kernels::FactorVector<Real>& gradient_before,
            const kernels::FactorVector<Real>& gradient_after);
 
-  // A direction of descent, and its inner product with the gradient: that of steepest descent where nothing
-  // is known, or where what is known leads nowhere and is forgotten. Collective.
+  // Computes a descent direction and returns its inner product with the gradient: steepest
+  // descent if there are no steps, or if they give no descent and are dropped. Collective.
   double find_direction(const kernels::FactorVector<Real>& gradient,
                         const kernels::FactorVector<Real>& direction);
 
  private:
-  // Known vectors are numbered: the i-th s is i, its y is max_pairs_ + i, the gradient is the last.
+  // Vectors are numbered: the i-th s is i, its y is max_pairs_ + i, the gradient is the last.
   int gradient_number() const { return 2 * max_pairs_; }
   std::vector<int> numbers_in_order() const;  // all s, all y, the gradient
   void update_products(const kernels::FactorVector<Real>& gradient);

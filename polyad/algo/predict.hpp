@@ -11,14 +11,14 @@
 namespace polyad {
 
 struct PredictOptions {
-  bool has_values = false;     // there are values to compare with
-  bool contributions = false;  // what each component adds is wanted
-  Index num_largest = 5;       // residuals to remember
+  bool has_values = false;     // whether there are values to compare with
+  bool contributions = false;  // whether to compute the contribution of each component
+  Index num_largest = 5;       // number of largest residuals to report
 };
 
-// What a model says of some coordinates; residuals and contributions where they were asked for.
+// Predictions at a batch of coordinates; residuals and contributions if requested.
 struct PredictedBatch {
-  Array<double> predictions, residuals;  // a residual is the value less the prediction
+  Array<double> predictions, residuals;  // a residual is the value minus the prediction
   Matrix<double> contributions;          // (coordinate, component)
 };
 
@@ -27,27 +27,27 @@ struct LargeResidual {
   double prediction = 0, value = 0, residual = 0;
 };
 
-// How far a model is from the values at some coordinates.
+// Difference between a model and the values at coordinates.
 struct PredictionSummary {
   Index num_coordinates = 0;
   bool has_values = false;
   kernels::Magnitudes values, residuals;
-  std::vector<LargeResidual> largest;  // by magnitude, descending; among equals the first of the file
+  std::vector<LargeResidual> largest;  // by magnitude, descending; of equal ones the first
 
-  // |residuals| / |values|; nothing when it is no number, because all values are zero and the model is not.
+  // |residuals| / |values|; nothing if it is undefined, because all values are zero and the model is not.
   std::optional<double> relative_error() const;
 };
 
-// Evaluates a model at coordinates that come batch after batch, and keeps the summary of all.
+// Evaluates a model at coordinates that are passed in batches, and accumulates a summary.
 template <class Real>
 class Predictor {
  public:
   Predictor(const Kruskal<Real>& model, const PredictOptions& options);
 
-  // How many coordinates make a batch that stays small.
+  // Number of coordinates of a batch of moderate size.
   Index batch_size() const;
-  // Coordinates lie within the model; `values` is empty when there are none. The result is valid until the
-  // next call. Throws Error{bad_input} when a prediction or residual is beyond double precision.
+  // Coordinates must lie within the model; `values` is empty if there are none. The result is valid
+  // until the next call. Throws Error{bad_input} if a prediction or residual exceeds double precision.
   const PredictedBatch& predict(kernels::Coordinates coordinates, std::span<const double> values);
   const PredictionSummary& summary() const { return summary_; }
 

@@ -9,14 +9,14 @@
 
 namespace polyad {
 
-// What a recommender's model recommends. Items that have no rating in the training are never recommended: the
-// model knows nothing of them.
+// Recommendations of a model. Items without training ratings are never
+// recommended, because the model has learned nothing about them.
 template <class Real>
 class Recommender {
  public:
-  enum class Rated { left_out, included };  // what becomes of items that the user rated
+  enum class Rated { left_out, included };  // items that the user has rated
 
-  // `ratings`: those of the training, users x items as the model has them.
+  // `ratings`: of the training, users x items as in the model.
   Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings);
 
   Index num_rated_items() const { return Index(candidates_.size()); }  // by any user
@@ -27,17 +27,17 @@ class Recommender {
 
   // The best `count` items of each user.
   std::vector<ScoredItems> recommend(std::span<const Index> users, Index count, Rated rated) const;
-  // How many users to ask for at once, so that the answer stays small.
+  // Number of users to pass at once, so that the result has moderate size.
   static Index batch_size(Index count);
 
-  // For a user that the model has not seen, by a list of ratings whose items ascend.
+  // For a user who is not in the model, given ratings with ascending items.
   struct NewUser {
     std::span<const Index> items;
     std::span<const double> ratings;
     Shrinkage shrinkage;  // that of the training
   };
   ScoredItems recommend_to(const NewUser& user, Index count, Rated rated) const;
-  // The items most like this one.
+  // The items most similar to this one.
   ScoredItems similar(Index item, Index count) const;
 
  private:

@@ -11,18 +11,18 @@
 namespace polyad {
 
 struct CompletionOptions {
-  Index num_factors = 16;
-  int max_epochs = 50;
+  Index num_factors = 16;  // per user and item
+  int max_epochs = 50;     // maximum number of epochs
   StepSchedule step;
   Shrinkage shrinkage;
-  bool has_biases = true;
-  // Training stops after so many epochs in which the test error did not fall by at least 0.01 %, and returns
-  // the epoch with the lowest test error. 0: it never stops early, and returns the last epoch.
+  bool has_biases = true;  // whether users and items have biases
+  // Stop after this number of epochs in which the test error did not decrease by at least 0.01 %,
+  // and return the epoch with the lowest test error. 0: never stop early, and return the last epoch.
   int patience = 3;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;  // seed of initial values and of the order
 };
 
-// Where a process spends its time, in seconds.
+// Time of a process by activity, in seconds.
 struct EpochSeconds {
   double learn = 0, communicate = 0, wait = 0, evaluate = 0;
 };
@@ -40,7 +40,7 @@ struct CompletionResult {
   EpochSeconds seconds;
 };
 
-// A model that was trained before, to go on from.
+// A trained model to continue from.
 template <class Real>
 struct EarlierTraining {
   RatingModel<Real> model;
@@ -48,20 +48,20 @@ struct EarlierTraining {
   // [user or item of the ratings]: its row in the model; -1: none. Empty: the same.
   std::vector<Index> user_rows = {}, item_rows = {};
 };
-// As the ratings that it is to be trained on are turned.
+// Exchanges users and items if items come first, as in the ratings.
 template <class Real>
 EarlierTraining<Real> turned(EarlierTraining<Real> earlier, RatingSide first);
 
-// Gives users and items that nothing was learned about now the rows that they had.
+// Restores the rows of users and items without training ratings from the earlier model.
 template <class Real>
 void carry_over(const EarlierTraining<Real>& earlier, TrainedRows<Real>& trained);
 
 TravellingWords travelling_words(const CompletionOptions& options);
 
-// Eta-PASGD (ALGORITHMS, section 4). With as many sub-epochs as the largest connectivity it is the serial
-// algorithm, in the order: sub-epoch, process, rating. Takes the training ratings out of x. An earlier model
-// is the best until an epoch is better. Throws Error{bad_option} when no step is small enough, or the earlier
-// model is far off. Collective.
+// Matrix completion by eta-PASGD (Abubaker et al. 2023; docs/algorithms.md). With as many sub-epochs
+// as the largest connectivity it equals the serial algorithm in the order sub-epoch, process, rating.
+// Moves the training ratings out of x. Returns an earlier model unless an epoch improves on it. Throws
+// Error{bad_option} if no step size is small enough, or the earlier model does not fit. Collective.
 template <class Real>
 CompletionResult<Real> sgd_completion(DistRatings<Real>& x, const CompletionOptions& options,
                                       const CompletionObserver& observe = {},

@@ -10,13 +10,13 @@ namespace polyad {
 // small ARM64 machine whose processes communicate through shared memory.
 struct MachineModel {
   // Of a process with all its threads: for predicting distributions.
-  double per_message = 3e-6;
-  double per_word = 1.2e-9;          // sent or received; of 8 bytes
-  double per_packed_word = 6e-10;    // gathered into a message, or added from one
-  double per_near_gather = 2.5e-10;  // a component of a row that is fetched for a nonzero, from a table that
-  double per_far_gather = 1.5e-9;    // a cache holds; from one that is far larger
-  double per_row = 2e-10;            // a component squared of a row that is solved
-  double per_flop = 1 / 28e9;        // in a product of matrices, for each thread that is at work
+  double per_message = 3e-6;         // latency of a message
+  double per_word = 1.2e-9;          // to send or receive 8 bytes
+  double per_packed_word = 6e-10;    // to copy a word into a message, or to add one from a message
+  double per_near_gather = 2.5e-10;  // to read a component of a factor row, if the factor is in cache
+  double per_far_gather = 1.5e-9;    // the same, if the factor is much larger than the cache
+  double per_row = 2e-10;            // to update a factor row, divided by the square of the components
+  double per_flop = 1 / 28e9;        // a floating-point operation of a matrix product, on one busy thread
 
   // Of one thread while all threads of the process are at work: for predicting formats and their iterations.
   double per_near_line = 1.32e-9;    // a cache line of a random factor row, from a table of near_bytes
@@ -26,7 +26,7 @@ struct MachineModel {
   double per_solved_row = 66.8e-9;   // of 16 components: solve, Gram matrix, norms
   double per_sorted_nonzero = 1e-7;  // when a tree is built
 
-  // The tables that near and far were measured with; between them, by the logarithm of the size.
+  // Factor sizes for `per_near_gather` and `per_far_gather`; logarithmic interpolation in between.
   static constexpr double near_bytes = 256e3, far_bytes = 128e6;
   // From 0, near, to 1, far.
   static double distance(double table_bytes);

@@ -8,31 +8,31 @@
 
 namespace polyad::hypergraph {
 
-// The hypergraphs whose partitions distribute a tensor (ALGORITHMS, section 2). Slices without nonzeros have
-// neither net nor vertex.
+// Hypergraph models whose partitions distribute a tensor (docs/algorithms.md, "Hypergraph partitioning").
+// Slices without nonzeros have neither net nor vertex.
 
-// A vertex per nonzero, a net per slice index.
+// The fine-grain model: a vertex per nonzero, a net per slice.
 struct FineModel {
   Hypergraph h;
-  SparseTensor<double, LocalIndex> cells;  // the vertices' coordinates, sorted, without empty slices
-  Array<LocalIndex> vertex_of;             // [nonzero of the tensor]: those that repeat have the same
+  SparseTensor<double, LocalIndex> cells;  // coordinates of the vertices, sorted, without empty slices
+  Array<LocalIndex> vertex_of;             // [nonzero of the tensor]; duplicates have the same vertex
 };
 FineModel fine_model(const SparseTensor<double>& x);
 
-// With a vertex per slice index too, after those of the nonzeros and in the order of the nets: the part of
-// that owns the row. As many constraints as modes, and one: nonzeros, then the rows of each mode.
+// The fine-grain model with an additional vertex per slice, after those of the nonzeros and in the order
+// of the nets: its part owns the row. One constraint for nonzeros, then one for the rows of each mode.
 Hypergraph with_row_vertices(const FineModel& model);
 
-// A vertex per slice index of every mode, mode after mode; a net per slice index, with all vertices of other
-// modes that share a nonzero with it, and its own. Nonzeros that repeat count once, as they become one.
+// The coarse-grain model: a vertex per slice of every mode, mode by mode; a net per slice, with its own
+// vertex and those of all slices of other modes that share a nonzero with it. Duplicates count once.
 struct SliceModel {
   Hypergraph h;
-  std::vector<Array<Index>> slices;  // [mode]: those that have vertices, ascending
+  std::vector<Array<Index>> slices;  // [mode]: slices that have vertices, ascending
 };
 SliceModel coarse_model(const SparseTensor<double>& x, SliceWeights weights);
 
-// Of a matrix: a vertex per row, as heavy as it has nonzeros; a net per column. With mode 1 the columns are
-// the rows. `slices` are those of the vertices, then those of the nets.
+// The model of a matrix: a vertex per row, weighted by its nonzeros, and a net per column;
+// with mode 1 vice versa. `slices` are those of the vertices, then those of the nets.
 SliceModel row_model(const SparseTensor<double>& x, int mode = 0);
 
 }  // namespace polyad::hypergraph

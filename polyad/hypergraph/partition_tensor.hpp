@@ -8,9 +8,9 @@
 
 namespace polyad::hypergraph {
 
-// A partition of a tensor, as cpd takes it: [nonzero] for the fine model; for the coarse one [slice], mode
-// after mode, and for the row-wise one [row] (or [column]), all indices among them, also those without
-// nonzeros.
+// A partition of a tensor: [nonzero] in the fine model, [slice], mode
+// by mode, in the coarse model, and [row] or [column] in those of a
+// matrix. Slices, rows and columns without nonzeros are included.
 struct TensorPartition {
   std::vector<int> parts;
   PartitionMetrics metrics;
@@ -18,27 +18,27 @@ struct TensorPartition {
   Index num_vertices = 0, num_nets = 0, num_pins = 0;
 };
 
-// How many parts those are.
+// Length of TensorPartition::parts.
 Index num_partitioned(const SparseTensor<double>& x, PartitionModel model);
 
 struct TensorPartitionOptions {
   PartitionModel model = PartitionModel::fine;
   SliceWeights slice_weights = SliceWeights::per_mode;  // of the coarse model
   PartitionMethod method = PartitionMethod::hypergraph;
-  // Starts are added. `older` is [nonzero], [slice], [row] or [column], as the result.
+  // Tilings are added to `starts`. `older` is indexed like the result.
   PartitionOptions hypergraph;
 };
 
-// The hypergraph that the options speak of.
+// The hypergraph model of the tensor that the options select.
 Hypergraph model_of(const SparseTensor<double>& x, const TensorPartitionOptions& options);
 
 TensorPartition partition_tensor(const SparseTensor<double>& x, const TensorPartitionOptions& options);
 
-// The same for parts that are known already.
+// Computes the metrics of given parts.
 TensorPartition measured_partition(const SparseTensor<double>& x, const TensorPartitionOptions& options,
                                    std::vector<int> parts);
 
-// Any hypergraph, by any method; consecutive vertices are a start.
+// Partitions any hypergraph by any method; contiguous vertices are one of the starts.
 PartitionResult partition_by(const Hypergraph& h, PartitionMethod method, PartitionOptions options);
 
 }  // namespace polyad::hypergraph

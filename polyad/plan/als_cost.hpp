@@ -10,24 +10,24 @@
 
 namespace polyad {
 
-// What the planner knows of a tensor: counts, never the layout.
+// What the planner knows of a tensor: counts only, not its nonzeros.
 struct TensorShape {
-  std::vector<Index> rows;  // [mode]: slices that hold nonzeros
-  Index num_nonzeros = 0;
-  std::map<ModeSet, double> distinct;  // tuples of indices, estimated; see prefix_sets
-  double num_blocks = 0;               // of HiCOO
+  std::vector<Index> rows;             // [mode]: number of slices with nonzeros
+  Index num_nonzeros = 0;              // after duplicates are summed
+  std::map<ModeSet, double> distinct;  // distinct index tuples, estimated; see prefix_sets
+  double num_blocks = 0;               // number of blocks in HiCOO
 
   int order() const { return int(rows.size()); }
-  // The number of nodes whose paths have these modes; where it was not estimated, the most there can be.
+  // Number of tree nodes at the level with these modes above; an upper bound where it was not estimated.
   double num_nodes(ModeSet modes) const;
 };
 
 struct CostOptions {
-  Index num_components = 16;
-  Index value_bytes = 8;
-  int threads = 1;
-  // [mode]: the share of the nonzeros that lie in rows to which no other process adds; empty: all. The other
-  // rows are not complete in the pass that sums them.
+  Index num_components = 16;  // number of components
+  Index value_bytes = 8;      // size of a value and of a factor entry
+  int threads = 1;            // threads of this process
+  // [mode]: fraction of the nonzeros in rows to which no other process contributes;
+  // empty: 1 in all modes. The other rows are not complete after the pass that sums them.
   std::vector<double> complete_share = {};
   MachineModel machine = {};
 };
@@ -39,20 +39,20 @@ class AlsCost {
  public:
   AlsCost(const TensorShape& shape, const CostOptions& options);
 
-  // Of one iteration.
+  // Predicted time of one iteration, in seconds: of a CSF plan, of one of its steps, in COO and in HiCOO.
   double seconds(const AlsPlan& plan) const;
   double step_seconds(const AlsPlan& plan, const AlsStep& step) const;
   double coo_seconds() const;
   double hicoo_seconds() const;
-  // Once.
+  // Predicted time to build one tree, in seconds.
   double tree_build_seconds() const;
 
-  // What stays in memory: the format; the factors and what kernels keep beside them.
+  // Memory during the iterations, in bytes: of the format; of factors and the buffers of kernels.
   Index csf_format_bytes(std::span<const std::vector<int>> trees) const;
   Index coo_format_bytes() const;
   Index hicoo_format_bytes() const;
   Index work_bytes(const AlsPlan& plan) const;
-  // The most at any time until the format is there: the coordinates and what sorting needs.
+  // Peak memory, in bytes, until the format is built: the coordinates and what sorting needs.
   Index build_bytes(Index format_bytes, Index num_trees) const;
 
   const TensorShape& shape() const { return shape_; }

@@ -7,9 +7,9 @@
 
 namespace polyad::report {
 
-// What a run of `polyad partition` was and what it took.
+// Options, result and costs of a run of `polyad partition`.
 struct PartitionRun {
-  std::string model;  // fine, coarse, row, or hypergraph for one that was read
+  std::string model;  // fine, coarse, row, column, or hypergraph if one was read
   hypergraph::PartitionMethod method = hypergraph::PartitionMethod::hypergraph;
   hypergraph::PartitionOptions options;
   hypergraph::TensorPartition partition;  // its parts are not told

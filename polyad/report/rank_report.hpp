@@ -7,7 +7,7 @@
 
 namespace polyad::report {
 
-// What a run of `polyad rank` was and what it took.
+// Options, results and costs of a run of `polyad rank`.
 struct RankRun {
   ComponentSweepOptions options;
   ComponentSweepResult result;
@@ -20,7 +20,7 @@ struct RankRun {
 // The keys of `polyad rank --json`; docs/json.md names them all.
 nlohmann::ordered_json rank_json(const RankRun& run);
 
-// The table for people: its head, a line when a number of components is done, and what follows from it all.
+// The table as text: its header, a line for a number of components, and the recommendation.
 std::string rank_table_head();
 std::string rank_table_line(const CountEvidence& evidence);
 std::string rank_text(const RankRun& run);

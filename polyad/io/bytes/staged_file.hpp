@@ -12,18 +12,18 @@
 
 namespace polyad::io {
 
-// Throws Error{bad_option} for a file that exists and may not be replaced.
+// Throws Error{bad_option} for an existing file that may not be replaced.
 [[noreturn]] void refuse_existing(const std::filesystem::path& path);
 
-// The folder in which a path names a file or directory: "." for a mere name.
+// The folder of a file or directory; "." for a name without a folder.
 std::filesystem::path folder_of(const std::filesystem::path& path);
 
-// The file or directory that an output path means, with symbolic links followed. Throws Error{io} for a link
-// that another user has put into a folder to which others may write: it may point at anything.
+// The file or directory that an output path refers to, with symbolic links resolved. Throws Error{io}
+// for a link that another user has created in a folder that others can write: it could point anywhere.
 std::filesystem::path resolve_output(const std::filesystem::path& path);
 
-// Throws the error of writing `path`: a full disk, quota or size limit is Error{resource}, all else
-// Error{io}.
+// Throws the error of writing `path`: a full disk, quota
+// or size limit is Error{resource}, others are Error{io}.
 [[noreturn]] void fail_writing(const std::filesystem::path& path, int error);
 
 // Names of temporary files and directories: .NAME.<host>-<process>-<random>.partial, in the folder of NAME.
@@ -31,7 +31,7 @@ class StagedNames {
  public:
   explicit StagedNames(const std::filesystem::path& target);
   std::filesystem::path next() const;
-  // Whether a name is one of these, made on this machine.
+  // Whether a name has this form and was made on this machine.
   bool match(const std::string& name) const;
 
  private:
@@ -39,13 +39,13 @@ class StagedNames {
   std::string begin_;
 };
 
-// Makes the names of a folder's entries durable. Throws Error{io} or Error{resource}, naming `path`.
+// Makes the directory entries of a folder durable. Throws Error{io} or Error{resource} with `path`.
 void sync_folder(const std::filesystem::path& folder, const std::filesystem::path& path);
 
-// A new file beside the one that it is to replace. It has an unpredictable name that did not exist before,
-// and the permissions of the file that it replaces (and its owner, where the system allows that). Its
-// descriptor is locked, so that the files of a run that was killed can be told from those of a run that goes
-// on: the former are removed here when the same file is written again.
+// A new file next to the one that it replaces. It has an unpredictable name that did not
+// exist before, and the permissions of the file that it replaces (and its owner, if the
+// system allows it). Its descriptor is locked, to distinguish files of a killed run from
+// those of an active one: the former are removed when the same file is written again.
 class StagedFile {
  public:
   explicit StagedFile(const std::filesystem::path& path, Existing existing = Existing::replaced);
@@ -55,8 +55,8 @@ class StagedFile {
 
   int descriptor() const { return descriptor_; }
   const std::filesystem::path& staged_path() const { return staged_; }
-  // Makes the contents durable, and then puts the file in its place in one step. With Existing::refused, a
-  // file that has come there in the meantime is left as it is, and refuse_existing is called.
+  // Makes the contents durable, and then renames the file in one step. With Existing::refused,
+  // a file that has appeared in the meantime is kept, and refuse_existing is called.
   void commit();
 
  private:
@@ -67,7 +67,7 @@ class StagedFile {
   std::filesystem::path path_, target_, staged_;
   Existing existing_;
   int descriptor_ = -1;
-  std::optional<mode_t> mode_;  // of the file that is replaced
+  std::optional<mode_t> mode_;  // permissions of the file that is replaced
   std::unique_ptr<UnfinishedPath> unfinished_;
 };
 

@@ -11,10 +11,10 @@ namespace polyad::io {
 // counted from 1, per net; behind them a line with a weight per vertex. format 1: a net's line begins with
 // its weight; 10: vertices have weights; 11: both. Lines that begin with % are comments.
 
-// Throws Error{bad_input} with the line.
+// Reads such a file. Throws Error{bad_input} with the line.
 hypergraph::Hypergraph read_hypergraph(const std::filesystem::path& path);
 
-// Throws Error{bad_option} when vertices have several weights, for which the format has no place.
+// Writes such a file. Throws Error{bad_option} if vertices have several weights: not in this format.
 void write_hypergraph(const std::filesystem::path& path, const hypergraph::Hypergraph& h,
                       Existing existing = Existing::replaced);
 

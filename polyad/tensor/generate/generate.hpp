@@ -10,12 +10,12 @@
 
 namespace polyad {
 
-// Synthetic tensors. Each is a function of its options alone: the same for any number of threads.
-// Nonzeros come sorted by coordinates, first mode first. Options that make no sense throw
-// Error{bad_option}.
+// Synthetic tensors. Each is a function of its options only, independent
+// of the number of threads. Nonzeros are sorted by coordinates, first
+// mode first. Invalid options throw Error{bad_option}.
 
-// Whether the ids of a mode are a random permutation, or keep the order in which the law ranks them
-// (then index 0 is the most frequent).
+// Whether the indices of a mode are a random permutation, or in the
+// order of their frequency (index 0 is then the most frequent).
 enum class Labels { shuffled, ordered };
 
 // A tensor drawn at random: each draw falls with the given shares into a dense block, into the corner or
@@ -51,7 +51,7 @@ struct SkewedOptions {
   double diagonal_distance = 20;
 };
 
-// Throws Error{bad_option}, saying how many there are, when the law does not reach so many coordinates.
+// Throws Error{bad_option} with the number of coordinates if the distribution does not have so many.
 SparseTensor<double> generate_skewed(const SkewedOptions& options);
 
 // Options for tensors that resemble public ones: "nell", "netflix", "delicious" or "fb". A scale
@@ -64,7 +64,7 @@ struct PlantedOptions {
   std::vector<Index> dims = {};
   Index num_nonzeros = 0;
   Index num_components = 1;
-  double noise = 0;  // standard deviation, in units of the root mean square of the nonzeros
+  double noise = 0;  // standard deviation, relative to the root mean square of the nonzeros
   std::uint64_t seed = 1;
 };
 
@@ -73,11 +73,11 @@ struct Planted {
   Kruskal<double> truth;  // columns of 2-norm 1
 };
 
-// A sparse tensor of low rank whose absent coordinates really are zero, so that a decomposition can find
-// the truth: each component is a block, its columns nonzero on a random part of each mode, where they
-// vary by a factor of up to three. The blocks are alike in shape and together about num_nonzeros large;
-// the tensor has fewer where they overlap. Noise falls on the nonzeros only; without it, the tensor is
-// the truth.
+// A sparse tensor of low rank whose absent coordinates are exactly zero, so that a
+// decomposition can find the truth: each component is a block, with columns that are nonzero
+// on a random part of each mode, where they vary by a factor of up to three. The blocks have
+// similar shapes and together about num_nonzeros entries; the tensor has fewer where they
+// overlap. Noise is added to the nonzeros only; without it, the tensor equals the truth.
 Planted generate_planted(const PlantedOptions& options);
 
 // rating = mean + bias of the user + bias of the item + product of their latent factors + noise, rounded
@@ -94,7 +94,7 @@ struct RatingsOptions {
 
 struct Ratings {
   SparseTensor<double> train, test;  // users x items; each rating is in one of them
-  double noise_floor = 0;            // root mean square error on all ratings of the model that made them
+  double noise_floor = 0;            // root mean square error of the generating model on all ratings
 };
 
 Ratings generate_ratings(const RatingsOptions& options);
