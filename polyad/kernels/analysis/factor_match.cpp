@@ -29,30 +29,76 @@ std::vector<double> column_norms(const Matrix<double>& a) {
   return norms;
 }
 
+std::vector<double> largest_magnitudes(const Matrix<double>& a) {
+  std::vector<double> largest(a.num_cols(), 0.0);
+  for (Index row = 0; row < a.num_rows(); ++row)
+    for (Index r = 0; r < a.num_cols(); ++r) largest[r] = std::max(largest[r], std::abs(a(row, r)));
+  return largest;
+}
+
+// Calls use(a), with columns scaled where their squares would leave the range of double.
+template <class Use>
+void with_moderate_columns(const Matrix<double>& a, Use use) {
+  constexpr double most = 1e100;
+  const auto largest = largest_magnitudes(a);
+  if (std::ranges::all_of(largest, [](double x) { return x == 0 || (x < most && x > 1 / most); })) {
+    use(a);
+    return;
+  }
+  Matrix<double> scaled(a.num_rows(), a.num_cols());
+  for (Index row = 0; row < a.num_rows(); ++row)
+    for (Index r = 0; r < a.num_cols(); ++r) scaled(row, r) = largest[r] > 0 ? a(row, r) / largest[r] : 0;
+  use(scaled);
+}
+
+Matrix<double> cosines(const Matrix<double>& a, const Matrix<double>& b) {
+  auto result = cross_products(a, b);
+  const auto left = column_norms(a), right = column_norms(b);
+  for (Index i = 0; i < result.num_rows(); ++i)
+    for (Index j = 0; j < result.num_cols(); ++j) {
+      const double norms = left[i] * right[j];
+      result(i, j) = norms > 0 ? result(i, j) / norms : 0;
+    }
+  return result;
+}
+
 }  // namespace
 
-double factor_match_score(const Kruskal<double>& a, const Kruskal<double>& b) {
-  const Index rows = a.num_components(), cols = b.num_components();
-  Matrix<double> alike(rows, cols);
-  std::ranges::fill(alike.flat(), 1.0);
-  for (int m = 0; m < a.order(); ++m) {
-    const auto products = cross_products(a.factors[m], b.factors[m]);
-    const auto left = column_norms(a.factors[m]), right = column_norms(b.factors[m]);
-    for (Index i = 0; i < rows; ++i)
-      for (Index j = 0; j < cols; ++j) {
-        const double norms = left[i] * right[j];
-        alike(i, j) *= norms > 0 ? std::abs(products(i, j)) / norms : 0;
-      }
-  }
+FactorMatcher::FactorMatcher(Index num_first, Index num_second) : congruences_(num_first, num_second) {
+  std::ranges::fill(congruences_.flat(), 1.0);
+}
+
+void FactorMatcher::add_mode(const Matrix<double>& first, const Matrix<double>& second) {
+  with_moderate_columns(first, [&](const Matrix<double>& a) {
+    with_moderate_columns(second, [&](const Matrix<double>& b) { cosines_.push_back(cosines(a, b)); });
+  });
+  const auto added = cosines_.back().flat();
+  for (std::size_t k = 0; k < added.size(); ++k) congruences_.flat()[k] *= std::abs(added[k]);
+}
+
+FactorMatch FactorMatcher::match() const {
+  auto alike = congruences_;
+  const Index rows = alike.num_rows(), cols = alike.num_cols();
+  FactorMatch result;
   double sum = 0;
   for (Index pair = 0; pair < std::min(rows, cols); ++pair) {
     const auto flat = alike.flat();
     const Index best = std::ranges::max_element(flat) - flat.begin();
-    sum += flat[best];
-    for (Index i = 0; i < rows; ++i) alike(i, best % cols) = -1;
-    for (Index j = 0; j < cols; ++j) alike(best / cols, j) = -1;
+    MatchedComponents matched{best / cols, best % cols, flat[best], {}};
+    for (const auto& mode : cosines_) matched.cosines.push_back(mode.flat()[best]);
+    sum += matched.congruence;
+    for (Index i = 0; i < rows; ++i) alike(i, matched.second) = -1;
+    for (Index j = 0; j < cols; ++j) alike(matched.first, j) = -1;
+    result.pairs.push_back(std::move(matched));
   }
-  return sum / double(std::max<Index>(1, std::min(rows, cols)));
+  result.score = sum / double(std::max<Index>(1, std::min(rows, cols)));
+  return result;
+}
+
+double factor_match_score(const Kruskal<double>& a, const Kruskal<double>& b) {
+  FactorMatcher matcher(a.num_components(), b.num_components());
+  for (int m = 0; m < a.order(); ++m) matcher.add_mode(a.factors[m], b.factors[m]);
+  return matcher.match().score;
 }
 
 }  // namespace polyad::kernels
