@@ -23,7 +23,7 @@ class Files {
  public:
   Files() {
     const char* size = std::getenv("POLYAD_BENCH_NNZ");
-    SkewedOptions options = like("nell");
+    SkewedOptions options = options_like("nell");
     options.num_nonzeros = size == nullptr ? 2'000'000 : std::atoll(size);
     x_ = generate_skewed(options);
     std::string name = (std::filesystem::temp_directory_path() / "polyad-bench-XXXXXX").string();

@@ -10,7 +10,7 @@ namespace polyad {
 namespace {
 
 const SparseTensor<double>& example() {
-  static const auto x = generate_skewed(like("nell", 0.4));
+  static const auto x = generate_skewed(options_like("nell", 0.4));
   return x;
 }
 

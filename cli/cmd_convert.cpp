@@ -1,15 +1,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/output.hpp"
-#include "polyad/base/error.hpp"
-#include "polyad/io/models/kruskal.hpp"
-#include "polyad/io/tensors/write_tensor.hpp"
-#include "polyad/report/statistics_report.hpp"
+#include "polyad/polyad.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -21,69 +17,37 @@ struct Args {
   bool compress = false, force = false;
 };
 
-void convert_tensor(const Comm& comm, const Args& args) {
-  SaveOptions write{{}, args.compress, existing(args.force)};
-  if (!args.output_format.empty()) write.format = io::format_by_name(args.output_format);
-  const auto format = io::output_format(args.output, write);  // a wrong name is told before the reading
-  auto plan = plan_input(args.input);
-  plan.writes_labelled("the output", args.output, existing(args.force));
-  Console console(comm, args.common, plan);
-  const auto loaded = load(args.input, console);
-  const auto& x = loaded.tensor;
-  const auto label_files = save(args.output, loaded, write, console);
-  console.say(fmt::format("{}: {} {} with {} nonzeros", args.output, dims_text(x.extents()),
-                          io::traits(format).name, with_commas(x.num_nonzeros())));
-  nlohmann::ordered_json json{{"format", io::traits(format).name},
-                              {"dims", x.extents()},
-                              {"nnz", x.num_nonzeros()},
-                              {"labels", nlohmann::ordered_json::array()}};
-  for (const auto& path : label_files) json["labels"].push_back(path.string());
-  console.result(json);
+ConvertOptions convert_options(const Args& args) {
+  ConvertOptions options{load_options(args.input), {{}, args.compress, existing(args.force)}};
+  if (!args.output_format.empty()) options.save.format = io::format_by_name(args.output_format);
+  return options;
 }
 
-// What is said about a tensor's nonzeros has no meaning for factors.
-bool has_tensor_options(const InputOptions& input) {
-  return input.index_base >= 0 || !input.dims.empty() || !input.columns.empty() || !input.value.empty() ||
-         !input.labels.empty();
-}
-
-// A directory is replaced as a model; --force is needed for that as for a file.
-FilePlan plan_kruskal(const Args& args, io::KruskalFormat format) {
-  FilePlan plan;
-  plan.reads("the input", args.input.path);
-  const std::filesystem::path output(args.output);
-  if (format != io::KruskalFormat::splatt) return plan.writes("the output", output, existing(args.force));
-  return plan.writes_model("the output", output, [=, force = args.force] {
-    io::check_kruskal_place(output, format, existing(force));
-  });
-}
-
-void convert_kruskal(const Comm& comm, const Args& args) {
-  const auto format = io::kruskal_format_by_extension(args.output);
-  if (!format || !args.output_format.empty() || args.compress)
-    throw Error(Errc::bad_option,
-                "a Kruskal tensor is written as NAME.ktensor, NAME.npz or a folder of SPLATT's .mat files",
-                {args.output, 0});
-  if (has_tensor_options(args.input))
-    throw Error(Errc::bad_option, "holds a Kruskal tensor: only its path and the output are to be given",
-                {args.input.path, 0});
-  const Console console(comm, args.common, plan_kruskal(args, *format));
-  const auto model = io::read_kruskal(args.input.path);
-  io::write_kruskal(args.output, model, *format, {}, existing(args.force));
-  std::vector<Index> dims;
-  dims.reserve(model.factors.size());
-  for (const auto& factor : model.factors) dims.push_back(factor.num_rows());
-  console.say(fmt::format("{}: {} Kruskal tensor with {} components", args.output, dims_text(dims),
-                          model.num_components()));
-  console.result({{"format", "kruskal"}, {"dims", dims}, {"components", model.num_components()}});
+FilePlan file_plan(const Args& args, const ConvertOptions& options) {
+  switch (check_conversion(args.input.path, args.output, options)) {
+    case ConversionOutput::tensor:
+      return plan_input(args.input).writes_labelled("the output", args.output, existing(args.force));
+    case ConversionOutput::model_file:
+      return FilePlan()
+          .reads("the input", args.input.path)
+          .writes("the output", args.output, existing(args.force));
+    case ConversionOutput::model_directory:
+      break;
+  }
+  return FilePlan()
+      .reads("the input", args.input.path)
+      .writes_model("the output", args.output, [output = args.output, force = args.force] {
+        check_model_place(output, existing(force));
+      });
 }
 
 void run(const Comm& comm, const Args& args) {
   require_one_process(comm, "convert");
-  if (args.input.format.empty() && io::looks_like_kruskal(args.input.path))
-    convert_kruskal(comm, args);
-  else
-    convert_tensor(comm, args);
+  const auto options = convert_options(args);
+  const Console console(comm, args.common, file_plan(args, options));
+  const auto result = convert(console.context(), args.input.path, args.output, options);
+  console.say(result.summary());
+  console.result(result.json());
 }
 
 std::string format_list() {
@@ -98,13 +62,15 @@ std::string format_list() {
 
 void add_convert(CLI::App& app, const Comm& comm) {
   auto args = std::make_shared<Args>();
-  auto* command = app.add_subcommand("convert", "Any format to any other, losing nothing");
+  auto* command = app.add_subcommand("convert", "Convert a tensor or a model to another file format");
   add_input_options(*command, args->input);
   command
-      ->add_option("output", args->output, "The new file; its extension tells the format (.gz: compressed)")
+      ->add_option("output", args->output,
+                   "The file to write; its extension selects the format, and .gz compresses text")
       ->required();
-  command->add_option("--output-format", args->output_format, "Write this format, whatever the extension");
-  command->add_flag("--compress", args->compress, "Compress a .ptb");
+  command->add_option("--output-format", args->output_format,
+                      "Format of the output (default: by its extension)");
+  command->add_flag("--compress", args->compress, "Compress the blocks of a .ptb file");
   add_force_option(*command, args->force);
   add_common_options(*command, args->common);
   command->footer("Example: polyad convert data/debian.tns.gz debian.ptb\n\n" + format_list());

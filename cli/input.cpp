@@ -8,7 +8,6 @@
 
 #include "cli/option_text.hpp"
 #include "polyad/base/error.hpp"
-#include "polyad/report/statistics_report.hpp"
 
 namespace polyad::cli {
 namespace {
@@ -135,11 +134,6 @@ void plan_cache(FilePlan& plan, const std::string& cache) {
 
 io::LoadedTensor load(const InputOptions& options, Console& console) {
   return polyad::load(console.context(), options.path, load_options(options));
-}
-
-void warn_of_duplicates(const Console& console, const InputOptions& options, Index count) {
-  if (count > 0)
-    console.warn(fmt::format("{}: {} added up", options.path, counted_were(count, "duplicate coordinate")));
 }
 
 void require_one_process(const Comm& comm, const std::string& command) {

@@ -42,9 +42,6 @@ FilePlan plan_input(const InputOptions& options);
 // Plans to read the partitions that are cached, so that no output takes the place of one.
 void plan_cache(FilePlan& plan, const std::string& cache);
 
-// Says how many duplicate coordinates were added up, if there were any.
-void warn_of_duplicates(const Console& console, const InputOptions& options, Index count);
-
 // For commands that run on one process: throws Error{bad_option} when more were started.
 void require_one_process(const Comm& comm, const std::string& command);
 

@@ -44,7 +44,12 @@ std::string command_line_name(const std::string& field) {
                                                          {"effort", "level"},
                                                          {"time_limit_seconds", "time"},
                                                          {"previous_file", "refine"},
-                                                         {"previous_dims", "refine-dims"}};
+                                                         {"previous_dims", "refine-dims"},
+                                                         {"num_largest", "top"},
+                                                         {"ranks", "components"},
+                                                         {"num_starts", "starts"},
+                                                         {"held_out", "holdout"},
+                                                         {"nonnegative_modes", "nonneg"}};
   const auto other = others.find(field);
   std::string name = "--" + (other == others.end() ? field : other->second);
   std::ranges::replace(name, '_', '-');

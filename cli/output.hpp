@@ -1,17 +1,10 @@
 #pragma once
 
-#include <filesystem>
-#include <string>
-#include <vector>
+#include <CLI/App.hpp>
 
-#include "cli/console.hpp"
-#include "polyad/tasks/save.hpp"
+#include "polyad/io/bytes/existing.hpp"
 
 namespace polyad::cli {
-
-// Writes a tensor and names the label files that are written beside it, which are returned.
-std::vector<std::filesystem::path> save(const std::filesystem::path& path, const Tensor& x,
-                                        const SaveOptions& options, const Console& console);
 
 // --force: whether outputs that hold data may replace files that exist.
 void add_force_option(CLI::App& command, bool& force);

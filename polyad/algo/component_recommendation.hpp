@@ -1,30 +1,10 @@
 #pragma once
 
-#include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
-#include "polyad/base/types.hpp"
+#include "polyad/algo/count_evidence.hpp"
 
 namespace polyad {
-
-// Evidence from several decompositions with one number of components, from different starts.
-struct CountEvidence {
-  Index num_components = 0;
-  std::vector<double> fits;                // [start]: fit to the whole tensor
-  std::vector<double> held_out_errors;     // [start]; empty: nothing to predict was held out
-  std::vector<double> known_fits;          // [start]: of the models without the held-out cells
-  std::optional<double> core_consistency;  // of the best start; nothing if the core would be too large
-  std::optional<double> stability;         // mean factor match score of all pairs of starts; nothing for one
-  std::vector<int> iterations;             // [start]
-  std::string format;                      // storage format of the tensor
-
-  double best_fit() const;
-  double mean_fit() const;
-  // Held-out error of the start that fits the other cells best: a poor start says nothing about the number.
-  std::optional<double> held_out_error() const;
-};
 
 // Thresholds of the recommendation.
 inline constexpr double min_stability = 0.9;
@@ -33,11 +13,6 @@ inline constexpr double min_core_consistency = 50;
 inline constexpr double worthwhile_gain = 0.05;
 // Accuracy of held-out errors.
 inline constexpr double min_gain = 1e-3;
-
-struct ComponentRecommendation {
-  std::optional<Index> num_components;  // nothing if the evidence decides nothing
-  std::string reason;                   // a sentence with the figures
-};
 
 // Why there is no held-out error.
 enum class Unpredicted { nothing_held_out, only_zeros_held_out };

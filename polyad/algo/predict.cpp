@@ -32,7 +32,7 @@ std::optional<double> PredictionSummary::relative_error() const {
 }
 
 template <class Real>
-Predictor<Real>::Predictor(const Kruskal<Real>& model, const PredictOptions& options)
+Predictor<Real>::Predictor(const Kruskal<Real>& model, const PredictorOptions& options)
     : model_(model), options_(options) {
   summary_.has_values = options.has_values;
 }

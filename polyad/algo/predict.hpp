@@ -4,13 +4,14 @@
 #include <span>
 #include <vector>
 
+#include "polyad/algo/large_residual.hpp"
 #include "polyad/base/array.hpp"
 #include "polyad/kernels/analysis/kruskal_values.hpp"
 #include "polyad/kernels/analysis/residual_sums.hpp"
 
 namespace polyad {
 
-struct PredictOptions {
+struct PredictorOptions {
   bool has_values = false;     // whether there are values to compare with
   bool contributions = false;  // whether to compute the contribution of each component
   Index num_largest = 5;       // number of largest residuals to report
@@ -20,11 +21,6 @@ struct PredictOptions {
 struct PredictedBatch {
   Array<double> predictions, residuals;  // a residual is the value minus the prediction
   Matrix<double> contributions;          // (coordinate, component)
-};
-
-struct LargeResidual {
-  std::vector<Index> coordinate;
-  double prediction = 0, value = 0, residual = 0;
 };
 
 // Difference between a model and the values at coordinates.
@@ -42,7 +38,7 @@ struct PredictionSummary {
 template <class Real>
 class Predictor {
  public:
-  Predictor(const Kruskal<Real>& model, const PredictOptions& options);
+  Predictor(const Kruskal<Real>& model, const PredictorOptions& options);
 
   // Number of coordinates of a batch of moderate size.
   Index batch_size() const;
@@ -55,7 +51,7 @@ class Predictor {
   void remember_largest(kernels::Coordinates coordinates, std::span<const double> values);
 
   const Kruskal<Real>& model_;
-  PredictOptions options_;
+  PredictorOptions options_;
   PredictedBatch batch_;
   PredictionSummary summary_;
 };

@@ -105,7 +105,7 @@ std::string rank_table_line(const CountEvidence& evidence) {
 
 std::string rank_text(const RankRun& run) {
   const auto& result = run.result;
-  std::string text = fmt::format("\n{}: {}\n\n", recommended_text(result.recommendation.num_components),
+  std::string text = fmt::format("{}: {}\n\n", recommended_text(result.recommendation.num_components),
                                  result.recommendation.reason);
   text += fmt::format("{} tensor, {} nonzeros, format {}, {} starts each, {} precision, {} threads",
                       dims_text(result.dims), with_commas(result.num_nonzeros), formats_text(result.evidence),

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "polyad/algo/component_sweep.hpp"
+#include "polyad/report/rank_table.hpp"
 
 namespace polyad::report {
 
@@ -20,9 +21,7 @@ struct RankRun {
 // The keys of `polyad rank --json`; docs/json.md names them all.
 nlohmann::ordered_json rank_json(const RankRun& run);
 
-// The table as text: its header, a line for a number of components, and the recommendation.
-std::string rank_table_head();
-std::string rank_table_line(const CountEvidence& evidence);
+// The recommendation as text; rank_table.hpp has the table above it.
 std::string rank_text(const RankRun& run);
 
 }  // namespace polyad::report

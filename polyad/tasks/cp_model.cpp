@@ -6,6 +6,7 @@
 
 #include "polyad/report/components_text.hpp"
 #include "polyad/tasks/detail/cp_model_state.hpp"
+#include "polyad/tasks/detail/json_text.hpp"
 
 namespace polyad {
 
@@ -43,7 +44,7 @@ void CpModel::read_factor(int mode, const TakeRows& take) const {
 }
 
 double CpModel::fit() const {
-  return state_->run.fit();
+  return state_->fit();
 }
 
 const std::vector<double>& CpModel::fits() const {
@@ -55,7 +56,7 @@ StopReason CpModel::stop_reason() const {
 }
 
 std::string CpModel::summary() const {
-  return cpd_text(state_->run, state_->formats);
+  return state_->text();
 }
 
 std::string CpModel::component_table(Index entries_per_mode) const {
@@ -66,7 +67,7 @@ std::string CpModel::component_table(Index entries_per_mode) const {
 }
 
 std::string CpModel::json() const {
-  return cpd_json(state_->run).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return tasks::json_text(state_->json());
 }
 
 Index CpModel::peak_memory_bytes() const {

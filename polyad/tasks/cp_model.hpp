@@ -13,9 +13,10 @@
 
 namespace polyad {
 
-// The result of a CP decomposition: the tensor is approximated by the sum over r of weights()[r] times the
-// outer product of the r-th columns of the factors. On several processes each holds the rows that it owns,
-// and what is marked as collective is called by all of them. Copies share the same model.
+// The result of a CP decomposition, from `decompose` or `load_model`: the tensor is approximated by the sum
+// over r of weights()[r] times the outer product of the r-th columns of the factors. On several processes
+// each holds the rows that it owns, and what is marked as collective is called by all of them. Copies share
+// the same model.
 class CpModel {
  public:
   struct State;  // private to the library
@@ -26,17 +27,18 @@ class CpModel {
   const std::vector<Index>& dims() const;
   const std::vector<ModeLabels>& labels() const;  // one entry per mode
 
-  // Descending; a component that vanished has weight zero.
+  // Descending for models of `decompose`; a component that vanished has weight zero.
   const std::vector<double>& weights() const;
-  // A factor with a row for every index of the mode, also for empty slices, and a column of 2-norm 1 for
-  // every component. All processes get the whole factor. Collective.
+  // A factor with a row for every index of the mode, also for empty slices, and a column for every component,
+  // of 2-norm 1 for models of `decompose`. All processes get the whole factor. Collective.
   Matrix<double> factor(int mode) const;
   // The same in blocks of rows, for factors that do not fit in the memory of a process: on process 0
   // take(first, rows) is called for all blocks in order; the others take part. Collective.
   using TakeRows = std::function<void(Index first, const Matrix<double>& rows)>;
   void read_factor(int mode, const TakeRows& take) const;
 
-  // 1 - |X - model| / |X|, and its value after every iteration.
+  // 1 - |X - model| / |X|, and its value after every iteration. Of a model that was loaded: what its
+  // summary.json says; else nan and no values.
   double fit() const;
   const std::vector<double>& fits() const;
   StopReason stop_reason() const;

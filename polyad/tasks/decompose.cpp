@@ -14,18 +14,17 @@
 #include "polyad/distributed/cp/row_stream.hpp"
 #include "polyad/io/models/kruskal.hpp"
 #include "polyad/plan/strategy_memory.hpp"
-#include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/decide_distribution.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/memory_use.hpp"
+#include "polyad/tasks/detail/nonnegative_flags.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_threads.hpp"
 
 namespace polyad {
 namespace {
-
-constexpr Index max_rank = 100000;
 
 [[noreturn]] void refuse(const std::string& message) {
   throw Error(Errc::bad_option, message);
@@ -48,13 +47,6 @@ bool serves_coarse_grain(StorageFormat format) {
          format != StorageFormat::csf_all;
 }
 
-void check_modes(const std::vector<int>& modes, int order, const char* option) {
-  for (const int mode : modes)
-    if (mode < 0 || mode >= order)
-      refuse(fmt::format("{}: mode {} does not exist; the {} modes are counted from 0", option_name(option),
-                         mode, order));
-}
-
 void check_mode_order(const std::vector<int>& modes, int order) {
   auto sorted = modes;
   std::ranges::sort(sorted);
@@ -64,7 +56,6 @@ void check_mode_order(const std::vector<int>& modes, int order) {
 }
 
 CpRunOptions run_options(const DecomposeOptions& options, int order) {
-  check_modes(options.nonnegative_modes, order, "nonnegative_modes");
   check_mode_order(options.mode_order, order);
   CpRunOptions run;
   run.method = options.method;
@@ -72,10 +63,7 @@ CpRunOptions run_options(const DecomposeOptions& options, int order) {
   run.als.max_iterations = options.max_iterations;
   run.als.tolerance = options.tolerance;
   run.als.seed = options.seed;
-  if (options.nonnegative || !options.nonnegative_modes.empty()) {
-    run.als.nonnegative.assign(std::size_t(order), options.nonnegative);
-    for (const int mode : options.nonnegative_modes) run.als.nonnegative[mode] = true;
-  }
+  run.als.nonnegative = tasks::nonnegative_flags(options.nonnegative, options.nonnegative_modes, order);
   run.format = to_string(options.format);
   run.mode_order = options.mode_order;
   run.max_bytes = options.max_memory_bytes;
@@ -201,9 +189,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   const double decide_seconds = watch.lap();
   auto prepared = prepare<Real>(comm, std::move(x.tensor), options, context.progress(), chosen.distribution);
   prepared.timings.add("distribute", decide_seconds);
-  if (prepared.num_duplicates > 0)
-    context.warn((x.path.empty() ? "" : x.path + ": ") +
-                 report::counted_were(prepared.num_duplicates, "duplicate coordinate") + " added up");
+  tasks::warn_of_duplicates(context, x.path, prepared.num_duplicates);
 
   auto result = iterate_with_progress(context, prepared, options, asked_for.observer);
   auto run = report::describe_run(prepared, options, result);

@@ -27,6 +27,9 @@ enum class StorageFormat {
 std::string to_string(StorageFormat format);
 std::span<const StorageFormat> all_storage_formats();
 
+// The largest number of components that a task accepts.
+inline constexpr Index max_rank = 100000;
+
 struct DecomposeOptions {
   Index rank = 0;  // number of components; required
   Method method = Method::als;

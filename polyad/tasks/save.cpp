@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
 #include "polyad/distributed/move_nonzeros.hpp"
@@ -108,9 +109,15 @@ void check_output(const Context& context, const Tensor& x, Index rank, const std
   });
 }
 
+void check_model_place(const std::filesystem::path& path, Existing existing) {
+  io::check_kruskal_place(path, tasks::model_format(path), existing);
+}
+
 void save_report(const Context& context, const CpModel& model, const std::filesystem::path& path,
                  Index entries_per_mode) {
   const tasks::TaskThreads threads(context);
+  if (!model.state().has_run())
+    throw Error(Errc::bad_option, "a report needs the run of a decomposition; a model from a file has none");
   const auto& summary = model.state().summarise(entries_per_mode);
   collectively(context.comm(), [&] {
     if (context.comm().rank() != 0) return;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "polyad/io/bytes/existing.hpp"
 #include "polyad/io/tensors/write_options.hpp"
 #include "polyad/tasks/complete.hpp"
 #include "polyad/tasks/completion_model.hpp"
@@ -34,7 +35,13 @@ void save(const Context& context, const CpModel& model, const std::filesystem::p
 // disk that is too full. Collective.
 void check_output(const Context& context, const Tensor& x, Index rank, const std::filesystem::path& path);
 
-// Writes an HTML report that needs nothing else: no network, no script. Collective.
+// Throws the error that writing a model under this name would end in, whatever the model: a bad name, a
+// directory that cannot be written, something else than a model in the way, or a model that may not be
+// replaced.
+void check_model_place(const std::filesystem::path& path, Existing existing = Existing::replaced);
+
+// Writes an HTML report that needs nothing else: no network, no script. Throws Error{bad_option} for a model
+// that was loaded. Collective.
 void save_report(const Context& context, const CpModel& model, const std::filesystem::path& path,
                  Index entries_per_mode = 5);
 

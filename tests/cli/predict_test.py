@@ -214,7 +214,7 @@ class SummaryTest(PredictTest):
         self.tiny()
         words = self.succeed("predict", self.model, self.write("x.tns", "1 2 5\n"), "--top", 0, "--out", self.folder / "y.tsv")
         self.assertEqual(words.splitlines()[1:], ["RMSE 1, MAE 1, relative error 0.2",
-                                                  f"{self.folder / 'y.tsv'}: the predictions"])
+                                                  f"wrote predictions to {self.folder / 'y.tsv'}"])
 
     def test_no_values_to_divide_by(self) -> None:
         self.tiny()

@@ -191,14 +191,16 @@ TEST(GenerateSkewed, has_counts_that_halve_as_values) {
 }
 
 TEST(GenerateSkewed, orders_labels_by_frequency_only_when_asked) {
-  SkewedOptions options{
-      .dims = {1000, 100000}, .num_nonzeros = 50000, .labels = Labels::ordered, .exponents = {1.0, 0.0}};
+  SkewedOptions options{.dims = {1000, 100000},
+                        .num_nonzeros = 50000,
+                        .index_order = IndexOrder::ordered,
+                        .exponents = {1.0, 0.0}};
   const auto ordered = frequencies(generate_skewed(options).indices(0), 1000);
   // The first of 1000 has the share log 2 / log 1001.
   EXPECT_NEAR(double(ordered[0]) / 50000, std::log(2.0) / std::log(1001.0), 0.01);
   EXPECT_GT(ordered[0], ordered[3]);
   EXPECT_GT(ordered[3], ordered[30]);
-  options.labels = Labels::shuffled;
+  options.index_order = IndexOrder::shuffled;
   auto shuffled = frequencies(generate_skewed(options).indices(0), 1000);
   EXPECT_NE(std::max_element(shuffled.begin(), shuffled.end()), shuffled.begin());
   std::sort(shuffled.rbegin(), shuffled.rend());
@@ -225,7 +227,7 @@ TEST(GenerateSkewed, draws_fibers_of_the_mean_length) {
 TEST(GenerateSkewed, puts_the_share_asked_for_into_blocks) {
   SkewedOptions options{.dims = {5000, 4000, 3000},
                         .num_nonzeros = 30000,
-                        .labels = Labels::ordered,
+                        .index_order = IndexOrder::ordered,
                         .exponents = {},
                         .num_blocks = 2,
                         .block_dims = {40, 40, 40},
@@ -240,7 +242,7 @@ TEST(GenerateSkewed, puts_the_share_asked_for_into_blocks) {
 }
 
 TEST(GenerateSkewed, puts_the_shares_asked_for_into_corner_and_diagonal) {
-  auto options = like("fb");
+  auto options = options_like("fb");
   options.num_nonzeros = 40000;
   const auto x = generate_skewed(options);
   const auto in_corner = [](const auto& at) { return at[0] < 600 && at[1] < 600 && at[2] < 24; };
@@ -259,7 +261,7 @@ TEST(GenerateSkewed, puts_the_shares_asked_for_into_corner_and_diagonal) {
 TEST(GenerateSkewed, follows_the_diagonal_of_a_rectangle) {
   const auto x = generate_skewed({.dims = {9000, 3000},
                                   .num_nonzeros = 5000,
-                                  .labels = Labels::ordered,
+                                  .index_order = IndexOrder::ordered,
                                   .exponents = {},
                                   .diagonal_share = 1,
                                   .diagonal_distance = 5});
@@ -310,16 +312,16 @@ TEST(GenerateSkewed, refuses_options_without_meaning) {
 TEST(Like, scales_every_preset) {
   EXPECT_EQ(like_names(), (std::vector<std::string>{"nell", "netflix", "delicious", "fb"}));
   for (const auto& name : like_names()) {
-    const auto options = like(name, 0.004);
+    const auto options = options_like(name, 0.004);
     const auto x = generate_skewed(options);
     EXPECT_EQ(x.num_nonzeros(), options.num_nonzeros) << name;
     EXPECT_EQ(x.extents(), options.dims) << name;
-    EXPECT_NEAR(double(options.num_nonzeros), 0.004 * double(like(name).num_nonzeros), 1) << name;
+    EXPECT_NEAR(double(options.num_nonzeros), 0.004 * double(options_like(name).num_nonzeros), 1) << name;
     expect_sorted_distinct_in_range(x);
   }
-  EXPECT_EQ(refusal_by([] { like("uber"); }),
+  EXPECT_EQ(refusal_by([] { options_like("uber"); }),
             "there is no tensor 'uber' to generate the like of; there are nell, netflix, delicious, fb");
-  EXPECT_EQ(refusal_by([] { like("fb", 0); }), "the scale must be positive and at most 1e6, found 0");
+  EXPECT_EQ(refusal_by([] { options_like("fb", 0); }), "the scale must be positive and at most 1e6, found 0");
 }
 
 }  // namespace

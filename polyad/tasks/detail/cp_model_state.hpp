@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +16,8 @@
 
 namespace polyad {
 
-// What a model is: how the run went, and the rows, in whatever precision. All functions are collective.
+// What a model is: how the run went, and the rows, in whatever precision. Functions that are not const are
+// collective.
 struct CpModel::State {
   State(Comm processes, std::vector<ModeLabels> mode_labels)
       : comm(std::move(processes)), labels(std::move(mode_labels)) {}
@@ -26,6 +29,14 @@ struct CpModel::State {
   virtual const report::ComponentSummary& summarise(Index num_strongest) = 0;
   virtual void write(const std::filesystem::path& path, Progress& progress) = 0;
   virtual void read_factor(int mode, const TakeRows& take) = 0;
+
+  virtual double fit() const { return run.fit(); }
+  virtual std::string text() const { return report::cpd_text(run, formats); }
+  virtual nlohmann::ordered_json json() const { return report::cpd_json(run); }
+  // Whether `run` says how the model was made, as of one that was not loaded.
+  virtual bool has_run() const { return true; }
+  // All of the model where this process has it in memory, else null.
+  virtual std::shared_ptr<const Kruskal<double>> whole() { return nullptr; }
 
   void note_memory() { run.peak_memory_bytes = std::max(run.peak_memory_bytes, polyad::peak_memory_bytes()); }
 

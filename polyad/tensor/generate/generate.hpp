@@ -16,7 +16,7 @@ namespace polyad {
 
 // Whether the indices of a mode are a random permutation, or in the
 // order of their frequency (index 0 is then the most frequent).
-enum class Labels { shuffled, ordered };
+enum class IndexOrder { shuffled, ordered };
 
 // A tensor drawn at random: each draw falls with the given shares into a dense block, into the corner or
 // near the diagonal, and otherwise follows a Zipf law in each mode. The tensor holds the first
@@ -26,7 +26,7 @@ struct SkewedOptions {
   std::vector<Index> dims = {};
   Index num_nonzeros = 0;
   std::uint64_t seed = 1;
-  Labels labels = Labels::shuffled;
+  IndexOrder index_order = IndexOrder::shuffled;
 
   std::vector<double> exponents =
       {};  // per mode: frequency of the k-th id ~ k^-exponent; empty or 0: uniform
@@ -57,7 +57,7 @@ SparseTensor<double> generate_skewed(const SkewedOptions& options);
 // Options for tensors that resemble public ones: "nell", "netflix", "delicious" or "fb". A scale
 // multiplies the dimensions, the nonzeros and the number of blocks (or the size of the corner), which
 // keeps the nonzeros per slice and the density of the blocks. Any field may be changed afterwards.
-SkewedOptions like(const std::string& name, double scale = 1);
+SkewedOptions options_like(const std::string& name, double scale = 1);
 const std::vector<std::string>& like_names();
 
 struct PlantedOptions {

@@ -49,7 +49,7 @@ SkewedOptions delicious() {
 SkewedOptions fb() {
   return {.dims = {2'300'000, 2'300'000, 166},
           .num_nonzeros = 8'000'000,
-          .labels = Labels::ordered,
+          .index_order = IndexOrder::ordered,
           .exponents = {0.8, 0.8, 0.9},
           .corner_dims = {600, 600, 24},
           .corner_share = 0.30,
@@ -83,7 +83,7 @@ const std::vector<std::string>& like_names() {
   return names;
 }
 
-SkewedOptions like(const std::string& name, double scale) {
+SkewedOptions options_like(const std::string& name, double scale) {
   const auto preset =
       std::find_if(presets().begin(), presets().end(), [&](const Preset& p) { return p.name == name; });
   if (preset == presets().end())

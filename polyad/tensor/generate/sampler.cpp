@@ -35,7 +35,7 @@ SkewedSampler::SkewedSampler(const SkewedOptions& options)
       corner_{std::vector<Index>(dims_.size(), 0), clipped(options.corner_dims, dims_)} {
   for (int m = 0; m < order_; ++m) {
     laws_.emplace_back(dims_[m], options.exponents.empty() ? 0 : options.exponents[m]);
-    if (options.labels == Labels::shuffled)
+    if (options.index_order == IndexOrder::shuffled)
       labels_.emplace_back(dims_[m], random_for(seed_, GeneratorStream::label, m));
   }
   const Random places = random_for(seed_, GeneratorStream::block_place);

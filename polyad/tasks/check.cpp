@@ -1,0 +1,96 @@
+#include "polyad/tasks/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "polyad/base/error.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
+#include "polyad/io/tensors/write_tensor.hpp"
+#include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/find_labels.hpp"
+#include "polyad/tasks/detail/json_text.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
+#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/save.hpp"
+#include "polyad/tensor/sort.hpp"
+
+namespace polyad {
+namespace {
+
+Tensor read_sound(const Context& context, const std::filesystem::path& path, const LoadOptions& options,
+                  std::vector<io::Problem>& problems) {
+  io::ReadOptions read = tasks::read_options(options);
+  read.progress = &context.progress();
+  read.problems = &problems;
+  Tensor x = io::read_tensor(path, read);
+  x.path = path.string();
+  const auto label_notes = tasks::add_labels(x, options.labels);
+  for (const auto& note : x.notes) context.warn(x.path + ": " + note);
+  for (const auto& note : label_notes) context.note(x.path + ": " + note);
+  return x;
+}
+
+// Sorts, and returns how many nonzeros were added to others.
+Index merge_sorted(const Context& context, Tensor& x) {
+  const Index duplicates = context.progress().during("looking for duplicates", [&] {
+    sort_nonzeros(x.tensor, natural_mode_order(x.tensor.order()));
+    return merge_duplicates(x.tensor);
+  });
+  if (!std::ranges::all_of(x.tensor.values(), [](double value) { return std::isfinite(value); }))
+    throw Error(Errc::bad_input, "duplicate coordinates add up to more than double precision holds",
+                {x.path, 0});
+  return duplicates;
+}
+
+nlohmann::ordered_json check_json(const Tensor& x, const std::vector<io::Problem>& problems, Index duplicates,
+                                  const CheckOptions& options) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& problem : problems) list.push_back({{"line", problem.line}, {"message", problem.message}});
+  return {{"format", io::traits(x.format).name},
+          {"dims", x.tensor.extents()},
+          {"nnz", x.tensor.num_nonzeros()},
+          {"duplicates", duplicates},
+          {"explicit_zeros", std::ranges::count(x.tensor.values(), 0.0)},
+          {"faults", problems.size()},
+          {"problems", std::move(list)},
+          {"fixed", options.fix.string()}};
+}
+
+}  // namespace
+
+void validate(const CheckOptions& options) {
+  if (!options.fix.empty()) io::output_format(options.fix, {});
+}
+
+CheckedFile check(const Context& context, const std::filesystem::path& path, const CheckOptions& options) {
+  const tasks::TaskThreads threads(context);
+  tasks::require_one_process(context, "check");
+  validate(options);
+  std::vector<io::Problem> problems;
+  Tensor x = read_sound(context, path, options.load, problems);
+  const Index duplicates = merge_sorted(context, x);
+  if (!options.fix.empty())
+    tasks::warn_of_duplicates(context, x.path, duplicates);
+  else if (duplicates > 0)
+    context.warn(x.path + ": " + report::counted(duplicates, "duplicate coordinate"));
+
+  const auto verdict = problems.empty() ? "no faults" : report::counted(Index(problems.size()), "fault");
+  std::string text =
+      fmt::format("{}: {}; {} {} with {} nonzeros", x.path, verdict, report::dims_text(x.tensor.extents()),
+                  io::traits(x.format).name, report::with_commas(x.tensor.num_nonzeros()));
+  if (!options.fix.empty()) {
+    for (const auto& file : save(context, x, options.fix, {.existing = options.existing}))
+      text += "\nwrote labels to " + file.string();
+    text +=
+        fmt::format("\nwrote sound nonzeros to {}, sorted, with duplicates added up", options.fix.string());
+  }
+  auto json = tasks::json_text(check_json(x, problems, duplicates, options));
+  std::vector<FileFault> faults;
+  for (auto& problem : problems) faults.push_back({problem.line, std::move(problem.message)});
+  return {{std::move(text), std::move(json)}, std::move(faults), verdict, std::move(x), duplicates};
+}
+
+}  // namespace polyad

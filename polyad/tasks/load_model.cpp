@@ -1,0 +1,115 @@
+#include "polyad/tasks/load_model.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+
+#include "polyad/comm/collective.hpp"
+#include "polyad/comm/runtime.hpp"
+#include "polyad/io/bytes/input_file.hpp"
+#include "polyad/io/bytes/staged_directory.hpp"
+#include "polyad/io/models/kruskal.hpp"
+#include "polyad/io/models/rating_model_file.hpp"
+#include "polyad/tasks/detail/agreement.hpp"
+#include "polyad/tasks/detail/find_labels.hpp"
+#include "polyad/tasks/detail/loaded_model.hpp"
+#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tensor/ratings/rating_kruskal.hpp"
+
+namespace polyad {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReadModel {
+  Kruskal<double> model;
+  io::FoundLabels found;
+  nlohmann::ordered_json recorded;
+};
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+io::LabelPlace labels_of(const fs::path& model) {
+  return is_folder(model) ? io::labels_of_model_folder(model) : io::labels_of_model_file(model);
+}
+
+// The summary that decompose wrote; null where there is none that can be read.
+nlohmann::ordered_json read_record(const fs::path& model) {
+  constexpr Index max_bytes = Index(1) << 26;
+  const auto path = model / "summary.json";
+  std::error_code ignored;
+  if (!is_folder(model) || !fs::is_regular_file(path, ignored)) return {};
+  try {
+    const io::InputFile file(path);
+    if (file.size() > max_bytes) return {};
+    std::string text(std::size_t(file.size()), '\0');
+    file.read(0, text);
+    auto json = nlohmann::ordered_json::parse(text, nullptr, false);
+    return json.is_object() ? json : nlohmann::ordered_json();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// A model of ratings is a Kruskal tensor too.
+ReadModel read_from(const fs::path& path, const LabelSources& sources) {
+  const bool is_of_ratings = io::is_rating_model(path);
+  ReadModel read;
+  read.model =
+      is_of_ratings ? kruskal_of(io::read_rating_factors<double>(path).model) : io::read_kruskal(path);
+  const std::vector<ModeLabels> none(read.model.factors.size());
+  read.found = tasks::find_labels({"model", labels_of(path), tasks::dims_of(read.model), none}, sources);
+  if (is_of_ratings)
+    io::name_rating_modes(read.found.labels);
+  else
+    read.recorded = read_record(path);
+  return read;
+}
+
+// The labels are read with the model: it may be replaced in the meantime, and then by one with other labels.
+ReadModel read_model(const fs::path& path, const LabelSources& sources) {
+  ReadModel read;
+  io::read_unchanged(path, {io::splatt_key, io::rating_model_key},
+                     [&](const fs::path& current) { read = read_from(current, sources); });
+  for (int m = 0; m < read.model.order(); ++m) {
+    const auto count = Index(read.found.labels[m].labels.size());
+    if (count > 0 && count != read.model.factors[m].num_rows())
+      read.found.warnings.push_back(
+          fmt::format("mode {} has {} rows but {} labels", m + 1, read.model.factors[m].num_rows(), count));
+  }
+  return read;
+}
+
+// The model and its labels, which every process reads by itself. Collective.
+void require_same_model(const Comm& comm, const fs::path& path, const LabelSources& sources) {
+  std::vector<std::string> names{path.string()};
+  for (const auto& file : collectively(comm, [&] { return tasks::label_files_for(path, sources); }))
+    names.push_back(file.string());
+  tasks::require_same_files(comm, names);
+}
+
+}  // namespace
+
+CpModel load_model(const Context& context, const fs::path& path, const LabelSources& labels) {
+  const tasks::TaskThreads threads(context);
+  const Stopwatch watch;
+  const Comm& comm = context.comm();
+  const OneProcessWorks patience;  // a slow disk is no fault
+  require_same_model(comm, path, labels);
+  auto read = collectively(comm, [&] { return read_model(path, labels); });
+  for (const auto& warning : read.found.warnings) context.warn(path.string() + ": " + warning);
+  for (const auto& note : read.found.notes) context.note(path.string() + ": " + note);
+  auto state = std::make_shared<tasks::LoadedModel>(comm, std::move(read.found.labels), std::move(read.model),
+                                                    std::move(read.recorded));
+  state->input = path.string();
+  state->run.load_seconds = watch.seconds();
+  state->run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
+  return CpModel(std::move(state));
+}
+
+}  // namespace polyad

@@ -1,0 +1,169 @@
+#include "polyad/tasks/predict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "polyad/algo/predict.hpp"
+#include "polyad/base/error.hpp"
+#include "polyad/base/memory.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/io/models/prediction_table.hpp"
+#include "polyad/io/tensors/coordinate_file.hpp"
+#include "polyad/report/prediction_report.hpp"
+#include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/cp_model_state.hpp"
+#include "polyad/tasks/detail/find_labels.hpp"
+#include "polyad/tasks/detail/json_text.hpp"
+#include "polyad/tasks/detail/table_output.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
+#include "polyad/tasks/detail/task_threads.hpp"
+
+namespace polyad {
+namespace {
+
+using Unknown = io::IndexSpace::Unknown;
+using ColumnSpans = std::vector<std::span<const Index>>;
+
+// All of a model on this process. Collective.
+std::shared_ptr<const Kruskal<double>> whole_model(const CpModel& model) {
+  if (auto whole = model.state().whole()) return whole;
+  auto gathered = std::make_shared<Kruskal<double>>();
+  gathered->weights = model.weights();
+  for (int m = 0; m < model.order(); ++m) gathered->factors.push_back(model.factor(m));
+  return gathered;
+}
+
+ColumnSpans part_of(const std::vector<Array<Index>>& indices, Index begin, std::size_t count) {
+  ColumnSpans spans;
+  for (const auto& column : indices) spans.push_back(std::span(column).subspan(std::size_t(begin), count));
+  return spans;
+}
+
+// Predicts batch after batch; `table` is null when none is wanted.
+PredictionSummary predict_all(const io::CoordinateFile& file, const Kruskal<double>& model,
+                              const PredictorOptions& options, const io::PredictionTable* table,
+                              Progress& progress) {
+  Predictor<double> predictor(model, options);
+  file.for_each_batch([&](const io::CoordinateBatch& whole) {
+    const Index step = predictor.batch_size();
+    for (Index begin = 0; begin < whole.size(); begin += step) {
+      const auto count = std::size_t(std::min(step, whole.size() - begin));
+      const auto coordinates = part_of(whole.indices, begin, count);
+      const auto values = options.has_values ? std::span(whole.values).subspan(std::size_t(begin), count)
+                                             : std::span<const double>();
+      const auto& batch = predictor.predict(coordinates, values);
+      if (table != nullptr)
+        table->write_rows({coordinates, batch.predictions, values, batch.residuals,
+                           options.contributions ? &batch.contributions : nullptr});
+      progress.advance(Index(count));
+    }
+  });
+  return predictor.summary();
+}
+
+PredictionSummary predict_table(const PredictOptions& options, const io::CoordinateFile& file,
+                                const Kruskal<double>& model, const io::IndexSpace& space,
+                                Progress& progress) {
+  const PredictorOptions predictor{file.has_values(), options.contributions, options.num_largest};
+  if (options.out.empty() && !options.write_table)
+    return predict_all(file, model, predictor, nullptr, progress);
+  tasks::TableOutput output(options.out, options.write_table);
+  std::vector<std::string> names;
+  for (int m = 0; m < space.order(); ++m) names.push_back(space.name(m));
+  const io::PredictionTable table(names, space.labels(), tasks::table_separator(options.out),
+                                  [&](std::string_view text) { output.write(text); });
+  using Values = io::PredictionTable::Values;
+  table.write_head(file.has_values() ? Values::present : Values::absent,
+                   options.contributions ? model.num_components() : 0);
+  auto summary = predict_all(file, model, predictor, &table, progress);
+  output.commit();
+  return summary;
+}
+
+io::ReadOptions read_options(const Context& context, const PredictOptions& options,
+                             const io::IndexSpace& space) {
+  LoadOptions load;
+  load.format = options.format;
+  load.index_base = options.index_base;
+  load.columns = options.columns;
+  load.value = options.value;
+  auto read = tasks::read_options(load, space);
+  read.progress = &context.progress();
+  return read;
+}
+
+std::optional<Predictions::Errors> errors_of(const PredictionSummary& summary) {
+  if (!summary.has_values || summary.num_coordinates == 0) return std::nullopt;
+  return Predictions::Errors{summary.residuals.root_mean_square(), summary.residuals.mean(),
+                             summary.relative_error(), summary.largest};
+}
+
+nlohmann::ordered_json predict_json(const report::PredictionRun& run, const io::CoordinateFile& file,
+                                    const io::IndexSpace& space, const std::filesystem::path& out) {
+  auto json = report::prediction_json(run, space.labels());
+  json["format"] = io::traits(file.format()).name;
+  json["out"] = out.string();
+  json["threads"] = num_threads();
+  return json;
+}
+
+}  // namespace
+
+void validate(const PredictOptions& options) {
+  tasks::table_separator(options.out);
+  if (options.num_largest < 0)
+    throw Error(Errc::bad_option,
+                fmt::format("{} {}: expected 0 or more", option_name("num_largest"), options.num_largest));
+  if (options.contributions && options.out.empty() && !options.write_table)
+    throw Error(Errc::bad_option, fmt::format("{} are columns of the table: {} says where it is written",
+                                              option_name("contributions"), option_name("out")));
+}
+
+Predictions predict(const Context& context, const CpModel& model, const std::filesystem::path& coordinates,
+                    const PredictOptions& options) {
+  const tasks::TaskThreads threads(context);
+  tasks::require_one_process(context, "predicting the coordinates of a file");
+  validate(options);
+  const auto kruskal = whole_model(model);
+  const io::IndexSpace space(model.dims(), model.labels(),
+                             options.skip_unknown ? Unknown::leave_out : Unknown::fault);
+  Timings timings;
+  if (!model.state().has_run()) timings.add("load", model.state().run.load_seconds);
+  const auto read = read_options(context, options, space);
+  const auto file = timings.measure("read", [&] { return io::CoordinateFile(coordinates, read); });
+  for (const auto& note : file.notes()) context.warn(coordinates.string() + ": " + note);
+
+  report::PredictionRun run{space.dims(), model.rank(), file.num_unknown(), {}};
+  context.progress().begin("predicting", file.num_coordinates(), "coordinates");
+  run.summary = timings.measure(
+      "predict", [&] { return predict_table(options, file, *kruskal, space, context.progress()); });
+  context.progress().finish();
+  if (run.num_unknown > 0)
+    context.warn(fmt::format("{}: {} left out that the model does not have", coordinates.string(),
+                             report::counted_were(run.num_unknown, "coordinate")));
+  auto json = predict_json(run, file, space, options.out);
+  tasks::add_seconds(json, timings);
+  json["peak_memory_bytes"] = peak_memory_bytes();
+  return {{report::prediction_text(run, space.labels()), tasks::json_text(json)},
+          run.summary.num_coordinates,
+          run.num_unknown,
+          errors_of(run.summary)};
+}
+
+Array<double> predict(const Context& context, const CpModel& model, const Tensor& x) {
+  const tasks::TaskThreads threads(context);
+  const auto& dims = x.tensor.extents();
+  if (x.tensor.order() != model.order() || !std::ranges::equal(dims, model.dims(), std::less_equal<>()))
+    throw Error(Errc::bad_input, fmt::format("a tensor of dims {} does not lie within a model of dims {}",
+                                             report::dims_text(dims), report::dims_text(model.dims())));
+  const auto kruskal = whole_model(model);
+  ColumnSpans coordinates;
+  for (int m = 0; m < x.tensor.order(); ++m) coordinates.push_back(x.tensor.indices(m));
+  Array<double> values(std::size_t(x.tensor.num_nonzeros()));
+  kernels::evaluate(*kruskal, coordinates, std::span(values));
+  return values;
+}
+
+}  // namespace polyad

@@ -1,0 +1,93 @@
+#include "polyad/tasks/rank.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "polyad/base/error.hpp"
+#include "polyad/base/memory.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/report/rank_report.hpp"
+#include "polyad/tasks/detail/json_text.hpp"
+#include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/memory_use.hpp"
+#include "polyad/tasks/detail/nonnegative_flags.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
+#include "polyad/tasks/detail/task_threads.hpp"
+
+namespace polyad {
+namespace {
+
+constexpr int max_starts = 1000;
+constexpr double max_held_out = 0.5;
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(Errc::bad_option, message);
+}
+
+ComponentSweepOptions sweep_options(const Context& context, const RankOptions& options, const Tensor& x) {
+  ComponentSweepOptions sweep;
+  sweep.component_counts = options.ranks.empty() ? usual_component_counts(x.tensor.extents()) : options.ranks;
+  sweep.num_starts = options.num_starts;
+  sweep.held_out = options.held_out;
+  auto& run = sweep.decompose;
+  run.als.max_iterations = options.max_iterations;
+  run.als.tolerance = options.tolerance;
+  run.als.seed = options.seed;
+  run.als.nonnegative =
+      tasks::nonnegative_flags(options.nonnegative, options.nonnegative_modes, x.tensor.order());
+  run.format = to_string(options.format);
+  run.max_bytes = options.max_memory_bytes;
+  run.machine = tasks::load_machine(context.comm()).model;
+  run.read_bytes = tasks::bytes_of_reading();
+  run.extra_bytes = tasks::bytes_beside(x);
+  return sweep;
+}
+
+template <class Real>
+report::RankRun sweep(const Context& context, Tensor x, const RankOptions& options) {
+  report::RankRun run;
+  run.options = sweep_options(context, options, x);
+  run.load_seconds = x.load_seconds;
+  run.result = sweep_components<Real>(context.comm(), std::move(x.tensor), run.options, context.progress(),
+                                      options.observer);
+  tasks::warn_of_duplicates(context, x.path, run.result.num_duplicates);
+  run.precision = options.precision == Precision::float32 ? "single" : "double";
+  run.processes = context.comm().size();
+  run.threads = num_threads();
+  run.peak_memory_bytes = peak_memory_bytes();
+  return run;
+}
+
+}  // namespace
+
+void validate(const RankOptions& options) {
+  for (std::size_t i = 0; i < options.ranks.size(); ++i)
+    if (options.ranks[i] < 1 || options.ranks[i] > max_rank ||
+        (i > 0 && options.ranks[i] <= options.ranks[i - 1]))
+      refuse(fmt::format("{}: expected ascending numbers from 1 to {}", option_name("ranks"), max_rank));
+  if (options.num_starts < 1 || options.num_starts > max_starts)
+    refuse(fmt::format("{} {}: expected a number from 1 to {}", option_name("num_starts"), options.num_starts,
+                       max_starts));
+  if (!(options.held_out >= 0 && options.held_out <= max_held_out))
+    refuse(fmt::format("{} {}: expected a fraction from 0 to {}", option_name("held_out"), options.held_out,
+                       max_held_out));
+  if (options.max_iterations < 1)
+    refuse(fmt::format("{} {}: expected 1 or more", option_name("max_iterations"), options.max_iterations));
+  if (!(options.tolerance >= 0))
+    refuse(fmt::format("{} {}: expected 0 or more", option_name("tolerance"), options.tolerance));
+}
+
+RankChoice choose_rank(const Context& context, Tensor x, const RankOptions& options) {
+  const tasks::TaskThreads threads(context);
+  tasks::require_one_process(context, "choosing a rank");
+  validate(options);
+  auto run = options.precision == Precision::float32 ? sweep<float>(context, std::move(x), options)
+                                                     : sweep<double>(context, std::move(x), options);
+  warn_of_memory(context, run.peak_memory_bytes, options.max_memory_bytes);
+  TaskResult texts(report::rank_text(run), tasks::json_text(report::rank_json(run)));
+  return {std::move(texts), std::move(run.result.evidence), std::move(run.result.recommendation)};
+}
+
+}  // namespace polyad
