@@ -16,6 +16,7 @@ void add_complete(CLI::App& app, const Comm& comm);
 void add_partition(CLI::App& app, const Comm& comm);
 void add_predict(CLI::App& app, const Comm& comm);
 void add_plan(CLI::App& app, const Comm& comm);
+void add_compare(CLI::App& app, const Comm& comm);
 void add_rank(CLI::App& app, const Comm& comm);
 void add_recommend(CLI::App& app, const Comm& comm);
 void add_contract(CLI::App& app, const Comm& comm);

@@ -124,6 +124,7 @@ int run(int argc, char** argv, polyad::Runtime& runtime, const polyad::Comm& com
   polyad::cli::add_partition(app, comm);
   polyad::cli::add_plan(app, comm);
   polyad::cli::add_predict(app, comm);
+  polyad::cli::add_compare(app, comm);
   polyad::cli::add_rank(app, comm);
   polyad::cli::add_recommend(app, comm);
   polyad::cli::add_contract(app, comm);

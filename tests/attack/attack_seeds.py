@@ -69,7 +69,7 @@ def make_ratings(good: pathlib.Path) -> list[Seed]:
 
 
 def make_models(good: pathlib.Path) -> list[Seed]:
-    predict = ["predict {x} {good}/x.tns", "convert {x} {out}/y.ktensor", "predict {x} {good}/x.tns --json -"]
+    predict = ["predict {x} {good}/x.tns", "convert {x} {out}/y.ktensor", "predict {x} {good}/x.tns --json -", "compare {good}/model {x}"]
     seeds = []
     for name in ("m.ktensor", "m.npz"):
         succeed("convert", good / "model", good / name)

@@ -43,6 +43,7 @@ COMMANDS = [
     (["plan", "x.tns", "-k", "2"], ["x.tns", "machine.json"], ["--json", "--report"]),
     (["predict", "model", "x.tns"], ["model/lambda.mat", "model/mode1.mat", "x.tns"], ["--json", "--out"]),
     (["predict", "m.ktensor", "x.tns"], ["m.ktensor", "x.tns"], ["--json", "--out"]),
+    (["compare", "m.ktensor", "model"], ["m.ktensor", "model/lambda.mat", "model/mode1.mat"], ["--json"]),
     (["recommend", "rated", "--user", "1"], ["rated/model.npz", "rated/training.ptb"], ["--json", "--out"]),
     (["recommend", "rated", "--ratings", "mine.tsv"], ["rated/model.npz", "mine.tsv"], ["--json", "--out"]),
     (["contract", "ik,kj->ij", "a.npy", "b.npy", "--force"], ["a.npy", "b.npy", "machine.json"], ["--json", "-o"]),
@@ -164,6 +165,7 @@ class OutputsTest(ProgramTest):
                                       cwd=self.inputs)
         for words, name in ((["stats", ""], "input"), (["generate", "zipf", "", "--dims", "3x3", "--nnz", 2], "output"),
                             (["generate", "like", "nell", ""], "output"), (["predict", "", "x.tns"], "model"),
+                            (["compare", "model", ""], "second"),
                             (["contract", "ik,kj->ij", "a.npy", ""], "b"), (["cpd", "x.tns", "-r", 1, "--cache", ""], "--cache"),
                             (["cpd", "x.tns", "-r", 1, "--partition", ""], "--partition"),
                             (["complete", "r/r.tns", "--test", ""], "--test"), (["complete", "r/r.tns", "--resume", ""], "--resume"),
@@ -221,6 +223,7 @@ class OutputsTest(ProgramTest):
                       ["partition", nothing, "-k", 2, "--out", missing], ["plan", nothing, "-k", 2, "--report", missing],
                       ["rank", nothing, "--json", missing], ["doctor", "--json", missing],
                       ["predict", nothing, nothing, "--out", f"{missing}.tsv"],
+                      ["compare", nothing, nothing, "--json", missing],
                       ["recommend", nothing, "--all", "--out", f"{missing}.tsv"],
                       ["contract", "ik,kj->ij", nothing, nothing, "-o", missing]):
             with self.subTest(" ".join(map(str, words))):

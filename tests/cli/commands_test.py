@@ -296,7 +296,8 @@ class DoctorTest(ProgramTest):
 
 class HelpTest(ProgramTest):
     def test_every_command_shows_an_example(self) -> None:
-        for command in (["stats"], ["check"], ["convert"], ["generate"], ["generate", "zipf"], ["predict"], ["doctor"]):
+        for command in (["stats"], ["check"], ["convert"], ["generate"], ["generate", "zipf"], ["predict"], ["compare"],
+                        ["doctor"]):
             self.assertIn("Example: polyad " + command[0], self.succeed(*command, "--help"))
         self.assertRegex(self.succeed("--version"), r"^polyad \d+\.\d+\.\d+$")
 

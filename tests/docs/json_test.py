@@ -88,7 +88,7 @@ class JsonTest(ProgramTest):
         return path
 
     def test_the_types_of_the_tables_are_understood(self) -> None:
-        self.assertEqual(len(self.TABLES), 14)
+        self.assertEqual(len(self.TABLES), 15)
         self.assertTrue(has_type(["a", 2], "list of strings or integers"))
         self.assertTrue(has_type(None, "string, integer or null"))
         self.assertFalse(has_type(True, "integer"))
@@ -104,6 +104,7 @@ class JsonTest(ProgramTest):
         self.compare("generate", self.result("generate", "zipf", self.folder / "z.tns", "--dims", "9x9", "--nnz", 20),
                      self.result("generate", "ratings", self.folder / "r.tns", "--users", 9, "--items", 9, "--nnz", 20))
         self.compare("predict", self.result("predict", self.folder / "model", self.x))
+        self.compare("compare", self.result("compare", self.folder / "model", self.folder / "model"))
         self.compare("rank", self.result("rank", self.x, "--components", "1-2", "-i", 5))
 
     def test_keys_of_plans_and_partitions(self) -> None:
