@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "cli/option_text.hpp"
@@ -72,10 +71,6 @@ void Console::warn(const std::string& text) const {
 
 void Console::note(const std::string& text) const {
   context_.note(text);
-}
-
-void Console::result(const nlohmann::ordered_json& json) const {
-  result(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 void Console::result(const std::string& json) const {

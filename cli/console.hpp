@@ -1,7 +1,6 @@
 #pragma once
 
 #include <CLI/App.hpp>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -10,17 +9,7 @@
 #include "polyad/tasks/context.hpp"
 #include "polyad/tasks/file_plan.hpp"
 
-namespace polyad::report {}
-namespace polyad::hypergraph {}
-namespace polyad::dense {}
-namespace polyad::kernels {}
-
 namespace polyad::cli {
-
-// The commands that do not yet stand on tasks use these modules directly.
-using namespace report;   // NOLINT(google-build-using-namespace)
-using namespace dense;    // NOLINT(google-build-using-namespace)
-using namespace kernels;  // NOLINT(google-build-using-namespace)
 
 // The options that every command has.
 struct CommonOptions {
@@ -49,7 +38,6 @@ class Console {
   // What was done that the user may not expect and need not change. Not told where words are not wanted.
   void note(const std::string& text) const;
   // Hands over the result where --json says. Collective: all processes learn when it cannot be written.
-  void result(const nlohmann::ordered_json& json) const;
   void result(const std::string& json) const;
   // Where the tasks of the command run, with messages and progress shown here.
   const Context& context() const { return context_; }

@@ -5,8 +5,6 @@
 
 namespace polyad::tasks {
 
-using polyad::warn_of_memory;
-
 // What this process holds besides the program and the nonzeros that it has read: labels above all. Gives back
 // what reading no longer needs.
 Index bytes_beside(const io::LoadedTensor& loaded);

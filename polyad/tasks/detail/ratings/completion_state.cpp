@@ -1,4 +1,4 @@
-#include "polyad/tasks/detail/completion_state.hpp"
+#include "polyad/tasks/detail/ratings/completion_state.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "polyad/tasks/detail/prepare_ratings.hpp"
+#include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "polyad/comm/collective.hpp"
 #include "polyad/plan/completion_memory.hpp"
 #include "polyad/report/statistics_report.hpp"
-#include "polyad/tasks/detail/completion_input.hpp"
+#include "polyad/tasks/detail/ratings/completion_input.hpp"
 
 namespace polyad::tasks {
 namespace {

@@ -1,4 +1,4 @@
-#include "polyad/tasks/detail/completion_input.hpp"
+#include "polyad/tasks/detail/ratings/completion_input.hpp"
 
 #include <fmt/format.h>
 

@@ -12,7 +12,7 @@
 #include "polyad/io/hypergraphs/partition_file.hpp"
 #include "polyad/report/html/completion_plan_page.hpp"
 #include "polyad/report/statistics_report.hpp"
-#include "polyad/tasks/detail/completion_input.hpp"
+#include "polyad/tasks/detail/ratings/completion_input.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
