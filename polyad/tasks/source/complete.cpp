@@ -12,8 +12,8 @@
 #include "polyad/comm/runtime.hpp"
 #include "polyad/distributed/move_nonzeros.hpp"
 #include "polyad/kernels/ratings/ranking_metrics.hpp"
-#include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
 #include "polyad/tasks/detail/task_threads.hpp"
 

@@ -12,8 +12,8 @@
 #include "polyad/io/models/rating_model_file.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
-#include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
+#include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/task_threads.hpp"
 
 namespace polyad {

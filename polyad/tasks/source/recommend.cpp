@@ -16,8 +16,8 @@
 #include "polyad/io/models/prediction_table.hpp"
 #include "polyad/io/tensors/rating_list.hpp"
 #include "polyad/report/recommendation_report.hpp"
-#include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
+#include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/table_output.hpp"
 #include "polyad/tasks/detail/task_threads.hpp"
 
