@@ -30,13 +30,13 @@ void show_faults(const Console& console, const Args& args, const std::vector<Fil
 
 void run(const Comm& comm, const Args& args) {
   require_one_process(comm, "check");
-  const CheckOptions options{load_options(args.input), args.fix, existing(args.force)};
+  CheckOptions options{load_options(args.input), args.fix, existing(args.force), {}};
   validate(options);
   Console console(comm, args.common,
                   plan_input(args.input).writes_labelled("--fix", args.fix, existing(args.force)));
+  options.on_faults = [&](const auto& faults) { show_faults(console, args, faults); };
   const auto result = check(console.context(), args.input.path, options);
   const auto& faults = result.faults();
-  show_faults(console, args, faults);
   console.say(result.summary());
   console.result(result.json());
   if (!faults.empty() && args.fix.empty())

@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/polyad.hpp"
 
 namespace polyad::cli {
@@ -13,9 +14,11 @@ struct Args {
 };
 
 void run(const Comm& comm, const Args& args) {
-  FilePlan plan;
-  plan.reads_labelled("the first model", args.first).reads_labelled("the second model", args.second);
-  const Console console(comm, args.common, plan);
+  const Console console(comm, args.common, collectively(comm, [&] {
+                          return FilePlan()
+                              .reads_labelled("the first model", args.first)
+                              .reads_labelled("the second model", args.second);
+                        }));
   const auto& context = console.context();
   const auto first = load_model(context, args.first);
   const auto second = load_model(context, args.second);

@@ -72,14 +72,14 @@ void run(const Comm& comm, const Args& args) {
   const auto model = decompose(context, std::move(x), options);
   if (!args.out.empty()) {
     save(context, model, args.out);
-    console.say(args.out + ": the model");
+    console.say("wrote model to " + args.out);
   }
   const auto table = model.component_table(args.num_strongest);
   console.say(model.summary());
   console.say("\n" + table);
   if (!args.page.empty()) {
     save_report(context, model, args.page, args.num_strongest);
-    console.say(args.page + ": a page to look at");
+    console.say("wrote report to " + args.page);
   }
   warn_of_memory(context, model.peak_memory_bytes(), options.max_memory_bytes);
   console.result(model.json());
@@ -89,8 +89,7 @@ void run(const Comm& comm, const Args& args) {
 
 void add_cpd(CLI::App& app, const Comm& comm) {
   auto args = std::make_shared<Args>();
-  auto* command =
-      app.add_subcommand("cpd", "CP decomposition: the tensor as a sum of a few simple components");
+  auto* command = app.add_subcommand("cpd", "CP decomposition of a tensor: a sum of a few components");
   auto& cp = args->decompose;
   command->add_option("-r,--rank", cp.rank, "Number of components")->required()->check(in_range(1, 100000));
   command
@@ -98,32 +97,36 @@ void add_cpd(CLI::App& app, const Comm& comm) {
                    "als: one factor after the other; opt: all at once, for fits that als is slow to reach")
       ->capture_default_str()
       ->check(CLI::IsMember({"als", "opt"}));
-  command->add_option("-i,--iters", cp.max_iterations, "Iteration limit")
+  command
+      ->add_option("-i,--iters", cp.max_iterations,
+                   "Maximum number of iterations; increase it if the fit is still rising at the end")
       ->capture_default_str()
       ->check(in_range(0, std::numeric_limits<int>::max()));
-  command->add_option("--tol", cp.tolerance, "Stop when the fit moves by less (0: never)")
+  command->add_option("--tol", cp.tolerance, "Stop when the fit changes by less than this; 0: never")
       ->capture_default_str()
       ->check(fault_of_real)
       ->check(in_range(0.0, 1.0));
-  command->add_option("--seed", cp.seed, "Seed of the start")->capture_default_str()->check(fault_of_seed);
+  command->add_option("--seed", cp.seed, "Seed of the random initial factors")
+      ->capture_default_str()
+      ->check(fault_of_seed);
   // A flag takes a value after = only: so it cannot take the name of the input for one.
   command->add_flag("--nonneg{all}", args->nonneg,
-                    "No negative entries: in all modes, or --nonneg=1,3 in these");
-  command->add_option("--format", args->format, "How the nonzeros are held in memory")
+                    "Nonnegative factors: of all modes, or of some, as in --nonneg=1,3");
+  command->add_option("--format", args->format, "Storage format of the nonzeros in memory")
       ->capture_default_str()
       ->check(CLI::IsMember(format_texts()));
-  command->add_option("--precision", args->precision, "Of values and factors")
+  command->add_option("--precision", args->precision, "Floating-point precision of tensor values and factors")
       ->capture_default_str()
       ->check(CLI::IsMember({"double", "single"}));
   command->add_option("--mode-order", args->mode_order, "Order of the updates: auto, natural, or as in 2,1,3")
       ->capture_default_str();
   command
       ->add_option("--memory", args->memory,
-                   "Memory that may be used, as in 800MB; refuse what would not fit")
+                   "Memory per process that may be used, as in 800MB; a run that would not fit is refused")
       ->check(fault_of_memory);
   command->add_option("--out", args->out,
                       "Write the model: a directory, x.ktensor or x.npz, with its labels");
-  command->add_option("--report", args->page, "Write a page to look at: one HTML file, no network needed");
+  command->add_option("--report", args->page, "Write an HTML report: one file, no network needed");
   command->add_option("--top", args->num_strongest, "How many of the strongest labels to show per mode")
       ->capture_default_str()
       ->check(in_range(1, 1000));

@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/option_text.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/polyad.hpp"
 
 namespace polyad::cli {
@@ -14,10 +15,14 @@ struct Args {
   StatsOptions stats;
 };
 
-void run(const Comm& comm, const Args& args) {
+FilePlan file_plan(const Args& args) {
   auto plan = plan_input(args.input);
   if (args.stats.formats) plan.reads_machine_constants();
-  Console console(comm, args.common, plan);
+  return plan;
+}
+
+void run(const Comm& comm, const Args& args) {
+  Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
   if (args.stats.formats) require_one_process(comm, "stats --formats");
   const auto result = stats(console.context(), load(args.input, console), args.stats);
   console.say(result.summary());

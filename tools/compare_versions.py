@@ -111,7 +111,9 @@ def content(program: str, file: Path) -> Any:
     if file.suffix == ".json":
         return compared(json.loads(file.read_text()))
     if file.suffix == ".ptb":
-        run(program, file.parent, 1, f"convert {file.name} content.tns --force")
+        code, _, errors = run(program, file.parent, 1, f"convert {file.name} content.tns --force")
+        if code != 0:
+            raise RuntimeError(f"{file}: {errors}")
         file = file.parent / "content.tns"
     return file.read_bytes()
 

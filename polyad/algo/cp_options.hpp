@@ -25,7 +25,8 @@ struct CpProgress {
   double fit, fit_change;  // fit of the model, and its change in this iteration
 };
 
-// Called on every process with the same values after each iteration. Returns false to stop the run.
+// Called on every process with the same values after each iteration. Returns false to stop the run. A task
+// stops on all processes when it returns false on any.
 using CpObserver = std::function<bool(const CpProgress&)>;
 
 enum class StopReason { converged, iteration_limit, observer };  // why a run ended

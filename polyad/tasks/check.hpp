@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ struct CheckOptions {
   std::filesystem::path fix = {};
   // What happens to a file that exists at `fix` (default: Error{bad_option}).
   Existing existing = Existing::refused;
+  // Called with the faults before duplicates are added up and `fix` is written, which may fail.
+  std::function<void(const std::vector<FileFault>&)> on_faults = {};
 };
 
 // What the check of a file found.

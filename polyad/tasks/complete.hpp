@@ -31,7 +31,7 @@ struct TestRatings {
   // others are left out, with a warning.
   std::filesystem::path file = {};
   LoadOptions file_options = {};  // how to read the file; `dims` and `labels` are those of the ratings
-  // Under the indices and dims of the ratings; on several processes this one's share.
+  // With the dims and indices of the ratings. On several processes each passes a share, which may be empty.
   SparseTensor<double> tensor = {};
 };
 

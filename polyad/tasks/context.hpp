@@ -24,7 +24,7 @@ struct Message {
 struct ContextOptions {
   // Threads per process; 0: as many as OpenMP has, by OMP_NUM_THREADS or the number of cores.
   int threads = 0;
-  // Called on process 0 only, by the thread that runs the task. Without it, messages are dropped.
+  // Called on process 0 only, by the thread that runs the task. Must not throw. Without it, they are dropped.
   std::function<void(const Message&)> on_message = {};
   // Called on process 0 only, by a thread of its own.
   ProgressFn on_progress = {};
@@ -34,7 +34,7 @@ struct ContextOptions {
 
 // Where tasks run and whom they inform: the processes, the threads, and callbacks. Every task takes a context
 // first. A context is used by one thread at a time; copies share it. Several contexts may be used at once by
-// several threads where each has a communicator of its own, or none.
+// several threads with polyad::serial; with MPI, which is started for one thread, only one after the other.
 class Context {
  public:
   // The processes of a communicator; see polyad/comm/mpi_comm.hpp for one of MPI. Tasks are then collective:

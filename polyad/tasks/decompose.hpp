@@ -43,7 +43,7 @@ struct DecomposeOptions {
   std::vector<int> mode_order = {};       // of the updates, counted from 0 (Method::als); empty: chosen
   Index max_memory_bytes = 0;             // per process; 0: no limit
   DistributionOptions distribution = {};  // over the processes; its seed is replaced by the one above
-  CpObserver observer = {};               // called after each iteration; returns whether to go on
+  CpObserver observer = {};               // called after each iteration on every process
 };
 
 // Throws Error{bad_option} for options that make no sense whatever the tensor.

@@ -44,12 +44,6 @@ class FilePlan {
   FilePlan& writes_model(const std::string& name, const std::filesystem::path& path,
                          const std::function<void()>& check);
 
-  // A further condition on the last output; `check` throws where it does not hold.
-  FilePlan& requires_of_last(const std::function<void()>& check);
-
-  // All files that are read.
-  std::vector<std::string> input_paths() const;
-
   // Throws Error{bad_option} when an output is also an input or another output, or a part of a model or a
   // label file that belongs to one, by whatever links and spellings, or when it exists and may not be
   // replaced; and Error{io} when an output cannot be written.
@@ -66,6 +60,7 @@ class FilePlan {
     std::function<void()> check;
   };
 
+  FilePlan& requires_of_last(const std::function<void()>& check);
   static void check_against_input(const Entry& output, const Entry& input);
   static void check_against_output(const Entry& output, const Entry& other);
   static void check_place(const Entry& output);

@@ -48,7 +48,7 @@ class ResultTest(CompleteTest):
         documented = (SOURCE / "docs" / "json.md").read_text()
         inner = set(tested["per_epoch"][0]) | set(tested["communication"]) | set(tested["ranking"]) | set(tested["seconds"])
         for key in KEYS | TEST_KEYS | inner | set(tested["seconds"]["processes"][0]) | PLAN_KEYS | WAY_KEYS:
-            self.assertIn(f"{key}`", documented)
+            self.assertRegex(documented, rf"[`.\]]{key}`")
 
     def test_it_learns(self) -> None:
         path = self.ratings(400, 200, 30000)

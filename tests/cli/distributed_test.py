@@ -87,7 +87,7 @@ class DistributedTest(ProgramTest):
     def test_every_key_is_documented(self) -> None:
         documented = (SOURCE / "docs" / "json.md").read_text()
         for key in all_keys(self.debian(2)):
-            self.assertIn(f"{key}`", documented)
+            self.assertRegex(documented, rf"[`.\]]{key}`")
 
     def test_every_distribution_gives_the_answer_of_one_process(self) -> None:
         result = self.debian(3, "--distribution", "coarse", "--partition", "random")

@@ -56,7 +56,7 @@ class ResultTest(PlanTest):
             self.assertAlmostEqual(sum(mode["avg"] for mode in strategy["volume_per_mode"]) * strategy["processes"],
                                    strategy["volume_words"], delta=1)
         for key in KEYS | STRATEGY_KEYS | {"max", "avg"}.union(*INNER_KEYS.values()):
-            self.assertIn(f"{key}`", documented)
+            self.assertRegex(documented, rf"[`.\]]{key}`")
         self.assertEqual((result["rank"], result["nnz"], result["machine"]), (5, 56587, "built in"))
         self.assertEqual({strategy["processes"] for strategy in result["strategies"]}, {1, 4, 6})
         alone = result["strategies"][0]

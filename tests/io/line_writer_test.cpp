@@ -1,6 +1,7 @@
 #include "polyad/io/text/line_writer.hpp"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 
@@ -47,6 +48,20 @@ TEST(LineWriter, writes_all_lines_in_order) {
     for (const Index count : {0, 1, 2, 255, 5000, 100000})
       EXPECT_EQ(write(count, mixed).text, one_after_the_other(count, mixed)) << count;
   }
+}
+
+// As when OpenMP gives a later parallel region fewer threads.
+TEST(LineWriter, writes_no_line_twice_when_the_team_shrinks) {
+  const test::Threads with(4);
+  const auto lines = lines_with([](Index) { return 10; });
+  std::string text;
+  write_lines(
+      [&](std::string_view piece) {
+        text += piece;
+        omp_set_num_threads(1);
+      },
+      5000, lines);
+  EXPECT_EQ(text, one_after_the_other(5000, lines));
 }
 
 // The text of a matrix may be many times as large as the memory that is left.

@@ -212,6 +212,17 @@ TEST(Complete, IsStoppedByTheObserverOfAnyProcess) {
   EXPECT_THROW(complete(context, share_of(whole, context), options), Error);
 }
 
+TEST(Complete, RefusesTestRatingsThatOneProcessPassesWrongly) {
+  const Context context(Comm::world());
+  const auto whole = test::structured_ratings(30, 20, 300, 10);
+  CompleteOptions options{.factors = 2, .max_epochs = 2};
+  options.test.kind = TestRatings::Kind::tensor;
+  const bool is_wrong = context.comm().rank() == context.comm().size() - 1;
+  options.test.tensor =
+      SparseTensor<double>(is_wrong ? std::vector<Index>{3, 3} : std::vector<Index>{30, 20});
+  EXPECT_THROW(complete(context, share_of(whole, context), options), Error);
+}
+
 TEST(Complete, TellsOfRepeatedRatings) {
   std::vector<std::string> told;
   const Context context(Comm::world(), {.on_message = [&](const Message& m) { told.push_back(m.text); }});

@@ -157,6 +157,19 @@ TEST(Contract, TensorsAreSavedAndLoaded) {
     EXPECT_EQ(error.code(), Errc::bad_option);
   }
 
+  // A result that may not be replaced is refused before the work.
+  bool is_planned = false;
+  try {
+    contract(context, "ijk,ljk->il", x, x,
+             {.out = shared / "x.npy", .existing = Existing::refused, .on_plan = [&](const auto&) {
+                is_planned = true;
+              }});
+    ADD_FAILURE() << "replaced a file";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::bad_option);
+  }
+  EXPECT_FALSE(is_planned);
+
   // Contracted in files, and in memory.
   const auto report =
       contract_files(context, "ijk,ljk->il", shared / "x.npy", shared / "x.npy", {.out = shared / "c.npy"});

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "polyad/io/models/kruskal.hpp"
 #include "polyad/tasks/load.hpp"
 #include "polyad/tasks/save.hpp"
@@ -81,6 +85,35 @@ TEST(Decompose, IsStoppedByTheObserver) {
   const auto model = decompose(context, make_tensor(test::share_of(x, context.comm())), options);
   EXPECT_EQ(model.fits().size(), 3);
   EXPECT_EQ(model.stop_reason(), StopReason::observer);
+}
+
+TEST(Decompose, IsStoppedByTheObserverOfAnyProcess) {
+  const Context context(Comm::world());
+  const auto x = test::tame_tensor({20, 15, 10}, 300, 7);
+  const bool is_last = context.comm().rank() == context.comm().size() - 1;
+  auto options = ten_iterations(4);
+  options.observer = [&](const CpProgress& progress) { return !is_last || progress.iteration < 3; };
+  const auto model = decompose(context, make_tensor(test::share_of(x, context.comm())), options);
+  EXPECT_EQ(model.fits().size(), 3);
+  options.observer = [&](const CpProgress&) -> bool {
+    if (is_last) throw Error(Errc::bad_input, "enough");
+    return true;
+  };
+  EXPECT_THROW(decompose(context, make_tensor(test::share_of(x, context.comm())), options), Error);
+}
+
+TEST(Decompose, CallsNoCallbackAfterAnError) {
+  std::atomic<bool> has_ended = false, is_late = false;
+  const Context context(Comm::world(), {.on_progress = [&](const ProgressState&) {
+                          if (has_ended) is_late = true;
+                        }});
+  const auto x = test::tame_tensor({20, 15, 10}, 300, 7);
+  auto options = ten_iterations(4);
+  options.observer = [](const CpProgress&) -> bool { throw Error(Errc::bad_input, "enough"); };
+  EXPECT_THROW(decompose(context, make_tensor(test::share_of(x, context.comm())), options), Error);
+  has_ended = true;
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it is called every 0.1 s
+  EXPECT_FALSE(is_late);
 }
 
 TEST(Decompose, TellsProcessZeroOfDuplicates) {

@@ -18,9 +18,11 @@ class FormattedLines {
   // Formats lines [begin, end). A thread whose lines are much longer than was expected stops early.
   void format(Index begin, Index end, const AppendLine& append_line) {
     end_ = end;
+    // A team may have fewer threads than the one before.
+    for (auto& text : texts_) text.clear();
+    std::ranges::fill(ends_, End{end, true});
     parallel_parts(end - begin, [&](Index part_begin, Index part_end, int thread) {
       auto& text = texts_[thread];
-      text.clear();
       Index z = begin + part_begin;
       for (; z < begin + part_end && text.size() < max_part_bytes(); ++z) append_line(text, z);
       ends_[thread] = {z, z == begin + part_end};

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "polyad/comm/collective.hpp"
 #include "polyad/comm/comm.hpp"
 
 namespace polyad::tasks {
@@ -16,5 +17,13 @@ namespace polyad::tasks {
 // left to their reader, which names the reason; empty paths are skipped; of a directory all files are
 // compared. Collective.
 void require_same_files(const Comm& comm, const std::vector<std::string>& paths);
+
+// Whether an observer wants to go on on all processes; what it throws on one of them is thrown on all.
+// Collective.
+template <class Observe>
+bool all_go_on(const Comm& comm, const Observe& observe) {
+  const Index goes_on = collectively(comm, [&] { return Index(observe()); });
+  return comm.all_reduce(goes_on, Reduce::min) == 1;
+}
 
 }  // namespace polyad::tasks

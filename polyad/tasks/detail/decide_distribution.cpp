@@ -193,7 +193,7 @@ FurtherStrategies partition_from_file(const DistributionOptions& options, const 
   auto parts = io::read_partition(options.partition_file, std::numeric_limits<int>::max());
   const auto scheme = scheme_of_file(options, x, std::ssize(parts));
   const auto row_rule = options.row_rule;
-  const int last = *std::ranges::max_element(parts);
+  const int last = parts.empty() ? 0 : *std::ranges::max_element(parts);
   const auto processes = std::ranges::upper_bound(process_counts, last);
   if (processes == process_counts.end())
     throw Error(Errc::bad_input,

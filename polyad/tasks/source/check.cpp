@@ -71,6 +71,9 @@ CheckedFile check(const Context& context, const std::filesystem::path& path, con
   validate(options);
   std::vector<io::Problem> problems;
   Tensor x = read_sound(context, path, options.load, problems);
+  std::vector<FileFault> faults;
+  for (const auto& problem : problems) faults.push_back({problem.line, problem.message});
+  if (options.on_faults) options.on_faults(faults);
   const Index duplicates = merge_sorted(context, x);
   if (!options.fix.empty())
     tasks::warn_of_duplicates(context, x.path, duplicates);
@@ -88,8 +91,6 @@ CheckedFile check(const Context& context, const std::filesystem::path& path, con
         fmt::format("\nwrote sound nonzeros to {}, sorted, with duplicates added up", options.fix.string());
   }
   auto json = tasks::json_text(check_json(x, problems, duplicates, options));
-  std::vector<FileFault> faults;
-  for (auto& problem : problems) faults.push_back({problem.line, std::move(problem.message)});
   return {{std::move(text), std::move(json)}, std::move(faults), verdict, std::move(x), duplicates};
 }
 

@@ -12,6 +12,7 @@
 #include "polyad/comm/runtime.hpp"
 #include "polyad/distributed/move_nonzeros.hpp"
 #include "polyad/kernels/ratings/ranking_metrics.hpp"
+#include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
@@ -84,9 +85,7 @@ void keep_step(const std::optional<EarlierTraining<Real>>& earlier, const Comple
 CompletionObserver observer_of(const Context& context, const CompletionObserver& observer) {
   return [&context, &observer](const EpochRecord& record) {
     if (record.was_undone) context.warn(report::epoch_text(record));
-    if (!observer) return true;
-    const Index goes_on = collectively(context.comm(), [&] { return Index(observer(record)); });
-    return context.comm().all_reduce(goes_on, Reduce::min) == 1;
+    return !observer || tasks::all_go_on(context.comm(), [&] { return observer(record); });
   };
 }
 

@@ -23,6 +23,7 @@
 #include "polyad/tasks/detail/npy_tensors.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
 #include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/file_plan.hpp"
 
 namespace polyad {
 
@@ -152,6 +153,7 @@ void check_place(const Comm& comm, const ContractOptions& options, const dense::
   if (options.out.empty()) return;
   collectively(comm, [&] {
     if (comm.rank() != 0) return;
+    FilePlan().writes(option_name("out"), options.out, options.existing).check();
     io::check_placed_file(options.out);
     double bytes = double(width);
     for (const Index extent : problem.extents_of(problem.expression.c)) bytes *= double(extent);
@@ -217,7 +219,7 @@ Contraction<Real> run_contraction(const Context& context, const dense::Contracti
   run.precision = width == sizeof(double) ? "double" : "single";
   run.predicted_seconds = predicted_seconds(run.plan, machine);
   run.flops = dense::total_flops(run.plan.problem);
-  if (options.on_plan) options.on_plan(report::contraction_derivation(run));
+  if (options.on_plan) collectively(comm, [&] { options.on_plan(report::contraction_derivation(run)); });
   auto c = execute(context, operands, run);
   if (!options.out.empty())
     run.timings.measure("write", [&] { save(context, c, options.out, options.existing); });

@@ -14,8 +14,10 @@
 #include "polyad/distributed/cp/row_stream.hpp"
 #include "polyad/io/models/kruskal.hpp"
 #include "polyad/plan/strategy_memory.hpp"
+#include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/decide_distribution.hpp"
+#include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/memory_use.hpp"
 #include "polyad/tasks/detail/nonnegative_flags.hpp"
@@ -140,7 +142,7 @@ class ModelState final : public CpModel::State {
       io::write_kruskal(path, rows, format, [&](const std::filesystem::path& directory) {
         io::write_label_files(io::labels_place(directory, format), labels);
         run.output_seconds = watch.seconds();
-        tasks::write_text(directory / "summary.json", cpd_json(run).dump(2) + "\n");
+        tasks::write_text(directory / "summary.json", tasks::json_text(cpd_json(run)) + "\n");
       });
     } else {
       io::write_kruskal(path, rows, format);
@@ -164,7 +166,7 @@ CpResult<Real> iterate_with_progress(const Context& context, const PreparedTenso
   context.progress().begin("iterating", options.als.max_iterations, "iterations");
   auto result = run_cp(x, options, [&](const CpProgress& progress) {
     context.progress().advance(1);
-    return !observer || observer(progress);
+    return !observer || tasks::all_go_on(context.comm(), [&] { return observer(progress); });
   });
   context.progress().finish();
   return result;

@@ -165,12 +165,6 @@ FilePlan& FilePlan::requires_of_last(const std::function<void()>& check) {
   return *this;
 }
 
-std::vector<std::string> FilePlan::input_paths() const {
-  std::vector<std::string> paths;
-  for (const auto& input : inputs_) paths.push_back(input.path.string());
-  return paths;
-}
-
 void FilePlan::check_against_input(const Entry& output, const Entry& input) {
   const bool goes_on = output.kind == Kind::model && input.may_be_replaced;
   if (!goes_on && is_same_file(output.path, input.path))

@@ -129,9 +129,9 @@ class Answerer {
 
   void warn_of(RatingSide side, Index index, const std::string& what) const {
     const auto& labels = model_.labels[std::size_t(mode_of(side))].labels;
+    const auto name = index < std::ssize(labels) ? labels[std::size_t(index)] : std::to_string(index + 1);
     context_.warn(fmt::format("{}{} has no ratings in the training{}",
-                              model_.input.empty() ? "" : model_.input + ": ",
-                              labels.empty() ? std::to_string(index + 1) : labels[std::size_t(index)], what));
+                              model_.input.empty() ? "" : model_.input + ": ", name, what));
   }
 
   std::vector<report::UserRecommendations> recommend(std::span<const Index> users) const {

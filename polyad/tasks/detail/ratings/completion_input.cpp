@@ -138,12 +138,14 @@ void require_ratings(const Tensor& ratings, const RowNeeds& rows) {
 GivenTest load_test(const Context& context, const TestRatings& test, const Tensor& training) {
   const Comm& comm = context.comm();
   const auto& extents = training.tensor.extents();
-  if (test.kind == TestRatings::Kind::tensor) {
-    if (test.tensor.extents() != extents)
-      throw Error(Errc::bad_option, fmt::format("{}: expected a tensor with the dims of the ratings, {} x {}",
-                                                option_name("test"), extents[0], extents[1]));
-    return {test.tensor, 0};
-  }
+  if (test.kind == TestRatings::Kind::tensor)
+    return collectively(comm, [&] {
+      if (test.tensor.extents() != extents)
+        throw Error(Errc::bad_option,
+                    fmt::format("{}: expected a tensor with the dims of the ratings, {} x {}",
+                                option_name("test"), extents[0], extents[1]));
+      return GivenTest{test.tensor, 0};
+    });
   auto given = collectively(comm, [&] {
     if (test.kind != TestRatings::Kind::file || comm.rank() != 0)
       return GivenTest{SparseTensor<double>(extents), 0};
