@@ -48,7 +48,8 @@ class CompletionModel {
   // The epoch that the model is of: the one with the lowest test error, or the last.
   int best_epoch() const;
   CompletionStop stop_reason() const;
-  // Of the model on all ratings that it was trained on, and on the test ratings if there are any.
+  // Of the model on all ratings that it was trained on (nan for a model from a file), and on the test ratings
+  // if there are any.
   ErrorFigures train_errors() const;
   const std::optional<ErrorFigures>& test_errors() const;
   // How good its recommendations are, by the test ratings; nothing where that was not asked for.

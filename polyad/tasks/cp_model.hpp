@@ -30,7 +30,8 @@ class CpModel {
   // Descending for models of `decompose`; a component that vanished has weight zero.
   const std::vector<double>& weights() const;
   // A factor with a row for every index of the mode, also for empty slices, and a column for every component,
-  // of 2-norm 1 for models of `decompose`. All processes get the whole factor. Collective.
+  // of 2-norm 1 for models of `decompose`. All processes get the whole factor. Modes count from 0.
+  // Collective.
   Matrix<double> factor(int mode) const;
   // The same in blocks of rows, for factors that do not fit in the memory of a process: on process 0
   // take(first, rows) is called for all blocks in order; the others take part. Collective.

@@ -170,6 +170,10 @@ TEST(Contract, TensorsAreSavedAndLoaded) {
   }
   EXPECT_FALSE(is_planned);
 
+  EXPECT_THROW(contract_files(context, "ijk,ljk->il", shared / "x.npy", shared / "x.npy",
+                              {.out = shared / "." / "x.npy"}),
+               Error);
+
   // Contracted in files, and in memory.
   const auto report =
       contract_files(context, "ijk,ljk->il", shared / "x.npy", shared / "x.npy", {.out = shared / "c.npy"});

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "polyad/io/models/kruskal.hpp"
@@ -114,6 +115,51 @@ TEST(Decompose, CallsNoCallbackAfterAnError) {
   has_ended = true;
   std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it is called every 0.1 s
   EXPECT_FALSE(is_late);
+}
+
+std::string fault_of_making(const SparseTensor<double>& x, const std::vector<ModeLabels>& labels = {}) {
+  try {
+    make_tensor(x, labels);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::bad_input);
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(MakeTensor, RefusesWhatIsNoTensor) {
+  SparseTensor<double> x({3, 4});
+  EXPECT_EQ(fault_of_making(x), "none");
+  x.append(std::vector<Index>{2, 3}, 1);
+  EXPECT_EQ(fault_of_making(x), "none");
+  EXPECT_EQ(fault_of_making(x, {{"a", {"x", "y\nz"}}, {}}), "label 1 of mode 0 has a line break");
+  EXPECT_EQ(fault_of_making(x, {{}}), "expected labels of 2 modes or of none, found 1");
+  EXPECT_EQ(fault_of_making(x, {{"a", {"1", "2", "3", "4"}}, {}}), "mode 0 has 4 labels and the dimension 3");
+  for (const Index wrong : {-1, 4}) {
+    auto y = x;
+    y.indices(1)[0] = wrong;
+    EXPECT_EQ(fault_of_making(y),
+              "nonzero 0 has index " + std::to_string(wrong) +
+                  " in mode 1, which has the dimension 4; modes and indices count from 0");
+  }
+  x.values()[0] = NAN;
+  EXPECT_EQ(fault_of_making(x), "nonzero 0 has a value that is not finite: nan");
+  EXPECT_EQ(fault_of_making(SparseTensor<double>({3})), "a tensor of order 1: expected 2 to 16");
+}
+
+TEST(Decompose, RefusesTensorsThatWereMovedFrom) {
+  const Context context(Comm::world());
+  auto x = make_tensor(test::share_of(test::tame_tensor({20, 15, 10}, 300, 7), context.comm()));
+  const auto model = decompose(context, std::move(x), ten_iterations(4));
+  try {
+    decompose(context, std::move(x), ten_iterations(4));  // NOLINT(bugprone-use-after-move)
+    ADD_FAILURE() << "decomposed nothing";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "a tensor of order 0: expected 2 to 16; it may have been moved from");
+  }
+  for (const int mode : {-1, 3}) EXPECT_THROW(model.factor(mode), Error);
+  for (const int threads : {-1, 100000})
+    EXPECT_THROW(Context(Comm::world(), ContextOptions{.threads = threads}), Error);
 }
 
 TEST(Decompose, TellsProcessZeroOfDuplicates) {

@@ -34,7 +34,9 @@ TEST(Generate, GivesTheNonzerosToProcess0) {
 
   const auto made = generate(context, planted());
   const auto expected = generate_planted(planted());
-  if (is_first) EXPECT_EQ(made.tensor.tensor, expected.tensor);
+  if (is_first) {
+    EXPECT_EQ(made.tensor.tensor, expected.tensor);
+  }
   EXPECT_EQ(made.truth.weights(), expected.truth.weights);
   for (int m = 0; m < 3; ++m) EXPECT_EQ(made.truth.factor(m), expected.truth.factors[m]);
 

@@ -58,7 +58,9 @@ TEST(Stats, CountsTheWholeTensorOnAllProcesses) {
   const auto result = stats(context, make_tensor(test::share_of(odd, context.comm())));
   expect_statistics(odd, result.statistics());
   EXPECT_EQ(told.size(), context.comm().rank() == 0 ? 1 : 0);
-  if (!told.empty()) EXPECT_EQ(told[0], "1 duplicate coordinate was added up");
+  if (!told.empty()) {
+    EXPECT_EQ(told[0], "1 duplicate coordinate was added up");
+  }
   const auto tame = test::tame_tensor({30, 20, 11, 4}, 700, 3);
   expect_statistics(tame, stats(context, make_tensor(test::share_of(tame, context.comm()))).statistics());
   const SparseTensor<double> empty({4, 3});
@@ -107,9 +109,10 @@ TEST(Stats, NamesTheOptionAtFault) {
   const Context context(Comm::world());
   EXPECT_EQ(refusal(context, {.rank = 0}), "rank: rank 0: expected a number from 1 to 100000");
   const int size = context.comm().size();
-  if (size > 1)
+  if (size > 1) {
     EXPECT_EQ(refusal(context, {.formats = true}),
               "formats: stats with formats runs on one process; the context has " + std::to_string(size));
+  }
 }
 
 }  // namespace

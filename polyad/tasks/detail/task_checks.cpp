@@ -13,6 +13,12 @@ void require_one_process(const Context& context, const std::string& task) {
                 fmt::format("{} runs on one process; the context has {}", task, context.comm().size()));
 }
 
+void require_order(int order) {
+  if (order < min_order || order > max_order)
+    throw Error(Errc::bad_input, fmt::format("a tensor of order {}: expected {} to {}{}", order, min_order,
+                                             max_order, order == 0 ? "; it may have been moved from" : ""));
+}
+
 void warn_of_duplicates(const Context& context, const std::string& path, Index count) {
   if (count > 0)
     context.warn((path.empty() ? "" : path + ": ") + report::counted_were(count, "duplicate coordinate") +

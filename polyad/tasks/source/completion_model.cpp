@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -150,7 +151,8 @@ CompletionStop CompletionModel::stop_reason() const {
 }
 
 ErrorFigures CompletionModel::train_errors() const {
-  return state_->run.train;
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  return state_->is_trained ? state_->run.train : ErrorFigures{unknown, unknown};
 }
 
 const std::optional<ErrorFigures>& CompletionModel::test_errors() const {

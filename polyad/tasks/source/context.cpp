@@ -4,6 +4,9 @@
 
 #include <utility>
 
+#include "polyad/base/error.hpp"
+#include "polyad/tasks/program.hpp"
+
 namespace polyad {
 namespace {
 
@@ -11,13 +14,23 @@ std::shared_ptr<Progress> progress_of(const Comm& comm, const ContextOptions& op
   return std::make_shared<Progress>(comm.rank() == 0 ? options.on_progress : ProgressFn());
 }
 
+void check(const ContextOptions& options) {
+  if (options.threads < 0 || options.threads > max_threads)
+    throw Error(Errc::bad_option, fmt::format("{} {}: expected 1 to {}, or 0 for as many as OpenMP has",
+                                              option_name("threads"), options.threads, max_threads));
+}
+
 }  // namespace
 
 Context::Context(Comm comm, ContextOptions options)
-    : comm_(std::move(comm)), options_(std::move(options)), progress_(progress_of(comm_, options_)) {}
+    : comm_(std::move(comm)), options_(std::move(options)), progress_(progress_of(comm_, options_)) {
+  check(options_);
+}
 
 Context::Context(Comm comm, ContextOptions options, std::shared_ptr<Progress> progress)
-    : comm_(std::move(comm)), options_(std::move(options)), progress_(std::move(progress)) {}
+    : comm_(std::move(comm)), options_(std::move(options)), progress_(std::move(progress)) {
+  check(options_);
+}
 
 Context Context::serial(ContextOptions options) {
   return Context(Comm::self(), std::move(options));

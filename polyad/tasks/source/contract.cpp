@@ -341,6 +341,14 @@ ContractionReport contract_files(const Context& context, const std::string& expr
   const tasks::TaskThreads threads(context);
   const Comm& comm = context.comm();
   const auto parsed = collectively(comm, [&] { return dense::parse_contraction(expression); });
+  collectively(comm, [&] {
+    if (comm.rank() == 0)
+      FilePlan()
+          .reads("the first input", a)
+          .reads("the second input", b)
+          .writes(option_name("out"), options.out, options.existing)
+          .check();
+  });
   tasks::require_same_files(comm, {a.string(), b.string()});
   const auto files = collectively(
       comm, [&] { return std::pair(tasks::NpyInput(a, parsed.a), tasks::NpyInput(b, parsed.b)); });

@@ -1,5 +1,7 @@
 #include "polyad/tasks/cp_model.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -9,6 +11,15 @@
 #include "polyad/tasks/detail/json_text.hpp"
 
 namespace polyad {
+namespace {
+
+void check_mode(const CpModel& model, int mode) {
+  if (mode < 0 || mode >= model.order())
+    throw Error(Errc::bad_option,
+                fmt::format("mode {}: the model has {} modes, counted from 0", mode, model.order()));
+}
+
+}  // namespace
 
 Index CpModel::rank() const {
   return Index(weights().size());
@@ -31,6 +42,7 @@ const std::vector<double>& CpModel::weights() const {
 }
 
 Matrix<double> CpModel::factor(int mode) const {
+  check_mode(*this, mode);
   Matrix<double> whole(dims()[std::size_t(mode)], rank());
   read_factor(mode, [&](Index first, const Matrix<double>& rows) {
     for (Index i = 0; i < rows.num_rows(); ++i) std::ranges::copy(rows.row(i), whole.row(first + i).begin());
@@ -40,6 +52,7 @@ Matrix<double> CpModel::factor(int mode) const {
 }
 
 void CpModel::read_factor(int mode, const TakeRows& take) const {
+  check_mode(*this, mode);
   state_->read_factor(mode, take);
 }
 

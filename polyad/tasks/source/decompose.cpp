@@ -243,6 +243,7 @@ void validate(const DecomposeOptions& options) {
 CpModel decompose(const Context& context, Tensor x, const DecomposeOptions& options) {
   const tasks::TaskThreads threads(context);
   validate(options);
+  tasks::require_order(x.tensor.order());
   if (options.precision == Precision::float32) return decompose_in<float>(context, std::move(x), options);
   return decompose_in<double>(context, std::move(x), options);
 }

@@ -1,6 +1,9 @@
 #include "polyad/tasks/load.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "polyad/comm/collective.hpp"
@@ -9,6 +12,7 @@
 #include "polyad/io/tensors/read_tensor.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_threads.hpp"
 
 namespace polyad {
@@ -48,9 +52,46 @@ void require_same_inputs(const Comm& comm, const std::filesystem::path& path, co
   tasks::require_same_files(comm, names);
 }
 
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(Errc::bad_input, what);
+}
+
+void check_nonzeros(const SparseTensor<double>& x) {
+  for (int mode = 0; mode < x.order(); ++mode) {
+    const auto indices = x.indices(mode);
+    const Index extent = x.extent(mode);
+    const auto wrong = std::ranges::find_if(indices, [&](Index i) { return i < 0 || i >= extent; });
+    if (wrong != indices.end())
+      refuse(
+          fmt::format("nonzero {} has index {} in mode {}, which has the dimension {}; modes and indices "
+                      "count from 0",
+                      wrong - indices.begin(), *wrong, mode, extent));
+  }
+  const auto wrong = std::ranges::find_if(x.values(), [](double value) { return !std::isfinite(value); });
+  if (wrong != x.values().end())
+    refuse(fmt::format("nonzero {} has a value that is not finite: {}", wrong - x.values().begin(), *wrong));
+}
+
+void check_labels(const std::vector<ModeLabels>& labels, const std::vector<Index>& extents) {
+  if (!labels.empty() && labels.size() != extents.size())
+    refuse(fmt::format("expected labels of {} modes or of none, found {}", extents.size(), labels.size()));
+  for (std::size_t mode = 0; mode < labels.size(); ++mode) {
+    const auto& of_mode = labels[mode].labels;
+    if (std::ssize(of_mode) > extents[mode])
+      refuse(fmt::format("mode {} has {} labels and the dimension {}", mode, of_mode.size(), extents[mode]));
+    const auto broken = std::ranges::find_if(
+        of_mode, [](const auto& label) { return label.find_first_of("\r\n") != std::string::npos; });
+    if (broken != of_mode.end())
+      refuse(fmt::format("label {} of mode {} has a line break", broken - of_mode.begin(), mode));
+  }
+}
+
 }  // namespace
 
 Tensor make_tensor(SparseTensor<double> nonzeros, std::vector<ModeLabels> labels) {
+  tasks::require_order(nonzeros.order());
+  check_nonzeros(nonzeros);
+  check_labels(labels, nonzeros.extents());
   labels.resize(std::size_t(nonzeros.order()));
   Tensor x{std::move(nonzeros), std::move(labels)};
   return x;

@@ -217,6 +217,7 @@ Partition partition(const Context& context, const Tensor& x, const PartitionOpti
   const tasks::TaskThreads threads(context);
   tasks::require_one_process(context, "partition");
   validate(options);
+  tasks::require_order(x.tensor.order());
   Stopwatch watch;
   auto search = tensor_options(options);
   report::PartitionRun run;
@@ -250,6 +251,7 @@ Partition partition(const Context& context, const LoadedHypergraph& loaded, cons
 }
 
 Hypergraph model_hypergraph(const Tensor& x, const PartitionOptions& options) {
+  tasks::require_order(x.tensor.order());
   return hypergraph::model_of(x.tensor, tensor_options(options));
 }
 

@@ -150,6 +150,7 @@ Plan plan(const Context& context, const Tensor& x, const PlanOptions& options) {
   const tasks::TaskThreads threads(context);
   tasks::require_one_process(context, "plan");
   validate(options);
+  tasks::require_order(x.tensor.order());
   const auto machine = tasks::load_machine(context.comm());
   auto state = std::make_shared<Plan::State>();
   auto& run = state->run;

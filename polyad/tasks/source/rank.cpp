@@ -83,6 +83,7 @@ RankChoice choose_rank(const Context& context, Tensor x, const RankOptions& opti
   const tasks::TaskThreads threads(context);
   tasks::require_one_process(context, "choosing a rank");
   validate(options);
+  tasks::require_order(x.tensor.order());
   auto run = options.precision == Precision::float32 ? sweep<float>(context, std::move(x), options)
                                                      : sweep<double>(context, std::move(x), options);
   warn_of_memory(context, run.peak_memory_bytes, options.max_memory_bytes);

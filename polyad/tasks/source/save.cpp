@@ -17,6 +17,7 @@
 #include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/model_output.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_threads.hpp"
 #include "polyad/version.hpp"
 
@@ -72,6 +73,7 @@ std::vector<std::filesystem::path> save(const Context& context, const Tensor& x,
                                         const std::filesystem::path& path, const SaveOptions& options) {
   const tasks::TaskThreads threads(context);
   const Comm& comm = context.comm();
+  tasks::require_order(x.tensor.order());
   collectively(comm, [&] { io::output_format(path, options); });
   std::optional<SparseTensor<double>> gathered;
   if (comm.size() > 1)

@@ -51,6 +51,7 @@ TensorStats stats(const Context& context, Tensor x, const StatsOptions& options)
   const tasks::TaskThreads threads(context);
   const Comm& comm = context.comm();
   validate(options);
+  tasks::require_order(x.tensor.order());
   if (options.formats) tasks::require_one_process(context, "stats with " + option_name("formats"));
   Timings timings;
   timings.add("load", x.load_seconds);
