@@ -113,7 +113,7 @@ void add_training_options(CLI::App& command, Args& args) {
   auto& complete = args.complete;
   command.add_option("-r,--rank", complete.factors, "Number of factors per user and item")
       ->capture_default_str()
-      ->check(in_range(1, 100000));
+      ->check(in_range<Index>(1, max_factors));
   command.add_option("-e,--epochs", complete.max_epochs, "Maximum number of epochs")
       ->capture_default_str()
       ->check(in_range(0, std::numeric_limits<int>::max()));

@@ -23,12 +23,6 @@ struct Args {
   Index num_strongest = 5;
 };
 
-std::vector<std::string> format_texts() {
-  std::vector<std::string> texts;
-  for (const auto format : all_storage_formats()) texts.push_back(to_string(format));
-  return texts;
-}
-
 FilePlan file_plan(const Args& args) {
   auto plan = plan_input(args.input);
   plan.reads("the file that --partition names", partition_file(args.distribution));
@@ -41,8 +35,7 @@ DecomposeOptions fixed_options(const Args& args) {
   auto options = args.decompose;
   options.method = args.method == "opt" ? Method::opt : Method::als;
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
-  for (const auto format : all_storage_formats())
-    if (args.format == to_string(format)) options.format = format;
+  options.format = named(args.format, all_storage_formats());
   if (!args.memory.empty()) options.max_memory_bytes = parse_bytes(args.memory, "--memory");
   options.nonnegative = args.nonneg != "none";
   if (options.method == Method::opt && args.mode_order != "auto") options.mode_order = {0};  // is refused
@@ -91,7 +84,9 @@ void add_cpd(CLI::App& app, const Comm& comm) {
   auto args = std::make_shared<Args>();
   auto* command = app.add_subcommand("cpd", "CP decomposition of a tensor: a sum of a few components");
   auto& cp = args->decompose;
-  command->add_option("-r,--rank", cp.rank, "Number of components")->required()->check(in_range(1, 100000));
+  command->add_option("-r,--rank", cp.rank, "Number of components")
+      ->required()
+      ->check(in_range<Index>(1, max_rank));
   command
       ->add_option("--method", args->method,
                    "als: one factor after the other; opt: all at once, for fits that als is slow to reach")
@@ -114,7 +109,7 @@ void add_cpd(CLI::App& app, const Comm& comm) {
                     "Nonnegative factors: of all modes, or of some, as in --nonneg=1,3");
   command->add_option("--format", args->format, "Storage format of the nonzeros in memory")
       ->capture_default_str()
-      ->check(CLI::IsMember(format_texts()));
+      ->check(CLI::IsMember(names_of(all_storage_formats())));
   command->add_option("--precision", args->precision, "Floating-point precision of tensor values and factors")
       ->capture_default_str()
       ->check(CLI::IsMember({"double", "single"}));

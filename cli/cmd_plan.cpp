@@ -117,7 +117,7 @@ void add_plan(CLI::App& app, const Comm& comm) {
       ->required();
   command->add_option("-r,--rank", args->num_components, "Number of components")
       ->capture_default_str()
-      ->check(in_range(1, 100000));
+      ->check(in_range<Index>(1, max_rank));
   command
       ->add_option("--for", args->purpose,
                    "What to plan: cpd (decomposition of a tensor) or complete (completion of ratings)")

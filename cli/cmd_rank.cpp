@@ -17,23 +17,16 @@ struct Args {
   std::string components, precision = "double", format = "auto", memory, nonneg = "none";
 };
 
-constexpr Index max_components = 100000, max_counts = 1000;
-
-std::vector<std::string> format_texts() {
-  std::vector<std::string> texts;
-  for (const auto format : all_storage_formats()) texts.push_back(to_string(format));
-  return texts;
-}
+constexpr Index max_counts = 1000;
 
 // Those that do not depend on the tensor.
 RankOptions fixed_options(const Args& args) {
   auto options = args.rank;
   if (!args.components.empty())
-    options.ranks = parse_numbers(args.components, "--components", max_components, max_counts);
+    options.ranks = parse_numbers(args.components, "--components", max_rank, max_counts);
   if (!args.memory.empty()) options.max_memory_bytes = parse_bytes(args.memory, "--memory");
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
-  for (const auto format : all_storage_formats())
-    if (args.format == to_string(format)) options.format = format;
+  options.format = named(args.format, all_storage_formats());
   validate(options);
   return options;
 }
@@ -84,7 +77,7 @@ void add_rank(CLI::App& app, const Comm& comm) {
                     "No negative entries in the factors: of all modes, or with --nonneg=1,3 of these");
   command->add_option("--format", args->format, "Storage format of the nonzeros in memory")
       ->capture_default_str()
-      ->check(CLI::IsMember(format_texts()));
+      ->check(CLI::IsMember(names_of(all_storage_formats())));
   command
       ->add_option("--precision", args->precision,
                    "Floating-point precision of tensor values and factors: single or double")

@@ -39,7 +39,7 @@ void add_stats(CLI::App& app, const Comm& comm) {
                                     "Also predict the time and memory of cpd in each storage format");
   command->add_option("-r,--rank", args->stats.rank, "Number of components for these predictions")
       ->capture_default_str()
-      ->check(in_range(1, 100000))
+      ->check(in_range<Index>(1, max_rank))
       ->needs(formats);
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);

@@ -51,8 +51,11 @@ enum class RatingPartition {
 };
 std::string to_string(RatingPartition partition);
 
+// The largest number of factors.
+inline constexpr Index max_factors = 100000;
+
 struct CompleteOptions {
-  Index factors = 16;   // number of factors per user and item, from 1 to 100000
+  Index factors = 16;   // number of factors per user and item, from 1 to max_factors
   int max_epochs = 50;  // an epoch learns from every rating once
   // How the learning rate changes from epoch to epoch, or from row to row.
   StepSchedule::Kind schedule = StepSchedule::Kind::adagrad;

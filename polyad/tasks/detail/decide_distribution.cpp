@@ -1,4 +1,5 @@
 #include "polyad/tasks/detail/decide_distribution.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
 
 #include <fmt/format.h>
 
@@ -23,34 +24,30 @@ bool cuts_modes(const DistributionOptions& options) {
   return options.grid || options.grid_rule != GridRule::fastest || options.policy;
 }
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(Errc::bad_option, message);
-}
-
 void check_grid(const DistributionOptions& options) {
   if (cuts_modes(options) && options.scheme && options.scheme != Scheme::medium)
-    refuse(fmt::format("{} and {} are for medium grain, not for {}", option_name("grid"),
-                       option_name("policy"), to_string(*options.scheme)));
+    refuse_option(fmt::format("{} and {} are for medium grain, not for {}", option_name("grid"),
+                              option_name("policy"), to_string(*options.scheme)));
   const bool tries_grids = options.scheme != Scheme::coarse && options.scheme != Scheme::fine &&
                            !options.grid && options.grid_rule != GridRule::splatt;
   if (options.num_free_primes != DistributionOptions{}.num_free_primes && !tries_grids)
-    refuse(fmt::format("{} is for grids that are chosen: {} auto or predicted",
-                       option_name("num_free_primes"), option_name("grid")));
+    refuse_option(fmt::format("{} is for grids that are chosen: {} auto or predicted",
+                              option_name("num_free_primes"), option_name("grid")));
 }
 
 void check_rows(const DistributionOptions& options) {
   const bool replicates = options.is_replicated && std::ranges::count(*options.is_replicated, true) > 0;
   if (replicates && options.scheme != Scheme::medium && options.scheme != Scheme::fine)
-    refuse(fmt::format("{} is for {} medium or fine: in coarse grain nothing is folded",
-                       option_name("is_replicated"), option_name("scheme")));
+    refuse_option(fmt::format("{} is for {} medium or fine: in coarse grain nothing is folded",
+                              option_name("is_replicated"), option_name("scheme")));
   if (options.row_rule != RowRule::greedy && options.scheme != Scheme::fine)
-    refuse(fmt::format("{} is for {} fine; the others say who owns a row", option_name("row_rule"),
-                       option_name("scheme")));
+    refuse_option(fmt::format("{} is for {} fine; the others say who owns a row", option_name("row_rule"),
+                              option_name("scheme")));
 }
 
 [[noreturn]] void ask_for_scheme(const DistributionOptions& options) {
-  refuse(fmt::format("{} {}: say whether it is for {} fine or coarse", option_name("partition"),
-                     options.partition_file.string(), option_name("scheme")));
+  refuse_option(fmt::format("{} {}: say whether it is for {} fine or coarse", option_name("partition"),
+                            options.partition_file.string(), option_name("scheme")));
 }
 
 // One line per data line of the tensor's file.
@@ -156,8 +153,8 @@ DistributionOptions checked(DistributionOptions options) {
   check_grid(options);
   check_rows(options);
   if (options.partition == Partition::hypergraph && (options.scheme == Scheme::medium || cuts_modes(options)))
-    refuse(fmt::format("{} hypergraph is for {} fine or coarse", option_name("partition"),
-                       option_name("scheme")));
+    refuse_option(fmt::format("{} hypergraph is for {} fine or coarse", option_name("partition"),
+                              option_name("scheme")));
   if (cuts_modes(options)) options.scheme = Scheme::medium;
   return options;
 }
@@ -172,8 +169,8 @@ ChosenDistribution decide_distribution(const Context& context, const SparseTenso
   if (is_file && options.scheme != Scheme::fine && options.scheme != Scheme::coarse) ask_for_scheme(options);
   if (!options.cache.empty() &&
       (options.partition == Partition::block || options.partition == Partition::random))
-    refuse(fmt::format("{} is for partitions of hypergraphs, not for {}", option_name("cache"),
-                       options.partition == Partition::block ? "block" : "random"));
+    refuse_option(fmt::format("{} is for partitions of hypergraphs, not for {}", option_name("cache"),
+                              options.partition == Partition::block ? "block" : "random"));
   if (comm.size() == 1 && is_hypergraph) return {};
   if (!is_file && !is_hypergraph) {
     // One process has all, whatever was asked for.

@@ -7,10 +7,13 @@
 
 namespace polyad::tasks {
 
+void refuse_option(const std::string& message) {
+  throw Error(Errc::bad_option, message);
+}
+
 void require_one_process(const Context& context, const std::string& task) {
   if (context.comm().size() > 1)
-    throw Error(Errc::bad_option,
-                fmt::format("{} runs on one process; the context has {}", task, context.comm().size()));
+    refuse_option(fmt::format("{} runs on one process; the context has {}", task, context.comm().size()));
 }
 
 void require_order(int order) {

@@ -6,6 +6,8 @@
 
 namespace polyad::tasks {
 
+[[noreturn]] void refuse_option(const std::string& message);  // throws Error{bad_option}
+
 // Throws Error{bad_option} when the context has several processes. `task` is what messages call the task.
 void require_one_process(const Context& context, const std::string& task);
 

@@ -16,45 +16,46 @@
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_threads.hpp"
 
 namespace polyad {
 namespace {
 
-constexpr Index max_factors = 100000, max_ranking = 10000;
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(Errc::bad_option, message);
-}
+constexpr Index max_ranking = 10000;
 
 void require_not_negative(const char* field, double value) {
   if (!(value >= 0 && std::isfinite(value)))
-    refuse(fmt::format("{} {}: expected 0 or more", option_name(field), value));
+    tasks::refuse_option(fmt::format("{} {}: expected 0 or more", option_name(field), value));
 }
 
 void check_schedule(const CompleteOptions& options) {
   if (options.learning_rate && !(*options.learning_rate > 0 && std::isfinite(*options.learning_rate)))
-    refuse(fmt::format("{} {}: expected more than 0", option_name("learning_rate"), *options.learning_rate));
+    tasks::refuse_option(
+        fmt::format("{} {}: expected more than 0", option_name("learning_rate"), *options.learning_rate));
   if (!options.decay) return;
   if (options.schedule != StepSchedule::Kind::inverse)
-    refuse(fmt::format("{} requires {} inverse", option_name("decay"), option_name("schedule")));
+    tasks::refuse_option(
+        fmt::format("{} requires {} inverse", option_name("decay"), option_name("schedule")));
   require_not_negative("decay", *options.decay);
 }
 
 void check_test(const TestRatings& test) {
   if (test.kind == TestRatings::Kind::fraction && !(test.fraction > 0 && test.fraction < 1))
-    refuse(fmt::format("{} {}: expected a share between 0 and 1, as in 0.1", option_name("test"),
-                       test.fraction));
+    tasks::refuse_option(fmt::format("{} {}: expected a share between 0 and 1, as in 0.1",
+                                     option_name("test"), test.fraction));
   if ((test.kind == TestRatings::Kind::file) == test.file.empty())
-    refuse(fmt::format("{}: a file is named if and only if it holds the test ratings", option_name("test")));
+    tasks::refuse_option(
+        fmt::format("{}: a file is named if and only if it holds the test ratings", option_name("test")));
 }
 
 void check_partition(const CompleteOptions& options) {
   if ((options.partition == RatingPartition::file) == options.partition_file.empty())
-    refuse(fmt::format("{}: a file is named if and only if it holds the partition",
-                       option_name("partition_file")));
+    tasks::refuse_option(fmt::format("{}: a file is named if and only if it holds the partition",
+                                     option_name("partition_file")));
   if (!options.cache.empty() && options.partition != RatingPartition::hypergraph)
-    refuse(fmt::format("{} requires {} hypergraph", option_name("cache"), option_name("partition")));
+    tasks::refuse_option(
+        fmt::format("{} requires {} hypergraph", option_name("cache"), option_name("partition")));
 }
 
 CompletionOptions training_options(const CompleteOptions& options) {
@@ -205,15 +206,15 @@ std::string to_text(const EpochRecord& record) {
 
 void validate(const CompleteOptions& options) {
   if (options.factors < 1 || options.factors > max_factors)
-    refuse(fmt::format("{} {}: expected a number from 1 to {}", option_name("factors"), options.factors,
-                       max_factors));
+    tasks::refuse_option(fmt::format("{} {}: expected a number from 1 to {}", option_name("factors"),
+                                     options.factors, max_factors));
   require_not_negative("max_epochs", options.max_epochs);
   require_not_negative("regularisation", options.regularisation);
   require_not_negative("shrinkage", options.shrinkage);
   require_not_negative("patience", options.patience);
   if (options.ranking < 0 || options.ranking > max_ranking)
-    refuse(fmt::format("{} {}: expected a number from 0 to {}", option_name("ranking"), options.ranking,
-                       max_ranking));
+    tasks::refuse_option(fmt::format("{} {}: expected a number from 0 to {}", option_name("ranking"),
+                                     options.ranking, max_ranking));
   check_schedule(options);
   check_test(options.test);
   check_partition(options);

@@ -19,6 +19,7 @@
 #include "polyad/report/contraction_report.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
+#include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/npy_tensors.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
@@ -391,8 +392,7 @@ std::string ContractionReport::derivation() const {
 }
 
 std::string ContractionReport::json() const {
-  using Json = nlohmann::ordered_json;
-  return report::contraction_json(state_->run).dump(2, ' ', false, Json::error_handler_t::replace);
+  return tasks::json_text(report::contraction_json(state_->run));
 }
 
 template DenseTensor<float> make_dense(const Context&, std::vector<Index>, const std::vector<int>&);

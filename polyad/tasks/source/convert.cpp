@@ -9,6 +9,7 @@
 #include "polyad/io/tensors/write_tensor.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
+#include "polyad/tasks/detail/loaded_model.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 
 namespace polyad {
@@ -60,8 +61,7 @@ Conversion convert_model(const fs::path& input, const fs::path& output, const Co
   const auto format = checked_model_format(input, output, options);
   const auto model = io::read_kruskal(input);
   io::write_kruskal(output, model, format, {}, options.save.existing);
-  std::vector<Index> dims;
-  for (const auto& factor : model.factors) dims.push_back(factor.num_rows());
+  auto dims = tasks::dims_of(model);
   const nlohmann::ordered_json json{
       {"format", "kruskal"}, {"dims", dims}, {"components", model.num_components()}};
   auto text = fmt::format("{}: {} Kruskal tensor with {} components", output.string(),

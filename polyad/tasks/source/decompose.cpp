@@ -28,10 +28,6 @@
 namespace polyad {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(Errc::bad_option, message);
-}
-
 struct NamedFormat {
   StorageFormat format;
   const char* name;  // one of format_names(), or auto
@@ -54,7 +50,8 @@ void check_mode_order(const std::vector<int>& modes, int order) {
   std::ranges::sort(sorted);
   for (int m = 0; m < std::ssize(sorted); ++m)
     if (std::ssize(sorted) != order || sorted[m] != m)
-      refuse(fmt::format("{}: expected each of the {} modes once", option_name("mode_order"), order));
+      tasks::refuse_option(
+          fmt::format("{}: expected each of the {} modes once", option_name("mode_order"), order));
 }
 
 CpRunOptions run_options(const DecomposeOptions& options, int order) {
@@ -224,20 +221,25 @@ std::span<const StorageFormat> all_storage_formats() {
 
 void validate(const DecomposeOptions& options) {
   if (options.rank < 1 || options.rank > max_rank)
-    refuse(fmt::format("{} {}: expected a number from 1 to {}", option_name("rank"), options.rank, max_rank));
+    tasks::refuse_option(
+        fmt::format("{} {}: expected a number from 1 to {}", option_name("rank"), options.rank, max_rank));
   if (options.max_iterations < 0)
-    refuse(fmt::format("{} {}: expected 0 or more", option_name("max_iterations"), options.max_iterations));
+    tasks::refuse_option(
+        fmt::format("{} {}: expected 0 or more", option_name("max_iterations"), options.max_iterations));
   if (!(options.tolerance >= 0))
-    refuse(fmt::format("{} {}: expected 0 or more", option_name("tolerance"), options.tolerance));
+    tasks::refuse_option(
+        fmt::format("{} {}: expected 0 or more", option_name("tolerance"), options.tolerance));
   if (options.method == Method::als) return;
   if (options.nonnegative || !options.nonnegative_modes.empty())
-    refuse(fmt::format("{} goes with {} als", option_name("nonnegative"), option_name("method")));
+    tasks::refuse_option(
+        fmt::format("{} goes with {} als", option_name("nonnegative"), option_name("method")));
   if (!options.mode_order.empty())
-    refuse(fmt::format("{} goes with {} als: opt moves all modes at once", option_name("mode_order"),
-                       option_name("method")));
+    tasks::refuse_option(fmt::format("{} goes with {} als: opt moves all modes at once",
+                                     option_name("mode_order"), option_name("method")));
   const auto& replicated = options.distribution.is_replicated;
   if (replicated && std::ranges::count(*replicated, true) > 0)
-    refuse(fmt::format("{} goes with {} als", option_name("is_replicated"), option_name("method")));
+    tasks::refuse_option(
+        fmt::format("{} goes with {} als", option_name("is_replicated"), option_name("method")));
 }
 
 CpModel decompose(const Context& context, Tensor x, const DecomposeOptions& options) {

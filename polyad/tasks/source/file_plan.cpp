@@ -15,15 +15,12 @@
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/model_output.hpp"
 #include "polyad/tasks/detail/stored_partition.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
 
 namespace polyad {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void refuse(const std::string& why) {
-  throw Error(Errc::bad_option, why);
-}
 
 // Absolute first: a relative path of which nothing exists would stay relative.
 fs::path resolved(const fs::path& path) {
@@ -168,23 +165,26 @@ FilePlan& FilePlan::requires_of_last(const std::function<void()>& check) {
 void FilePlan::check_against_input(const Entry& output, const Entry& input) {
   const bool goes_on = output.kind == Kind::model && input.may_be_replaced;
   if (!goes_on && is_same_file(output.path, input.path))
-    refuse(fmt::format("{} {} would overwrite {}", output.name, output.path.string(), input.name));
+    tasks::refuse_option(
+        fmt::format("{} {} would overwrite {}", output.name, output.path.string(), input.name));
   if (!goes_on && input.kind == Kind::model && is_part_of_model(output.path, input.path))
-    refuse(fmt::format("{} {} would overwrite a part of {}", output.name, output.path.string(), input.name));
+    tasks::refuse_option(
+        fmt::format("{} {} would overwrite a part of {}", output.name, output.path.string(), input.name));
   if (output.kind == Kind::model && is_part_of_model(input.path, output.path))
-    refuse(fmt::format("{} {} would overwrite {}, which lies in it", output.name, output.path.string(),
-                       input.name));
+    tasks::refuse_option(fmt::format("{} {} would overwrite {}, which lies in it", output.name,
+                                     output.path.string(), input.name));
 }
 
 void FilePlan::check_against_output(const Entry& output, const Entry& other) {
   if (is_same_file(output.path, other.path))
-    refuse(fmt::format("{} and {} would both write {}", output.name, other.name, output.path.string()));
+    tasks::refuse_option(
+        fmt::format("{} and {} would both write {}", output.name, other.name, output.path.string()));
   if (other.kind == Kind::model && is_part_of_model(output.path, other.path))
-    refuse(fmt::format("{} {} would overwrite a part of what {} writes", output.name, output.path.string(),
-                       other.name));
+    tasks::refuse_option(fmt::format("{} {} would overwrite a part of what {} writes", output.name,
+                                     output.path.string(), other.name));
   if (other.kind == Kind::labelled && is_label_of(output.path, other.path))
-    refuse(fmt::format("{} {} would be taken for labels of what {} writes", output.name, output.path.string(),
-                       other.name));
+    tasks::refuse_option(fmt::format("{} {} would be taken for labels of what {} writes", output.name,
+                                     output.path.string(), other.name));
 }
 
 void FilePlan::check_place(const Entry& output) {
@@ -213,7 +213,7 @@ void FilePlan::check_place(const Entry& output) {
 void FilePlan::check() const {
   for (const auto& output : outputs_)
     if (const auto text = output.path.string(); text.starts_with('-'))
-      refuse(
+      tasks::refuse_option(
           fmt::format("{} {}: expected a file, found what looks like an option; ./{} is a file of this name",
                       output.name, text, text));
   for (std::size_t a = 0; a < outputs_.size(); ++a) {
@@ -221,8 +221,8 @@ void FilePlan::check() const {
     for (const auto& input : inputs_) check_against_input(outputs_[a], input);
     for (const auto& input : inputs_)
       if (input.kind == Kind::labelled && is_label_of(outputs_[a].path, input.path))
-        refuse(fmt::format("{} {} would be taken for labels of {}", outputs_[a].name,
-                           outputs_[a].path.string(), input.name));
+        tasks::refuse_option(fmt::format("{} {} would be taken for labels of {}", outputs_[a].name,
+                                         outputs_[a].path.string(), input.name));
     for (std::size_t b = 0; b < outputs_.size(); ++b)
       if (a != b) check_against_output(outputs_[a], outputs_[b]);
   }

@@ -28,10 +28,6 @@ struct Partition::State {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(Errc::bad_option, message);
-}
-
 // Whether it looks for a good partition, which is worth caching.
 bool searches(PartitionMethod method) {
   return method != PartitionMethod::block && method != PartitionMethod::random;
@@ -43,26 +39,27 @@ bool is_external(PartitionMethod method) {
 
 void check_range(const char* field, double value, double least, double most) {
   if (!(value >= least && value <= most))
-    refuse(fmt::format("{} {}: expected a number from {} to {}", option_name(field), value, least, most));
+    tasks::refuse_option(
+        fmt::format("{} {}: expected a number from {} to {}", option_name(field), value, least, most));
 }
 
 void check_ranges(const PartitionOptions& options) {
   if (options.parts < 1 || options.parts > hypergraph::max_parts)
-    refuse(fmt::format("{} {}: expected a number from 1 to {}", option_name("parts"), options.parts,
-                       hypergraph::max_parts));
+    tasks::refuse_option(fmt::format("{} {}: expected a number from 1 to {}", option_name("parts"),
+                                     options.parts, hypergraph::max_parts));
   check_range("rho", options.rho, 1, 8);
   check_range("imbalance", options.imbalance, 0, 100);
   if (!(options.time_limit_seconds >= 0) || std::isinf(options.time_limit_seconds))
-    refuse(fmt::format("{} {}: expected a number of seconds, or 0 for no limit",
-                       option_name("time_limit_seconds"), options.time_limit_seconds));
+    tasks::refuse_option(fmt::format("{} {}: expected a number of seconds, or 0 for no limit",
+                                     option_name("time_limit_seconds"), options.time_limit_seconds));
 }
 
 void check_external_method(const PartitionOptions& options) {
   const bool is_zoltan = options.method == PartitionMethod::zoltan;
-  if (is_zoltan && !hypergraph::has_zoltan()) refuse(hypergraph::no_zoltan);
-  if (!is_zoltan && !hypergraph::has_mt_kahypar()) refuse(hypergraph::no_mt_kahypar);
+  if (is_zoltan && !hypergraph::has_zoltan()) tasks::refuse_option(hypergraph::no_zoltan);
+  if (!is_zoltan && !hypergraph::has_mt_kahypar()) tasks::refuse_option(hypergraph::no_mt_kahypar);
   if (options.model == PartitionModel::coarse && options.slice_weights == SliceWeights::per_mode)
-    refuse(
+    tasks::refuse_option(
         fmt::format("{} balances one weight, and slices have one for each mode: {} coarse requires {} "
                     "together",
                     is_zoltan ? "Zoltan" : "Mt-KaHyPar", option_name("model"), option_name("slice_weights")));
@@ -75,31 +72,33 @@ void check_method(const PartitionOptions& options) {
   const bool is_own = searches(options.method) && !is_external(options.method);
   if (!is_own && (options.effort != defaults.effort || options.time_limit_seconds > 0 ||
                   options.metric != defaults.metric))
-    refuse(fmt::format("{}, {} and {} require {} hypergraph or bisection, not {}", option_name("effort"),
-                       option_name("time_limit_seconds"), option_name("metric"), option_name("method"),
-                       method));
+    tasks::refuse_option(fmt::format("{}, {} and {} require {} hypergraph or bisection, not {}",
+                                     option_name("effort"), option_name("time_limit_seconds"),
+                                     option_name("metric"), option_name("method"), method));
   if (!searches(options.method) && options.imbalance != defaults.imbalance)
-    refuse(fmt::format("{} requires a method that searches, not {}", option_name("imbalance"), method));
+    tasks::refuse_option(
+        fmt::format("{} requires a method that searches, not {}", option_name("imbalance"), method));
   if (is_external(options.method)) check_external_method(options);
   if (options.method == PartitionMethod::block && options.seed != defaults.seed)
-    refuse(fmt::format("{} has no effect with {} block, which is not random", option_name("seed"),
-                       option_name("method")));
+    tasks::refuse_option(fmt::format("{} has no effect with {} block, which is not random",
+                                     option_name("seed"), option_name("method")));
 }
 
 void check_cache(const PartitionOptions& options) {
   if (options.cache.empty()) return;
   if (options.no_cache || !searches(options.method))
-    refuse(fmt::format("{} requires a method that searches and cannot be combined with {}",
-                       option_name("cache"), option_name("no_cache")));
+    tasks::refuse_option(fmt::format("{} requires a method that searches and cannot be combined with {}",
+                                     option_name("cache"), option_name("no_cache")));
 }
 
 void check_previous(const PartitionOptions& options) {
   if (!options.previous_file.empty() && options.method != PartitionMethod::hypergraph)
-    refuse(fmt::format("{} requires {} hypergraph", option_name("previous_file"), option_name("method")));
+    tasks::refuse_option(
+        fmt::format("{} requires {} hypergraph", option_name("previous_file"), option_name("method")));
   if (!options.previous_dims.empty() &&
       (options.previous_file.empty() || options.model != PartitionModel::coarse))
-    refuse(fmt::format("{} requires {} and {} coarse", option_name("previous_dims"),
-                       option_name("previous_file"), option_name("model")));
+    tasks::refuse_option(fmt::format("{} requires {} and {} coarse", option_name("previous_dims"),
+                                     option_name("previous_file"), option_name("model")));
 }
 
 // A hypergraph has neither slices nor a cache.
@@ -109,7 +108,7 @@ void check_for_hypergraph(const PartitionOptions& options) {
                             : options.no_cache                    ? "no_cache"
                                                                   : nullptr;
   if (field != nullptr)
-    refuse(fmt::format("{} applies to tensors; the input is a hypergraph", option_name(field)));
+    tasks::refuse_option(fmt::format("{} applies to tensors; the input is a hypergraph", option_name(field)));
 }
 
 hypergraph::PartitionOptions search_options(const PartitionOptions& options) {
@@ -131,7 +130,7 @@ hypergraph::TensorPartitionOptions tensor_options(const PartitionOptions& option
 
 void check_num_parts(const PartitionOptions& options, Index num_vertices) {
   if (num_vertices < options.parts)
-    refuse(
+    tasks::refuse_option(
         fmt::format("{} {}: there are only {} vertices", option_name("parts"), options.parts, num_vertices));
 }
 
@@ -210,7 +209,8 @@ void validate(const PartitionOptions& options) {
   check_cache(options);
   check_previous(options);
   if (options.slice_weights != SliceWeights::per_mode && options.model != PartitionModel::coarse)
-    refuse(fmt::format("{} requires {} coarse", option_name("slice_weights"), option_name("model")));
+    tasks::refuse_option(
+        fmt::format("{} requires {} coarse", option_name("slice_weights"), option_name("model")));
 }
 
 Partition partition(const Context& context, const Tensor& x, const PartitionOptions& options) {

@@ -10,6 +10,7 @@
 #include "polyad/hypergraph/partition_kinds.hpp"
 #include "polyad/report/html/plan_page.hpp"
 #include "polyad/report/plan_report.hpp"
+#include "polyad/tasks/decompose.hpp"
 #include "polyad/tasks/detail/decide_distribution.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
@@ -28,21 +29,16 @@ struct Plan::State {
 
 namespace {
 
-constexpr Index max_rank = 100000;
 constexpr int max_processes = 1 << 20;
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(Errc::bad_option, message);
-}
 
 void check_hypergraph(const PlanOptions& options, const DistributionOptions& distribution) {
   const auto most = std::ranges::max(options.processes);
   if (distribution.scheme == Scheme::medium)
-    refuse(option_name("with_hypergraph") +
-           " is for fine and coarse grain, and only medium grain was asked for");
+    tasks::refuse_option(option_name("with_hypergraph") +
+                         " is for fine and coarse grain, and only medium grain was asked for");
   if (most > hypergraph::max_parts)
-    refuse(fmt::format("{} is for up to {} processes, not for {}", option_name("with_hypergraph"),
-                       hypergraph::max_parts, most));
+    tasks::refuse_option(fmt::format("{} is for up to {} processes, not for {}",
+                                     option_name("with_hypergraph"), hypergraph::max_parts, most));
 }
 
 // Partitions that are made or read, not counted out.
@@ -128,21 +124,22 @@ PlanCandidate candidate_of(const PlannedStrategy& planned, const PlanOptions& op
 
 void validate(const PlanOptions& options) {
   if (options.rank < 1 || options.rank > max_rank)
-    refuse(fmt::format("{} {}: expected a number from 1 to {}", option_name("rank"), options.rank, max_rank));
+    tasks::refuse_option(
+        fmt::format("{} {}: expected a number from 1 to {}", option_name("rank"), options.rank, max_rank));
   tasks::check_counts("processes", options.processes, max_processes);
   if (!(options.time_limit_seconds > 0))
-    refuse(fmt::format("{} {}: expected a positive number of seconds", option_name("time_limit_seconds"),
-                       options.time_limit_seconds));
+    tasks::refuse_option(fmt::format("{} {}: expected a positive number of seconds",
+                                     option_name("time_limit_seconds"), options.time_limit_seconds));
   if (!options.distribution.cache.empty() && !options.with_hypergraph)
-    refuse(fmt::format("{} requires {}", option_name("cache"), option_name("with_hypergraph")));
+    tasks::refuse_option(fmt::format("{} requires {}", option_name("cache"), option_name("with_hypergraph")));
   if (options.distribution.partition == DistributionOptions::Partition::hypergraph)
-    refuse(fmt::format("{} hypergraph is not for plans: use {}", option_name("partition"),
-                       option_name("with_hypergraph")));
+    tasks::refuse_option(fmt::format("{} hypergraph is not for plans: use {}", option_name("partition"),
+                                     option_name("with_hypergraph")));
   const auto distribution = tasks::checked(options.distribution);
   for (const int count : options.processes)
     if (distribution.grid && distribution.grid->size() != count)
-      refuse(fmt::format("the grid {} is for {} processes, not for {}", to_string(*distribution.grid),
-                         distribution.grid->size(), count));
+      tasks::refuse_option(fmt::format("the grid {} is for {} processes, not for {}",
+                                       to_string(*distribution.grid), distribution.grid->size(), count));
   if (options.with_hypergraph) check_hypergraph(options, distribution);
 }
 

@@ -12,6 +12,7 @@
 #include "polyad/io/hypergraphs/partition_file.hpp"
 #include "polyad/report/html/completion_plan_page.hpp"
 #include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/complete.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
@@ -33,12 +34,7 @@ namespace {
 
 using Kind = DistributionOptions::Partition;
 
-constexpr Index max_factors = 100000;
 constexpr int max_processes = 65535;
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(Errc::bad_option, message);
-}
 
 // As `complete` distributes users or items, by the ratings in the order of the file.
 class Partitions {
@@ -139,18 +135,18 @@ CompletionPlanOptions plan_options(const CompletePlanOptions& asked_for, const M
 
 void validate(const CompletePlanOptions& options) {
   if (options.factors < 1 || options.factors > max_factors)
-    refuse(fmt::format("{} {}: expected a number from 1 to {}", option_name("factors"), options.factors,
-                       max_factors));
+    tasks::refuse_option(fmt::format("{} {}: expected a number from 1 to {}", option_name("factors"),
+                                     options.factors, max_factors));
   tasks::check_counts("processes", options.processes, max_processes);
   if (!options.sync.empty()) tasks::check_counts("sync", options.sync, max_processes);
   if (!(options.time_limit_seconds > 0))
-    refuse(fmt::format("{} {}: expected a positive number of seconds", option_name("time_limit_seconds"),
-                       options.time_limit_seconds));
+    tasks::refuse_option(fmt::format("{} {}: expected a positive number of seconds",
+                                     option_name("time_limit_seconds"), options.time_limit_seconds));
   if (!options.cache.empty() && !options.with_hypergraph)
-    refuse(fmt::format("{} requires {}", option_name("cache"), option_name("with_hypergraph")));
+    tasks::refuse_option(fmt::format("{} requires {}", option_name("cache"), option_name("with_hypergraph")));
   if (options.partition == Kind::hypergraph)
-    refuse(fmt::format("{} hypergraph is not for plans: use {}", option_name("partition"),
-                       option_name("with_hypergraph")));
+    tasks::refuse_option(fmt::format("{} hypergraph is not for plans: use {}", option_name("partition"),
+                                     option_name("with_hypergraph")));
 }
 
 CompletePlan plan_complete(const Context& context, const Tensor& ratings,

@@ -22,10 +22,6 @@ namespace {
 constexpr int max_starts = 1000;
 constexpr double max_held_out = 0.5;
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(Errc::bad_option, message);
-}
-
 ComponentSweepOptions sweep_options(const Context& context, const RankOptions& options, const Tensor& x) {
   ComponentSweepOptions sweep;
   sweep.component_counts = options.ranks.empty() ? usual_component_counts(x.tensor.extents()) : options.ranks;
@@ -66,17 +62,20 @@ void validate(const RankOptions& options) {
   for (std::size_t i = 0; i < options.ranks.size(); ++i)
     if (options.ranks[i] < 1 || options.ranks[i] > max_rank ||
         (i > 0 && options.ranks[i] <= options.ranks[i - 1]))
-      refuse(fmt::format("{}: expected ascending numbers from 1 to {}", option_name("ranks"), max_rank));
+      tasks::refuse_option(
+          fmt::format("{}: expected ascending numbers from 1 to {}", option_name("ranks"), max_rank));
   if (options.num_starts < 1 || options.num_starts > max_starts)
-    refuse(fmt::format("{} {}: expected a number from 1 to {}", option_name("num_starts"), options.num_starts,
-                       max_starts));
+    tasks::refuse_option(fmt::format("{} {}: expected a number from 1 to {}", option_name("num_starts"),
+                                     options.num_starts, max_starts));
   if (!(options.held_out >= 0 && options.held_out <= max_held_out))
-    refuse(fmt::format("{} {}: expected a fraction from 0 to {}", option_name("held_out"), options.held_out,
-                       max_held_out));
+    tasks::refuse_option(fmt::format("{} {}: expected a fraction from 0 to {}", option_name("held_out"),
+                                     options.held_out, max_held_out));
   if (options.max_iterations < 1)
-    refuse(fmt::format("{} {}: expected 1 or more", option_name("max_iterations"), options.max_iterations));
+    tasks::refuse_option(
+        fmt::format("{} {}: expected 1 or more", option_name("max_iterations"), options.max_iterations));
   if (!(options.tolerance >= 0))
-    refuse(fmt::format("{} {}: expected 0 or more", option_name("tolerance"), options.tolerance));
+    tasks::refuse_option(
+        fmt::format("{} {}: expected 0 or more", option_name("tolerance"), options.tolerance));
 }
 
 RankChoice choose_rank(const Context& context, Tensor x, const RankOptions& options) {

@@ -19,6 +19,7 @@
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/table_output.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_threads.hpp"
 
 namespace polyad {
@@ -27,10 +28,6 @@ namespace {
 using Question = report::RecommendationRun::Question;
 
 constexpr Index max_top = 1000000;
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(Errc::bad_option, message);
-}
 
 // Nothing: none is asked, or several.
 std::optional<Question> question_of(const RecommendOptions& options) {
@@ -46,10 +43,11 @@ std::optional<Question> question_of(const RecommendOptions& options) {
 
 void check_new_user(const UserRatings& user) {
   if (user.items.size() != user.ratings.size())
-    refuse(fmt::format("{}: expected as many ratings as items, found {} and {}", option_name("new_user"),
-                       user.ratings.size(), user.items.size()));
+    tasks::refuse_option(fmt::format("{}: expected as many ratings as items, found {} and {}",
+                                     option_name("new_user"), user.ratings.size(), user.items.size()));
   for (const double rating : user.ratings)
-    if (!std::isfinite(rating)) refuse(fmt::format("{}: a rating is not finite", option_name("new_user")));
+    if (!std::isfinite(rating))
+      tasks::refuse_option(fmt::format("{}: a rating is not finite", option_name("new_user")));
 }
 
 // The table of predicted ratings: user, item, prediction; for a new user without the first.
@@ -119,9 +117,9 @@ class Answerer {
     const Index count = is_user ? run_.num_users : run_.num_items;
     for (const Index index : indices)
       if (index < 0 || index >= count)
-        refuse(fmt::format("{} {}: the model has {} {}, counted from 0",
-                           option_name(is_user ? "users" : "similar_items"), index, count,
-                           is_user ? "users" : "items"));
+        tasks::refuse_option(fmt::format("{} {}: the model has {} {}, counted from 0",
+                                         option_name(is_user ? "users" : "similar_items"), index, count,
+                                         is_user ? "users" : "items"));
     for (const auto& name : names)
       indices.push_back(model_.names().find_named(mode_of(side), name, to_string(side)));
     return indices;
@@ -161,10 +159,10 @@ class Answerer {
     io::RatingList list;
     for (const auto& [item, rating] : rated) {
       if (item < 0 || item >= run_.num_items)
-        refuse(fmt::format("{}: item {} does not exist; the {} items are counted from 0",
-                           option_name("new_user"), item, run_.num_items));
+        tasks::refuse_option(fmt::format("{}: item {} does not exist; the {} items are counted from 0",
+                                         option_name("new_user"), item, run_.num_items));
       if (!list.items.empty() && list.items.back() == item)
-        refuse(fmt::format("{}: item {} is rated twice", option_name("new_user"), item));
+        tasks::refuse_option(fmt::format("{}: item {} is rated twice", option_name("new_user"), item));
       list.items.push_back(item);
       list.ratings.push_back(rating);
     }
@@ -299,16 +297,19 @@ report::RecommendationRun begin_run(const report::CompletionRun& model, const Re
 void validate(const RecommendOptions& options) {
   const auto question = question_of(options);
   if (!question)
-    refuse(fmt::format("expected exactly one of {}, {}, {} and {}", option_name("users"),
-                       option_name("all_users"), option_name("new_user"), option_name("similar_items")));
+    tasks::refuse_option(fmt::format("expected exactly one of {}, {}, {} and {}", option_name("users"),
+                                     option_name("all_users"), option_name("new_user"),
+                                     option_name("similar_items")));
   if (options.top < 1 || options.top > max_top)
-    refuse(fmt::format("{} {}: expected a number from 1 to {}", option_name("top"), options.top, max_top));
+    tasks::refuse_option(
+        fmt::format("{} {}: expected a number from 1 to {}", option_name("top"), options.top, max_top));
   check_new_user(options.new_user);
   if (*question == Question::similar_items && !options.out.empty())
-    refuse(fmt::format("{} is for predicted ratings, not for {}", option_name("out"),
-                       option_name("similar_items")));
+    tasks::refuse_option(fmt::format("{} is for predicted ratings, not for {}", option_name("out"),
+                                     option_name("similar_items")));
   if (*question == Question::similar_items && options.with_rated)
-    refuse(fmt::format("{} does not apply to {}", option_name("with_rated"), option_name("similar_items")));
+    tasks::refuse_option(
+        fmt::format("{} does not apply to {}", option_name("with_rated"), option_name("similar_items")));
   tasks::table_separator(options.out);
 }
 
