@@ -1,6 +1,6 @@
-"""Runs the snippets of README.md and docs/: fences marked `bash` must succeed, in a fresh folder where
-`polyad` is the built program and data/ and tools/ are those of the repository. Fences marked `text` are not run.
-Links and pictures must lead somewhere."""
+"""Runs the snippets of README.md and docs/. Fences marked `bash` must succeed where `polyad` is the built program and data/ and
+tools/ are those of the repository: those of each page in a fresh folder, and those of all pages one after the other in one
+folder. Fences marked `text` are not run. Links and pictures must lead somewhere."""
 
 import os
 import pathlib
@@ -55,23 +55,27 @@ class SnippetsTest(unittest.TestCase):
                     compiled += 1
         self.assertGreater(compiled, 3)
 
-    def test_bash_snippets_succeed(self) -> None:
+    def run_snippets(self, pages: list[pathlib.Path]) -> int:
+        """Runs the bash fences of the pages one after the other in one fresh folder; returns their number."""
         ran = 0
-        for page in PAGES:
-            with tempfile.TemporaryDirectory(prefix="polyad-docs-") as folder:
-                (pathlib.Path(folder) / "data").symlink_to(SOURCE / "data")
-                (pathlib.Path(folder) / "tools").symlink_to(SOURCE / "tools")
-                path = f"{POLYAD.parent}:{os.environ['PATH']}"
-                for language, body in FENCE.findall(page.read_text()):
-                    if language != "bash":
-                        continue
+        with tempfile.TemporaryDirectory(prefix="polyad-docs-") as folder:
+            (pathlib.Path(folder) / "data").symlink_to(SOURCE / "data")
+            (pathlib.Path(folder) / "tools").symlink_to(SOURCE / "tools")
+            environment = {**os.environ, "PATH": f"{POLYAD.parent}:{os.environ['PATH']}", "XDG_CACHE_HOME": f"{folder}/cache"}
+            for page in pages:
+                for body in (body for language, body in FENCE.findall(page.read_text()) if language == "bash"):
                     with self.subTest(page=page.name, snippet=body):
                         result = subprocess.run(["bash", "-euo", "pipefail", "-c", body], cwd=folder, text=True,
-                                                capture_output=True, timeout=120,
-                                                env={**os.environ, "PATH": path, "XDG_CACHE_HOME": f"{folder}/cache"})
+                                                capture_output=True, timeout=120, env=environment)
                         self.assertEqual(result.returncode, 0, f"{page.name}:\n{body}\n{result.stderr}")
                         ran += 1
-        self.assertGreater(ran, 5)
+        return ran
+
+    def test_bash_snippets_of_each_page_succeed_in_a_folder_of_its_own(self) -> None:
+        self.assertGreater(sum(self.run_snippets([page]) for page in PAGES), 30)
+
+    def test_bash_snippets_of_all_pages_succeed_one_after_the_other_in_one_folder(self) -> None:
+        self.assertGreater(self.run_snippets(PAGES), 30)
 
 
 if __name__ == "__main__":
