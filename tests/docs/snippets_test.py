@@ -1,6 +1,6 @@
 """Runs the snippets of README.md and docs/. Fences marked `bash` must succeed where `polyad` is the built program and data/ and
 tools/ are those of the repository: those of each page in a fresh folder, and those of all pages one after the other in one
-folder. Fences marked `text` are not run. Links and pictures must lead somewhere."""
+folder. Fences marked `text` are not run. Pictures are well-formed."""
 
 import os
 import pathlib
@@ -12,7 +12,6 @@ import xml.etree.ElementTree
 
 SOURCE = pathlib.Path(os.environ["POLYAD_SOURCE"])
 POLYAD = pathlib.Path(os.environ["POLYAD"])
-LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = [SOURCE / "README.md", SOURCE / "HACKING.md", SOURCE / "CONTRIBUTING.md", *sorted((SOURCE / "docs").rglob("*.md"))]
 
@@ -22,15 +21,6 @@ class SnippetsTest(unittest.TestCase):
         for page in PAGES:
             for language, body in FENCE.findall(page.read_text()):
                 self.assertIn(language, {"bash", "text", "cpp", "json", "cmake"}, f"{page.name}: {body}")
-
-    def test_links_within_the_repository_lead_somewhere(self) -> None:
-        checked = 0
-        for page in PAGES:
-            for target in LINK.findall(FENCE.sub("", page.read_text())):
-                if not target.startswith(("http:", "https:", "mailto:")):
-                    self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")
-                    checked += 1
-        self.assertGreater(checked, 20)
 
     def test_pictures_are_well_formed(self) -> None:
         pictures = list((SOURCE / "docs").rglob("*.svg"))
