@@ -1,5 +1,6 @@
 """The documentation as a whole, without network: every page is in the navigation of the site, every link within the repository
-leads to a file and to a heading. Where MkDocs is installed, here or by `./run docs`, the site is built and must have no warning."""
+leads to a file and to a heading, and the pictures of README.md can be drawn. Where MkDocs is installed, here or by
+`./run docs`, the site is built and must have no warning."""
 
 import ast
 import os
@@ -10,6 +11,7 @@ import sys
 import tempfile
 import unicodedata
 import unittest
+import xml.etree.ElementTree
 
 SOURCE = pathlib.Path(os.environ["POLYAD_SOURCE"])
 PAGES = [*SOURCE.glob("*.md"), *sorted((SOURCE / "docs").rglob("*.md")), *sorted((SOURCE / "data").glob("*.md"))]
@@ -71,6 +73,25 @@ class LinksTest(unittest.TestCase):
                     anchored += 1
         self.assertGreater(checked, 100)
         self.assertGreater(anchored, 5)
+
+
+class PicturesTest(unittest.TestCase):
+    def test_the_script_draws_what_the_command_in_the_readme_prints(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="polyad-pictures-") as folder:
+            # Without a PATH there is no browser, which takes long and is not needed for the terminal.
+            command = [sys.executable, SOURCE / "tools" / "draw_pictures.py", "--polyad", os.environ["POLYAD"], "--out", folder]
+            result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300,
+                                    env={**os.environ, "PATH": ""})
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("report.png is left as it is", result.stdout)
+            drawn = xml.etree.ElementTree.parse(pathlib.Path(folder) / "terminal.svg")
+        lines = [line.text.replace("\u00a0", " ") for line in drawn.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertTrue(lines[0].startswith("$ polyad cpd data/flights.csv.gz --columns "), lines[0])
+        self.assertIn("polyad cpd data/flights.csv.gz --columns ", (SOURCE / "README.md").read_text())
+        self.assertIn("component 1: weight", "\n".join(lines))
+
+    def test_pictures_are_small(self) -> None:
+        self.assertLess(sum(path.stat().st_size for path in (SOURCE / "docs" / "pictures").iterdir()), 2 << 20)
 
 
 class SiteTest(unittest.TestCase):
