@@ -39,7 +39,7 @@ DEMO = {
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    if PROGRAM.exists():
+    if PROGRAM.is_file():
         config.nav.append({"Example reports": "demo/index.md"})
     return config
 
@@ -49,7 +49,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
     for target in sorted(linked_sources(files)):
         files.append(File.generated(config, f"source/{target}", abs_src_path=str(ROOT / target)))
-    if PROGRAM.exists():
+    if PROGRAM.is_file():
         add_demo(files, config)
     return files
 
