@@ -11,7 +11,7 @@
 namespace polyad::cli {
 namespace {
 
-struct Args {
+struct CheckArgs {
   CommonOptions common;
   InputOptions input;
   std::string fix;
@@ -19,7 +19,7 @@ struct Args {
   Index max_shown = 20;
 };
 
-void show_faults(const Console& console, const Args& args, const std::vector<FileFault>& faults) {
+void show_faults(const Console& console, const CheckArgs& args, const std::vector<FileFault>& faults) {
   const auto shown = std::min(args.max_shown, Index(faults.size()));
   for (Index i = 0; i < shown; ++i)
     console.say(args.input.path + (faults[i].line > 0 ? fmt::format(":{}", faults[i].line) : "") + ": " +
@@ -28,7 +28,7 @@ void show_faults(const Console& console, const Args& args, const std::vector<Fil
     console.say(fmt::format("... and {} more (--max-shown shows more)", Index(faults.size()) - shown));
 }
 
-void run(const Comm& comm, const Args& args) {
+void run(const Comm& comm, const CheckArgs& args) {
   require_one_process(comm, "check");
   CheckOptions options{load_options(args.input), args.fix, existing(args.force), {}};
   validate(options);
@@ -49,7 +49,7 @@ void run(const Comm& comm, const Args& args) {
 }  // namespace
 
 void add_check(CLI::App& app, const Comm& comm) {
-  auto args = std::make_shared<Args>();
+  auto args = std::make_shared<CheckArgs>();
   auto* command = app.add_subcommand("check", "Read a whole tensor and report every fault with its line");
   add_input_options(*command, args->input);
   command->add_option("--fix", args->fix,

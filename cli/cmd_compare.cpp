@@ -8,12 +8,12 @@
 namespace polyad::cli {
 namespace {
 
-struct Args {
+struct CompareArgs {
   CommonOptions common;
   std::string first, second;
 };
 
-void run(const Comm& comm, const Args& args) {
+void run(const Comm& comm, const CompareArgs& args) {
   const Console console(comm, args.common, collectively(comm, [&] {
                           return FilePlan()
                               .reads_labelled("the first model", args.first)
@@ -30,7 +30,7 @@ void run(const Comm& comm, const Args& args) {
 }  // namespace
 
 void add_compare(CLI::App& app, const Comm& comm) {
-  auto args = std::make_shared<Args>();
+  auto args = std::make_shared<CompareArgs>();
   auto* command =
       app.add_subcommand("compare", "Compare two CP models of the same tensor: factor match score");
   command->add_option("first", args->first, "A model: a directory, .ktensor or .npz that cpd --out wrote")

@@ -16,7 +16,7 @@
 namespace polyad::cli {
 namespace {
 
-struct Args {
+struct CompleteArgs {
   CommonOptions common;
   InputOptions input;
   CompleteOptions complete;
@@ -31,7 +31,7 @@ std::optional<double> parse_share(const std::string& text) {
   return error == std::errc() && stop == end ? std::optional(share) : std::nullopt;
 }
 
-TestRatings parse_test(const Args& args) {
+TestRatings parse_test(const CompleteArgs& args) {
   TestRatings test;
   if (args.test.empty()) return test;
   if (args.test == "leave-one-out") {
@@ -57,7 +57,7 @@ int parse_sync(const std::string& text, int processes) {
                           processes));
 }
 
-CompleteOptions parse(const Args& args, int processes) {
+CompleteOptions parse(const CompleteArgs& args, int processes) {
   auto options = args.complete;
   for (const auto kind : all_step_schedules())
     if (args.schedule == to_string(kind)) options.schedule = kind;
@@ -78,7 +78,7 @@ CompleteOptions parse(const Args& args, int processes) {
   return options;
 }
 
-FilePlan file_plan(const Args& args, const CompleteOptions& options) {
+FilePlan file_plan(const CompleteArgs& args, const CompleteOptions& options) {
   auto plan = plan_input(args.input);
   plan.reads("the file that --test names", options.test.file);
   plan.reads("the file that --partition names", options.partition_file);
@@ -87,7 +87,7 @@ FilePlan file_plan(const Args& args, const CompleteOptions& options) {
   return plan.writes_rating_model("--out", args.out).writes("--report", args.page);
 }
 
-void run(const Comm& comm, const Args& args) {
+void run(const Comm& comm, const CompleteArgs& args) {
   auto options = parse(args, comm.size());
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args, options); }));
   const auto& context = console.context();
@@ -109,7 +109,7 @@ void run(const Comm& comm, const Args& args) {
   console.result(model.json());
 }
 
-void add_training_options(CLI::App& command, Args& args) {
+void add_training_options(CLI::App& command, CompleteArgs& args) {
   auto& complete = args.complete;
   command.add_option("-r,--rank", complete.factors, "Number of factors per user and item")
       ->capture_default_str()
@@ -159,7 +159,7 @@ void add_training_options(CLI::App& command, Args& args) {
       ->check(CLI::IsMember({"single", "double"}));
 }
 
-void add_test_options(CLI::App& command, Args& args) {
+void add_test_options(CLI::App& command, CompleteArgs& args) {
   auto* test =
       command.add_option("--test", args.test,
                          "Ratings to test on: a file, a fraction of the ratings as in 0.1, or leave-one-out");
@@ -179,7 +179,7 @@ void add_test_options(CLI::App& command, Args& args) {
       ->check(in_range(0, 10000));
 }
 
-void add_process_options(CLI::App& command, Args& args) {
+void add_process_options(CLI::App& command, CompleteArgs& args) {
   command
       .add_option("--sync", args.sync,
                   "Sub-epochs per epoch, after each of which processes synchronise: auto, max (no row is "
@@ -206,7 +206,7 @@ void add_process_options(CLI::App& command, Args& args) {
 }  // namespace
 
 void add_complete(CLI::App& app, const Comm& comm) {
-  auto args = std::make_shared<Args>();
+  auto args = std::make_shared<CompleteArgs>();
   auto* command = app.add_subcommand("complete", "Learn a recommender from ratings of items by users");
   add_training_options(*command, *args);
   add_test_options(*command, *args);

@@ -10,19 +10,19 @@
 namespace polyad::cli {
 namespace {
 
-struct Args {
+struct ContractArgs {
   CommonOptions common;
   std::string expression, a, b, out, grid = "auto", stationary = "auto", memory;
   bool explain = false, force = false;
 };
 
-FilePlan file_plan(const Args& args) {
+FilePlan file_plan(const ContractArgs& args) {
   FilePlan plan;
   plan.reads("the first input", args.a).reads("the second input", args.b).reads_machine_constants();
   return plan.writes("--out", args.out, existing(args.force));
 }
 
-ContractOptions options_of(const Args& args, const Console& console) {
+ContractOptions options_of(const ContractArgs& args, const Console& console) {
   ContractOptions options;
   if (args.grid != "auto") options.grid = parse_grid_shape(args.grid).dims();
   if (args.stationary == "a") options.stationary = StationaryTensor::a;
@@ -35,7 +35,7 @@ ContractOptions options_of(const Args& args, const Console& console) {
   return options;
 }
 
-void run(const Comm& comm, const Args& args) {
+void run(const Comm& comm, const ContractArgs& args) {
   const Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
   const auto report =
       contract_files(console.context(), args.expression, args.a, args.b, options_of(args, console));
@@ -47,7 +47,7 @@ void run(const Comm& comm, const Args& args) {
 }  // namespace
 
 void add_contract(CLI::App& app, const Comm& comm) {
-  auto args = std::make_shared<Args>();
+  auto args = std::make_shared<ContractArgs>();
   auto* command = app.add_subcommand(
       "contract", "Contract two dense tensors: sum products over the indices that the result does not have");
   command

@@ -10,20 +10,20 @@
 namespace polyad::cli {
 namespace {
 
-struct Args {
+struct ConvertArgs {
   CommonOptions common;
   InputOptions input;
   std::string output, output_format;
   bool compress = false, force = false;
 };
 
-ConvertOptions convert_options(const Args& args) {
+ConvertOptions convert_options(const ConvertArgs& args) {
   ConvertOptions options{load_options(args.input), {{}, args.compress, existing(args.force)}};
   if (!args.output_format.empty()) options.save.format = io::format_by_name(args.output_format);
   return options;
 }
 
-FilePlan file_plan(const Args& args, const ConvertOptions& options) {
+FilePlan file_plan(const ConvertArgs& args, const ConvertOptions& options) {
   switch (check_conversion(args.input.path, args.output, options)) {
     case ConversionOutput::tensor:
       return plan_input(args.input).writes_labelled("the output", args.output, existing(args.force));
@@ -41,7 +41,7 @@ FilePlan file_plan(const Args& args, const ConvertOptions& options) {
       });
 }
 
-void run(const Comm& comm, const Args& args) {
+void run(const Comm& comm, const ConvertArgs& args) {
   require_one_process(comm, "convert");
   const auto options = convert_options(args);
   const Console console(comm, args.common, file_plan(args, options));
@@ -61,7 +61,7 @@ std::string format_list() {
 }  // namespace
 
 void add_convert(CLI::App& app, const Comm& comm) {
-  auto args = std::make_shared<Args>();
+  auto args = std::make_shared<ConvertArgs>();
   auto* command = app.add_subcommand("convert", "Convert a tensor or a model to another file format");
   add_input_options(*command, args->input);
   command

@@ -13,7 +13,7 @@
 namespace polyad::cli {
 namespace {
 
-struct Args {
+struct CpdArgs {
   CommonOptions common;
   InputOptions input;
   DecomposeOptions decompose;
@@ -23,7 +23,7 @@ struct Args {
   Index num_strongest = 5;
 };
 
-FilePlan file_plan(const Args& args) {
+FilePlan file_plan(const CpdArgs& args) {
   auto plan = plan_input(args.input);
   plan.reads("the file that --partition names", partition_file(args.distribution));
   plan.reads_machine_constants().reads_cached_partitions(args.distribution.cache);
@@ -31,7 +31,7 @@ FilePlan file_plan(const Args& args) {
 }
 
 // Those that do not depend on the tensor.
-DecomposeOptions fixed_options(const Args& args) {
+DecomposeOptions fixed_options(const CpdArgs& args) {
   auto options = args.decompose;
   options.method = args.method == "opt" ? Method::opt : Method::als;
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
@@ -43,7 +43,7 @@ DecomposeOptions fixed_options(const Args& args) {
   return options;
 }
 
-DecomposeOptions options_for(const Args& args, int order) {
+DecomposeOptions options_for(const CpdArgs& args, int order) {
   auto options = fixed_options(args);
   options.mode_order = parse_mode_order(args.mode_order, order);
   const auto nonnegative = parse_nonneg(args.nonneg, order);
@@ -55,7 +55,7 @@ DecomposeOptions options_for(const Args& args, int order) {
   return options;
 }
 
-void run(const Comm& comm, const Args& args) {
+void run(const Comm& comm, const CpdArgs& args) {
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
   const auto& context = console.context();
   fixed_options(args);
@@ -81,7 +81,7 @@ void run(const Comm& comm, const Args& args) {
 }  // namespace
 
 void add_cpd(CLI::App& app, const Comm& comm) {
-  auto args = std::make_shared<Args>();
+  auto args = std::make_shared<CpdArgs>();
   auto* command = app.add_subcommand("cpd", "CP decomposition of a tensor: a sum of a few components");
   auto& cp = args->decompose;
   command->add_option("-r,--rank", cp.rank, "Number of components")

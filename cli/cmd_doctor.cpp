@@ -7,12 +7,12 @@
 namespace polyad::cli {
 namespace {
 
-struct Args {
+struct DoctorArgs {
   CommonOptions common;
   DoctorOptions doctor;
 };
 
-void run(const Comm& comm, const Args& args) {
+void run(const Comm& comm, const DoctorArgs& args) {
   FilePlan plan;
   if (args.doctor.calibrate) plan.reads("the machine file", machine_file());  // created with its folder
   const Console console(comm, args.common, plan);
@@ -25,7 +25,7 @@ void run(const Comm& comm, const Args& args) {
 }  // namespace
 
 void add_doctor(CLI::App& app, const Comm& comm) {
-  auto args = std::make_shared<Args>();
+  auto args = std::make_shared<DoctorArgs>();
   auto* command =
       app.add_subcommand("doctor", "Show what is installed and whether threads and MPI messages work");
   command->add_flag(

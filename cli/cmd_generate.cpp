@@ -9,13 +9,13 @@ namespace polyad::cli {
 namespace {
 
 // What every kind of tensor has.
-struct Args {
+struct GenerateArgs {
   CommonOptions common;
   std::string output;
   std::uint64_t seed = 1;
 };
 
-void generate_to(const Comm& comm, const Args& args, const GenerateOptions& options,
+void generate_to(const Comm& comm, const GenerateArgs& args, const GenerateOptions& options,
                  const std::string& kind) {
   require_one_process(comm, "generate");
   FilePlan plan;
@@ -27,7 +27,8 @@ void generate_to(const Comm& comm, const Args& args, const GenerateOptions& opti
   console.result(result.json());
 }
 
-CLI::App* add_kind(CLI::App& generate, const std::string& name, const std::string& meaning, Args& args) {
+CLI::App* add_kind(CLI::App& generate, const std::string& name, const std::string& meaning,
+                   GenerateArgs& args) {
   auto* kind = generate.add_subcommand(name, meaning);
   kind->add_option("output", args.output, "The file to write; its extension selects the format")->required();
   kind->add_option("--seed", args.seed, "Seed of the random numbers; the same seed gives the same file")
@@ -37,7 +38,7 @@ CLI::App* add_kind(CLI::App& generate, const std::string& name, const std::strin
   return kind;
 }
 
-struct SkewedArgs : Args {
+struct SkewedArgs : GenerateArgs {
   SkewedOptions skewed;
   std::string dims, block_dims, corner_dims;
   int fiber_mode = 0;  // from 1; 0: none
@@ -128,7 +129,7 @@ void add_corner(CLI::App& generate, const Comm& comm) {
   kind->callback([args, comm] { run_skewed(comm, *args, "corner"); });
 }
 
-struct LikeArgs : Args {
+struct LikeArgs : GenerateArgs {
   std::string name;
   double scale = 1;
   Index num_nonzeros = 0;
@@ -160,7 +161,7 @@ void add_like(CLI::App& generate, const Comm& comm) {
   });
 }
 
-struct PlantedArgs : Args {
+struct PlantedArgs : GenerateArgs {
   PlantedOptions planted;
   std::string dims;
 };
@@ -186,7 +187,7 @@ void add_planted(CLI::App& generate, const Comm& comm) {
   });
 }
 
-struct RatingsArgs : Args {
+struct RatingsArgs : GenerateArgs {
   RatingsOptions ratings;
 };
 

@@ -21,7 +21,7 @@ constexpr std::array methods{PartitionMethod::hypergraph, PartitionMethod::bisec
 constexpr std::array metrics{PartitionMetric::connectivity, PartitionMetric::lambda_power};
 constexpr std::array efforts{Effort::fast, Effort::normal, Effort::best};
 
-struct Args {
+struct PartitionArgs {
   CommonOptions common;
   InputOptions input;
   PartitionOptions partition;
@@ -30,7 +30,7 @@ struct Args {
   bool force = false;
 };
 
-PartitionOptions parse(const Args& args) {
+PartitionOptions parse(const PartitionArgs& args) {
   auto options = args.partition;
   options.model = named(args.model, models);
   options.slice_weights = named(args.weights, slice_weights);
@@ -49,14 +49,14 @@ PartitionOptions parse(const Args& args) {
   return options;
 }
 
-void check_hypergraph_input(const Args& args) {
+void check_hypergraph_input(const PartitionArgs& args) {
   auto given = given_options(args.input);
   if (!args.hypergraph_out.empty()) given.emplace_back("--write-hypergraph");
   if (!given.empty())
     throw Error(Errc::bad_option, given.front() + " applies to tensors; INPUT is a hypergraph (.hgr)");
 }
 
-FilePlan file_plan(const Args& args, const PartitionOptions& options) {
+FilePlan file_plan(const PartitionArgs& args, const PartitionOptions& options) {
   auto plan = plan_input(args.input);
   plan.reads("the file that --refine names", args.previous);
   if (!options.no_cache && !is_hypergraph_file(args.input.path)) plan_cache(plan, args.cache);
@@ -64,7 +64,8 @@ FilePlan file_plan(const Args& args, const PartitionOptions& options) {
   return plan.writes("--write-hypergraph", args.hypergraph_out, existing(args.force));
 }
 
-Partition partition_tensor_file(const Args& args, const PartitionOptions& options, Console& console) {
+Partition partition_tensor_file(const PartitionArgs& args, const PartitionOptions& options,
+                                Console& console) {
   const auto& context = console.context();
   const auto x = load(args.input, console);
   if (!args.out.empty()) check_output(context, x, options, args.out);
@@ -73,7 +74,7 @@ Partition partition_tensor_file(const Args& args, const PartitionOptions& option
   return partition(context, x, options);
 }
 
-void run(const Comm& comm, const Args& args) {
+void run(const Comm& comm, const PartitionArgs& args) {
   require_one_process(comm, "partition");
   const auto options = parse(args);
   const bool is_hypergraph = is_hypergraph_file(args.input.path);
@@ -88,7 +89,7 @@ void run(const Comm& comm, const Args& args) {
   console.result(parts.json());
 }
 
-void add_method_options(CLI::App& command, Args& args) {
+void add_method_options(CLI::App& command, PartitionArgs& args) {
   auto& options = args.partition;
   command.add_option("--method", args.method, "Partitioning method; hypergraph minimises communication")
       ->capture_default_str()
@@ -124,7 +125,7 @@ void add_method_options(CLI::App& command, Args& args) {
 }  // namespace
 
 void add_partition(CLI::App& app, const Comm& comm) {
-  auto args = std::make_shared<Args>();
+  auto args = std::make_shared<PartitionArgs>();
   auto& options = args->partition;
   auto* command =
       app.add_subcommand("partition", "Partition a tensor or hypergraph so that processes send little");

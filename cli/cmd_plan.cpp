@@ -11,7 +11,7 @@
 namespace polyad::cli {
 namespace {
 
-struct Args {
+struct PlanArgs {
   CommonOptions common;
   InputOptions input;
   DistributionArgs distribution;
@@ -25,7 +25,7 @@ struct Args {
 
 constexpr Index max_processes = 1 << 20, max_processes_of_ratings = 65535, max_counts = 100;
 
-FilePlan file_plan(const Args& args) {
+FilePlan file_plan(const PlanArgs& args) {
   auto plan = plan_input(args.input);
   plan.reads("the file that --partition names", partition_file(args.distribution));
   plan.reads_machine_constants().reads_cached_partitions(args.distribution.cache);
@@ -38,7 +38,7 @@ std::vector<int> counts(const std::string& text, const std::string& option, Inde
 }
 
 // For a tensor with so many modes; with 0, all options that do not depend on them.
-PlanOptions plan_options(const Args& args, int order) {
+PlanOptions plan_options(const PlanArgs& args, int order) {
   PlanOptions options;
   options.rank = args.num_components;
   options.processes = counts(args.processes, "--processes", max_processes);
@@ -52,7 +52,7 @@ PlanOptions plan_options(const Args& args, int order) {
   return options;
 }
 
-CompletePlanOptions complete_options(const Args& args) {
+CompletePlanOptions complete_options(const PlanArgs& args) {
   CompletePlanOptions options;
   options.factors = args.num_components;
   options.processes = counts(args.processes, "--processes", max_processes_of_ratings);
@@ -70,7 +70,7 @@ CompletePlanOptions complete_options(const Args& args) {
 }
 
 // No option is ignored: what has no meaning for ratings is an error.
-void check_for_ratings(const Args& args) {
+void check_for_ratings(const PlanArgs& args) {
   const auto given = args.distribution;
   DistributionArgs none;
   none.partition = given.partition;
@@ -82,7 +82,7 @@ void check_for_ratings(const Args& args) {
   if (!args.memory.empty()) throw Error(Errc::bad_option, "--memory requires --for cpd");
 }
 
-void show(const Args& args, const auto& plan, const Console& console) {
+void show(const PlanArgs& args, const auto& plan, const Console& console) {
   console.say(plan.summary());
   if (!args.page.empty()) {
     save_report(console.context(), plan, args.page);
@@ -91,7 +91,7 @@ void show(const Args& args, const auto& plan, const Console& console) {
   console.result(plan.json());
 }
 
-void run(const Comm& comm, const Args& args) {
+void run(const Comm& comm, const PlanArgs& args) {
   require_one_process(comm, "plan");
   const bool is_of_ratings = args.purpose == "complete";
   if (is_of_ratings) check_for_ratings(args);
@@ -110,7 +110,7 @@ void run(const Comm& comm, const Args& args) {
 }  // namespace
 
 void add_plan(CLI::App& app, const Comm& comm) {
-  auto args = std::make_shared<Args>();
+  auto args = std::make_shared<PlanArgs>();
   auto* command = app.add_subcommand(
       "plan", "Compare the ways to distribute a tensor over processes, without running any of them");
   command->add_option("-k,--processes", args->processes, "Numbers of processes, as in 4,16,64 or 1-8")

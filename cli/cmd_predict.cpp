@@ -9,7 +9,7 @@
 namespace polyad::cli {
 namespace {
 
-struct Args {
+struct PredictArgs {
   CommonOptions common;
   InputOptions input;
   std::string model, out;
@@ -17,11 +17,11 @@ struct Args {
 };
 
 // Without --out the table goes to standard output, unless the JSON is there.
-bool prints_table(const Args& args) {
+bool prints_table(const PredictArgs& args) {
   return args.out.empty() && args.common.json != "-";
 }
 
-PredictOptions predict_options(const Args& args) {
+PredictOptions predict_options(const PredictArgs& args) {
   const auto load = load_options(args.input);
   auto options = args.predict;
   options.out = args.out;
@@ -38,7 +38,7 @@ PredictOptions predict_options(const Args& args) {
   return options;
 }
 
-FilePlan file_plan(const Args& args) {
+FilePlan file_plan(const PredictArgs& args) {
   FilePlan plan;
   plan_labels(plan, args.input);
   plan.reads_labelled("the model", args.model);
@@ -46,7 +46,7 @@ FilePlan file_plan(const Args& args) {
   return plan.writes("--out", args.out);
 }
 
-void run(const Comm& comm, const Args& args) {
+void run(const Comm& comm, const PredictArgs& args) {
   using Words = Console::Words;
   require_one_process(comm, "predict");
   const auto options = predict_options(args);
@@ -63,7 +63,7 @@ void run(const Comm& comm, const Args& args) {
 }  // namespace
 
 void add_predict(CLI::App& app, const Comm& comm) {
-  auto args = std::make_shared<Args>();
+  auto args = std::make_shared<PredictArgs>();
   auto* command =
       app.add_subcommand("predict", "Evaluate a model at given coordinates, and compare it with values");
   command->add_option("model", args->model, "The model that cpd --out or complete --out wrote")->required();

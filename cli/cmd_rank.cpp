@@ -10,20 +10,20 @@
 namespace polyad::cli {
 namespace {
 
-struct Args {
+struct RankArgs {
   CommonOptions common;
   InputOptions input;
   RankOptions rank;
   std::string components, precision = "double", format = "auto", memory, nonneg = "none";
 };
 
-constexpr Index max_counts = 1000;
+constexpr Index max_rank_counts = 1000;
 
 // Those that do not depend on the tensor.
-RankOptions fixed_options(const Args& args) {
+RankOptions fixed_options(const RankArgs& args) {
   auto options = args.rank;
   if (!args.components.empty())
-    options.ranks = parse_numbers(args.components, "--components", max_rank, max_counts);
+    options.ranks = parse_numbers(args.components, "--components", max_rank, max_rank_counts);
   if (!args.memory.empty()) options.max_memory_bytes = parse_bytes(args.memory, "--memory");
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
   options.format = named(args.format, all_storage_formats());
@@ -31,7 +31,7 @@ RankOptions fixed_options(const Args& args) {
   return options;
 }
 
-void run(const Comm& comm, const Args& args) {
+void run(const Comm& comm, const RankArgs& args) {
   require_one_process(comm, "rank");
   Console console(comm, args.common, plan_input(args.input).reads_machine_constants());
   auto options = fixed_options(args);
@@ -49,7 +49,7 @@ void run(const Comm& comm, const Args& args) {
 }  // namespace
 
 void add_rank(CLI::App& app, const Comm& comm) {
-  auto args = std::make_shared<Args>();
+  auto args = std::make_shared<RankArgs>();
   auto* command = app.add_subcommand("rank", "Try several numbers of components and recommend one");
   command->add_option("--components", args->components,
                       "Numbers of components to try, as in 1-8 or 1,2,4,8 (default 1-8)");

@@ -10,13 +10,13 @@
 namespace polyad::cli {
 namespace {
 
-struct Args {
+struct RecommendArgs {
   CommonOptions common;
   std::string model, ratings, out;
   RecommendOptions recommend;
 };
 
-RecommendOptions parse(const Args& args) {
+RecommendOptions parse(const RecommendArgs& args) {
   auto options = args.recommend;
   options.new_user_file = args.ratings;
   options.out = args.out;
@@ -26,13 +26,13 @@ RecommendOptions parse(const Args& args) {
   return options;
 }
 
-FilePlan file_plan(const Args& args) {
+FilePlan file_plan(const RecommendArgs& args) {
   FilePlan plan;
   plan.reads("the model", args.model).reads("the ratings", args.ratings);
   return plan.writes("--out", args.out);
 }
 
-void run(const Comm& comm, const Args& args) {
+void run(const Comm& comm, const RecommendArgs& args) {
   require_one_process(comm, "recommend");
   const auto options = parse(args);
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
@@ -46,7 +46,7 @@ void run(const Comm& comm, const Args& args) {
 }  // namespace
 
 void add_recommend(CLI::App& app, const Comm& comm) {
-  auto args = std::make_shared<Args>();
+  auto args = std::make_shared<RecommendArgs>();
   auto& options = args->recommend;
   auto* command = app.add_subcommand("recommend", "Recommend items to users, by a model of ratings");
   command->add_option("model", args->model, "The model: the directory that complete --out wrote")->required();

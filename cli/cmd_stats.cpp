@@ -9,19 +9,19 @@
 namespace polyad::cli {
 namespace {
 
-struct Args {
+struct StatsArgs {
   CommonOptions common;
   InputOptions input;
   StatsOptions stats;
 };
 
-FilePlan file_plan(const Args& args) {
+FilePlan file_plan(const StatsArgs& args) {
   auto plan = plan_input(args.input);
   if (args.stats.formats) plan.reads_machine_constants();
   return plan;
 }
 
-void run(const Comm& comm, const Args& args) {
+void run(const Comm& comm, const StatsArgs& args) {
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
   if (args.stats.formats) require_one_process(comm, "stats --formats");
   const auto result = stats(console.context(), load(args.input, console), args.stats);
@@ -32,7 +32,7 @@ void run(const Comm& comm, const Args& args) {
 }  // namespace
 
 void add_stats(CLI::App& app, const Comm& comm) {
-  auto args = std::make_shared<Args>();
+  auto args = std::make_shared<StatsArgs>();
   auto* command =
       app.add_subcommand("stats", "Statistics of a tensor: dimensions, nonzeros, slices, duplicates");
   auto* formats = command->add_flag("--formats", args->stats.formats,

@@ -4,6 +4,9 @@ add_library(polyad_flags INTERFACE)
 target_compile_options(polyad_flags INTERFACE -Wall -Wextra -Wshadow -Wno-sign-compare)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(polyad_flags INTERFACE -Wno-restrict)  # GCC 12 sees overlap in "x" + std::string
+  if(POLYAD_UNITY)  # it takes the files that are compiled together for headers
+    target_compile_options(polyad_flags INTERFACE -Wno-subobject-linkage)
+  endif()
 endif()
 if(POLYAD_SANITIZE)
   target_compile_options(polyad_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all

@@ -10,7 +10,7 @@ namespace {
 // Of a process, in one round: the more, the fewer rounds; the less, the smaller the buffers.
 constexpr Index max_per_round = Index(1) << 17, min_per_round = Index(1) << 10;
 
-Index sum(const std::vector<Index>& counts) {
+Index sum_of_counts(const std::vector<Index>& counts) {
   return std::accumulate(counts.begin(), counts.end(), Index(0));
 }
 
@@ -25,7 +25,7 @@ std::vector<Index> count_owners(std::span<const int> owners, int processes) {
 class Arrival {
  public:
   Arrival(const Comm& comm, std::span<const int> owners)
-      : next_(comm.exchange_counts(count_owners(owners, comm.size()))), total_(sum(next_)) {
+      : next_(comm.exchange_counts(count_owners(owners, comm.size()))), total_(sum_of_counts(next_)) {
     std::exclusive_scan(next_.begin(), next_.end(), next_.begin(), Index(0));
   }
   Index total() const { return total_; }
@@ -61,7 +61,7 @@ class Round {
 
   template <class T>
   void move(std::span<const T> from, const Arrival& arrival, std::span<T> into) const {
-    std::vector<T> packed(nonzeros_.size()), arrived(std::size_t(sum(recv_counts_)));
+    std::vector<T> packed(nonzeros_.size()), arrived(std::size_t(sum_of_counts(recv_counts_)));
     for (std::size_t i = 0; i < packed.size(); ++i) packed[i] = from[nonzeros_[i]];
     comm_.all_to_all<T>(packed, send_counts_, arrived, recv_counts_);
     arrival.place<T>(arrived, recv_counts_, into);

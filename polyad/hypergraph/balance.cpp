@@ -9,7 +9,7 @@ namespace polyad::hypergraph {
 
 namespace {
 
-constexpr std::uint64_t shuffle_stream = 0x70617274;
+constexpr std::uint64_t balance_stream = 0x70617274;
 
 }  // namespace
 
@@ -88,7 +88,7 @@ std::vector<int> random_parts(const Hypergraph& h, const PartLimits& limits, std
   const auto num_parts = int(limits[0].size());
   std::vector<int> constraint(std::size_t(h.num_vertices()));
   for (Index v = 0; v < h.num_vertices(); ++v) constraint[v] = heaviest_constraint(h, v, limits);
-  auto order = shuffled(h.num_vertices(), Random(seed, shuffle_stream));
+  auto order = shuffled(h.num_vertices(), Random(seed, balance_stream));
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [&](Index v) { return h.vertex_weight(v, constraint[v]); });
 

@@ -15,7 +15,7 @@ constexpr Index max_nets = 64;    // that a vertex looks at, the smallest
 constexpr Index window = 6;       // pins on either side, and again from a random place
 constexpr Index num_rounds = 16;  // ratings of one are made with the clusters of those before
 
-constexpr std::uint64_t shuffle_stream = 0x636c7573;
+constexpr std::uint64_t clustering_stream = 0x636c7573;
 
 constexpr std::uint64_t mix(std::uint64_t x) {
   x ^= x >> 30;
@@ -86,7 +86,7 @@ class Agglomeration {
   }
 
   void run() {
-    const auto order = shuffled(h_.num_vertices(), Random(options_.seed, shuffle_stream));
+    const auto order = shuffled(h_.num_vertices(), Random(options_.seed, clustering_stream));
     auto ratings = std::vector<Ratings>(std::size_t(num_threads()));
     std::vector<LocalIndex> wish(std::size_t(h_.num_vertices())), ascending;
     for (Index round = 0; round < num_rounds; ++round) {

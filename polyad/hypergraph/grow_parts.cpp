@@ -9,8 +9,8 @@ namespace polyad::hypergraph {
 
 namespace {
 
-constexpr std::uint64_t shuffle_stream = 0x67726f77;
-constexpr Index max_pins = 300;  // larger nets say little about who belongs together
+constexpr std::uint64_t growing_stream = 0x67726f77;
+constexpr Index max_net_size = 300;  // larger nets say little about who belongs together
 
 // The vertices that a growing part draws, the one that is drawn most on top: a heap in which a vertex moves
 // up when it is drawn more.
@@ -78,7 +78,7 @@ class Growth {
   Growth(const Hypergraph& h, const PartLimits& limits, std::uint64_t seed)
       : h_(h),
         limits_(limits),
-        order_(shuffled(h.num_vertices(), Random(seed, shuffle_stream))),
+        order_(shuffled(h.num_vertices(), Random(seed, growing_stream))),
         parts_(std::size_t(h.num_vertices()), nowhere),
         touched_by_(std::size_t(h.num_nets()), nowhere),
         front_(h.num_vertices()) {
@@ -125,7 +125,7 @@ class Growth {
 
   void draw_neighbours(Index vertex, int part) {
     for (const auto net : h_.nets(vertex)) {
-      if (h_.net_size(net) > max_pins || std::exchange(touched_by_[net], part) == part) continue;
+      if (h_.net_size(net) > max_net_size || std::exchange(touched_by_[net], part) == part) continue;
       const double attraction = double(h_.net_weight(net)) / double(h_.net_size(net));
       for (const auto v : h_.pins(net))
         if (parts_[v] == nowhere) front_.draw(v, attraction);

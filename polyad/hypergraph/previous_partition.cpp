@@ -6,7 +6,7 @@ namespace polyad::hypergraph {
 
 namespace {
 
-constexpr Index max_pins = 32;  // that are asked in a net, on either side
+constexpr Index max_pins_per_side = 32;  // that are asked in a net, on either side
 
 class Placement {
  public:
@@ -44,8 +44,8 @@ class Placement {
   void ask(Index vertex, Index net) {
     const auto pins = h_.pins(net);
     const Index at = std::ranges::lower_bound(pins, LocalIndex(vertex)) - pins.begin();
-    const Index end = std::min<Index>(at + max_pins, std::ssize(pins));
-    for (Index i = std::max<Index>(at - max_pins, 0); i < end; ++i)
+    const Index end = std::min<Index>(at + max_pins_per_side, std::ssize(pins));
+    for (Index i = std::max<Index>(at - max_pins_per_side, 0); i < end; ++i)
       if (const int part = parts_[pins[std::size_t(i)]]; part != new_vertex)
         votes_[part] += double(h_.net_weight(net)) / double(std::ssize(pins));
   }

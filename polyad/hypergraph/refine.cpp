@@ -17,7 +17,7 @@ namespace {
 
 constexpr Index chunk = 64;  // vertices that are looked at in their order
 constexpr Index block = 32;  // parts whose sums are compared at once
-constexpr std::uint64_t shuffle_stream = 0x72656669;
+constexpr std::uint64_t refinement_stream = 0x72656669;
 
 // Chunks that are looked at before moves are made; not a matter of threads.
 Index chunks_of_batch(Index num_chunks) {
@@ -234,7 +234,7 @@ bool Refiner::is_as_before(Index vertex) const {
 Index Refiner::pass(const Affinity& affinity, std::uint64_t seed) {
   if (affinity != counts_.affinity()) std::ranges::fill(content_since_, 0);
   counts_.set_affinity(affinity);
-  const auto chunks = shuffled((h_.num_vertices() + chunk - 1) / chunk, Random(seed, shuffle_stream));
+  const auto chunks = shuffled((h_.num_vertices() + chunk - 1) / chunk, Random(seed, refinement_stream));
   const Index batch = chunks_of_batch(std::ssize(chunks));
   std::vector<Proposal> proposals;
   std::vector<Scratch> scratch(std::size_t(num_threads()), Scratch(counts_.width()));

@@ -17,7 +17,7 @@
 namespace polyad {
 namespace {
 
-constexpr Index num_components = 16;
+constexpr Index calibrated_components = 16;
 constexpr int repetitions = 5;
 
 // The least time of several runs, all processes beginning together; of the slowest process. Collective.
@@ -64,10 +64,10 @@ double measure_nonzero(const Comm& comm, double table_bytes, Index components) {
 // For each row: of a process.
 double measure_row(const Comm& comm) {
   constexpr Index num_rows = 200000;
-  const Matrix<double> m(num_rows, num_components);
-  Matrix<double> factor(num_rows, num_components);
+  const Matrix<double> m(num_rows, calibrated_components);
+  Matrix<double> factor(num_rows, calibrated_components);
   kernels::RowSystem system;
-  system.inverse = Matrix<double>(num_components, num_components);
+  system.inverse = Matrix<double>(calibrated_components, calibrated_components);
   const double seconds = measure(comm, [&] { kernels::update_rows(m, system, factor, {0, num_rows}); });
   return seconds / double(num_rows);
 }
@@ -90,7 +90,7 @@ double measure_streamed_byte(const Comm& comm) {
 
 // To build a tree, for each nonzero: of a process.
 double measure_sorted_nonzero(const Comm& comm) {
-  const auto tensor = random_matrix(comm, MachineModel::far_bytes, num_components);
+  const auto tensor = random_matrix(comm, MachineModel::far_bytes, calibrated_components);
   const std::vector<std::vector<int>> other_tree{{1, 0}};
   const double seconds = measure(comm, [&] { build_format(tensor, Format::csf, other_tree); });
   return seconds / double(tensor.num_nonzeros());
@@ -100,8 +100,8 @@ double measure_sorted_nonzero(const Comm& comm) {
 // tree for each nonzero, so that two numbers of components tell the lines from the rest.
 void measure_thread(const Comm& comm, double near_seconds, double far_seconds, MachineModel& machine) {
   constexpr double least = 1e-11;  // where noise would make a difference negative
-  constexpr Index more_components = 4 * num_components;
-  constexpr double lines = double(num_components * sizeof(double)) / 64;
+  constexpr Index more_components = 4 * calibrated_components;
+  constexpr double lines = double(calibrated_components * sizeof(double)) / 64;
   constexpr double tree_bytes = sizeof(double) + sizeof(LocalIndex);
   const double threads = num_threads();
   const double more_seconds = measure_nonzero(comm, MachineModel::near_bytes, more_components);
@@ -130,7 +130,9 @@ double measure_flop(const Comm& comm) {
 class Ring {
  public:
   Ring(const Comm& comm, Index num_rows)
-      : comm_(comm), partial_(2 * num_rows, num_components), factor_(2 * num_rows, num_components) {
+      : comm_(comm),
+        partial_(2 * num_rows, calibrated_components),
+        factor_(2 * num_rows, calibrated_components) {
     const int next = (comm.rank() + 1) % comm.size(),
               previous = (comm.rank() + comm.size() - 1) % comm.size();
     plan_.rows.resize(std::size_t(2 * num_rows));
@@ -142,7 +144,7 @@ class Ring {
 
   // A fold and an expand.
   double seconds() {
-    RowExchange<double> exchange(comm_, plan_, {partial_, factor_, num_components}, 0);
+    RowExchange<double> exchange(comm_, plan_, {partial_, factor_, calibrated_components}, 0);
     return measure(comm_, [&] {
       exchange.fold();
       exchange.start_expanding();
@@ -159,24 +161,24 @@ class Ring {
 // The cost of copying rows to where a message is packed.
 double measure_packing(const Comm& comm) {
   constexpr Index num_rows = 100000;
-  const Matrix<double> from(num_rows, num_components);
-  Matrix<double> to(num_rows, num_components);
+  const Matrix<double> from(num_rows, calibrated_components);
+  Matrix<double> to(num_rows, calibrated_components);
   const double seconds = measure(comm, [&] {
     for (Index i = 0; i < num_rows; ++i) std::ranges::copy(from.row(i * 7919 % num_rows), to.row(i).begin());
   });
-  return seconds / double(num_rows * num_components);
+  return seconds / double(num_rows * calibrated_components);
 }
 
 }  // namespace
 
 MachineModel calibrate(const Comm& comm) {
   MachineModel machine;
-  const double near_seconds = measure_nonzero(comm, MachineModel::near_bytes, num_components);
-  const double far_seconds = measure_nonzero(comm, MachineModel::far_bytes, num_components);
+  const double near_seconds = measure_nonzero(comm, MachineModel::near_bytes, calibrated_components);
+  const double far_seconds = measure_nonzero(comm, MachineModel::far_bytes, calibrated_components);
   const double row_seconds = measure_row(comm);
-  machine.per_near_gather = near_seconds / num_components;
-  machine.per_far_gather = far_seconds / num_components;
-  machine.per_row = row_seconds / double(num_components * num_components);
+  machine.per_near_gather = near_seconds / calibrated_components;
+  machine.per_far_gather = far_seconds / calibrated_components;
+  machine.per_row = row_seconds / double(calibrated_components * calibrated_components);
   machine.per_solved_row = num_threads() * row_seconds;
   measure_thread(comm, near_seconds, far_seconds, machine);
   machine.per_packed_word = measure_packing(comm);
@@ -185,7 +187,7 @@ MachineModel calibrate(const Comm& comm) {
   // Two messages each way, of next to nothing, and of much.
   constexpr Index many_rows = 1 << 16;
   const double small = Ring(comm, 1).seconds(), large = Ring(comm, many_rows).seconds();
-  const double words = 2.0 * many_rows * num_components;
+  const double words = 2.0 * many_rows * calibrated_components;
   machine.per_message = small / 2;
   machine.per_word = std::max(0.0, (large - small) / words - 2 * machine.per_packed_word);
   return comm.broadcast(machine, 0);  // their matrices differ, and with them the time for each nonzero

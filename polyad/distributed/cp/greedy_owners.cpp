@@ -10,9 +10,9 @@ namespace polyad {
 namespace {
 
 // Parts by load, then by number of rows, then by number.
-class Loads {
+class BoundedLoads {
  public:
-  Loads(int num_parts, double most) : most_(most), loads_(std::size_t(num_parts)) {
+  BoundedLoads(int num_parts, double most) : most_(most), loads_(std::size_t(num_parts)) {
     for (int p = 0; p < num_parts; ++p) order_.insert(key(p));
   }
 
@@ -66,7 +66,7 @@ void own_group(const RowParts& rows, std::vector<Index> group, int num_parts, do
   Index total = 0;
   for (const Index i : group) total += std::ssize(rows.of(i)) - 1;
   std::ranges::stable_sort(group, std::ranges::greater{}, [&](Index i) { return rows.of(i).size(); });
-  Loads loads(num_parts, (1 + tolerance) * double(total) / num_parts);
+  BoundedLoads loads(num_parts, (1 + tolerance) * double(total) / num_parts);
   for (const Index i : group) {
     const auto parts = rows.of(i);
     owners[i] = loads.choose(parts);

@@ -11,8 +11,8 @@ namespace polyad {
 namespace {
 
 // What every part does in every sub-epoch: (part, sub-epoch).
-struct Loads {
-  Loads(Index num_parts, Index num_sub_epochs)
+struct RotationLoads {
+  RotationLoads(Index num_parts, Index num_sub_epochs)
       : ratings(num_parts, num_sub_epochs),
         sent(num_parts, num_sub_epochs),
         received(num_parts, num_sub_epochs),
@@ -22,7 +22,7 @@ struct Loads {
 };
 
 // Rows that go the same way at the same time are one message.
-void count_messages(std::vector<std::uint64_t> ways, Index num_parts, Loads& loads) {
+void count_messages(std::vector<std::uint64_t> ways, Index num_parts, RotationLoads& loads) {
   std::ranges::sort(ways);
   const auto repeated = std::ranges::unique(ways);
   ways.erase(repeated.begin(), repeated.end());
@@ -30,9 +30,9 @@ void count_messages(std::vector<std::uint64_t> ways, Index num_parts, Loads& loa
   for (const auto way : ways) ++loads.messages(Index(way / parts % parts), Index(way / parts / parts));
 }
 
-Loads loads_of(const Rotation& rotation) {
+RotationLoads loads_of(const Rotation& rotation) {
   const auto& columns = rotation.columns;
-  Loads loads(rotation.num_parts(), rotation.num_sub_epochs);
+  RotationLoads loads(rotation.num_parts(), rotation.num_sub_epochs);
   for (Index s = 0; s < columns.num_shares(); ++s)
     loads.ratings(columns.parts[s], rotation.sub_epoch[s]) += columns.ratings[s];
   std::vector<std::uint64_t> reduced, expanded;
@@ -66,7 +66,7 @@ Index total(const Matrix<Index>& loads) {
 }
 
 // A rating reads and writes two rows: as much as four rows that are gathered.
-double predict_seconds(const Loads& loads, const RowSize& row, const MachineModel& machine) {
+double predict_seconds(const RotationLoads& loads, const RowSize& row, const MachineModel& machine) {
   const double per_rating = 4 * machine.per_near_gather * double(row.num_factors);
   const double per_row = double(row.num_words) * (machine.per_word + machine.per_packed_word) *
                          double(row.word_bytes) / sizeof(double);

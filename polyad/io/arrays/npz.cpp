@@ -17,7 +17,7 @@ namespace {
 
 using Members = std::vector<ZipMember>;
 
-std::string factor_name(Index mode) {  // from 0, as NumPy counts
+std::string factor_array_name(Index mode) {  // from 0, as NumPy counts
   return fmt::format("factor_{}", mode);
 }
 
@@ -34,10 +34,11 @@ const ZipMember* find_array(const Members& members, const std::string& name) {
 // How many factors there are; they must be numbered without a gap.
 int checked_order(const InputFile& file, const Members& members) {
   int order = 0;
-  while (find_array(members, factor_name(order)) != nullptr) ++order;
+  while (find_array(members, factor_array_name(order)) != nullptr) ++order;
   for (int m = order + 1; m < max_order; ++m)
-    if (find_array(members, factor_name(m)) != nullptr)
-      fail(file, fmt::format("{} is missing, but {} is there", factor_name(order), factor_name(m)));
+    if (find_array(members, factor_array_name(m)) != nullptr)
+      fail(file,
+           fmt::format("{} is missing, but {} is there", factor_array_name(order), factor_array_name(m)));
   if (order == 0)
     fail(file, "factor_0 is missing: expected the arrays weights, factor_0, factor_1 and so on");
   if (order < min_order || order > max_order)
@@ -62,13 +63,13 @@ Kruskal<double> read_npz(const InputFile& file) {
     k.weights.assign(column.flat().begin(), column.flat().end());
   }
   for (int m = 0; m < order; ++m) {
-    k.factors.push_back(read_npy(file, *find_array(members, factor_name(m)), factor_name(m), 2));
+    k.factors.push_back(read_npy(file, *find_array(members, factor_array_name(m)), factor_array_name(m), 2));
     const Index found = k.factors[m].num_cols();
     const bool by_weights = !k.weights.empty();
     const Index expected = by_weights ? k.num_components() : k.factors[0].num_cols();
     if (found != expected)
-      fail(file, fmt::format("{} has {}, expected {} as in {}", factor_name(m), counted(found, "column"),
-                             expected, by_weights ? "weights" : "factor_0"));
+      fail(file, fmt::format("{} has {}, expected {} as in {}", factor_array_name(m),
+                             counted(found, "column"), expected, by_weights ? "weights" : "factor_0"));
   }
   if (k.weights.empty()) k.weights.assign(std::size_t(k.factors[0].num_cols()), 1.0);
   return k;
@@ -80,7 +81,7 @@ void write_npz(const std::filesystem::path& path, const WritableKruskal& k, Exis
   archive.add("weights.npy", npy_header(std::array{k.num_components()}), bytes_of(k.weights));
   for (int m = 0; m < k.order(); ++m) {
     const Index num_rows = k.extents[m], num_cols = k.num_components();
-    archive.add(factor_name(m) + ".npy", npy_header(std::array{num_rows, num_cols}),
+    archive.add(factor_array_name(m) + ".npy", npy_header(std::array{num_rows, num_cols}),
                 {num_rows * num_cols * Index(sizeof(double)), [&](const WriteText& write) {
                    k.for_each_block(m, [&](const Matrix<double>& block) { write(bytes_of(block.flat())); });
                  }});

@@ -13,7 +13,6 @@ namespace {
 constexpr Index reading_step = Index(1) << 16;
 constexpr std::size_t max_line_bytes = std::size_t(1) << 26;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // with which some programs begin their UTF-8
-constexpr int gzip_window = 15 + 16;  // zlib: the largest window, gzip header and trailer
 
 }  // namespace
 

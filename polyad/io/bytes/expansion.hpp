@@ -4,6 +4,9 @@
 
 namespace polyad::io {
 
+// For zlib: the largest window, with the header and the trailer of gzip.
+inline constexpr int gzip_window = 15 + 16;
+
 // Deflate (gzip, zip, .ptb) expands a byte to at most 1032 bytes: headers that state more are invalid.
 constexpr __int128 max_inflated(__int128 stored_bytes) {
   return 1032 * (stored_bytes + 1);

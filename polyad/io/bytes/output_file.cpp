@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/bytes/expansion.hpp"
 
 namespace polyad::io {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t(1) << 20;
-constexpr int gzip_window = 15 + 16;
 
 }  // namespace
 

@@ -19,7 +19,6 @@ namespace {
 constexpr std::uint64_t local_mark = 0x04034b50, entry_mark = 0x02014b50;
 constexpr std::uint64_t end64_mark = 0x06064b50, locator64_mark = 0x07064b50;
 constexpr Index local_bytes = 30, entry_bytes = 46, end_bytes = 22, locator64_bytes = 20, end64_bytes = 56;
-constexpr std::uint64_t in_zip64_16 = 0xFFFF, in_zip64_32 = 0xFFFFFFFF;  // "see the zip64 field"
 constexpr std::uint64_t zip64_id = 1;
 constexpr std::size_t step_bytes = std::size_t(1) << 18;
 

@@ -12,6 +12,9 @@
 
 namespace polyad::io {
 
+// The number, of 2 or 4 bytes, in place of one that does not fit: it is in the zip64 field.
+inline constexpr std::uint64_t in_zip64_16 = 0xFFFF, in_zip64_32 = 0xFFFFFFFF;
+
 // The directory entry of one member of a zip archive.
 struct ZipMember {
   std::string name;

@@ -8,7 +8,6 @@
 namespace polyad::io {
 namespace {
 
-constexpr std::uint64_t in_zip64_16 = 0xFFFF, in_zip64_32 = 0xFFFFFFFF;  // "see the zip64 field"
 constexpr std::uint64_t plain_version = 20, zip64_version = 45;
 constexpr std::uint64_t first_of_1980 = 1 << 5 | 1;  // a DOS date: years since 1980, month, day
 

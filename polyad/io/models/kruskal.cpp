@@ -1,4 +1,5 @@
 #include "polyad/io/models/kruskal.hpp"
+#include "polyad/io/bytes/paths.hpp"
 
 #include <fmt/format.h>
 
@@ -19,11 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_existing_directory(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored);
-}
-
 std::optional<KruskalFormat> file_format(const InputFile& file) {
   std::array<char, 512> bytes{};
   const std::string_view begin(bytes.data(), std::size_t(file.read_some(0, bytes)));
@@ -36,7 +32,7 @@ std::optional<KruskalFormat> file_format(const InputFile& file) {
 }
 
 std::optional<KruskalFormat> recognised(const fs::path& path) {
-  if (!is_existing_directory(path)) return file_format(InputFile(path));
+  if (!is_folder(path)) return file_format(InputFile(path));
   return holds_splatt_factors(path) ? std::optional(KruskalFormat::splatt) : std::nullopt;
 }
 
@@ -187,7 +183,7 @@ double predicted_bytes(const fs::path& path, KruskalFormat format, std::span<con
 }
 
 std::optional<KruskalFormat> kruskal_format_by_extension(const fs::path& path) {
-  if (path.filename().empty() || is_existing_directory(path)) return KruskalFormat::splatt;
+  if (path.filename().empty() || is_folder(path)) return KruskalFormat::splatt;
   const auto extension = (has_gzip_extension(path) ? path.stem() : path).extension();
   if (extension == ".ktensor") return KruskalFormat::ktensor;
   if (path.extension() == ".npz") return KruskalFormat::npz;

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/bytes/paths.hpp"
 #include "polyad/io/bytes/staged_directory.hpp"
 #include "polyad/io/models/kruskal_formats.hpp"
 #include "polyad/io/models/kruskal_text.hpp"
@@ -22,10 +23,6 @@ namespace fs = std::filesystem;
 
 std::string mode_name(Index mode) {  // from 1
   return fmt::format("mode{}.mat", mode);
-}
-
-[[noreturn]] void fail(const fs::path& path, const std::string& why) {
-  throw Error(Errc::bad_input, why, {path.string(), 0});
 }
 
 void check(const fs::path& path, const std::string& what, const std::error_code& error) {
@@ -52,23 +49,20 @@ std::vector<Index> modes_present(const fs::path& directory) {
   return modes;
 }
 
-bool is_present(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 // The order of the tensor; throws when a file is missing.
 int checked_order(const fs::path& directory) {
   const auto modes = modes_present(directory);
   if (!is_present(directory / splatt_key))
-    fail(directory, fmt::format("{} is missing: it holds the weights and is written last", splatt_key));
-  if (modes.empty()) fail(directory, fmt::format("{} is missing", mode_name(1)));
+    refuse_contents(directory,
+                    fmt::format("{} is missing: it holds the weights and is written last", splatt_key));
+  if (modes.empty()) refuse_contents(directory, fmt::format("{} is missing", mode_name(1)));
   for (Index m = 1; m <= Index(modes.size()); ++m)
     if (modes[m - 1] != m)
-      fail(directory, fmt::format("{} is missing, but {} is there", mode_name(m), mode_name(modes.back())));
+      refuse_contents(directory,
+                      fmt::format("{} is missing, but {} is there", mode_name(m), mode_name(modes.back())));
   if (Index(modes.size()) < min_order || Index(modes.size()) > max_order)
-    fail(directory, fmt::format("a tensor of order {}: Polyad takes orders {} to {}", modes.size(), min_order,
-                                max_order));
+    refuse_contents(directory, fmt::format("a tensor of order {}: Polyad takes orders {} to {}", modes.size(),
+                                           min_order, max_order));
   return int(modes.size());
 }
 
@@ -77,7 +71,7 @@ std::vector<double> read_weights(const fs::path& path) {
   NumberText text(file);
   std::vector<double> weights;
   while (text.next()) weights.push_back(text.reals(1, ", a weight per line")[0]);
-  if (weights.empty()) fail(path, "holds no weights");
+  if (weights.empty()) refuse_contents(path, "holds no weights");
   return weights;
 }
 
@@ -88,7 +82,7 @@ Matrix<double> read_factor(const fs::path& path, Index num_components) {
   while (text.next())
     rows.append(
         text.reals(num_components, rows.num_rows() == 0 ? ", one per weight in lambda.mat" : " as in row 1"));
-  if (rows.num_rows() == 0) fail(path, "holds no rows");
+  if (rows.num_rows() == 0) refuse_contents(path, "holds no rows");
   return std::move(rows).matrix();
 }
 

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/bytes/paths.hpp"
 #include "polyad/io/bytes/staged_directory.hpp"
 #include "polyad/io/models/kruskal.hpp"
 #include "polyad/io/models/kruskal_text.hpp"
@@ -21,15 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* ratings_name = "training.ptb";
 constexpr const char* mode_names[] = {"user", "item"};
-
-[[noreturn]] void fail(const fs::path& path, const std::string& why) {
-  throw Error(Errc::bad_input, why, {path.string(), 0});
-}
-
-bool is_present(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
 
 ModelFiles rating_files() {
   return {[](const fs::path& name) { return is_part_of_rating_model(name) || is_label_file(name); },
@@ -57,10 +49,11 @@ std::string fault_of_labels(std::span<const ModeLabels> labels, Index num_users,
 
 void check_directory(const fs::path& directory) {
   if (!is_rating_model(directory))
-    fail(directory, fmt::format("is no model of ratings: expected a directory with {} and {}",
-                                rating_model_key, ratings_name));
+    refuse_contents(directory, fmt::format("is no model of ratings: expected a directory with {} and {}",
+                                           rating_model_key, ratings_name));
   if (!is_present(directory / rating_model_key))
-    fail(directory, fmt::format("{} is missing: it holds the model and is written last", rating_model_key));
+    refuse_contents(directory,
+                    fmt::format("{} is missing: it holds the model and is written last", rating_model_key));
 }
 
 }  // namespace
@@ -72,9 +65,7 @@ void name_rating_modes(std::vector<ModeLabels>& labels) {
 
 bool is_rating_model(const fs::path& given) {
   const auto path = current_directory(given);
-  std::error_code ignored;
-  return fs::is_directory(path, ignored) &&
-         (is_present(path / rating_model_key) || is_present(path / ratings_name));
+  return is_folder(path) && (is_present(path / rating_model_key) || is_present(path / ratings_name));
 }
 
 bool is_part_of_rating_model(const fs::path& name) {
@@ -113,16 +104,17 @@ StoredRatingModel<Real> read_all(const fs::path& directory) {
   auto archive = read_rating_factors<Real>(directory);
   const auto& model = archive.model;
   if (!is_present(directory / ratings_name))
-    fail(directory, fmt::format("{} is missing: it holds the ratings of the training", ratings_name));
+    refuse_contents(directory,
+                    fmt::format("{} is missing: it holds the ratings of the training", ratings_name));
   ReadOptions read;
   read.format = TensorFormat::ptb;
   auto ratings = read_tensor(directory / ratings_name, read).tensor;
   if (const auto fault = fault_of_ratings(ratings, model.num_users(), model.num_items()); !fault.empty())
-    fail(directory / ratings_name, fault);
+    refuse_contents(directory / ratings_name, fault);
   auto labels =
       find_labels(labels_of_model_folder(directory), std::array{model.num_users(), model.num_items()}).labels;
   if (const auto fault = fault_of_labels(labels, model.num_users(), model.num_items()); !fault.empty())
-    fail(directory, fault);
+    refuse_contents(directory, fault);
   name_rating_modes(labels);
   return {std::move(archive.model), std::move(archive.training), std::move(ratings), std::move(labels)};
 }
@@ -147,7 +139,7 @@ void write_rating_model(const fs::path& directory, const RatingModel<Real>& mode
   auto fault = fault_of(model, training);
   if (fault.empty()) fault = fault_of_ratings(ratings, model.num_users(), model.num_items());
   if (fault.empty()) fault = fault_of_labels(named, model.num_users(), model.num_items());
-  if (!fault.empty()) fail(directory, "cannot be written: " + fault);
+  if (!fault.empty()) refuse_contents(directory, "cannot be written: " + fault);
   check_rating_model_place(directory);
   StagedDirectory staged(directory, rating_files());
   write_rating_archive(staged.path() / rating_model_key, model, training);

@@ -15,7 +15,7 @@ struct GentenHead {
   std::vector<Index> dims, index_widths;
 };
 
-GentenHead read_head(const InputFile& file) {
+GentenHead read_genten_head(const InputFile& file) {
   GentenHead head;
   FieldReader fields(file, 4);
   const auto fail = [&](const std::string& why) {
@@ -55,7 +55,7 @@ T load(const char*& p) {
 }  // namespace
 
 Slab read_genten(const InputFile& file, const FileHead& head, const ReadOptions& options) {
-  const GentenHead genten = read_head(file);
+  const GentenHead genten = read_genten_head(file);
   const Index first = part_begin(genten.nonzeros, options.share.part, options.share.parts);
   const Index count = part_begin(genten.nonzeros, options.share.part + 1, options.share.parts) - first;
   Slab slab = binary_slab(with_header(head, genten.dims, genten.nonzeros), count);

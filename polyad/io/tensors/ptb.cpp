@@ -110,7 +110,7 @@ void check_block_sizes(const InputFile& file, const PtbHead& head) {
     }
 }
 
-PtbHead read_head(const InputFile& file) {
+PtbHead read_ptb_head(const InputFile& file) {
   PtbHead head;
   FieldReader fields(file, Index(magic.size()));
   const auto mark = fields.next<std::uint32_t>();
@@ -305,7 +305,7 @@ class PtbWriter {
 }  // namespace
 
 Slab read_ptb(const InputFile& file, const FileHead& head, const ReadOptions& options) {
-  const PtbHead ptb = read_head(file);
+  const PtbHead ptb = read_ptb_head(file);
   const auto [part, parts] = options.share;
   const Index first = part_begin(ptb.num_chunks(), part, parts);
   const Index end = part_begin(ptb.num_chunks(), part + 1, parts);

@@ -17,7 +17,7 @@ struct SplattHead {
   std::vector<Index> dims;
 };
 
-SplattHead read_head(const InputFile& file) {
+SplattHead read_splatt_head(const InputFile& file) {
   SplattHead head;
   FieldReader fields(file, 0);
   fields.next<std::int32_t>();
@@ -47,7 +47,7 @@ SplattHead read_head(const InputFile& file) {
 }  // namespace
 
 Slab read_splatt(const InputFile& file, const FileHead& head, const ReadOptions& options) {
-  const SplattHead splatt = read_head(file);
+  const SplattHead splatt = read_splatt_head(file);
   const Index first = part_begin(splatt.nonzeros, options.share.part, options.share.parts);
   const Index count = part_begin(splatt.nonzeros, options.share.part + 1, options.share.parts) - first;
   Slab slab = binary_slab(with_header(head, splatt.dims, splatt.nonzeros), count);

@@ -8,13 +8,13 @@ namespace polyad::kernels {
 namespace {
 
 // Entries that are worked on together, so that those of some dozens of vectors stay in the cache.
-constexpr Index chunk = 512;
+constexpr Index chunk_rows = 512;
 
 // fn(begin, end, thread) for every chunk of [0, n), by all threads.
 template <class Fn>
 void for_each_chunk(Index n, Fn fn) {
   parallel_parts(n, [&](Index begin, Index end, int thread) {
-    for (Index at = begin; at < end; at += chunk) fn(at, std::min(at + chunk, end), thread);
+    for (Index at = begin; at < end; at += chunk_rows) fn(at, std::min(at + chunk_rows, end), thread);
   });
 }
 
@@ -62,7 +62,7 @@ template <class Real>
 void combine(const std::vector<ScaledVector<Real>>& terms, const FactorVector<Real>& result) {
   for (std::size_t m = 0; m < result.size(); ++m)
     for_each_chunk(std::ssize(result[m]), [&](Index begin, Index end, int) {
-      double sums[chunk] = {};
+      double sums[chunk_rows] = {};
       for (const auto& [scale, vector] : terms) {
         if (scale == 0) continue;
         const Real* const from = vector[m].data() + begin;

@@ -9,6 +9,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/io/bytes/output_file.hpp"
+#include "polyad/io/bytes/paths.hpp"
 #include "polyad/io/models/kruskal.hpp"
 #include "polyad/io/models/label_files.hpp"
 #include "polyad/io/models/rating_model_file.hpp"
@@ -64,11 +65,6 @@ bool is_part_of_model(const fs::path& path, const fs::path& directory) {
   return false;
 }
 
-bool is_folder(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored);
-}
-
 // Whether a path would be found as labels of another file.
 bool is_label_of(const fs::path& path, const fs::path& labelled) {
   const auto whole = resolved(path);
@@ -86,12 +82,12 @@ bool is_kept_by_another(const struct stat& folder, const struct stat& file) {
 
 FilePlan& FilePlan::reads(const std::string& name, const fs::path& path) {
   if (!path.empty())
-    inputs_.push_back(Entry{name, path, is_folder(path) ? Kind::model : Kind::file, {}, {}, {}});
+    inputs_.push_back(Entry{name, path, io::is_folder(path) ? Kind::model : Kind::file, {}, {}, {}});
   return *this;
 }
 
 FilePlan& FilePlan::reads_labelled(const std::string& name, const fs::path& path) {
-  if (path.empty() || is_folder(path)) return reads(name, path);
+  if (path.empty() || io::is_folder(path)) return reads(name, path);
   inputs_.push_back(Entry{name, path, Kind::labelled, {}, {}, {}});
   for (const auto& file : io::label_files_at(io::labels_of_tensor(path)))
     reads("labels that lie beside " + name, file);

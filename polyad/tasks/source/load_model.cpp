@@ -9,6 +9,7 @@
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
 #include "polyad/io/bytes/input_file.hpp"
+#include "polyad/io/bytes/paths.hpp"
 #include "polyad/io/bytes/staged_directory.hpp"
 #include "polyad/io/models/kruskal.hpp"
 #include "polyad/io/models/rating_model_file.hpp"
@@ -29,13 +30,8 @@ struct ReadModel {
   nlohmann::ordered_json recorded;
 };
 
-bool is_folder(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored);
-}
-
 io::LabelPlace labels_of(const fs::path& model) {
-  return is_folder(model) ? io::labels_of_model_folder(model) : io::labels_of_model_file(model);
+  return io::is_folder(model) ? io::labels_of_model_folder(model) : io::labels_of_model_file(model);
 }
 
 // The summary that decompose wrote; null where there is none that can be read.
@@ -43,7 +39,7 @@ nlohmann::ordered_json read_record(const fs::path& model) {
   constexpr Index max_bytes = Index(1) << 26;
   const auto path = model / "summary.json";
   std::error_code ignored;
-  if (!is_folder(model) || !fs::is_regular_file(path, ignored)) return {};
+  if (!io::is_folder(model) || !fs::is_regular_file(path, ignored)) return {};
   try {
     const io::InputFile file(path);
     if (file.size() > max_bytes) return {};

@@ -29,7 +29,7 @@ struct Plan::State {
 
 namespace {
 
-constexpr int max_processes = 1 << 20;
+constexpr int max_planned_processes = 1 << 20;
 
 void check_hypergraph(const PlanOptions& options, const DistributionOptions& distribution) {
   const auto most = std::ranges::max(options.processes);
@@ -126,7 +126,7 @@ void validate(const PlanOptions& options) {
   if (options.rank < 1 || options.rank > max_rank)
     tasks::refuse_option(
         fmt::format("{} {}: expected a number from 1 to {}", option_name("rank"), options.rank, max_rank));
-  tasks::check_counts("processes", options.processes, max_processes);
+  tasks::check_counts("processes", options.processes, max_planned_processes);
   if (!(options.time_limit_seconds > 0))
     tasks::refuse_option(fmt::format("{} {}: expected a positive number of seconds",
                                      option_name("time_limit_seconds"), options.time_limit_seconds));

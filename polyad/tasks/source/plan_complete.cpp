@@ -34,7 +34,7 @@ namespace {
 
 using Kind = DistributionOptions::Partition;
 
-constexpr int max_processes = 65535;
+constexpr int max_completion_processes = 65535;
 
 // As `complete` distributes users or items, by the ratings in the order of the file.
 class Partitions {
@@ -137,8 +137,8 @@ void validate(const CompletePlanOptions& options) {
   if (options.factors < 1 || options.factors > max_factors)
     tasks::refuse_option(fmt::format("{} {}: expected a number from 1 to {}", option_name("factors"),
                                      options.factors, max_factors));
-  tasks::check_counts("processes", options.processes, max_processes);
-  if (!options.sync.empty()) tasks::check_counts("sync", options.sync, max_processes);
+  tasks::check_counts("processes", options.processes, max_completion_processes);
+  if (!options.sync.empty()) tasks::check_counts("sync", options.sync, max_completion_processes);
   if (!(options.time_limit_seconds > 0))
     tasks::refuse_option(fmt::format("{} {}: expected a positive number of seconds",
                                      option_name("time_limit_seconds"), options.time_limit_seconds));

@@ -25,9 +25,9 @@ std::vector<double> normals(Index n, double deviation, const Random& random) {
 }
 
 // What the ratings would be without noise and rounding.
-class RatingModel {
+class NoiselessRatings {
  public:
-  explicit RatingModel(const RatingsOptions& o)
+  explicit NoiselessRatings(const RatingsOptions& o)
       : mean_(o.mean),
         num_factors_(o.num_factors),
         user_bias_(normals(o.num_users, o.user_bias, random_for(o.seed, GeneratorStream::user_bias))),
@@ -88,7 +88,7 @@ double root_mean_square(const std::vector<double>& x) {
 Ratings generate_ratings(const RatingsOptions& options) {
   check(options);
   auto x = distinct_draws(who_rates_what(options));
-  const RatingModel model(options);
+  const NoiselessRatings model(options);
   const Random noise = random_for(options.seed, GeneratorStream::rating_noise);
   const Random split = random_for(options.seed, GeneratorStream::held_out);
   std::vector<double> errors(x.num_nonzeros());

@@ -1,4 +1,7 @@
-#include "polyad/kernels/cp/csf_sweep.hpp"
+#pragma once
+
+// The source of root_mttkrp and update_root, included by one file for each precision, since both together
+// take long to compile.
 
 #include <algorithm>
 #include <cassert>
@@ -6,6 +9,7 @@
 #include <utility>
 
 #include "polyad/base/parallel.hpp"
+#include "polyad/kernels/cp/csf_sweep.hpp"
 #include "polyad/kernels/cp/row_updater.hpp"
 #include "polyad/kernels/cp/tree_walk.hpp"
 
@@ -97,6 +101,11 @@ class RootPass {
             return walk_.template sum_below<width>(1, node, c);
           });
     }
+  }
+
+  // The same for the pieces at the ends of a part: one copy of the code, since these are few.
+  [[gnu::noinline]] void sum_piece(Index begin, Index end, Real* to, Real* below) const {
+    sum_slice(begin, end, to, below);
   }
 
   // Calls whole(root, begin, end) for the whole slices of a part, and notes the pieces at its ends.
@@ -229,9 +238,9 @@ class RootUpdate {
     const Index tail_nodes = part.tail.root < 0 ? 0 : part.tail.end - part.tail.begin;
     if (next_ != nullptr) make_room(part.below_pieces, (head_nodes + tail_nodes) * pass_.n());
     Real* below = next_ == nullptr ? nullptr : part.below_pieces.data();
-    if (head_nodes > 0) pass_.sum_slice(part.head.begin, part.head.end, part.head.m.data(), below);
+    if (head_nodes > 0) pass_.sum_piece(part.head.begin, part.head.end, part.head.m.data(), below);
     if (below != nullptr) below += head_nodes * pass_.n();
-    if (tail_nodes > 0) pass_.sum_slice(part.tail.begin, part.tail.end, part.tail.m.data(), below);
+    if (tail_nodes > 0) pass_.sum_piece(part.tail.begin, part.tail.end, part.tail.m.data(), below);
   }
 
   void finish_batch(int p, int count) {
@@ -319,7 +328,7 @@ void root_mttkrp_of_shape(const CutTree<Real>& x, std::span<const Matrix<Real>> 
         pass.each_slice(
             p, [&](Index root, Index begin, Index end) { pass.sum_slice(begin, end, row(root), nullptr); });
         for (auto* piece : {&part.head, &part.tail})
-          if (piece->root >= 0) pass.sum_slice(piece->begin, piece->end, piece->m.data(), nullptr);
+          if (piece->root >= 0) pass.sum_piece(piece->begin, piece->end, piece->m.data(), nullptr);
       },
       [&](int p) {
         const Index root = pass.parts_[p].tail.root;
@@ -348,13 +357,5 @@ RowSums update_root(const CutTree<Real>& x, std::span<Matrix<Real>> factors, con
   });
   return sums;
 }
-
-template void root_mttkrp(const CutTree<float>&, std::span<const Matrix<float>>, Matrix<float>&, Index);
-template RowSums update_root(const CutTree<float>&, std::span<Matrix<float>>, const RowSystem&,
-                             PartialRows<float>*);
-
-template void root_mttkrp(const CutTree<double>&, std::span<const Matrix<double>>, Matrix<double>&, Index);
-template RowSums update_root(const CutTree<double>&, std::span<Matrix<double>>, const RowSystem&,
-                             PartialRows<double>*);
 
 }  // namespace polyad::kernels
