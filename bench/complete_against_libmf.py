@@ -64,7 +64,7 @@ class Bench:
         return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
 
     def libmf(self, rank: int, threads: int, epochs: int, test: bool) -> tuple[list[float], list[float]]:
-        """Seconds between the lines of its epochs, and the test errors that they tell."""
+        """Seconds between the lines of its epochs, and the test errors in them."""
         command = ["mf-train", "-k", str(rank), "-s", str(threads), "-t", str(epochs), "-r", str(self.args.lr)]
         command += ["-l2", str(self.args.reg)] + (["-p", str(self.files["mf_test"])] if test else [])
         times, errors = [], []

@@ -52,7 +52,7 @@ class Tensor:
 
 @dataclass
 class Result:
-    """Of one contestant on one tensor: the best of its iterations, and what it took."""
+    """Result of one program on one tensor: its fastest iteration, and its time and memory."""
 
     seconds: float = math.inf
     fit: float = math.nan
@@ -127,7 +127,7 @@ def prepare(name: str, scale: float, folder: pathlib.Path, with_peers: bool) -> 
     return tensor
 
 
-# --- the contestants ---
+# --- the competitors ---
 
 
 @dataclass
@@ -152,12 +152,12 @@ def run(command: list[object], **environment: str) -> Run:
 
 
 @dataclass
-class Contest:
+class Comparison:
     options: argparse.Namespace
     programs: dict[str, str | None] = field(
         default_factory=lambda: {name: shutil.which(name) for name in ("splatt", "cpd64", "cpd128")})
 
-    def contestants(self, tensor: Tensor) -> list[str]:
+    def competitors(self, tensor: Tensor) -> list[str]:
         names = ["polyad"]
         if self.options.before:
             names.append("before")
@@ -167,8 +167,8 @@ class Contest:
             names.append("alto")
         return names
 
-    def once(self, contestant: str, tensor: Tensor) -> Result:
-        return {"polyad": self.polyad, "before": self.before, "splatt": self.splatt, "alto": self.alto}[contestant](tensor)
+    def once(self, competitor: str, tensor: Tensor) -> Result:
+        return {"polyad": self.polyad, "before": self.before, "splatt": self.splatt, "alto": self.alto}[competitor](tensor)
 
     def before(self, tensor: Tensor) -> Result:
         return self.polyad(tensor, self.options.before)
@@ -209,7 +209,7 @@ def alto_program(tensor: Tensor) -> str:
 
 def peer_result(ended: Run, iterations: list[tuple[str, str]]) -> Result:
     if ended.failure or not iterations:
-        return Result(failure=ended.failure or "told no iterations")
+        return Result(failure=ended.failure or "printed no iterations")
     return Result(min(float(time) for time, _ in iterations), float(iterations[-1][1]), ended.peak_bytes)
 
 
@@ -218,28 +218,28 @@ def peer_result(ended: Run, iterations: list[tuple[str, str]]) -> Result:
 
 def print_rows(tensor: Tensor, results: dict[str, Result]) -> None:
     polyad = results["polyad"]
-    for contestant, result in results.items():
-        shown = tensor.name if contestant == "polyad" else ""
+    for competitor, result in results.items():
+        shown = tensor.name if competitor == "polyad" else ""
         if result.failure:
-            print(f"{shown:<16} {contestant:<8} failed: {result.failure}", flush=True)
+            print(f"{shown:<16} {competitor:<8} failed: {result.failure}", flush=True)
             continue
         median = statistics.median(a / b for a, b in zip(result.rounds, polyad.rounds))
-        print(f"{shown:<16} {contestant:<8} {result.seconds:>10.4f} {result.seconds / polyad.seconds:>7.3f} {median:>7.3f} "
+        print(f"{shown:<16} {competitor:<8} {result.seconds:>10.4f} {result.seconds / polyad.seconds:>7.3f} {median:>7.3f} "
               f"{result.peak_bytes / 1e6:>9.0f} {result.fit:>9.5f}  {result.notes}".rstrip(), flush=True)
 
 
-def compete(contest: Contest, folder: pathlib.Path) -> None:
-    o = contest.options
-    with_peers = any(contest.programs.values())
+def compete(comparison: Comparison, folder: pathlib.Path) -> None:
+    o = comparison.options
+    with_peers = any(comparison.programs.values())
     print(f"{o.rank} components, {o.iterations} iterations, {o.threads} threads, best of {o.rounds} rounds in turn; "
           f"load of the machine {os.getloadavg()[0]:.1f}")
     print(f"{'tensor':<16} {'program':<8} {'s/iter':>10} {'ratio':>7} {'median':>7} {'peak MB':>9} {'fit':>9}", flush=True)
     for name in o.tensors or NAMES:
         tensor = prepare(name, o.scale, folder, with_peers)
-        results = {contestant: Result() for contestant in contest.contestants(tensor)}
+        results = {competitor: Result() for competitor in comparison.competitors(tensor)}
         for number in range(o.rounds):
-            for contestant in list(results) if number % 2 == 0 else list(reversed(results)):
-                results[contestant].add(contest.once(contestant, tensor))
+            for competitor in list(results) if number % 2 == 0 else list(reversed(results)):
+                results[competitor].add(comparison.once(competitor, tensor))
         print_rows(tensor, results)
 
 
@@ -265,9 +265,9 @@ def main() -> None:
     options = parse_options()
     if options.folder:
         options.folder.mkdir(parents=True, exist_ok=True)
-        return compete(Contest(options), options.folder)
+        return compete(Comparison(options), options.folder)
     with tempfile.TemporaryDirectory(prefix="polyad-bench-") as folder:
-        compete(Contest(options), pathlib.Path(folder))
+        compete(Comparison(options), pathlib.Path(folder))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
     bench/partition_quality.py --polyad build/bin/polyad --seeds 5 --jobs 2 uber-2014-apr.tns.gz
 
 Makes three tensors with Zipf popularity and latent groups, of 250,000 nonzeros, takes those that are named besides, partitions
-their fine-grain hypergraphs by every contestant, one thread each, imbalance 0.05, and prints connectivity - 1 and seconds of the
+their fine-grain hypergraphs by every competitor, one thread each, imbalance 0.05, and prints connectivity - 1 and seconds of the
 processor, means over the seeds; at the end the table of docs/partition.md. Zoltan and Mt-KaHyPar take part where they are built
 in. With one job they take turns. A medium grid is the one with the fewest rows sent of all grids and policies that
 `polyad plan` tries and that keep the balance; where none does, the most even.
@@ -91,7 +91,7 @@ def result_of(command: list[str]) -> dict:
     return {"cpu": usage.ru_utime + usage.ru_stime, **json.loads(output)}
 
 
-class Contestants:
+class Competitors:
     def __init__(self, polyad: str):
         self.polyad = polyad
         self.all = {"random": self.by_polyad("--method", "random"), "block": self.by_polyad("--method", "block"),
@@ -104,14 +104,14 @@ class Contestants:
             self.all["Mt-KaHyPar"] = self.by_polyad("--method", "mt-kahypar")
 
     def by_polyad(self, *options: str):
-        def contestant(path: pathlib.Path, parts: int, seed: int) -> dict:
+        def competitor(path: pathlib.Path, parts: int, seed: int) -> dict:
             seeded = () if "block" in options else ("--seed", str(seed))
             result = result_of([self.polyad, "partition", str(path), "-k", str(parts), *options, *seeded, "-t", "1",
                                 "--no-cache", "-q", "--json", "-"])
             return {"connectivity": result["connectivity"], "cpu": result["cpu"], "imbalance": result["imbalance"][0],
                     "empty": result["empty_parts"]}
 
-        return contestant
+        return competitor
 
     def by_medium_grid(self, path: pathlib.Path, parts: int, _seed: int) -> dict:
         result = result_of([self.polyad, "plan", str(path), "-k", str(parts), "-r", "1", "--distribution", "medium", "--replicate",
@@ -161,9 +161,9 @@ def main() -> None:
     arguments.add_argument("--only-named", action="store_true", help="leave the three that are made out")
     arguments.add_argument("--only", help="some of the columns, as in default,Zoltan")
     args = arguments.parse_args()
-    contestants = Contestants(args.polyad).all
+    competitors = Competitors(args.polyad).all
     if args.only:
-        contestants = {name: contestants[name] for name in args.only.split(",")}
+        competitors = {name: competitors[name] for name in args.only.split(",")}
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         folder = pathlib.Path(name)
         tensors = {}
@@ -176,18 +176,18 @@ def main() -> None:
             shutil.copy(path, tensors[tensor])
         waiting = {}
         for (tensor, path), parts in itertools.product(tensors.items(), args.parts):
-            for contestant, fn in contestants.items():
-                seeds = range(1 if contestant in ("block", "medium grid") else args.seeds)
-                waiting[tensor, parts, contestant] = [pool.submit(fn, path, parts, seed + 1) for seed in seeds]
+            for competitor, fn in competitors.items():
+                seeds = range(1 if competitor in ("block", "medium grid") else args.seeds)
+                waiting[tensor, parts, competitor] = [pool.submit(fn, path, parts, seed + 1) for seed in seeds]
         rows: dict[tuple[str, int], dict[str, dict]] = {}
-        for (tensor, parts, contestant), futures in waiting.items():
+        for (tensor, parts, competitor), futures in waiting.items():
             mean = mean_of([future.result() for future in futures])
-            rows.setdefault((tensor, parts), {})[contestant] = mean
-            print(f"{tensor:13} {parts:4} {contestant:12} connectivity {mean['connectivity']:9.0f}  CPU {mean['cpu']:7.2f} s"
+            rows.setdefault((tensor, parts), {})[competitor] = mean
+            print(f"{tensor:13} {parts:4} {competitor:12} connectivity {mean['connectivity']:9.0f}  CPU {mean['cpu']:7.2f} s"
                   f"  imbalance {mean['imbalance']:.4f}  empty {mean['empty']:.1f}", flush=True)
-        print("\n" + table(rows, list(contestants)) + "\n")
+        print("\n" + table(rows, list(competitors)) + "\n")
         for level, peer in itertools.product(("fast", "default", "best"), ("Zoltan", "Mt-KaHyPar")):
-            if {level, peer} <= set(contestants):
+            if {level, peer} <= set(competitors):
                 print_ratios(rows, level, peer)
 
 

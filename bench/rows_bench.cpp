@@ -1,5 +1,5 @@
 // Solving rows of a factor that lie in the nearest caches, and adding up their Gram matrix. The rate of
-// contract/dgemm_1024, on as many threads, tells what is left to gain.
+// contract/dgemm_1024, on as many threads, shows what is left to gain.
 
 #include <benchmark/benchmark.h>
 

@@ -76,10 +76,10 @@ ComponentRecommendation recommend_by_prediction(std::span<const CountEvidence> e
   const auto verdict = judge(chosen, order);
   std::string reason = fmt::format("held-out error {:.3g}", *chosen.held_out_error());
   if (&chosen == &best)
-    reason +=
-        none_holds_up || held.size() == all.size() ? ", the least" : ", the least of those that hold up";
+    reason += none_holds_up || held.size() == all.size() ? ", the smallest"
+                                                         : ", the smallest of those that hold up";
   else
-    reason += fmt::format(", hardly more than the least, {:.3g} with {}", *best.held_out_error(),
+    reason += fmt::format(", close to the smallest, {:.3g} with {}", *best.held_out_error(),
                           components(best.num_components));
   if (verdict.is_known()) reason += "; " + verdict_text(chosen, verdict);
   if (none_holds_up) reason += "; no number tried holds up better";

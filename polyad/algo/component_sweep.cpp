@@ -39,7 +39,7 @@ class ComponentSweep {
     guesses_ = first_guesses(held_out_);
   }
 
-  // Its tensors know where it is.
+  // Not copyable: its tensors refer to it.
   ComponentSweep(const ComponentSweep&) = delete;
   ComponentSweep& operator=(const ComponentSweep&) = delete;
 
@@ -189,11 +189,11 @@ ComponentSweepResult sweep_components(const Comm& comm, SparseTensor<double> x,
 
 std::vector<Index> usual_component_counts(std::span<const Index> dims) {
   // The product of all dimensions but the largest components are enough for any tensor.
-  double most = 1;
-  for (const Index dim : dims) most *= double(dim);
-  most /= double(*std::ranges::max_element(dims));
+  double maximum = 1;
+  for (const Index dim : dims) maximum *= double(dim);
+  maximum /= double(*std::ranges::max_element(dims));
   std::vector<Index> counts;
-  for (Index count = 1; count <= max_usual_components && (count == 1 || double(count) <= most); ++count)
+  for (Index count = 1; count <= max_usual_components && (count == 1 || double(count) <= maximum); ++count)
     counts.push_back(count);
   return counts;
 }

@@ -20,7 +20,7 @@
 namespace polyad {
 namespace {
 
-// Of the tensor's norm: no component with so small a weight can be told from rounding.
+// Relative to the norm of the tensor: smaller weights are indistinguishable from rounding errors.
 constexpr double negligible = 1e-100;
 
 // Sums over the rows of all processes, in one collective. Where all have solved all rows, those of the first
@@ -81,7 +81,7 @@ class CpAls {
       }
     sent_before_ = sent_by(exchanges_);
   }
-  CpAls(const CpAls&) = delete;  // the exchanges know where rows are
+  CpAls(const CpAls&) = delete;  // the exchanges refer to its rows
   CpAls& operator=(const CpAls&) = delete;
 
   // Updates every factor once.
@@ -304,13 +304,13 @@ class CpAls {
 
   // The most rows of a mode whose MTTKRP is added up from parts.
   Index scattered_rows() const {
-    Index most = 0;
+    Index maximum = 0;
     for (const auto& step : plan_.steps) {
-      if (step.kind == AlsStep::Kind::scatter) most = std::max(most, x_.num_rows(step.mode));
+      if (step.kind == AlsStep::Kind::scatter) maximum = std::max(maximum, x_.num_rows(step.mode));
       if (step.kind == AlsStep::Kind::root_and_next)
-        most = std::max(most, x_.num_rows(tree(step).modes()[1]));
+        maximum = std::max(maximum, x_.num_rows(tree(step).modes()[1]));
     }
-    return most;
+    return maximum;
   }
 
   const DistTensor<Real>& x_;
@@ -347,7 +347,7 @@ class CpAls {
 
 template <class Real>
 Kruskal<Real> CpAls<Real>::take_model() && {
-  exchanges_.clear();  // they know where the factors are
+  exchanges_.clear();  // they refer to the factors
   parts_ = kernels::PartialRows<Real>();
   partial_ = Matrix<Real>();
   under_way_ = Array<Real>();

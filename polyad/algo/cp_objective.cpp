@@ -132,7 +132,7 @@ Traffic CpObjective<Real>::sent() const {
 
 template <class Real>
 Kruskal<Real> CpObjective<Real>::take_model() && {
-  exchanges_.clear();  // they know where the factors are
+  exchanges_.clear();  // they refer to the factors
   return finish_model(x_, std::move(factors_), grams_, {num_components_, x_.norm(), {}});
 }
 

@@ -74,7 +74,7 @@ class CpOpt {
   // Takes the place that was tried for the new x.
   void settle(const Evaluation& tried) {
     now_ = tried;
-    least_ = std::min(least_, now_.value);
+    minimum_ = std::min(minimum_, now_.value);
     copy(objective_.factors(), at_);
     copy(objective_.gradient(), g_);
   }
@@ -93,7 +93,7 @@ class CpOpt {
     const double slope = memory_.find_direction(g_, d_);
     direction_seconds_ += watch.seconds();
     Evaluation tried;
-    const LineSearchStart start{now_.value, slope, first_step(), now_.rounding, least_ + now_.rounding};
+    const LineSearchStart start{now_.value, slope, first_step(), now_.rounding, minimum_ + now_.rounding};
     const auto found = line_search(start, [&](double step) {
       tried = evaluate(step);
       return LineSearchPoint{step, tried.value, tried.slope};
@@ -112,7 +112,7 @@ class CpOpt {
   kernels::FactorVector<Real> at_, g_, d_;  // x, g and d
   bool has_begun_ = false;
   Evaluation now_;  // at x
-  double least_ = std::numeric_limits<double>::infinity();
+  double minimum_ = std::numeric_limits<double>::infinity();
   double direction_seconds_ = 0;
 };
 

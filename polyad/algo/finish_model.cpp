@@ -17,12 +17,12 @@ template <class Real>
 std::vector<std::vector<double>> column_norms(std::span<const Matrix<double>> grams) {
   std::vector<std::vector<double>> norms(grams.size());
   for (Index r = 0; r < grams.front().num_rows(); ++r) {
-    double least = std::numeric_limits<double>::max();
+    double minimum = std::numeric_limits<double>::max();
     for (std::size_t m = 0; m < grams.size(); ++m) {
       norms[m].push_back(std::sqrt(grams[m](r, r)));
-      least = std::min(least, norms[m].back());
+      minimum = std::min(minimum, norms[m].back());
     }
-    if (least >= double(std::numeric_limits<Real>::min())) continue;
+    if (minimum >= double(std::numeric_limits<Real>::min())) continue;
     for (auto& of_mode : norms) of_mode.back() = 0;
   }
   return norms;
@@ -69,7 +69,7 @@ Kruskal<Real> finish_model(const DistTensor<Real>& x, std::vector<Matrix<Real>> 
     kernels::divide_columns(model.factors[m], norms[m]);
   }
   kernels::reorder_components(model, by_descending(model.weights));
-  kernels::keep_components(model, form.num_components);  // what was padded has weight zero, and is last
+  kernels::keep_components(model, form.num_components);  // padding has weight zero and comes last
   return model;
 }
 

@@ -37,8 +37,7 @@ struct HeldOutFit {
   Kruskal<Real> model;
   Array<double> predicted;  // predictions for the held-out cells, in the units of their values
   double error = 0;         // |values - model| / |values| over the held-out cells
-  double known_fit =
-      0;  // 1 - |values - model| / |values| over all others: tells a good start from a poor one
+  double known_fit = 0;     // 1 - |values - model| / |values| over all others; used to compare starts
   int iterations = 0;
 };
 

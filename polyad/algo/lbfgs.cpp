@@ -99,8 +99,9 @@ double LbfgsMemory<Real>::find_direction(const kernels::FactorVector<Real>& grad
   update_products(gradient);
   if (!order_.empty()) {
     const int s = order_.back(), y = max_pairs_ + s;
-    const double least = std::numeric_limits<Real>::epsilon() * std::sqrt(products_(s, s) * products_(y, y));
-    if (!(products_(s, y) > least)) order_.pop_back();
+    const double minimum =
+        std::numeric_limits<Real>::epsilon() * std::sqrt(products_(s, s) * products_(y, y));
+    if (!(products_(s, y) > minimum)) order_.pop_back();
   }
   const auto numbers = numbers_in_order();
   Matrix<double> products(std::ssize(numbers), std::ssize(numbers));

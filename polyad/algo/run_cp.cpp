@@ -220,14 +220,14 @@ void TensorPreparer<Real>::check_sorting(const std::vector<SparseTensor<double>>
   const Index bytes = comm_.all_reduce(program_bytes() + moved_bytes_ + options.extra_bytes, Reduce::max);
   constexpr Index little = Index(64) << 20;
   if (options.max_bytes == 0 || bytes <= std::max(options.max_bytes, program_bytes() + little)) return;
-  Index most = 0;
-  for (const auto& tensor : moved) most += tensor.num_nonzeros();
-  most = comm_.all_reduce(most, Reduce::max);
+  Index maximum = 0;
+  for (const auto& tensor : moved) maximum += tensor.num_nonzeros();
+  maximum = comm_.all_reduce(maximum, Reduce::max);
   throw Error(
       Errc::resource,
       fmt::format("sorting {} nonzeros, duplicates included, would need about {}, more than the {} "
                   "that may be used; more processes need less each",
-                  most, with_prefix(double(bytes), "B"), with_prefix(double(options.max_bytes), "B")));
+                  maximum, with_prefix(double(bytes), "B"), with_prefix(double(options.max_bytes), "B")));
 }
 
 template <class Real>
@@ -250,7 +250,7 @@ PreparedTensor<Real>& TensorPreparer<Real>::prepare(const CpRunOptions& options,
     prepared_->timings = std::move(timings_);
     return *prepared_;
   }
-  prepared_.reset();  // there is not always room for two
+  prepared_.reset();  // frees its memory first: there may not be enough for two
   if (!x) x = sort(options, progress);
   auto locals = timings_.measure("compress", [&] {
     return progress.during("building " + choice.chosen.name,

@@ -95,7 +95,7 @@ class Trainer {
     if (result_.test) error_to_beat_ = result_.test->rmse;
   }
 
-  // An epoch that did not go astray: else it is undone and begun anew with half the step.
+  // Trains an epoch. If its errors grow without bound, it is undone and repeated with half the step size.
   EpochRecord sound_epoch(int epoch, const CompletionObserver& observe) {
     before_.copy(rows_);
     for (int halvings = 0; halvings < max_halvings; ++halvings) {
@@ -153,8 +153,8 @@ class Trainer {
           ratings.first(std::min(ratings.size(), enough / blocks_.size() + 1)), rows_.users, rows_.items);
     }
     const Index is_bounded = kernels::are_bounded(rows_.users) && kernels::are_bounded(rows_.items) ? 1 : 0;
-    const double most = max_errors * x_.scale, now = figures(some).rmse;
-    return x_.comm.all_reduce(is_bounded, Reduce::min) == 0 || !(met.rmse <= most) || !(now <= most);
+    const double maximum = max_errors * x_.scale, now = figures(some).rmse;
+    return x_.comm.all_reduce(is_bounded, Reduce::min) == 0 || !(met.rmse <= maximum) || !(now <= maximum);
   }
 
   // Collective.
@@ -237,9 +237,9 @@ TravellingWords travelling_words(const CompletionOptions& options) {
 }
 
 template <class Real>
-EarlierTraining<Real> turned(EarlierTraining<Real> earlier, RatingSide first) {
-  earlier.model = turned(std::move(earlier.model), first);
-  earlier.training = turned(std::move(earlier.training), first);
+EarlierTraining<Real> transposed(EarlierTraining<Real> earlier, RatingSide first) {
+  earlier.model = transposed(std::move(earlier.model), first);
+  earlier.training = transposed(std::move(earlier.training), first);
   if (first == RatingSide::item) std::swap(earlier.user_rows, earlier.item_rows);
   return earlier;
 }
@@ -261,8 +261,8 @@ CompletionResult<Real> sgd_completion(DistRatings<Real>& x, const CompletionOpti
   return Trainer<Real>(x, options, earlier).run(observe);
 }
 
-template EarlierTraining<float> turned(EarlierTraining<float>, RatingSide);
-template EarlierTraining<double> turned(EarlierTraining<double>, RatingSide);
+template EarlierTraining<float> transposed(EarlierTraining<float>, RatingSide);
+template EarlierTraining<double> transposed(EarlierTraining<double>, RatingSide);
 template void carry_over(const EarlierTraining<float>&, TrainedRows<float>&);
 template void carry_over(const EarlierTraining<double>&, TrainedRows<double>&);
 template CompletionResult<float> sgd_completion(DistRatings<float>&, const CompletionOptions&,

@@ -50,7 +50,7 @@ struct EarlierTraining {
 };
 // Exchanges users and items if items come first, as in the ratings.
 template <class Real>
-EarlierTraining<Real> turned(EarlierTraining<Real> earlier, RatingSide first);
+EarlierTraining<Real> transposed(EarlierTraining<Real> earlier, RatingSide first);
 
 // Restores the rows of users and items without training ratings from the earlier model.
 template <class Real>

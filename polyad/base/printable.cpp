@@ -68,9 +68,9 @@ Utf8Character first_character(std::string_view text) {
     if ((byte & 0xC0) != 0x80) return {};
     code = code << 6 | (byte & 0x3F);
   }
-  constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
+  constexpr std::array<char32_t, 5> minimum{0, 0, 0x80, 0x800, 0x10000};
   const bool is_surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (code < least[length] || code > 0x10FFFF || is_surrogate) return {};
+  if (code < minimum[length] || code > 0x10FFFF || is_surrogate) return {};
   return {code, length};
 }
 

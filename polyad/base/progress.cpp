@@ -77,7 +77,7 @@ void Progress::begin(const std::string& phase, Index total, const std::string& u
   if (style_ == Style::silent) return;
   try {
     teller_ = std::jthread([this](const std::stop_token& stop) noexcept { keep_showing(stop); });
-  } catch (const std::system_error&) {  // no thread is left for it: the phase goes on without progress
+  } catch (const std::system_error&) {  // no thread is available: the phase runs without progress
   }
 }
 

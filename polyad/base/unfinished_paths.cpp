@@ -16,7 +16,7 @@ namespace polyad {
 namespace {
 
 // The list grows and its entries are used again, but they are never freed: a handler may be reading them.
-// Whoever exchanges a path for null owns it.
+// The thread that exchanges a path for null owns it.
 struct Entry {
   std::atomic<char*> path{nullptr};  // 'f' or 'd', and then the path
   Entry* next = nullptr;

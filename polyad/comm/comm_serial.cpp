@@ -56,7 +56,7 @@ struct Comm::Impl {
   std::deque<std::shared_ptr<Slot>> slots;
 };
 
-// Shared by all that ask in one thread, as MPI's own are: a message sent on one is received on another.
+// Shared by all callers in one thread, as in MPI: a message sent on one is received on another.
 // Threads that compute independently of each other do not meet.
 Comm Comm::world() {
   static thread_local const auto impl = std::make_shared<Impl>();
@@ -221,7 +221,7 @@ Channel Comm::receive_channel_raw(void* items, Index count, Index item_bytes, in
   return Channel(std::unique_ptr<Channel::State>(new Channel::State{receive, {}}));
 }
 
-// One process waits for nobody.
+// A single process never waits.
 struct Runtime::State {};
 void Runtime::watch(double) {}
 OneProcessWorks::OneProcessWorks() noexcept {}  // NOLINT(*-equals-default): comm_mpi.cpp has one

@@ -104,7 +104,7 @@ struct Watchdog::State {
     observed.resize(ranks.size());
   }
 
-  // Processes that cannot share memory watch nobody.
+  // Processes that cannot share memory are not watched.
   void map_signs() {
     void* bytes_of_mine = nullptr;
     if (MPI_Win_allocate_shared(bytes_with_padding, 1, MPI_INFO_NULL, machine, &bytes_of_mine, &window) !=
@@ -189,7 +189,7 @@ struct Watchdog::State {
     return text;
   }
 
-  // The main thread is in MPI and does not come back: nothing may be asked of it.
+  // The main thread is inside MPI and does not return, so it must not be involved.
   [[noreturn]] static void end(const std::string& sentence) {
     const std::string line = "polyad: " + sentence + "; POLYAD_TIMEOUT sets the limit\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());

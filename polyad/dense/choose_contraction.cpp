@@ -96,34 +96,33 @@ BlockedContraction longest_blocks(const ContractionProblem& problem, Stationary 
   return blocked;
 }
 
-void enter_whole(DistributionSearch& contest, const ContractionProblem& problem,
+void enter_whole(DistributionSearch& search, const ContractionProblem& problem,
                  const ContractionChoice& choice) {
-  for (const auto stationary : variants(choice))
-    contest.enter(unblocked(problem, stationary, choice.machine));
+  for (const auto stationary : variants(choice)) search.enter(unblocked(problem, stationary, choice.machine));
 }
 
-void enter_blocks(DistributionSearch& contest, const ContractionProblem& problem,
+void enter_blocks(DistributionSearch& search, const ContractionProblem& problem,
                   const ContractionChoice& choice) {
   for (const auto stationary : variants(choice))
     for (const auto& [index, extent] : problem.extents)
       if (extent > block_unit(problem, index))
-        contest.enter(longest_blocks(problem, stationary, index, choice));
+        search.enter(longest_blocks(problem, stationary, index, choice));
 }
 
 // Many candidates are planned quickly; only that which wins is planned thoroughly.
 BlockedContraction winner(const std::vector<ContractionProblem>& problems, const ContractionChoice& choice) {
-  DistributionSearch contest(choice);
-  for (const auto& problem : problems) enter_whole(contest, problem, choice);
-  if (!contest.best())
-    for (const auto& problem : problems) enter_blocks(contest, problem, choice);
-  if (!contest.best())
+  DistributionSearch search(choice);
+  for (const auto& problem : problems) enter_whole(search, problem, choice);
+  if (!search.best())
+    for (const auto& problem : problems) enter_blocks(search, problem, choice);
+  if (!search.best())
     throw Error(Errc::resource,
                 fmt::format("the contraction needs {} bytes on a process, even in blocks; {} are allowed",
-                            contest.min_bytes(), *choice.max_bytes));
-  auto refined = *contest.best();
+                            search.min_bytes(), *choice.max_bytes));
+  auto refined = *search.best();
   refined.plan = derive_contraction(refined.plan.problem, refined.plan.stationary, choice.machine);
-  contest.enter(refined);
-  return *contest.best();
+  search.enter(refined);
+  return *search.best();
 }
 
 }  // namespace

@@ -134,10 +134,10 @@ Index working_elements(const ContractionPlan& plan) {
   const auto layout = product_layout(plan);
   const Index workspace =
       contraction_workspace(shapes.c, reordered(shapes.a, layout.a), reordered(shapes.b, layout.b));
-  Index most = std::max(moving(problem.expression.a, plan.a), a + moving(problem.expression.b, plan.b));
-  most = std::max(most, a + b + t + workspace);
-  most = std::max(most, t + working_elements(plan.reduce));
+  Index maximum = std::max(moving(problem.expression.a, plan.a), a + moving(problem.expression.b, plan.b));
+  maximum = std::max(maximum, a + b + t + workspace);
+  maximum = std::max(maximum, t + working_elements(plan.reduce));
   return std::max(
-      most, (plan.reduce.steps.empty() ? t : largest_part(plan.reduce)) + working_elements(plan.finish));
+      maximum, (plan.reduce.steps.empty() ? t : largest_part(plan.reduce)) + working_elements(plan.finish));
 }
 }  // namespace polyad::dense

@@ -104,7 +104,7 @@ ContractionExpression parse_einsum(std::string_view text) {
 void check_indices(std::string_view text, const ContractionExpression& expression) {
   for (const auto& index : expression.c) {
     if (std::ranges::count(expression.c, index) > 1)
-      fail(text, fmt::format("index {} stands twice in {}, the result", index, expression.name_c));
+      fail(text, fmt::format("index {} occurs twice in {}, the result", index, expression.name_c));
     if (!has_index(expression.a, index) && !has_index(expression.b, index))
       fail(text, fmt::format("index {} of {} is in neither {} nor {}", index, expression.name_c,
                              expression.name_a, expression.name_b));

@@ -53,7 +53,7 @@ TensorDistribution spread(const IndexNames& indices, const IndexDistributions& k
   return distribution;
 }
 
-// Where the grid modes of a sum are appended: where C wants them next, else where a process has most indices.
+// Where the grid modes of a sum are appended: where C has them next, else where a process has most indices.
 int place_for(const std::vector<int>& grid_modes, const TensorDistribution& state,
               const TensorDistribution& wanted, const std::vector<Index>& extents, const GridShape& grid) {
   const auto fits = [&](int m) {
@@ -179,7 +179,7 @@ ContractionProblem canonical_problem(const ContractionExpression& expression, co
                                                 indices.size(), extents.size()));
     if (distinct_indices(indices).size() != indices.size())
       throw Error(Errc::bad_option,
-                  fmt::format("an index of {} stands twice: its diagonal is to be taken first", name));
+                  fmt::format("an index of {} occurs twice: take its diagonal first", name));
     for (std::size_t m = 0; m < indices.size(); ++m) {
       const auto [known, is_new] = problem.extents.try_emplace(indices[m], extents[m]);
       if (!is_new && known->second != extents[m])

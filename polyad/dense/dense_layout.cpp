@@ -16,10 +16,10 @@ DenseLayout make_layout(const GridShape& grid, std::vector<Index> extents, Tenso
   if (distribution.order() != int(extents.size()))
     throw Error(Errc::bad_option, fmt::format("a distribution of {} modes for a tensor of {}",
                                               distribution.order(), extents.size()));
-  constexpr double most = 4e18;
+  constexpr double maximum = 4e18;
   double size = 1;
   for (const Index extent : extents) size *= double(extent);
-  if (size > most)
+  if (size > maximum)
     throw Error(Errc::resource, fmt::format("out of memory: a tensor of {:.3g} elements", size));
   return {grid, std::move(extents), std::move(distribution)};
 }

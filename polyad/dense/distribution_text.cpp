@@ -121,7 +121,7 @@ NamedDistribution parse_rote(Scanner& scan) {
   return named;
 }
 
-// What stands in brackets when nothing follows: [MC,*]
+// The text in brackets if nothing follows it: [MC,*]
 std::optional<TensorDistribution> as_elemental(std::string_view names) {
   TensorDistribution distribution;
   for (std::size_t at = 0; at <= names.size();) {

@@ -26,7 +26,7 @@ struct TensorEntry {
   TensorDistribution places;  // its hyperplanes and sums
 };
 
-// "left = right", with what stands between and, for a sum, its grid modes.
+// "left = right", with the operator between them and, for a sum, its grid modes.
 struct Line {
   std::string phase, verb;
   TensorEntry left;
@@ -107,7 +107,10 @@ class Derivation {
         {the_rest, "The other indices of it are not distributed."}};
     if (is_c) return all;
     all.emplace_back(
-        result, fmt::format("The sum keeps what it shares with {}, and no element of it lies twice.", name));
+        result,
+        fmt::format(
+            "The sum keeps the grid modes that it shares with {}; each of its elements is on one process.",
+            name));
     all.emplace_back(sums, "Every sum hands its grid modes on.");
     return all;
   }
@@ -253,7 +256,7 @@ std::string explain(const ContractionPlan& plan, const DenseMachine& machine) {
   std::string text = fmt::format("{} on a grid of {}, stationary {}\n\n", to_string(expression),
                                  to_string(plan.problem.grid), to_string(plan.stationary));
   text += Derivation(plan).templates();
-  text += "\nWhat it costs, for the process that has most to do:\n";
+  text += "\nCosts, of the process that has the most to do:\n";
   text += sums_line(expression.name_a, local_additions(plan, Stationary::a), machine);
   text += sums_line(expression.name_b, local_additions(plan, Stationary::b), machine);
   text += cost_lines(steps_before_product(plan), machine);

@@ -22,7 +22,7 @@ TensorDistribution normalised(const TensorDistribution& distribution, const Grid
 
 }  // namespace
 
-// How many ways there are to deal out the modes: an order of some grid modes, cut into one list per mode.
+// Number of distributions of the grid modes: an order of some of them, divided into one list per mode.
 double RedistributionSearch::num_distributions() const {
   int grid_modes = 0;
   for (int h = 0; h < grid_.order(); ++h) grid_modes += grid_.dim(h) > 1 ? 1 : 0;

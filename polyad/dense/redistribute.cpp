@@ -158,7 +158,7 @@ class Exchange {
   void scatter(int root) {
     std::vector<Index> counts;
     for (int q = 0; q < comm_.size(); ++q) counts.push_back(size_at(to_.layout(), q));
-    // Where the whole plane is off another hyperplane, nobody has anything.
+    // If the whole plane is outside the hyperplane, no process has elements.
     const bool sends = root == comm_.rank() && !from_.local().empty();
     Buffer<Real> sent(sends ? sum(counts) : 0, tally_);
     if (sends) pack_all(blocks_to_send(), sent.data());

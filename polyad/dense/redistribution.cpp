@@ -164,14 +164,14 @@ bool can_reorder(const RedistributionPlan& plan) {
 }
 
 Index working_elements(const RedistributionPlan& plan) {
-  Index most = 0;
+  Index maximum = 0;
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
     const auto& step = plan.steps[s];
     const Index before = largest_local_size({plan.grid, plan.extents, step.from});
     const Index after = largest_local_size({plan.grid, plan.extents, step.to});
-    most = std::max(most, (s > 0 ? before : 0) + after + buffer_elements(step, before, after));
+    maximum = std::max(maximum, (s > 0 ? before : 0) + after + buffer_elements(step, before, after));
   }
-  return most;
+  return maximum;
 }
 
 std::string describe(const RedistributionPlan& plan) {

@@ -25,7 +25,7 @@ std::vector<std::vector<int>> subsets(const std::vector<int>& list) {
 
 }  // namespace
 
-// Whether a mode is distributed as the beginning of what the target wants.
+// Whether the distribution of a mode is a prefix of that of the target.
 bool RedistributionSearch::stands_right(const TensorDistribution& state, int mode) const {
   const auto& here = state.modes[mode];
   const auto& there = target_.modes[mode];
@@ -46,7 +46,7 @@ void RedistributionSearch::append(TensorDistribution& state, int mode, int grid_
     longer.alignment = aim.alignment % parts(longer);
 }
 
-// Appends those of `free` that the target wants next at some mode; returns the rest.
+// Appends those of `free` that come next at some mode of the target; returns the rest.
 std::vector<int> RedistributionSearch::put_where_wanted(TensorDistribution& state,
                                                         std::vector<int> free) const {
   for (int m = 0; m < state.order(); ++m) {
@@ -60,7 +60,7 @@ std::vector<int> RedistributionSearch::put_where_wanted(TensorDistribution& stat
   return free;
 }
 
-// Appends grid modes where a process has most indices, of modes that the target wants no more for.
+// Appends grid modes where a process has most indices, to modes that need no more for the target.
 void RedistributionSearch::park(TensorDistribution& state, const std::vector<int>& free) const {
   for (const int h : free) {
     const auto indices = [&](int m) { return extents_[m] / parts(state.modes[m]); };
@@ -117,11 +117,11 @@ void RedistributionSearch::try_step(Move move, const std::vector<int>& grid_mode
 // Whether such a move is within the limit even if it leaves a process with nothing and is, where that is
 // cheaper, a permutation.
 bool RedistributionSearch::can_pay(Move move, const std::vector<int>& grid_modes) const {
-  const auto least = [&](Move kind) {
+  const auto minimum = [&](Move kind) {
     return seconds(cost_of(kind, num_processes(grid_modes, grid_), size_, 0), machine_);
   };
   const double cost =
-      move == Move::all_to_all ? std::min(least(move), least(Move::permutation)) : least(move);
+      move == Move::all_to_all ? std::min(minimum(move), minimum(Move::permutation)) : minimum(move);
   return now_ + cost < limit_;
 }
 

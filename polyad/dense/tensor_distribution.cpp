@@ -100,7 +100,7 @@ std::optional<std::string> noncanonicity(const TensorDistribution& distribution,
   const auto uses = uses_of(distribution);
   for (int h = 0; h < grid.order(); ++h)
     if (grid.dim(h) > 1 && std::ranges::find(uses, h, &GridModeUse::grid_mode) == uses.end())
-      return fmt::format("grid mode {} is not used: every element lies on {} processes", h, grid.dim(h));
+      return fmt::format("grid mode {} is not used: every element is on {} processes", h, grid.dim(h));
   return std::nullopt;
 }
 

@@ -35,13 +35,13 @@ SliceSummary global_slices(const Comm& comm, const Tensor& x, int mode) {
 // The extremes of the values and their norm, scaled so that no square overflows.
 void describe_values(const Comm& comm, const Tensor& x, TensorStatistics& statistics) {
   if (statistics.num_nonzeros == 0) return;
-  double least = std::numeric_limits<double>::infinity(), most = -least;
+  double minimum = std::numeric_limits<double>::infinity(), maximum = -minimum;
   for (const double value : x.values()) {
-    least = std::min(least, value);
-    most = std::max(most, value);
+    minimum = std::min(minimum, value);
+    maximum = std::max(maximum, value);
   }
-  statistics.min_value = comm.all_reduce(least, Reduce::min);
-  statistics.max_value = comm.all_reduce(most, Reduce::max);
+  statistics.min_value = comm.all_reduce(minimum, Reduce::min);
+  statistics.max_value = comm.all_reduce(maximum, Reduce::max);
   statistics.num_zeros = comm.all_reduce(Index(std::ranges::count(x.values(), 0.0)));
   const double scale = std::max(std::abs(statistics.min_value), std::abs(statistics.max_value));
   if (!std::isfinite(scale))  // the values themselves are finite: readers see to that

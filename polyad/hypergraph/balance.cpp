@@ -18,10 +18,10 @@ PartLimits part_limits(const Hypergraph& h, int num_parts, double imbalance, std
   for (int c = 0; c < h.num_constraints(); ++c) {
     const double total = double(total_weight(h, c));
     const Index heaviest = largest_weight(h, c);
-    auto& most = limits.emplace_back();
+    auto& of_parts = limits.emplace_back();
     for (int part = 0; part < num_parts; ++part) {
       const double fair = total * (shares.empty() ? 1.0 / num_parts : shares[part]);
-      most.push_back(std::max({Index((1 + imbalance) * fair), Index(std::ceil(fair)), heaviest}));
+      of_parts.push_back(std::max({Index((1 + imbalance) * fair), Index(std::ceil(fair)), heaviest}));
     }
   }
   return limits;
@@ -60,10 +60,10 @@ void fill_empty_parts(std::span<int> parts, int num_parts) {
   for (const int part : parts) ++count[part];
   for (int empty = 0; empty < num_parts; ++empty) {
     if (count[empty] > 0) continue;
-    const auto most = std::ranges::max_element(count);
-    if (*most < 2) return;
-    *std::ranges::find(parts, int(most - count.begin())) = empty;
-    --*most;
+    const auto maximum = std::ranges::max_element(count);
+    if (*maximum < 2) return;
+    *std::ranges::find(parts, int(maximum - count.begin())) = empty;
+    --*maximum;
     ++count[empty];
   }
 }
@@ -73,11 +73,11 @@ namespace {
 // The constraint of which a vertex takes the largest share of a part.
 int heaviest_constraint(const Hypergraph& h, Index vertex, const PartLimits& limits) {
   int heaviest = 0;
-  double most = -1;
+  double maximum = -1;
   for (int c = 0; c < h.num_constraints(); ++c) {
     const double share = double(h.vertex_weight(vertex, c)) / double(std::max<Index>(limits[c][0], 1));
-    if (share > most) heaviest = c;
-    most = std::max(most, share);
+    if (share > maximum) heaviest = c;
+    maximum = std::max(maximum, share);
   }
   return heaviest;
 }
@@ -94,9 +94,9 @@ std::vector<int> random_parts(const Hypergraph& h, const PartLimits& limits, std
 
   using Heap = std::vector<std::pair<Index, int>>;  // remaining capacity, and number of the part
   std::vector<Heap> heaps;
-  for (const auto& most : limits) {
+  for (const auto& of_parts : limits) {
     auto& heap = heaps.emplace_back();
-    for (int part = 0; part < num_parts; ++part) heap.emplace_back(most[part], num_parts - part);
+    for (int part = 0; part < num_parts; ++part) heap.emplace_back(of_parts[part], num_parts - part);
     std::ranges::make_heap(heap);
   }
   std::vector<int> parts(std::size_t(h.num_vertices()));

@@ -31,7 +31,7 @@ class Ratings {
  public:
   Ratings() : slots_(std::size_t(1) << max_bits) {}
 
-  // Of a vertex with so many nets: a small table stays in the cache.
+  // For a vertex with this number of nets: a small table stays in the cache.
   void expect(Index num_nets) {
     const auto max_seen = std::uint64_t(std::min(num_nets, max_nets) * max_looks);
     bits_ = std::bit_width(max_seen * 3 / 2);
@@ -160,14 +160,14 @@ class Agglomeration {
       for (Index i = 0; i < max_nets; ++i) rate(v, smallest[i], ratings);
     }
     auto best = LocalIndex(v);
-    double most = 0;
+    double maximum = 0;
     std::uint64_t tie = 0;
     ratings.for_each_and_clear([&](LocalIndex cluster, double rating) {
-      if (rating < most || cluster == v || !fits(v, cluster)) return;
+      if (rating < maximum || cluster == v || !fits(v, cluster)) return;
       const auto lot = mix(options_.seed + (std::uint64_t(v) << 32 | cluster));
-      if (rating == most && lot < tie) return;
+      if (rating == maximum && lot < tie) return;
       best = cluster;
-      most = rating;
+      maximum = rating;
       tie = lot;
     });
     return best;

@@ -15,11 +15,11 @@ void check_outside(const std::string& name, const Hypergraph& h, const Partition
   if (h.num_constraints() > 1)
     throw Error(Errc::bad_option,
                 fmt::format("{} balances one weight per vertex, these have {}", name, h.num_constraints()));
-  constexpr Index most = std::numeric_limits<int>::max();
-  if (h.num_pins() > most || h.num_vertices() > most || h.num_nets() > most)
+  constexpr Index maximum = std::numeric_limits<int>::max();
+  if (h.num_pins() > maximum || h.num_vertices() > maximum || h.num_nets() > maximum)
     throw Error(Errc::resource,
                 fmt::format("{} counts pins with 31 bits, there are {} of them", name, h.num_pins()));
-  assert(options.starts.empty() && options.older.empty() && options.shares.empty());
+  assert(options.starts.empty() && options.previous.empty() && options.shares.empty());
 }
 
 }  // namespace polyad::hypergraph

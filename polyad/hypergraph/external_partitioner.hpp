@@ -5,7 +5,7 @@
 namespace polyad::hypergraph {
 
 // Partitioners of other projects, if the build found their libraries. Their parts are used
-// unchanged. The options `starts`, `older`, `shares`, `effort` and time limits are not supported.
+// unchanged. The options `starts`, `previous`, `shares`, `effort` and time limits are not supported.
 
 // Whether Zoltan is built in; cmake -DPOLYAD_ZOLTAN=OFF disables it.
 bool has_zoltan();

@@ -138,7 +138,7 @@ class Growth {
   Index first_ = 0;  // all in the order before it have parts
   std::vector<int> parts_;
   std::vector<int> touched_by_;  // [net]: the last part that got a pin
-  std::vector<Index> left_;      // [constraint]: weight without part
+  std::vector<Index> left_;      // [constraint]: weight of vertices without a part
   Front front_;
 };
 

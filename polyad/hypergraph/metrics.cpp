@@ -24,7 +24,7 @@ class PartCounter {
   std::vector<Index> last_;  // [part]: the net in which it was seen last
 };
 
-// [lambda]: how many nets touch so many parts, and what they weigh together.
+// [lambda]: number of nets that touch this number of parts, and the sum of their costs.
 struct LambdaCounts {
   std::vector<Index> nets, weight;
 

@@ -50,17 +50,17 @@ Context make_context(const PartitionOptions& options) {
   return context;
 }
 
-// It adds weights up in 31 bits.
+// Mt-KaHyPar sums weights in 31 bits.
 void check_weights(const Hypergraph& h) {
   double cut = 0;
   for (Index net = 0; net < h.num_nets(); ++net) cut += double(h.net_weight(net)) * double(h.net_size(net));
-  const double most = std::max(cut, double(total_weight(h, 0)));
-  if (most > std::numeric_limits<int>::max())
+  const double maximum = std::max(cut, double(total_weight(h, 0)));
+  if (maximum > std::numeric_limits<int>::max())
     throw Error(Errc::resource,
-                fmt::format("Mt-KaHyPar weighs with 31 bits, and these weights add up to {:.0f}", most));
+                fmt::format("Mt-KaHyPar supports weights of at most 31 bits; these sum to {:.0f}", maximum));
 }
 
-// The hypergraph as it wants it: without nets that cannot be cut.
+// The hypergraph for Mt-KaHyPar: without nets that cannot be cut.
 class TheirHypergraph {
  public:
   TheirHypergraph(const Hypergraph& h, const mt_kahypar_context_t& context) {

@@ -23,8 +23,8 @@ Hierarchy::Hierarchy(const Hypergraph& h, const PartLimits& limits, std::span<co
     : finest_(&h) {
   const Index enough = std::max(vertices_of_part * std::ssize(limits[0]), min_vertices);
   ClusteringOptions options;
-  for (const auto& most : limits)
-    options.max_weight.push_back(std::max<Index>(std::ranges::min(most) / vertices_of_part, 1));
+  for (const auto& of_parts : limits)
+    options.max_weight.push_back(std::max<Index>(std::ranges::min(of_parts) / vertices_of_part, 1));
   std::vector<int> own(parts.begin(), parts.end());
   while (coarsest().num_vertices() > enough) {
     const Hypergraph& finer = coarsest();

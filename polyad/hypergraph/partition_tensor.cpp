@@ -59,12 +59,12 @@ std::vector<std::vector<int>> best_tilings(const FineModel& model, const Partiti
   return starts;
 }
 
-// Of vertices, from those of what they stand for: the first that says something counts.
-std::vector<int> older_of_vertices(std::span<const int> older, std::span<const LocalIndex> vertex_of,
+// Parts of vertices, given those of the nonzeros or slices that they represent: the first one counts.
+std::vector<int> older_of_vertices(std::span<const int> previous, std::span<const LocalIndex> vertex_of,
                                    Index num_vertices) {
   std::vector<int> parts(std::size_t(num_vertices), new_vertex);
   for (std::size_t z = 0; z < vertex_of.size(); ++z)
-    if (parts[vertex_of[z]] == new_vertex) parts[vertex_of[z]] = older[z];
+    if (parts[vertex_of[z]] == new_vertex) parts[vertex_of[z]] = previous[z];
   return parts;
 }
 
@@ -76,8 +76,8 @@ TensorPartition partition_fine(const SparseTensor<double>& x, const TensorPartit
     const int mode = mode_with_most_slices(model.cells);
     result = measured(model.h, block_tiling(model.cells, how.num_parts, mode).parts, how);
   } else {
-    if (!how.older.empty())
-      how.older = older_of_vertices(how.older, model.vertex_of, model.h.num_vertices());
+    if (!how.previous.empty())
+      how.previous = older_of_vertices(how.previous, model.vertex_of, model.h.num_vertices());
     else if (options.method == PartitionMethod::hypergraph)
       how.starts = best_tilings(model, how);
     result = partition_by(model.h, options.method, std::move(how));
@@ -129,10 +129,10 @@ TensorPartition partition_slices(const SliceModel& model, std::span<const Index>
   auto parts = parts_of_slices(extents);
   const auto places = places_of_slices(model, extents);
   auto how = options.hypergraph;
-  if (!how.older.empty()) {
-    std::vector<int> older;
-    for (const Index place : places) older.push_back(how.older[place]);
-    how.older = std::move(older);
+  if (!how.previous.empty()) {
+    std::vector<int> previous;
+    for (const Index place : places) previous.push_back(how.previous[place]);
+    how.previous = std::move(previous);
   }
   auto result = partition_by(model.h, options.method, std::move(how));
   for (std::size_t v = 0; v < places.size(); ++v) parts[places[v]] = result.parts[v];
@@ -230,7 +230,7 @@ PartitionResult partition_by(const Hypergraph& h, PartitionMethod method, Partit
   const auto limits = part_limits(h, options.num_parts, options.imbalance);
   switch (method) {
     case PartitionMethod::hypergraph:
-      if (options.older.empty()) options.starts.push_back(block_parts(h, limits));
+      if (options.previous.empty()) options.starts.push_back(block_parts(h, limits));
       return partition_hypergraph(h, options);
     case PartitionMethod::bisection:
       return bisect_recursively(h, options);

@@ -25,7 +25,7 @@ struct TensorPartitionOptions {
   PartitionModel model = PartitionModel::fine;
   SliceWeights slice_weights = SliceWeights::per_mode;  // of the coarse model
   PartitionMethod method = PartitionMethod::hypergraph;
-  // Tilings are added to `starts`. `older` is indexed like the result.
+  // Tilings are added to `starts`. `previous` is indexed like the result.
   PartitionOptions hypergraph;
 };
 

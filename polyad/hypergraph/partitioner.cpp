@@ -24,9 +24,9 @@ constexpr Index hardly_any = 100;  // vertices per move
 
 // Of the given starts, those that are refined on the coarsest level.
 constexpr std::size_t max_starts = 3;
-// A start that costs so many times as much as the best that was refined does not come to be better.
+// A start that costs this many times as much as the best refined one is not refined further.
 constexpr double hopeless = 1.3;
-// Nor does one that, after so many of its passes, costs more than the best did then, by more than a fraction.
+// Nor is one that, after this number of passes, costs more than the best did then, by this fraction.
 // That one is for few parts; the more there are, the less do starts differ by chance.
 struct Hurdle {
   std::size_t passes;
@@ -74,13 +74,13 @@ class Partitioner {
 
   PartitionResult run() {
     const auto work = work_of(options_.effort, options_.num_parts);
-    if (options_.older.empty()) {
+    if (options_.previous.empty()) {
       take_best_start();
       consider(from_scratch(work));
     } else {
-      consider(rebalanced(place_new_vertices(h_, options_.older, limits_)));
+      consider(rebalanced(place_new_vertices(h_, options_.previous, limits_)));
     }
-    const int cycles = options_.older.empty() ? work.cycles : std::max(work.cycles, 1);
+    const int cycles = options_.previous.empty() ? work.cycles : std::max(work.cycles, 1);
     for (int cycle = 0; cycle < cycles; ++cycle) improve_again(cycle);
     // A start that no refinement from scratch has reached is refined itself.
     if (is_start_) improve_again(cycles);
@@ -102,15 +102,15 @@ class Partitioner {
   // By how much of its limit the worst part is above it; 0 where the balance is kept.
   double overload(const Hypergraph& h, std::span<const int> parts) const {
     const Balance balance(h, parts, limits_);
-    double most = 0;
+    double maximum = 0;
     for (int c = 0; c < h.num_constraints(); ++c)
       for (int part = 0; part < options_.num_parts; ++part)
-        most = std::max(most,
-                        -double(balance.remaining(part, c)) / double(std::max<Index>(limits_[c][part], 1)));
-    return most;
+        maximum = std::max(
+            maximum, -double(balance.remaining(part, c)) / double(std::max<Index>(limits_[c][part], 1)));
+    return maximum;
   }
 
-  // Balance goes before cost.
+  // Balance has priority over cost.
   struct Rank {
     double overload, price;
     friend auto operator<=>(const Rank&, const Rank&) = default;
@@ -249,7 +249,7 @@ void check([[maybe_unused]] const Hypergraph& h, const PartitionOptions& options
     throw Error(Errc::bad_option, "expected 1 to " + std::to_string(max_parts) + " parts, found " +
                                       std::to_string(options.num_parts));
   if (!(options.imbalance >= 0)) throw Error(Errc::bad_option, "the imbalance must not be negative");
-  assert(options.older.empty() || std::ssize(options.older) == h.num_vertices());
+  assert(options.previous.empty() || std::ssize(options.previous) == h.num_vertices());
   assert(options.shares.empty() || std::ssize(options.shares) == options.num_parts);
 }
 

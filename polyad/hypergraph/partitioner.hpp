@@ -23,7 +23,7 @@ struct PartitionOptions {
   // result is never worse than the best of those that are balanced.
   std::vector<std::vector<int>> starts;
   // A partition to refine instead of starting anew: [vertex]; new_vertex for vertices without a part.
-  std::vector<int> older;
+  std::vector<int> previous;
   // Called for every partition that is better than all before.
   std::function<void(std::span<const int> parts, double cost)> on_better;
 };

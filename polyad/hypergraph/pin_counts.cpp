@@ -28,10 +28,11 @@ Affinity Affinity::exact() {
 
 Affinity Affinity::smoothed(double chance) {
   assert(chance > 0 && chance < 1);
-  constexpr double most = 63;  // those of four nets, as most vertices have, add up to a byte
+  constexpr double maximum = 63;  // those of four nets, as most vertices have, add up to a byte
   Affinity affinity;
   for (Index n = 0; n < num_steps; ++n)
-    affinity.table_[std::size_t(n)] = std::uint8_t(std::lround(most * (1 - std::pow(1 - chance, double(n)))));
+    affinity.table_[std::size_t(n)] =
+        std::uint8_t(std::lround(maximum * (1 - std::pow(1 - chance, double(n)))));
   return affinity;
 }
 
@@ -91,7 +92,7 @@ bool PinCounts::move_pin(Index net, int from, int to) {
   const Index left = of(net, from) - 1, before = of(net, to);
   remove_pin(net, from);
   add_pin(net, to);
-  // A part that is left changes what the net weighs, where that depends on how many parts it has.
+  // Leaving a part changes the cost of the net if it depends on the number of parts.
   return left == 0 || affinity_(before + 1) != affinity_(before) || affinity_(left - 1) != affinity_(left);
 }
 

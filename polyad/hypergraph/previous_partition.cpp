@@ -6,7 +6,7 @@ namespace polyad::hypergraph {
 
 namespace {
 
-constexpr Index max_pins_per_side = 32;  // that are asked in a net, on either side
+constexpr Index max_pins_per_side = 32;  // neighbours considered in a net, on either side
 
 class Placement {
  public:
@@ -62,23 +62,23 @@ class Placement {
 
 }  // namespace
 
-std::vector<int> place_new_vertices(const Hypergraph& h, std::span<const int> older,
+std::vector<int> place_new_vertices(const Hypergraph& h, std::span<const int> previous,
                                     const PartLimits& limits) {
-  std::vector<int> parts(older.begin(), older.end());
+  std::vector<int> parts(previous.begin(), previous.end());
   Placement placement(h, parts, limits);
   for (Index v = 0; v < h.num_vertices(); ++v)
     if (parts[v] == new_vertex) placement.place(v);
   return parts;
 }
 
-std::vector<int> parts_of_grown_modes(std::span<const int> older, std::span<const Index> older_extents,
+std::vector<int> parts_of_grown_modes(std::span<const int> previous, std::span<const Index> previous_extents,
                                       std::span<const Index> extents) {
   std::vector<int> parts;
   for (std::size_t m = 0; m < extents.size(); ++m) {
-    const auto of_mode = older.first(std::size_t(older_extents[m]));
+    const auto of_mode = previous.first(std::size_t(previous_extents[m]));
     parts.insert(parts.end(), of_mode.begin(), of_mode.end());
-    parts.insert(parts.end(), std::size_t(extents[m] - older_extents[m]), new_vertex);
-    older = older.subspan(of_mode.size());
+    parts.insert(parts.end(), std::size_t(extents[m] - previous_extents[m]), new_vertex);
+    previous = previous.subspan(of_mode.size());
   }
   return parts;
 }

@@ -17,7 +17,7 @@ struct Piece {
   int first_part, num_parts;
 };
 
-// The nets of some vertices that can still be cut, with what that would cost, numbered anew.
+// The nets of some vertices that can still be cut, with the cost of cutting them, renumbered.
 struct PieceHypergraph {
   Hypergraph h;
   std::vector<LocalIndex> nets;  // [net]: its number in the whole
@@ -129,7 +129,7 @@ class Bisection {
 }  // namespace
 
 PartitionResult bisect_recursively(const Hypergraph& h, const PartitionOptions& options) {
-  assert(options.starts.empty() && options.older.empty() && options.shares.empty());
+  assert(options.starts.empty() && options.previous.empty() && options.shares.empty());
   return Bisection(h, options).run();
 }
 

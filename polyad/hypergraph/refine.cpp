@@ -52,19 +52,19 @@ Vector larger(const Vector& a, const Vector& b) {
 
 template <class Sum>
 typename Lanes<Sum>::Vector largest_lanes(const Sum* sums) {
-  auto most = Lanes<Sum>::load(sums);
+  auto maximum = Lanes<Sum>::load(sums);
   for (Index p = num_bytes / sizeof(Sum); p < block; p += num_bytes / sizeof(Sum))
-    most = larger(most, Lanes<Sum>::load(sums + p));
-  return most;
+    maximum = larger(maximum, Lanes<Sum>::load(sums + p));
+  return maximum;
 }
 
 template <class Sum>
 Sum largest(const typename Lanes<Sum>::Vector& lanes) {
   std::array<Sum, num_bytes / sizeof(Sum)> numbers;
   std::memcpy(numbers.data(), &lanes, sizeof lanes);
-  Sum most = 0;
-  for (const auto number : numbers) most = std::max(most, number);
-  return most;
+  Sum maximum = 0;
+  for (const auto number : numbers) maximum = std::max(maximum, number);
+  return maximum;
 }
 
 // The sums of one block of parts; those of nets with lists are in them already.
@@ -162,11 +162,11 @@ Refiner::Proposal Refiner::best_part(Index vertex, Wish wish, Drawn& drawn, Sum*
       });
     return best;
   }
-  typename Lanes<Sum>::Vector most{};
+  typename Lanes<Sum>::Vector maximum{};
   for (Index begin = 0; begin < num_parts_; begin += block) {
     add_block(drawn.affinities, drawn.row_weights, sums, begin);
     if (parts_[vertex] / block == begin / block) sums[place<Sum>(parts_[vertex])] = 0;
-    most = larger(most, largest_lanes(sums + begin));
+    maximum = larger(maximum, largest_lanes(sums + begin));
   }
   const auto take_from = [&](std::int64_t bar) {
     for (Index begin = 0; begin < num_parts_; begin += block) {
@@ -177,9 +177,9 @@ Refiner::Proposal Refiner::best_part(Index vertex, Wish wish, Drawn& drawn, Sum*
     }
   };
   // First the parts that are the best; the others if none of those has capacity left.
-  const auto top = std::int64_t(largest<Sum>(most)), least = best.gain + stay;
-  if (top >= least) take_from(top);
-  if (best.part < 0 && top > least) take_from(least);
+  const auto top = std::int64_t(largest<Sum>(maximum)), minimum = best.gain + stay;
+  if (top >= minimum) take_from(top);
+  if (best.part < 0 && top > minimum) take_from(minimum);
   std::fill_n(sums, counts_.width(), Sum{});
   return best;
 }

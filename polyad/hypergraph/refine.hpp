@@ -44,7 +44,7 @@ class Refiner {
     std::vector<const std::uint8_t*> affinities;  // [net with a row]
     std::vector<std::int64_t> row_weights;        // [net with a row]
     std::int64_t stay = 0;
-    int shift = 0;  // weights are shifted right by so many bits, so that sums do not overflow
+    int shift = 0;  // number of bits by which weights are shifted right, so that sums do not overflow
   };
   // Buffers of a thread; sums are [part], and 0 between uses.
   struct Scratch {

@@ -133,11 +133,11 @@ Tiling grid_tiling(const SparseTensor<double, LocalIndex>& x, int num_parts, std
 Tiling halving_tiling(const SparseTensor<double, LocalIndex>& x, int num_parts) {
   return {"halves", Halving(x, num_parts).run([&](Halving& halving, PartRange range) {
             Cut best{0, range.begin + range.count() / 2};
-            Index least = halving.cost(range, 0, best.middle);
+            Index minimum = halving.cost(range, 0, best.middle);
             for (int mode = 1; mode < x.order(); ++mode)
-              if (const Index cost = halving.cost(range, mode, best.middle); cost < least) {
+              if (const Index cost = halving.cost(range, mode, best.middle); cost < minimum) {
                 best.mode = mode;
-                least = cost;
+                minimum = cost;
               }
             return best;
           })};

@@ -1,4 +1,4 @@
-#include <zoltan.h>  // with it comes mpi.h: Zoltan wants a communicator, and gets this process alone
+#include <zoltan.h>  // includes mpi.h: Zoltan needs a communicator, which is this process only
 
 #include <array>
 #include <cstdlib>
@@ -17,7 +17,7 @@ const Hypergraph& hypergraph(const void* data) {
   return *static_cast<const Hypergraph*>(data);
 }
 
-// What Zoltan asks for, in its own words.
+// The callbacks of Zoltan, with its names.
 
 int count_vertices(void* data, int* error) {
   *error = ZOLTAN_OK;
@@ -86,7 +86,7 @@ class Zoltan {
 
   // The hypergraph must outlive the partitioning.
   void ask(const Hypergraph& h) {
-    auto* data = const_cast<Hypergraph*>(&h);  // Zoltan hands it back; the answers do not change it
+    auto* data = const_cast<Hypergraph*>(&h);  // passed back by Zoltan; the callbacks do not change it
     check(Zoltan_Set_Num_Obj_Fn(zoltan_, count_vertices, data), "the number of vertices");
     check(Zoltan_Set_Obj_List_Fn(zoltan_, list_vertices, data), "the vertices");
     check(Zoltan_Set_HG_Size_CS_Fn(zoltan_, count_pins, data), "the number of pins");

@@ -28,11 +28,11 @@ ModeSet set_of(std::span<const int> modes) {
 double TensorShape::num_nodes(ModeSet modes) const {
   if (std::popcount(modes) == order()) return double(num_nonzeros);
   if (std::popcount(modes) == 1) return double(rows[std::countr_zero(modes)]);
-  double most = 1;
-  for (ModeSet rest = modes; rest != 0; rest &= rest - 1) most *= double(rows[std::countr_zero(rest)]);
-  most = std::min(most, double(num_nonzeros));
+  double maximum = 1;
+  for (ModeSet rest = modes; rest != 0; rest &= rest - 1) maximum *= double(rows[std::countr_zero(rest)]);
+  maximum = std::min(maximum, double(num_nonzeros));
   const auto known = distinct.find(modes);
-  return known == distinct.end() ? most : std::min(most, known->second);
+  return known == distinct.end() ? maximum : std::min(maximum, known->second);
 }
 
 // Ratios to the defaults are exactly 1 for the default machine model, whose predictions are the built-in

@@ -23,17 +23,17 @@ constexpr int repetitions = 5;
 // The least time of several runs, all processes beginning together; of the slowest process. Collective.
 template <class Fn>
 double measure(const Comm& comm, Fn fn) {
-  double least = std::numeric_limits<double>::infinity();
+  double minimum = std::numeric_limits<double>::infinity();
   for (int r = 0; r < repetitions; ++r) {
     comm.barrier();
     const Stopwatch watch;
     fn();
-    least = std::min(least, comm.all_reduce(watch.seconds(), Reduce::max));
+    minimum = std::min(minimum, comm.all_reduce(watch.seconds(), Reduce::max));
   }
-  return least;
+  return minimum;
 }
 
-// A matrix of random nonzeros, whose second factor takes so many bytes.
+// A matrix of random nonzeros whose second factor has the given size in bytes.
 SparseTensor<double, LocalIndex> random_matrix(const Comm& comm, double table_bytes, Index components) {
   constexpr Index num_nonzeros = 1 << 20, num_slices = 1 << 14;
   const auto num_rows = Index(table_bytes / double(components * sizeof(double)));
@@ -99,17 +99,17 @@ double measure_sorted_nonzero(const Comm& comm) {
 // What the cost of formats is predicted from: see AlsCost. An MTTKRP takes lines, a node and the bytes of the
 // tree for each nonzero, so that two numbers of components tell the lines from the rest.
 void measure_thread(const Comm& comm, double near_seconds, double far_seconds, MachineModel& machine) {
-  constexpr double least = 1e-11;  // where noise would make a difference negative
+  constexpr double minimum = 1e-11;  // where noise would make a difference negative
   constexpr Index more_components = 4 * calibrated_components;
   constexpr double lines = double(calibrated_components * sizeof(double)) / 64;
   constexpr double tree_bytes = sizeof(double) + sizeof(LocalIndex);
   const double threads = num_threads();
   const double more_seconds = measure_nonzero(comm, MachineModel::near_bytes, more_components);
-  machine.per_near_line = std::max(least, threads * (more_seconds - near_seconds) / (3 * lines));
+  machine.per_near_line = std::max(minimum, threads * (more_seconds - near_seconds) / (3 * lines));
   const double rest = threads * near_seconds - lines * machine.per_near_line;
   machine.per_far_line = std::max(machine.per_near_line, (threads * far_seconds - rest) / lines);
   machine.per_streamed_byte = threads * measure_streamed_byte(comm);
-  machine.per_node = std::max(least, rest - tree_bytes * machine.per_streamed_byte);
+  machine.per_node = std::max(minimum, rest - tree_bytes * machine.per_streamed_byte);
   machine.per_sorted_nonzero = threads * measure_sorted_nonzero(comm);
 }
 

@@ -9,10 +9,10 @@
 namespace polyad {
 namespace {
 
-// Rows are looked at until about so many of their nonzeros are, per process.
+// Number of nonzeros per process in the sample of rows, approximately.
 constexpr double nonzeros_to_look_at = 200000;
 
-// Random slices are taken only by those who ask for them.
+// Random slices are considered only on request.
 DistributionOptions with_blocks(DistributionOptions options) {
   using Partition = DistributionOptions::Partition;
   if (options.partition == Partition::any) options.partition = Partition::block;
@@ -77,15 +77,15 @@ class DistributionSearch {
       if (limit_.max_bytes > 0) candidates_.back().memory = limit_.need(planned.loads, entries_[e].scheme);
     }
     // Those that fit by time, before the others by memory.
-    const auto least = std::ranges::min_element(candidates_, {}, [](const Candidate& c) {
+    const auto smallest = std::ranges::min_element(candidates_, {}, [](const Candidate& c) {
       return c.memory.fits ? std::tuple(0, c.seconds) : std::tuple(1, double(c.memory.bytes));
     });
-    return {entries_[least - candidates_.begin()], candidates_};
+    return {entries_[smallest - candidates_.begin()], candidates_};
   }
 
   double fraction() const {
-    const auto most = double(comm_.all_reduce(share_.num_nonzeros(), Reduce::max));
-    return std::min(1.0, nonzeros_to_look_at / std::max(1.0, most));
+    const auto maximum = double(comm_.all_reduce(share_.num_nonzeros(), Reduce::max));
+    return std::min(1.0, nonzeros_to_look_at / std::max(1.0, maximum));
   }
 
   const Comm& comm_;
@@ -97,7 +97,7 @@ class DistributionSearch {
   Distributor distributor_;
   std::optional<LoadPlanner> planner_;
   std::vector<Distribution> entries_;
-  std::vector<Candidate> candidates_;  // as entries_, so far as they were weighed
+  std::vector<Candidate> candidates_;  // as entries_, those evaluated so far
 };
 
 }  // namespace

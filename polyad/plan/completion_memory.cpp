@@ -14,14 +14,14 @@ double bytes_of_row(Index num_factors) {
   return double(kernels::padded_components(num_factors) + 2) * sizeof(Real);
 }
 
-double ratings_of(const DealtRatings& own) {
+double ratings_of(const DistributedRatings& own) {
   return double(own.split.train.num_nonzeros() + own.split.test.num_nonzeros());
 }
 
 // Ratings three times: as they came, sorted, and arranged in blocks. Rows three times: as they are, as before
 // the epoch, and as in the best epoch. And who has which share of the rows that travel.
 template <class Real>
-double bytes_to_train(const DealtRatings& own, int processes, Index num_factors) {
+double bytes_to_train(const DistributedRatings& own, int processes, Index num_factors) {
   constexpr double bytes_of_share = 40;
   const auto& train = own.split.train;
   return ratings_of(own) * (2 * bytes_of_rating + 2 * sizeof(LocalRating<Real>)) +
@@ -33,23 +33,24 @@ double bytes_to_train(const DealtRatings& own, int processes, Index num_factors)
 // Of the process that gathers the model: what is left of training, all rows as they arrive and as the model
 // has them, all ratings; and where users are looked at, their ratings grouped by user, and the items packed.
 template <class Real>
-double bytes_to_finish(const DealtRatings& own, Index num_all, int processes, Index num_factors,
+double bytes_to_finish(const DistributedRatings& own, Index num_all, int processes, Index num_factors,
                        const AfterTraining& after) {
   const auto& train = own.split.train;
-  const auto dealt = double(train.extent(0)), travelling = double(train.extent(1));
+  const auto distributed = double(train.extent(0)), travelling = double(train.extent(1));
   const double row = bytes_of_row<Real>(num_factors);
   const bool looks_at_users = after.ranks || after.reports;
   const double packed = looks_at_users ? row * double(train.extent(1 - mode_of(own.by))) : 0;
   const double grouped = looks_at_users ? 16 : 0;
   return ratings_of(own) * (bytes_of_rating + sizeof(LocalRating<Real>)) +
-         row * (dealt / processes + travelling) + (2 * row + sizeof(Index)) * (dealt + travelling) + packed +
+         row * (distributed / processes + travelling) +
+         (2 * row + sizeof(Index)) * (distributed + travelling) + packed +
          double(num_all) * (bytes_of_rating + grouped);
 }
 
 }  // namespace
 
 template <class Real>
-CompletionMemory predict_completion_memory(const Comm& comm, const DealtRatings& own, Index num_factors,
+CompletionMemory predict_completion_memory(const Comm& comm, const DistributedRatings& own, Index num_factors,
                                            const AfterTraining& after, Index num_earlier_rows) {
   const Index num_all = comm.all_reduce(own.split.train.num_nonzeros() + own.split.test.num_nonzeros());
   const double always = double(program_bytes()) + bytes_of_row<Real>(num_factors) * double(num_earlier_rows);
@@ -60,9 +61,9 @@ CompletionMemory predict_completion_memory(const Comm& comm, const DealtRatings&
   return {comm.all_reduce(train, Reduce::max), comm.all_reduce(finish, Reduce::max)};
 }
 
-template CompletionMemory predict_completion_memory<float>(const Comm&, const DealtRatings&, Index,
+template CompletionMemory predict_completion_memory<float>(const Comm&, const DistributedRatings&, Index,
                                                            const AfterTraining&, Index);
-template CompletionMemory predict_completion_memory<double>(const Comm&, const DealtRatings&, Index,
+template CompletionMemory predict_completion_memory<double>(const Comm&, const DistributedRatings&, Index,
                                                             const AfterTraining&, Index);
 
 }  // namespace polyad

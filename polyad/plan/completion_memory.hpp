@@ -20,7 +20,7 @@ struct CompletionMemory {
 // `own` are the ratings of this process. `num_earlier_rows` are the users and items of the model that
 // training is resumed from, which every process holds. Collective.
 template <class Real>
-CompletionMemory predict_completion_memory(const Comm& comm, const DealtRatings& own, Index num_factors,
+CompletionMemory predict_completion_memory(const Comm& comm, const DistributedRatings& own, Index num_factors,
                                            const AfterTraining& after, Index num_earlier_rows);
 
 }  // namespace polyad

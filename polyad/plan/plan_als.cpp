@@ -98,12 +98,12 @@ class Search {
 
   std::optional<AlsStep> best_step(AlsStep::Kind kind, int mode, int next) const {
     std::optional<AlsStep> best;
-    double least = std::numeric_limits<double>::infinity();
+    double minimum = std::numeric_limits<double>::infinity();
     for (int t = 0; t < int(all_.trees.size()); ++t) {
       if (!applies(kind, mode, next, all_.trees[t])) continue;
       const AlsStep step{kind, mode, t};
       const double seconds = step_seconds(step);
-      if (seconds < least * (1 - 1e-9)) best = step, least = seconds;
+      if (seconds < minimum * (1 - 1e-9)) best = step, minimum = seconds;
     }
     return best;
   }
@@ -129,7 +129,7 @@ class Search {
   }
 
   void extend(std::size_t position, double seconds) {
-    if (seconds >= least_ * (1 - 1e-9)) return;
+    if (seconds >= minimum_ * (1 - 1e-9)) return;
     if (position == all_.mode_order.size()) return accept(seconds);
     auto steps = choices(position);
     if (int(all_.mode_order.size()) > max_order_for_all) steps = {cheapest(steps)};
@@ -155,7 +155,7 @@ class Search {
 
   void accept(double seconds) {
     found_ = with_used_trees();
-    least_ = seconds;
+    minimum_ = seconds;
   }
 
   // The plan with the trees it uses, in the order of their first use; or with all, where they were given.
@@ -180,7 +180,7 @@ class Search {
   std::map<std::pair<int, int>, AlsStep> pairs_;
   std::vector<AlsStep> steps_;
   AlsPlan found_;
-  double least_ = std::numeric_limits<double>::infinity();
+  double minimum_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace

@@ -30,12 +30,12 @@ Index sum_of_squares(const ColumnShares& columns) {
 // More than the largest connectivity changes nothing.
 std::set<int> sub_epochs_to_look_at(const ColumnShares& columns, const CompletionPlanOptions& options,
                                     int automatic) {
-  const int most = int(std::max(columns.max_connectivity(), Index(1)));
+  const int maximum = int(std::max(columns.max_connectivity(), Index(1)));
   std::set<int> result;
   for (const int wanted : options.sub_epochs) result.insert(std::min(wanted, columns.num_parts));
   if (!result.empty()) return result;
-  for (int n = 1; n < most; n *= 2) result.insert(n);
-  result.insert({automatic, most});
+  for (int n = 1; n < maximum; n *= 2) result.insert(n);
+  result.insert({automatic, maximum});
   return result;
 }
 
@@ -55,9 +55,9 @@ CompletionPlan plan_completion(SparseTensor<double> ratings, const CompletionPla
       const Stopwatch watch;
       const auto owners = partition.make(processes);
       const double seconds = watch.seconds();
-      ratings = turned(std::move(ratings), partition.by);
+      ratings = transposed(std::move(ratings), partition.by);
       const auto columns = share_columns(ratings, owners, processes);
-      ratings = turned(std::move(ratings), partition.by);
+      ratings = transposed(std::move(ratings), partition.by);
       const int automatic = choose_sub_epochs(columns, options.row, options.machine).num_sub_epochs;
       for (const int n : sub_epochs_to_look_at(columns, options, automatic)) {
         PlannedCompletion way{processes, partition.by, partition.name, n, n == automatic, {}, 0, 0,

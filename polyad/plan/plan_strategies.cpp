@@ -13,7 +13,7 @@
 namespace polyad {
 namespace {
 
-// On so many grids, the fastest with equal nonzeros, the other policies are tried: up to order 5 on all.
+// Number of grids, the fastest with policy nnz, on which other policies are tried: all grids up to order 5.
 constexpr std::size_t max_grids_for_policies = 16;
 
 // Those on one number of processes.
@@ -121,17 +121,18 @@ std::string reason_for(const StrategyPlan& plan, const StrategyPlanOptions& opti
   const Index too_large = std::ranges::count(plan.strategies, false, &PlannedStrategy::fits);
   const auto limit = with_prefix(double(options.max_bytes), "B");
   if (!plan.recommended) {
-    const auto& least = *std::ranges::min_element(plan.strategies, {}, &PlannedStrategy::memory_bytes);
-    return fmt::format("none of {} fits into {} per process; {}{} needs least, {}", plan.strategies.size(),
-                       limit, describe(least), on_processes(least.processes),
-                       with_prefix(double(least.memory_bytes), "B"));
+    const auto& smallest = *std::ranges::min_element(plan.strategies, {}, &PlannedStrategy::memory_bytes);
+    return fmt::format("none of {} fits into {} per process; {}{} needs the least, {}",
+                       plan.strategies.size(), limit, describe(smallest), on_processes(smallest.processes),
+                       with_prefix(double(smallest.memory_bytes), "B"));
   }
   const auto& best = plan.strategies[*plan.recommended];
-  auto reason = fmt::format("predicted to take {:.3g} ms per iteration, the least of {}",
-                            1e3 * best.seconds(), plan.strategies.size());
+  auto reason = fmt::format("predicted {:.3g} ms per iteration, the fastest of {}", 1e3 * best.seconds(),
+                            plan.strategies.size());
   if (too_large > 0) reason += fmt::format(", of which {} do not fit into {}", too_large, limit);
   if (best.processes > 1)
-    reason += fmt::format("; {:.0f} % of it is exchange", 100 * best.cost.time.communicate / best.seconds());
+    reason +=
+        fmt::format("; {:.0f} % of it is communication", 100 * best.cost.time.communicate / best.seconds());
   return reason;
 }
 

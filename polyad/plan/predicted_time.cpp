@@ -11,7 +11,7 @@ PredictedTime predict_time(const PartLoads& loads, int mode, Index num_component
                            const MachineModel& machine) {
   const auto n = double(num_components);
   const auto& parts = loads[mode];
-  PredictedTime most;
+  PredictedTime maximum;
   double reduced = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
     const auto& part = parts[p];
@@ -23,18 +23,18 @@ PredictedTime predict_time(const PartLoads& loads, int mode, Index num_component
     const double exchange = machine.per_message * double(part.messages) +
                             machine.per_word * n * double(std::max(part.sent, part.received)) +
                             machine.per_packed_word * n * double(part.sent + part.received);
-    most.multiply = std::max(most.multiply, gather * n * double(part.nonzeros));
-    most.update = std::max(most.update, machine.per_row * n * n * double(part.owned));
-    most.communicate = std::max(most.communicate, exchange);
+    maximum.multiply = std::max(maximum.multiply, gather * n * double(part.nonzeros));
+    maximum.update = std::max(maximum.update, machine.per_row * n * n * double(part.owned));
+    maximum.communicate = std::max(maximum.communicate, exchange);
     reduced = std::max(reduced, double(part.reduced));
   }
   // All-reduces: of the Gram matrix, in stages; of whole rows, each word twice over, as good ones do it.
   const double stages = std::ceil(std::log2(double(parts.size())));
-  most.communicate += stages * (machine.per_message + machine.per_word * n * n);
+  maximum.communicate += stages * (machine.per_message + machine.per_word * n * n);
   if (reduced > 0)
-    most.communicate +=
+    maximum.communicate +=
         2 * (stages * machine.per_message + reduced * n * (machine.per_word + machine.per_packed_word));
-  return most;
+  return maximum;
 }
 
 PredictedTime predict_time(const PartLoads& loads, Index num_components, const MachineModel& machine) {

@@ -10,7 +10,7 @@
 namespace polyad {
 namespace {
 
-Index most(const std::vector<PartLoad>& parts, Index PartLoad::*count) {
+Index maximum(const std::vector<PartLoad>& parts, Index PartLoad::*count) {
   return (*std::ranges::max_element(parts, {}, count)).*count;
 }
 
@@ -19,13 +19,13 @@ Index most(const std::vector<PartLoad>& parts, Index PartLoad::*count) {
 std::vector<Index> rows_under_way(const PartLoads& loads, Scheme scheme, bool are_padded) {
   std::vector<Index> result;
   for (const auto& parts : loads) {
-    Index most = 0;
+    Index maximum = 0;
     for (const auto& part : parts) {
       const Index borrowed = part.local - part.owned;
       const Index lent = part.sent - (scheme == Scheme::coarse ? 0 : borrowed);
-      most = std::max(most, lent + (are_padded ? std::max(borrowed, part.reduced) : 0));
+      maximum = std::max(maximum, lent + (are_padded ? std::max(borrowed, part.reduced) : 0));
     }
-    result.push_back(most);
+    result.push_back(maximum);
   }
   return result;
 }
@@ -50,13 +50,13 @@ Index max_while_moving(const PartLoads& loads, Scheme scheme) {
 MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_components, Index max_bytes,
                        const std::string& format, const CostOptions& run, Index num_vectors) {
   std::vector<Index> rows;
-  for (const auto& parts : loads) rows.push_back(std::max<Index>(1, most(parts, &PartLoad::local)));
+  for (const auto& parts : loads) rows.push_back(std::max<Index>(1, maximum(parts, &PartLoad::local)));
   // How many rows are complete where they are summed is not known: as if none were.
   const std::vector<double> complete(loads.size(),
                                      scheme == Scheme::coarse || loads.front().size() == 1 ? 1 : 0);
   std::vector<AlsCost> costs;
   for (const auto& parts : loads) {
-    TensorShape shape{rows, most(parts, &PartLoad::nonzeros), {}, 0};
+    TensorShape shape{rows, maximum(parts, &PartLoad::nonzeros), {}, 0};
     shape.num_blocks = double(shape.num_nonzeros);
     costs.emplace_back(shape, CostOptions{kernels::padded_components(num_components), run.value_bytes,
                                           run.threads, complete, run.machine});

@@ -10,7 +10,7 @@
 namespace polyad::report {
 namespace {
 
-// What `complete` is to be told, besides the ratings.
+// The options of `complete` for a strategy.
 std::vector<std::string> complete_options(const CompletionPlanRun& run, const PlannedCompletion& way) {
   std::vector<std::string> options{"-r", std::to_string(run.options.row.num_factors)};
   if (run.seed != CompletionPlanRun{}.seed)

@@ -83,9 +83,9 @@ nlohmann::ordered_json seconds_json(const CompletionRun& run) {
   return json;
 }
 
-nlohmann::ordered_json weighed_json(const std::optional<SideSeconds>& weighed) {
-  if (!weighed) return nullptr;
-  return {{"users", weighed->users}, {"items", weighed->items}};
+nlohmann::ordered_json side_seconds_json(const std::optional<SideSeconds>& side_seconds) {
+  if (!side_seconds) return nullptr;
+  return {{"users", side_seconds->users}, {"items", side_seconds->items}};
 }
 
 nlohmann::ordered_json communication_json(const CompletionRun& run) {
@@ -113,8 +113,8 @@ std::string communication_text(const CompletionRun& run) {
 
 }  // namespace
 
-std::string weighed_text(const CompletionRun& run) {
-  const auto& [users, items] = *run.weighed;
+std::string side_seconds_text(const CompletionRun& run) {
+  const auto& [users, items] = *run.side_seconds;
   const bool by_users = run.by == RatingSide::user;
   return fmt::format("{} per epoch with {}s distributed, {} with {}s", seconds_text(by_users ? users : items),
                      to_string(run.by), seconds_text(by_users ? items : users), to_string(run.travelling()));
@@ -212,7 +212,7 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["processes"] = run.processes;
   json["threads"] = run.threads;
   json["by"] = to_string(run.by) + "s";
-  json["weighed"] = weighed_json(run.weighed);
+  json["weighed"] = side_seconds_json(run.side_seconds);
   json["partition"] = run.partition;
   json["sync"] = run.num_sub_epochs;
   json["lambda_max"] = run.predicted.max_connectivity;
@@ -246,7 +246,7 @@ std::string completion_text(const CompletionRun& run) {
       fmt::format("{}, {}, {} of mean {:.4g} and deviation {:.4g}\n", counted(run.num_users, "user"),
                   counted(run.num_items, "item"), counted(run.num_ratings, "rating"), run.mean, run.scale);
   text += communication_text(run);
-  if (run.weighed) text += "predicted: " + weighed_text(run) + "\n";
+  if (run.side_seconds) text += "predicted: " + side_seconds_text(run) + "\n";
   text += fmt::format("{}{}, {}, {} ({}), {}ratings/s\n", counted(run.options.num_factors, "factor"),
                       run.options.has_biases ? " and biases" : "", to_string(run.options.step.kind),
                       counted(run.epochs_run() - run.epochs_undone(), "epoch"), stop_text(run.stop),

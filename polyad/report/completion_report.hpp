@@ -19,8 +19,8 @@ struct CompletionRun {
   double mean = 0, scale = 1;
   CompletionOptions options;
   std::string precision, partition = "none", test = "none";
-  RatingSide by = RatingSide::user;    // the side that is distributed; rows of the other are communicated
-  std::optional<SideSeconds> weighed;  // predictions for both sides, if compared
+  RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
+  std::optional<SideSeconds> side_seconds;  // predictions for both sides, if compared
   int processes = 1, threads = 1;
   std::vector<EpochRecord> epochs;
   int best_epoch = 0;
@@ -65,8 +65,8 @@ struct SyncWords {
 };
 std::vector<SyncWords> words_over_sub_epochs(const CompletionRun& run);
 
-// Predictions for both sides and the one that is distributed; requires `weighed`.
-std::string weighed_text(const CompletionRun& run);
+// Predictions for both sides and the one that is distributed; requires `side_seconds`.
+std::string side_seconds_text(const CompletionRun& run);
 
 nlohmann::ordered_json completion_json(const CompletionRun& run);
 std::string completion_text(const CompletionRun& run);

@@ -21,7 +21,7 @@ bool is_opt(const CpdRun& run) {
 double mean(const std::vector<double>& values) {
   return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
 }
-double least(const std::vector<double>& values) {
+double minimum(const std::vector<double>& values) {
   return values.empty() ? 0 : *std::ranges::min_element(values);
 }
 
@@ -46,7 +46,7 @@ nlohmann::ordered_json seconds_json(const CpdRun& run) {
           {"start", run.iterating.seconds("start")},
           {"iterate", run.iterating.seconds("iterate")},
           {"per_iteration", mean(run.iteration_seconds)},
-          {"fastest_iteration", least(run.iteration_seconds)},
+          {"fastest_iteration", minimum(run.iteration_seconds)},
           {"mttkrp", run.iterating.seconds("mttkrp")},
           {"solve", run.iterating.seconds("solve")},
           {"gram", 0.0},  // a part of the pass that solves
@@ -259,13 +259,13 @@ nlohmann::ordered_json format_choice_json(const FormatChoice& choice) {
 }
 
 std::string format_choice_text(const FormatChoice& choice, Index num_components) {
-  const auto& least = *std::ranges::min_element(choice.options, {}, &FormatOption::peak_bytes);
-  std::string text =
-      fmt::format("{}\nsuggested for cpd -r {}: {}, the least time to build ({:.3g} s) and for {} iterations",
-                  format_table(choice.options), num_components, choice.chosen.name,
-                  choice.chosen.build_seconds, usual_iterations);
-  if (least.peak_bytes() < choice.chosen.peak_bytes())
-    text += fmt::format("; {} needs the least memory", least.name);
+  const auto& smallest = *std::ranges::min_element(choice.options, {}, &FormatOption::peak_bytes);
+  std::string text = fmt::format(
+      "{}\nsuggested for cpd -r {}: {}, the smallest time to build ({:.3g} s) and for {} iterations",
+      format_table(choice.options), num_components, choice.chosen.name, choice.chosen.build_seconds,
+      usual_iterations);
+  if (smallest.peak_bytes() < choice.chosen.peak_bytes())
+    text += fmt::format("; {} needs the least memory", smallest.name);
   else
     text += ", and none needs less memory";
   return text;
@@ -291,7 +291,7 @@ std::string cpd_text(const CpdRun& run, std::span<const FormatOption> options) {
                       1e3 * run.chosen.seconds, round_text(run.options.method),
                       with_prefix(double(run.chosen.peak_bytes()), "B"));
   if (run.options.format == "auto")
-    text += ", the least time to build and iterate; " + other_formats(run, options);
+    text += ", the smallest time to build and iterate; " + other_formats(run, options);
   text += fmt::format("\neach {}: {}\n", round_text(run.options.method), describe(run.chosen.plan));
   text += fmt::format("fit {:.6f} after {} iterations{} ({}), {:.4g} ms per iteration\n", run.fit(),
                       run.fit_trajectory.size(),

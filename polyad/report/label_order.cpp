@@ -30,7 +30,7 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
-// A date or time as its numbers, the largest unit first, and what stands between them.
+// A date or time as its numbers, the largest unit first, and the separators between them.
 struct Moment {
   std::array<int, 7> numbers{};
   std::string between;

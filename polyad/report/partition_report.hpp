@@ -12,7 +12,7 @@ struct PartitionRun {
   std::string model;  // fine, coarse, row, column, or hypergraph if one was read
   hypergraph::PartitionMethod method = hypergraph::PartitionMethod::hypergraph;
   hypergraph::PartitionOptions options;
-  hypergraph::TensorPartition partition;  // its parts are not told
+  hypergraph::TensorPartition partition;  // its parts are not part of the report
   bool was_cached = false;
   int threads = 1;
   double load_seconds = 0, partition_seconds = 0;

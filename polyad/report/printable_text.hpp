@@ -9,7 +9,7 @@ namespace polyad::report {
 
 // Width of printable text in cells of a terminal: 0 for combining marks, 2 for wide characters.
 int num_cells(std::string_view text);
-// Printable text in at most so many cells, with … for what was cut off at its end, or at its beginning.
+// Printable text of at most this number of cells; … replaces what is cut off at its end or beginning.
 std::string clip(std::string_view text, int cells);
 std::string clip_front(std::string_view text, int cells);
 

@@ -94,7 +94,7 @@ std::string recommendation_text(const RecommendationRun& run, std::span<const Mo
   std::string text = fmt::format("{}, {}, {}", counted(run.num_users, "user"), counted(run.num_items, "item"),
                                  counted(run.num_factors, "factor"));
   if (run.num_rated_items < run.num_items)
-    text += fmt::format("; {} left out that nobody has rated",
+    text += fmt::format("; {} excluded for lack of ratings",
                         counted_were(run.num_items - run.num_rated_items, "item"));
   if (run.question == Question::all_users)
     text += fmt::format("\n{} recommended to {}", counted(run.num_lines, "item"),

@@ -10,7 +10,7 @@
 
 namespace polyad {
 
-// How alike two CP models are.
+// Similarity of two CP models.
 class Comparison : public TaskResult {
  public:
   Comparison(TaskResult texts, double score, std::vector<MatchedComponents> pairs)
@@ -19,7 +19,7 @@ class Comparison : public TaskResult {
   // Factor match score, from 0 to 1: the mean congruence of the pairs. 1 means that the components of the
   // smaller model are those of the other, up to order, signs and scale.
   double score() const { return score_; }
-  // As many as the smaller model has components, the most alike first.
+  // As many as the smaller model has components, the most similar first.
   const std::vector<MatchedComponents>& pairs() const { return pairs_; }
 
  private:
@@ -27,7 +27,7 @@ class Comparison : public TaskResult {
   std::vector<MatchedComponents> pairs_;
 };
 
-// Pairs the components of two models of the same tensor, the most alike first. Weights do not influence the
+// Pairs the components of two models of the same tensor, the most similar first. Weights do not influence the
 // score; the summary shows them. Throws Error{bad_input} where the dims of the models differ. Each process
 // has a whole factor of each model in memory at a time. Collective.
 Comparison compare(const Context& context, const CpModel& first, const CpModel& second);

@@ -35,7 +35,7 @@ struct TestRatings {
   SparseTensor<double> tensor = {};
 };
 
-// Which rows are distributed over the processes, with their ratings. Rows of the other kind travel.
+// Which rows are distributed over the processes, with their ratings. Rows of the other kind are communicated.
 enum class DistributedSide {
   automatic,  // the one that is predicted to take less time per epoch
   users,
@@ -83,7 +83,7 @@ struct CompleteOptions {
   RatingPartition partition = RatingPartition::random;
   std::filesystem::path partition_file = {};  // of users, unless `by` is items
   std::filesystem::path cache = {};           // folder of cached partitions; empty: the user's cache folder
-  std::filesystem::path resume = {};          // directory of a model to go on from; empty: a random start
+  std::filesystem::path resume = {};          // directory of a model to continue from; empty: a random start
   Index max_memory_bytes = 0;                 // per process; 0: no limit
   // Whether the model will be saved, or reported: then what that takes counts for max_memory_bytes.
   bool will_save = false, will_report = false;

@@ -52,7 +52,7 @@ class CompletionModel {
   // if there are any.
   ErrorFigures train_errors() const;
   const std::optional<ErrorFigures>& test_errors() const;
-  // How good its recommendations are, by the test ratings; nothing where that was not asked for.
+  // Quality of its recommendations, measured on the test ratings; nothing if it was not measured.
   const std::optional<RankingMetrics>& ranking() const;
 
   // What was done and chosen, and the errors: text for people.

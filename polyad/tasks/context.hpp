@@ -32,7 +32,7 @@ struct ContextOptions {
   OptionNames option_names = {};
 };
 
-// Where tasks run and whom they inform: the processes, the threads, and callbacks. Every task takes a context
+// Where tasks run and what they report to: processes, threads and callbacks. Every task takes a context
 // first. A context is used by one thread at a time; copies share it. Several contexts may be used at once by
 // several threads with polyad::serial; with MPI, which is started for one thread, only one after the other.
 class Context {

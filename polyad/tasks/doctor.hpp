@@ -31,7 +31,7 @@ struct DoctorFindings {
   std::string huge_pages;                   // the setting of Linux: always, madvise or never
   bool zoltan = false, mt_kahypar = false;  // whether the library was built with these partitioners
   std::vector<std::pair<std::string, bool>> programs;  // optional programs, and whether each was found
-  std::optional<MachineModel> machine;                 // the calibrated model, where it was asked for
+  std::optional<MachineModel> machine;                 // the calibrated model, if requested
 
   bool works() const { return messages_arrive && threads_work; }
   // The same as text for people.

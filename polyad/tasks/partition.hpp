@@ -42,7 +42,7 @@ struct PartitionOptions {
   double time_limit_seconds = 0;  // then the best partition so far is returned; 0: no limit
   std::uint64_t seed = 1;
   // A file with a previous partition to improve, one part per line, as save() writes it. Nonzeros, rows or
-  // vertices behind its end are new. Empty: the partition begins anew.
+  // vertices after its end are new. Empty: a new partition is computed.
   std::filesystem::path previous_file = {};
   // With PartitionModel::coarse: the dims of the tensor that the previous partition is of; empty: those of
   // the tensor itself.
@@ -65,7 +65,7 @@ class Partition {
   // have a part too.
   const std::vector<int>& parts() const;
   int num_parts() const;
-  // Communication and balance. All are of the hypergraph that stands for the tensor: docs/partition.md.
+  // Communication and balance. All refer to the hypergraph of the tensor: docs/partition.md.
   const PartitionMetrics& metrics() const;
   // The size of that hypergraph.
   Index num_vertices() const;

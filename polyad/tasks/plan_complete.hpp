@@ -20,7 +20,7 @@ struct CompletePlanOptions {
   // Numbers of sub-epochs to plan for, each from 1 to 65535. Empty: powers of two, the number that `complete`
   // chooses by default, and the largest that makes a difference.
   std::vector<int> sync = {};
-  std::optional<RatingSide> by = {};  // who is distributed over the processes; nothing: users and items
+  std::optional<RatingSide> by = {};  // the side that is distributed; nothing: both are tried
   // Which process gets which of them. Partition::any: block and random; Partition::file: partition_file,
   // which is of users unless `by` says items. Partition::hypergraph is refused: set with_hypergraph.
   DistributionOptions::Partition partition = DistributionOptions::Partition::any;
@@ -41,7 +41,7 @@ void validate(const CompletePlanOptions& options);
 // One way to complete ratings on a number of processes, with what an epoch is predicted to take.
 struct CompleteCandidate {
   int processes = 1;
-  RatingSide by = RatingSide::user;  // who is distributed; the rows of the others travel
+  RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
   std::string partition;             // random, block, hypergraph or file
   int sync = 1;                      // number of sub-epochs
   bool is_automatic = false;         // whether `complete` chooses this number by default

@@ -39,7 +39,7 @@ std::vector<LevelCounts> nodes_before_parts(const Array<std::uint8_t>& branch, i
   return before;
 }
 
-// Makes room for so many ids, and for zeros after them.
+// Allocates memory for this number of ids and for zeros after them.
 void pad(Array<LocalIndex>& ids, Index count) {
   ids.resize(std::size_t(count) + csf_look_ahead);
   std::fill(ids.begin() + count, ids.end(), 0);

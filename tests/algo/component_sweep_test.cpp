@@ -316,16 +316,17 @@ TEST(ComponentRecommendation, is_the_smallest_that_predicts_about_best_among_tho
   EXPECT_EQ(result.num_components, 2);
   EXPECT_EQ(
       result.reason,
-      "held-out error 0.102, hardly more than the least, 0.1 with 3 components; the starts agree "
+      "held-out error 0.102, close to the smallest, 0.1 with 3 components; the starts agree "
       "(stability 0.990) and core consistency is high (90); 4 components predict better (0.05), but the "
       "starts differ (stability 0.400) and core consistency is low (-7)");
 }
 
 TEST(ComponentRecommendation, says_when_the_tests_disagree) {
   const std::vector<CountEvidence> evidence{figures(1, 0.5, 100, 1), figures(2, 0.1, -40, 1)};
-  EXPECT_EQ(recommend(evidence, 4).reason,
-            "held-out error 0.1, the least; the starts agree (stability 1.000) but core consistency is low "
-            "(-40); it is the largest number tried, so try more");
+  EXPECT_EQ(
+      recommend(evidence, 4).reason,
+      "held-out error 0.1, the smallest; the starts agree (stability 1.000) but core consistency is low "
+      "(-40); it is the largest number tried, so try more");
 }
 
 TEST(ComponentRecommendation, counts_a_start_that_went_astray_for_nothing) {
@@ -371,9 +372,10 @@ TEST(ComponentRecommendation, says_when_no_number_holds_up_or_predicts) {
                                             figures(6, 1.3, -9, 0.2)};
   const auto result = recommend(evidence, 3);
   EXPECT_EQ(result.num_components, 5);
-  EXPECT_EQ(result.reason,
-            "held-out error 1.1, the least; the starts differ (stability 0.200) and core consistency is low "
-            "(-9); no number tried holds up better; zeros would predict as well");
+  EXPECT_EQ(
+      result.reason,
+      "held-out error 1.1, the smallest; the starts differ (stability 0.200) and core consistency is low "
+      "(-9); no number tried holds up better; zeros would predict as well");
 }
 
 }  // namespace

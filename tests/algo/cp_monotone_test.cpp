@@ -1,4 +1,4 @@
-// The fit never falls, however many components are asked for.
+// The fit never falls, whatever the number of components.
 
 #include <gtest/gtest.h>
 

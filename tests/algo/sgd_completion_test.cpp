@@ -56,14 +56,14 @@ Case some_case(std::uint64_t n) {
   return c;
 }
 
-// With users at random, or items, of which the case says that they are dealt out.
+// With users at random, or items, of which the case says that they are distributed.
 template <class Real>
 DistRatings<Real> lay_out(const Comm& comm, SplitRatings of_users, const Case& c) {
   const RowOwners any = ShuffledParts(of_users.train.extent(mode_of(c.by)), comm.size(), c.options.seed);
   SideOwners owners;
   (c.by == RatingSide::user ? owners.users : owners.items) = any;
-  auto dealt = distribute(comm, std::move(of_users), owners, c.layout);
-  return lay_out_ratings<Real>(comm, dealt.split, std::move(dealt.rotation), c.layout);
+  auto distributed = distribute(comm, std::move(of_users), owners, c.layout);
+  return lay_out_ratings<Real>(comm, distributed.split, std::move(distributed.rotation), c.layout);
 }
 
 template <class Real>
@@ -218,11 +218,11 @@ TEST(SgdCompletion, by_items_is_by_users_of_the_transpose) {
       c.by = by;
       auto x = lay_out<float>(comm, ratings, c);
       const auto result = sgd_completion(x, c.options);
-      return turned(gather_model(x, result.users, result.items, travelling_words(c.options)), by);
+      return transposed(gather_model(x, result.users, result.items, travelling_words(c.options)), by);
     };
     const auto by_items = train(whole, RatingSide::item);
-    const auto of_transpose = train(turned(whole, RatingSide::item), RatingSide::user);
-    EXPECT_EQ(turned(by_items, RatingSide::item).model, of_transpose.model);
+    const auto of_transpose = train(transposed(whole, RatingSide::item), RatingSide::user);
+    EXPECT_EQ(transposed(by_items, RatingSide::item).model, of_transpose.model);
     EXPECT_EQ(by_items.item_squares, of_transpose.user_squares);
     if (comm.rank() == 0) {
       EXPECT_EQ(by_items.model.num_users(), 30);
@@ -357,7 +357,8 @@ TEST(SgdCompletion, lives_with_users_and_items_that_nothing_is_known_of) {
     const auto result = sgd_completion(x, c.options);
     ASSERT_TRUE(result.test);
     EXPECT_LT(result.test->rmse, 1);
-    const auto found = turned(gather_model(x, result.users, result.items, travelling_words(c.options)), c.by);
+    const auto found =
+        transposed(gather_model(x, result.users, result.items, travelling_words(c.options)), c.by);
     if (comm.rank() != 0) continue;
     for (const float factor : found.model.items.row(8)) EXPECT_EQ(factor, 0);
     for (const float factor : found.model.users.row(5)) EXPECT_EQ(factor, 0);

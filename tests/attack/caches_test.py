@@ -19,7 +19,7 @@ class CacheTest(ProgramTest):
         self.out = self.folder / "out.part"
 
     def partition(self, *options: object) -> tuple[bool, str, list[str]]:
-        """Whether the partition was cached, what was said on standard error, and the parts."""
+        """Whether the partition was cached, the text on standard error, and the parts."""
         result = run("partition", self.x, "-k", 3, "--out", self.out, "-q", "--json", self.folder / "x.json", *options)
         self.assertEqual(result.returncode, 0, result.stderr)
         parts = self.out.read_text().splitlines()
@@ -49,9 +49,9 @@ class CacheTest(ProgramTest):
 
     def assert_made_anew(self, right: list[str], reason: str) -> None:
         file = self.cached_file()
-        found, told, parts = self.partition()
+        found, messages, parts = self.partition()
         self.assertEqual((found, parts), (False, right))
-        self.assertEqual(told, f"polyad: warning: {file}: this cached partition is ignored: {reason}\n")
+        self.assertEqual(messages, f"polyad: warning: {file}: this cached partition is ignored: {reason}\n")
 
     def test_damaged_and_poisoned_files_are_made_anew(self) -> None:
         right = self.partition()[2]
@@ -94,8 +94,8 @@ class CacheTest(ProgramTest):
             self.assert_made_anew(right, "it belongs to another user")
 
     def test_a_cache_that_cannot_be_written_stops_nothing(self) -> None:
-        told = self.partition("--cache", "/proc/nonexistent/cache")[1]
-        self.assertEqual(told, "polyad: warning: the partition is not cached in /proc/nonexistent/cache: No such file or "
+        messages = self.partition("--cache", "/proc/nonexistent/cache")[1]
+        self.assertEqual(messages, "polyad: warning: the partition is not cached in /proc/nonexistent/cache: No such file or "
                                "directory; --cache names another folder\n")
         shared = self.folder / "shared"
         shared.mkdir()

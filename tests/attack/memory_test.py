@@ -16,8 +16,8 @@ def measured(*arguments: object) -> tuple[int, str, int]:
     read, write = os.pipe()
     process = subprocess.Popen([POLYAD, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=write)
     os.close(write)
-    with os.fdopen(read) as told:
-        text = told.read()
+    with os.fdopen(read) as messages:
+        text = messages.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, text, usage.ru_maxrss * 1024
@@ -42,15 +42,15 @@ class MemoryTest(ProgramTest):
         common = (*arguments, "-i", 2, "-t", 2, "-q")
         predicted = self.result(*common)["predicted"]["peak_memory_bytes"]
         for limit in (predicted * 21 // 20, predicted * 9 // 10, predicted * 6 // 10):
-            code, told, peak = measured(*common, "--memory", limit)
+            code, messages, peak = measured(*common, "--memory", limit)
             with self.subTest(arguments, limit=limit, peak=peak):
-                self.assertIn(code, (0, 3), told)
+                self.assertIn(code, (0, 3), messages)
                 if code == 3:
-                    self.assertRegex(told, r"polyad: (the decomposition does not fit into|sorting \d+ nonzeros)")
-                    self.assertLess(limit, predicted, told)
+                    self.assertRegex(messages, r"polyad: (the decomposition does not fit into|sorting \d+ nonzeros)")
+                    self.assertLess(limit, predicted, messages)
                     continue
                 self.assertLessEqual(peak, limit + self.more)
-                self.assertEqual("more than the" in told, peak > limit, told)
+                self.assertEqual("more than the" in messages, peak > limit, messages)
 
     def test_many_rows(self) -> None:
         rows = self.generate("rows.tns", "90000x60000x50", 150000)

@@ -53,8 +53,8 @@ def fault_of(code: int, out: bytes, err: bytes) -> str:
     if bad := unprintable(out) + unprintable(err):
         return f"characters {bad}"
     lines = err.decode().splitlines()
-    told = [line for line in lines if line.startswith(("polyad: warning: ", "polyad: note: "))]
-    sentences = [line for line in lines if line not in told]
+    messages = [line for line in lines if line.startswith(("polyad: warning: ", "polyad: note: "))]
+    sentences = [line for line in lines if line not in messages]
     if code == 0:
         return f"unexpected words {sentences}" if sentences else ""
     if len(sentences) != 1 or not sentences[0].startswith("polyad: ") or lines[-1] != sentences[0]:

@@ -50,7 +50,7 @@ class StreamsTest(AttackTest):
         large[large.index("-i"):large.index("-i") + 2] = []
         with open("/dev/full", "w") as full:
             process = subprocess.Popen(large, stdout=subprocess.DEVNULL, stderr=full)
-            with self.assertRaises(subprocess.TimeoutExpired):  # progress is told from the first second on
+            with self.assertRaises(subprocess.TimeoutExpired):  # progress is shown from the first second on
                 process.wait(timeout=2.5)
             process.kill()
             process.wait()
@@ -104,7 +104,7 @@ class LimitsTest(AttackTest):
                 self.assertIn(result.returncode, (0, 3), result.stderr)
                 self.assertEqual(result.stderr.startswith("polyad: "), result.returncode == 3, result.stderr)
 
-    def test_the_least_address_space_is_told(self) -> None:
+    def test_the_minimum_address_space_is_reported(self) -> None:
         result = self.limited(200, "stats", self.x)
         self.assertEqual((result.returncode, result.stderr),
                          (3, "polyad: the address space is limited to less than 256 MiB, too little for the program "
@@ -187,8 +187,8 @@ class AgreementTest(AttackTest):
 
     def assert_disagree(self, sentence: str, *commands: list[object]) -> None:
         result = self.together(*commands)
-        told = [line for line in result.stderr.splitlines() if line.startswith("polyad:")]
-        self.assertEqual((told, result.returncode), (["polyad: " + sentence], 2), result.stderr)
+        messages = [line for line in result.stderr.splitlines() if line.startswith("polyad:")]
+        self.assertEqual((messages, result.returncode), (["polyad: " + sentence], 2), result.stderr)
 
     def test_arguments_must_be_the_same(self) -> None:
         cpd = ["cpd", self.x, "-r", 2, "-i", 2]
@@ -227,8 +227,8 @@ class AgreementTest(AttackTest):
         enter = f"cd {folders[0].parent}/${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} && exec {POLYAD} stats x.tns"
         result = subprocess.run([SOURCE / "tools" / "mpirun", "2", "sh", "-c", enter], capture_output=True, text=True,
                                 timeout=PATIENCE)
-        told = [line for line in result.stderr.splitlines() if line.startswith("polyad:")]
-        self.assertEqual((told, result.returncode), (["polyad: " + sentence], 2), result.stderr)
+        messages = [line for line in result.stderr.splitlines() if line.startswith("polyad:")]
+        self.assertEqual((messages, result.returncode), (["polyad: " + sentence], 2), result.stderr)
 
     def test_formats_that_coarse_grain_does_not_serve(self) -> None:
         options = (self.x, "-r", 2, "-i", 2)
@@ -261,13 +261,13 @@ class TimeoutTest(AttackTest):
         process = self.start(2, "cpd", self.x, "-r", 4, "-i", 100000000, "--tol", 0, "-q", "-t", 1)
         number = self.stop_one(process)
         try:
-            _, told = process.communicate(timeout=PATIENCE)
+            _, messages = process.communicate(timeout=PATIENCE)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(number, signal.SIGKILL)
-        self.assertRegex(told, r"polyad: process 1 has not answered for 2 s: process 0 waits in MPI_\w+; "
+        self.assertRegex(messages, r"polyad: process 1 has not answered for 2 s: process 0 waits in MPI_\w+; "
                                r"POLYAD_TIMEOUT sets the limit\n")
-        self.assertEqual(told.count("polyad: "), 1)
+        self.assertEqual(messages.count("polyad: "), 1)
         self.assertEqual(process.returncode, 3)
 
     def test_a_process_that_goes_on_in_time_is_waited_for(self) -> None:
@@ -285,8 +285,8 @@ class TimeoutTest(AttackTest):
         large = self.folder / "large.tns"
         self.succeed("generate", "zipf", large, "--dims", "3000x3000x3000", "--nnz", 100000, "-q")
         process = self.start(1, "cpd", large, "-r", 2, "-i", 1, "--partition", "hypergraph", "-q", "-t", 1)
-        _, told = process.communicate(timeout=PATIENCE)
-        self.assertEqual((process.returncode, told), (0, ""))
+        _, messages = process.communicate(timeout=PATIENCE)
+        self.assertEqual((process.returncode, messages), (0, ""))
 
     def test_a_limit_that_is_none(self) -> None:
         self.assert_fails("POLYAD_TIMEOUT=soon: expected a number of seconds, or 0 for no limit", 2, "stats", self.x,

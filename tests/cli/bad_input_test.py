@@ -146,7 +146,7 @@ class BadInputTest(ProgramTest):
         self.assertEqual(run("stats").returncode, 2)
         self.assertEqual(run("stats", path, "-t", "0").returncode, 2)
         self.assertEqual(run("stats", path, "--index-base", "2").returncode, 2)
-        self.assert_fails("--value goes with --columns", 2, "stats", path, "--value", "x")
+        self.assert_fails("--value requires --columns", 2, "stats", path, "--value", "x")
         self.assert_fails("--labels x: expected MODE=FILE, with the mode counted from 1, one folder of label files, or none", 2,
                           "stats", path, "--labels", "x")
         self.assert_fails("--labels none takes no labels, and other --labels name some", 2, "stats", path, "--labels", "none",

@@ -78,7 +78,7 @@ class FormatsTest(ProgramTest):
         words = self.succeed("stats", SOURCE / "data" / "debian.tns.gz", "--formats")
         for name in self.NAMES:
             self.assertRegex(words, rf"\n  {name} +[0-9.e-]+ ms +[0-9.]+ .?B")
-        self.assertRegex(words, r"suggested for cpd -r 16: \S+, the least time to build \([0-9.e-]+ s\) and for 20 iterations"
+        self.assertRegex(words, r"suggested for cpd -r 16: \S+, the smallest time to build \([0-9.e-]+ s\) and for 20 iterations"
                                 r"(; \S+ needs the least memory|, and none needs less memory)")
 
     def test_only_when_asked(self) -> None:

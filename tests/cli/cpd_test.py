@@ -155,8 +155,8 @@ class ResultTest(CpdTest):
         more = max(0, program["peak_memory_bytes"] - program["predicted"]["peak_memory_bytes"])
         self.assertLess(runs["opt"]["peak_memory_bytes"], 1.2 * needs["opt"] + more)
         self.assertGreater(runs["opt"]["peak_memory_bytes"], 0.5 * needs["opt"])
-        self.assert_fails("--nonneg goes with --method als", 2, "cpd", DEBIAN, "-r", 2, "--method", "opt", "--nonneg")
-        self.assert_fails("--mode-order goes with --method als: opt moves all modes at once", 2, "cpd", DEBIAN, "-r", 2,
+        self.assert_fails("--nonneg requires --method als", 2, "cpd", DEBIAN, "-r", 2, "--method", "opt", "--nonneg")
+        self.assert_fails("--mode-order requires --method als: opt updates all modes at once", 2, "cpd", DEBIAN, "-r", 2,
                           "--method", "opt", "--mode-order", "natural")
 
     def test_degenerate_tensors(self) -> None:

@@ -58,13 +58,13 @@ class DistributedTest(ProgramTest):
         self.assertEqual(tight.returncode, 0, tight.stderr)
         self.assertRegex(tight.stdout, r"; fastest of \d+ candidates \(\d+ do not fit into 36 MB per process\)")
         self.assertIn("medium 1x4x1x1", tight.stdout)
-        # Where none does, that which needs least is looked at, and what each of its formats would take is told, once.
+        # If none fits, the one that needs the least is tried, and the memory of each of its formats is printed once.
         result = run("cpd", DEBIAN, *QUICK, "--memory", "33.6MB", processes=4)
         self.assertEqual((result.returncode, result.stderr.count("the decomposition does not fit into 33.6 MB")), (3, 1),
                          result.stderr)
         for line in (r"  csf +[\d.]+ ms +[\d.]+ kB +[\d.]+ MB", r"  coo +[\d.]+ ms +[\d.]+ kB +[\d.]+ MB"):
             self.assertRegex(result.stderr, line)
-        # What is said is kept: nothing is left to choose, and the formats are what is told.
+        # With the distribution given, nothing is left to choose, and only the formats are printed.
         said = run("cpd", DEBIAN, *QUICK, "--memory", "33.6MB", "--distribution", "coarse", processes=4)
         self.assertEqual(said.returncode, 3)
         self.assertIn("the decomposition does not fit into 33.6 MB", said.stderr)
@@ -116,8 +116,8 @@ class DistributedTest(ProgramTest):
                 sent = result["communication"]
                 self.assertEqual(sent["volume_words_per_iteration"], sent["predicted_volume_words_per_iteration"])
                 self.assertGreater(sent["volume_words_per_iteration"], 0)
-        self.assert_refused("--nonneg goes with --method als", 2, "--method", "opt", "--nonneg")
-        self.assert_refused("--replicate goes with --method als", 2, "--method", "opt", "--replicate", "3",
+        self.assert_refused("--nonneg requires --method als", 2, "--method", "opt", "--nonneg")
+        self.assert_refused("--replicate requires --method als", 2, "--method", "opt", "--replicate", "3",
                             "--distribution", "fine")
 
     def test_grids_by_rule(self) -> None:

@@ -126,11 +126,11 @@ class ResultTest(PartitionTest):
         cells = [line for line in lines if not line.startswith("#")]
         small = self.write("small.tns", "".join(comments + cells[:50000]))
         grown = self.write("grown.tns", "".join(comments + cells))
-        older = self.folder / "older.part"
-        self.partition(small, "-k", 8, "--out", older)
-        result = self.partition(grown, "-k", 8, "--refine", older, "--out", self.out)
+        previous = self.folder / "previous.part"
+        self.partition(small, "-k", 8, "--out", previous)
+        result = self.partition(grown, "-k", 8, "--refine", previous, "--out", self.out)
         self.assertLess(result["connectivity"], 1.3 * self.partition(grown, "-k", 8)["connectivity"])
-        stayed = sum(a == b for a, b in zip(older.read_text().split(), self.out.read_text().split()))
+        stayed = sum(a == b for a, b in zip(previous.read_text().split(), self.out.read_text().split()))
         self.assertGreater(stayed, 0.8 * 50000)
 
     def test_slices_of_a_tensor_that_has_grown(self) -> None:
@@ -138,15 +138,15 @@ class ResultTest(PartitionTest):
         self.succeed("generate", "communities", small, "--dims", "90x80x70", "--nnz", 6000, "--block-dims", "12x10x9", "-q")
         cells = "".join(line for line in small.read_text().splitlines(keepends=True) if not line.startswith("#"))
         grown.write_text(cells + "".join(f"{91 + i % 8} {81 + i % 4} {1 + i % 71} 1\n" for i in range(200)))
-        older = self.folder / "older.part"
-        self.partition(small, "-k", 4, "--model", "coarse", "--dims", "90x80x70", "--out", older)
-        how = ("-k", 4, "--model", "coarse", "--dims", "98x84x71", "--refine", older)
-        self.assert_fails(f"{older}: has 240 lines; expected 253 for the slices of 98x84x71; if the tensor has grown, give "
+        previous = self.folder / "previous.part"
+        self.partition(small, "-k", 4, "--model", "coarse", "--dims", "90x80x70", "--out", previous)
+        how = ("-k", 4, "--model", "coarse", "--dims", "98x84x71", "--refine", previous)
+        self.assert_fails(f"{previous}: has 240 lines; expected 253 for the slices of 98x84x71; if the tensor has grown, give "
                           "its previous dimensions with --refine-dims", 2, "partition", grown, *how)
         self.assert_fails("--refine-dims 99x80x70: the tensor is 98x84x71, which did not grow from that", 2, "partition", grown,
                           *how, "--refine-dims", "99x80x70")
         self.partition(grown, *how, "--refine-dims", "90x80x70", "--out", self.out)
-        before, after = older.read_text().split(), self.out.read_text().split()
+        before, after = previous.read_text().split(), self.out.read_text().split()
         self.assertEqual(len(after), 98 + 84 + 71)
         stayed = sum(before[first + i] == after[now + i] for first, now, extent in ((0, 0, 90), (90, 98, 80), (170, 182, 70))
                      for i in range(extent))
@@ -253,7 +253,7 @@ class DecompositionTest(PartitionTest):
                              "hypergraph", processes=3)
         self.assertEqual(result["communication"]["volume_words_per_iteration"], 5 * cut)
 
-    def test_auto_weighs_a_partition_that_is_there(self) -> None:
+    def test_auto_considers_a_cached_partition(self) -> None:
         def words() -> str:
             return run("cpd", self.debian, "-r", 4, "-i", 2, "--distribution", "fine", processes=3).stdout
 

@@ -82,7 +82,7 @@ class ResultTest(PlanTest):
         none = self.plan(DEBIAN, "-k", 4, "--memory", "1MB")
         self.assertIsNone(none["recommended"])
         self.assertEqual(none["recommended_on"], [{"processes": 4, "recommended": None}])
-        self.assertRegex(none["reason"], "^none of .* fits into 1 MB per process; .* needs least")
+        self.assertRegex(none["reason"], "^none of .* fits into 1 MB per process; .* needs the least")
 
     def test_a_plan_repeated_is_the_same(self) -> None:
         one, other = (self.plan(DEBIAN, "-k", "4", "-t", threads) for threads in (1, 3))
@@ -214,7 +214,7 @@ class WordsTest(PlanTest):
         for part in ("\n4 processes ", "\n16 processes ", "coarse random", "fine random", "r_nnz", "pays after",
                      "more that are slower: see --json or --report", "\nmode ", "\nconstants built in: 3 us a message"):
             self.assertIn(part, words)
-        self.assertRegex(words, r"\nrecommended: (4|16) processes, \w+ [^\n]*: predicted to take \S+ ms per iteration, the")
+        self.assertRegex(words, r"\nrecommended: (4|16) processes, \w+ [^\n]*: predicted \S+ ms per iteration, the")
         self.assertRegex(words, r"\n  mpirun -n (4|16) polyad cpd \S+ -r 8 --distribution ")
         self.assertEqual(words.count("\n* "), 2)
 
@@ -248,7 +248,7 @@ class RefusalTest(PlanTest):
         self.assert_fails("the grid 2x1x1 is for 2 processes, not for 4", 2, "plan", path, "-k", "2,4", "--grid", "2x1x1")
         self.assert_fails("medium grain cuts every mode into blocks; a random partition is for coarse or fine grain", 2,
                           "plan", path, "-k", 2, "--distribution", "medium", "--partition", "random")
-        self.assert_fails("--with-hypergraph is for fine and coarse grain, and only medium grain was asked for", 2, "plan", path,
+        self.assert_fails("--with-hypergraph applies to fine and coarse grain, but medium grain was given", 2, "plan", path,
                           "-k", 2, "--with-hypergraph", "--grid", "2x1x1")
         self.assert_fails("--with-hypergraph is for up to 65535 processes, not for 70000", 2, "plan", path, "-k", "2,70000",
                           "--with-hypergraph")
@@ -261,7 +261,7 @@ class RefusalTest(PlanTest):
         self.assert_fails(f"{short}: has 2 lines; expected 4 for a part per nonzero (fine grain) or 5 for one per slice "
                           "(coarse grain)", 2, "plan", path, "-k", 2, "--partition", short)
         many = self.write("many.part", "0\n1\n2\n3\n")
-        self.assert_fails(f"{many}: has 4 parts; no number of processes that was asked for is so large", 2, "plan", path,
+        self.assert_fails(f"{many}: has 4 parts, more than all given numbers of processes", 2, "plan", path,
                           "-k", "2,3", "--partition", many)
         wrong = self.write("wrong.part", "0\n-1\n0\n0\n")
         self.assert_fails(f"{wrong}:2: '-1' is not a part; expected a number from 0 to 2147483646", 2, "plan", path, "-k", 2,

@@ -255,7 +255,7 @@ class RefusalTest(PredictTest):
         self.refuse("X:3: 'top' in the column 'side' is no label of mode 1 of the model", "side,n\nleft,1\ntop,1\n")
 
     def test_options_that_do_not_fit(self) -> None:
-        self.refuse("--value goes with --columns", "a,b\n1,2\n", "--value", "b")
+        self.refuse("--value requires --columns", "a,b\n1,2\n", "--value", "b")
         self.refuse("--columns names 1 modes, the model has 2; the value may follow them, or be named by --value",
                     "a,b\n1,2\n", "--columns", "a")
         self.refuse("--value 1 counts lines; here it names the column to compare with, if there is one",

@@ -71,7 +71,7 @@ class UsersTest(RecommendTest):
         self.model.write(self.place, user_names(self.model), item_names(self.model))
         best = self.model.top(3, 2)
         lines = self.succeed("recommend", self.place, "--user", "ann 3", "--top", 2).splitlines()
-        self.assertEqual(lines[:2], ["6 users, 23 items, 4 factors; 1 item was left out that nobody has rated",
+        self.assertEqual(lines[:2], ["6 users, 23 items, 4 factors; 1 item was excluded for lack of ratings",
                                      f"for user ann 3, with {len(self.model.rated_by(3))} ratings:"])
         for place, (line, (item, rating)) in enumerate(zip(lines[2:], best, strict=True), start=1):
             self.assertEqual(line.split(maxsplit=2)[::2], [str(place), f"film, {item}"])

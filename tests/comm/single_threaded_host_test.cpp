@@ -1,4 +1,4 @@
-// A host that asked MPI for no threads, and one whose MPI does not run.
+// A host that initialised MPI without threads, and one whose MPI does not run.
 #include <gtest/gtest.h>
 
 #include <string>

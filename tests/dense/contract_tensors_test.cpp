@@ -135,7 +135,7 @@ TEST(ContractTensors, any_distributions_may_be_given) {
   }
 }
 
-// Large enough that the product wants another order, which moved inputs then have.
+// Large enough that the product needs another order of modes, which moved inputs then have.
 TEST(ContractTensors, moved_inputs_lie_as_the_product_wants_them) {
   const auto world = Comm::world();
   const kernels::LabelledShape a{{12, 9, 11, 10}, {0, 2, 3, 5}}, b{{13, 9, 8, 10}, {1, 2, 4, 5}},

@@ -95,7 +95,7 @@ TEST(ContractionExpression, nonsense_gets_a_sentence) {
          "expression 'C[ij] = A[ik] * A[kj]': the three tensors need different names, but two are called A");
   expect("C[ij] = A[ik] * C[kj]",
          "expression 'C[ij] = A[ik] * C[kj]': the three tensors need different names, but two are called C");
-  expect("ij,j->ii", "expression 'ij,j->ii': index i stands twice in C, the result");
+  expect("ij,j->ii", "expression 'ij,j->ii': index i occurs twice in C, the result");
   expect("i,j->ijk", "expression 'i,j->ijk': index k of C is in neither A nor B");
 }
 

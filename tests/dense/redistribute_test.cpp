@@ -11,7 +11,7 @@
 namespace polyad::dense {
 namespace {
 
-// A number that tells the place, exact in both precisions.
+// A number that identifies the coordinate, exact in both precisions.
 double value_at(std::span<const Index> index) {
   double value = 1;
   for (const Index i : index) value = value * 13 + double(i);

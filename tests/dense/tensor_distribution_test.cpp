@@ -115,7 +115,7 @@ TEST(TensorDistribution, every_violation_has_its_sentence) {
 
 TEST(TensorDistribution, canonical_means_that_every_grid_mode_with_processes_is_used) {
   EXPECT_EQ(noncanonicity(distribution("(<0>,<>,<>)"), GridShape({2, 3})),  // more modes than the grid
-            "grid mode 1 is not used: every element lies on 3 processes");
+            "grid mode 1 is not used: every element is on 3 processes");
   EXPECT_EQ(noncanonicity(distribution("(<0>,<>,<>)"), GridShape({2, 1})), std::nullopt);
   EXPECT_EQ(noncanonicity(distribution("(<0>,<1,2>)"), GridShape({2, 3, 2})), std::nullopt);
   EXPECT_EQ(noncanonicity(distribution("(<0,1,2>,<>)"), GridShape({2, 3, 2})), std::nullopt);

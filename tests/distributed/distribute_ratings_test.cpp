@@ -40,7 +40,7 @@ using Ratings = std::set<std::tuple<Index, Index, double>>;
 
 // Users first, of all processes.
 Ratings all_of(const Comm& comm, const SparseTensor<double>& own, RatingSide first) {
-  const auto x = turned(own, first);
+  const auto x = transposed(own, first);
   const auto users = comm.all_gather_varying(x.indices(0)).items,
              items = comm.all_gather_varying(x.indices(1)).items;
   const auto values = comm.all_gather_varying(x.values()).items;
@@ -50,7 +50,7 @@ Ratings all_of(const Comm& comm, const SparseTensor<double>& own, RatingSide fir
   return all;
 }
 
-TEST(DealRatings, gives_the_same_ratings_to_test_on_whoever_is_dealt_out) {
+TEST(DistributeRatings, gives_the_same_ratings_to_test_on_whoever_is_dealt_out) {
   const Comm comm = Comm::world();
   std::uint64_t seed = 0;
   for (const auto& shape : test::rating_shapes())
@@ -61,13 +61,15 @@ TEST(DealRatings, gives_the_same_ratings_to_test_on_whoever_is_dealt_out) {
       const auto alone = move_to_users(Comm::self(), whole, {}, split).split;
       const auto owners = owners_of(comm, whole, seed);
       for (const auto by : both) {
-        const auto dealt = distribute(comm, of_users(comm, whole, split, seed), only(owners, by), {});
-        EXPECT_EQ(dealt.by, by);
-        EXPECT_FALSE(dealt.weighed);
-        EXPECT_EQ(all_of(comm, dealt.split.train, by), all_of(Comm::self(), alone.train, RatingSide::user));
-        EXPECT_EQ(all_of(comm, dealt.split.test, by), all_of(Comm::self(), alone.test, RatingSide::user));
+        const auto distributed = distribute(comm, of_users(comm, whole, split, seed), only(owners, by), {});
+        EXPECT_EQ(distributed.by, by);
+        EXPECT_FALSE(distributed.side_seconds);
+        EXPECT_EQ(all_of(comm, distributed.split.train, by),
+                  all_of(Comm::self(), alone.train, RatingSide::user));
+        EXPECT_EQ(all_of(comm, distributed.split.test, by),
+                  all_of(Comm::self(), alone.test, RatingSide::user));
         const auto& rows = by == RatingSide::user ? *owners.users : *owners.items;
-        for (const auto* ratings : {&dealt.split.train, &dealt.split.test})
+        for (const auto* ratings : {&distributed.split.train, &distributed.split.test})
           for (const Index row : ratings->indices(0)) ASSERT_EQ(rows(row), comm.rank());
       }
     }
@@ -95,7 +97,7 @@ Counted count_rows(const SparseTensor<double>& train, RatingSide by, const RowOw
   return counted;
 }
 
-TEST(DealRatings, plans_words_and_staleness_of_the_rows_that_travel) {
+TEST(DistributeRatings, plans_words_and_staleness_of_the_rows_that_travel) {
   const Comm comm = Comm::world();
   for (std::uint64_t seed = 1; seed <= 6; ++seed)
     for (int eta = 1; eta <= comm.size(); ++eta) {
@@ -105,62 +107,65 @@ TEST(DealRatings, plans_words_and_staleness_of_the_rows_that_travel) {
       RatingLayout layout;
       layout.num_sub_epochs = eta;
       for (const auto by : both) {
-        const auto dealt = distribute(comm, of_users(comm, whole, {}, seed), only(owners, by), layout);
-        const auto costs = costs_of(dealt.rotation, layout.row, layout.machine);
+        const auto distributed = distribute(comm, of_users(comm, whole, {}, seed), only(owners, by), layout);
+        const auto costs = costs_of(distributed.rotation, layout.row, layout.machine);
         const auto counted =
             count_rows(alone, by, by == RatingSide::user ? *owners.users : *owners.items, eta);
         EXPECT_EQ(costs.volume_rows, counted.volume);
         EXPECT_EQ(costs.staleness_rows, counted.staleness);
-        EXPECT_EQ(dealt.rotation.num_sub_epochs, eta);
+        EXPECT_EQ(distributed.rotation.num_sub_epochs, eta);
       }
     }
 }
 
-TEST(DealRatings, gathers_the_shares_that_one_process_would_count) {
+TEST(DistributeRatings, gathers_the_shares_that_one_process_would_count) {
   const Comm comm = Comm::world();
   std::uint64_t seed = 0;
   for (const auto& shape : test::rating_shapes()) {
     const auto whole = test::random_ratings(shape, ++seed);
     for (const auto by : both) {
       const auto rows = shuffled(comm, whole, by, seed);
-      EXPECT_EQ(gather_shares(comm, turned(test::share_of(whole, comm), by), rows),
-                share_columns(turned(whole, by), rows, comm.size()));
+      EXPECT_EQ(gather_shares(comm, transposed(test::share_of(whole, comm), by), rows),
+                share_columns(transposed(whole, by), rows, comm.size()));
     }
   }
 }
 
-TEST(DealRatings, takes_the_side_that_is_clearly_cheaper) {
+TEST(DistributeRatings, takes_the_side_that_is_clearly_cheaper) {
   const Comm comm = Comm::world();
   const auto wide = test::random_ratings({12, 2000, 1, 9000}, 3);
   const auto square = test::random_ratings({200, 200, 1, 4000}, 3);
-  const auto dealt_by = [&](const SparseTensor<double>& whole) {
+  const auto distributed_by = [&](const SparseTensor<double>& whole) {
     RatingLayout layout;
     layout.row = {8, 10, 4};
-    const auto dealt = distribute(comm, of_users(comm, whole, {}, 1), owners_of(comm, whole, 1), layout);
-    EXPECT_TRUE(dealt.weighed);
-    const auto chosen = costs_of(dealt.rotation, layout.row, layout.machine).predicted_seconds;
-    EXPECT_EQ(chosen, dealt.by == RatingSide::user ? dealt.weighed->users : dealt.weighed->items);
-    EXPECT_EQ(dealt.by == RatingSide::item, dealt.weighed->items < 0.9 * dealt.weighed->users);
-    return dealt.by;
+    const auto distributed =
+        distribute(comm, of_users(comm, whole, {}, 1), owners_of(comm, whole, 1), layout);
+    EXPECT_TRUE(distributed.side_seconds);
+    const auto chosen = costs_of(distributed.rotation, layout.row, layout.machine).predicted_seconds;
+    EXPECT_EQ(chosen, distributed.by == RatingSide::user ? distributed.side_seconds->users
+                                                         : distributed.side_seconds->items);
+    EXPECT_EQ(distributed.by == RatingSide::item,
+              distributed.side_seconds->items < 0.9 * distributed.side_seconds->users);
+    return distributed.by;
   };
-  EXPECT_EQ(dealt_by(wide), comm.size() == 1 ? RatingSide::user : RatingSide::item);
-  EXPECT_EQ(dealt_by(turned(wide, RatingSide::item)), RatingSide::user);
-  EXPECT_EQ(dealt_by(square), RatingSide::user) << "as good is not better";
+  EXPECT_EQ(distributed_by(wide), comm.size() == 1 ? RatingSide::user : RatingSide::item);
+  EXPECT_EQ(distributed_by(transposed(wide, RatingSide::item)), RatingSide::user);
+  EXPECT_EQ(distributed_by(square), RatingSide::user) << "as good is not better";
 }
 
-TEST(Turned, twice_is_as_it_was) {
+TEST(Transposed, twice_is_as_it_was) {
   const auto ratings = test::random_ratings({4, 9, 1, 20}, 1);
-  const auto once = turned(ratings, RatingSide::item);
+  const auto once = transposed(ratings, RatingSide::item);
   EXPECT_EQ(once.extents(), (std::vector<Index>{9, 4}));
   EXPECT_TRUE(std::ranges::equal(once.indices(0), ratings.indices(1)));
-  EXPECT_EQ(turned(once, RatingSide::item), ratings);
-  EXPECT_EQ(turned(ratings, RatingSide::user), ratings);
+  EXPECT_EQ(transposed(once, RatingSide::item), ratings);
+  EXPECT_EQ(transposed(ratings, RatingSide::user), ratings);
   const auto model =
       test::random_rating_model<float>({4, 9, 3, 1}, test::Biases::with, test::Entries::normal, 2);
-  const auto other = turned(model, RatingSide::item);
+  const auto other = transposed(model, RatingSide::item);
   EXPECT_EQ(other.users, model.items);
   EXPECT_EQ(other.item_biases, model.user_biases);
-  EXPECT_EQ(turned(other, RatingSide::item), model);
+  EXPECT_EQ(transposed(other, RatingSide::item), model);
 }
 
 }  // namespace

@@ -186,10 +186,10 @@ TEST(ChooseDistribution, takes_the_fastest_of_those_that_fit) {
   limit.need = [](const PartLoads&, Scheme scheme) {
     return MemoryNeed{scheme == Scheme::coarse ? 150 : 200, false};
   };
-  EXPECT_EQ(choose(limit).distribution.scheme, Scheme::coarse) << "none fits, it needs least";
+  EXPECT_EQ(choose(limit).distribution.scheme, Scheme::coarse) << "none fits; it needs the least";
 }
 
-// A process's first rows are touched by nobody else, all others of its own by somebody.
+// The first rows of a process are used by no other process, its other rows by at least one.
 TEST(ExchangePlan, has_the_rows_first_that_are_complete_without_a_fold) {
   const Comm comm = Comm::world();
   const auto whole = test::tame_tensor({900, 70, 500}, 1500, 4);

@@ -24,7 +24,7 @@ RowParts random_rows(int num_parts, Index num_rows, std::uint64_t seed) {
   return rows;
 }
 
-// The rule, said again as plainly as it can be.
+// A naive implementation of the same rule.
 std::vector<int> plain_owners(const RowParts& rows, int num_parts, double tolerance) {
   std::vector<int> owners(std::size_t(rows.num_rows()), -1);
   std::vector<Index> load(std::size_t(num_parts), 0), count(load);

@@ -11,12 +11,12 @@ namespace {
 
 constexpr Index extent = Index(1) << 40;
 
-// So many of each process that all of them take several rounds.
+// Enough nonzeros per process for several rounds.
 Index num_of(int process) {
   return 150000 + 1000 * process;
 }
 
-// The z-th nonzero of a process tells which it is.
+// The value of the z-th nonzero of a process identifies it.
 Index first_index(int process, Index z) {
   return (Index(process) << 20) + z;
 }

@@ -154,21 +154,21 @@ TEST(Partitioner, refines_an_older_partition) {
   const auto model = fine_model(separate_groups(8, 30, 3000, 4));
   PartitionOptions options;
   options.num_parts = 8;
-  auto older = partition_hypergraph(model.h, options).parts;
-  const auto whole = older;
-  for (std::size_t v = 0; v < older.size(); v += 3) older[v] = new_vertex;
-  options.older = older;
+  auto previous = partition_hypergraph(model.h, options).parts;
+  const auto whole = previous;
+  for (std::size_t v = 0; v < previous.size(); v += 3) previous[v] = new_vertex;
+  options.previous = previous;
   const auto result = partition_hypergraph(model.h, options);
   EXPECT_EQ(result.metrics.connectivity, 0);
   EXPECT_EQ(result.parts, whole);
 }
 
 TEST(PreviousPartition, leaves_room_for_new_slices_in_every_mode) {
-  const std::vector<int> older{0, 1, 2, 3, 4};
+  const std::vector<int> previous{0, 1, 2, 3, 4};
   const std::vector<Index> was{2, 1, 2}, is{3, 1, 4};
-  EXPECT_EQ(parts_of_grown_modes(older, was, is),
+  EXPECT_EQ(parts_of_grown_modes(previous, was, is),
             (std::vector{0, 1, new_vertex, 2, 3, 4, new_vertex, new_vertex}));
-  EXPECT_EQ(parts_of_grown_modes(older, was, was), older);
+  EXPECT_EQ(parts_of_grown_modes(previous, was, was), previous);
 }
 
 TEST(EveryMethod, gives_every_part_something_and_keeps_the_balance_of_equal_vertices) {

@@ -10,7 +10,7 @@
 namespace polyad::io {
 namespace {
 
-// Line z is its number and so many more characters.
+// Line z is its number, followed by a given number of characters.
 AppendLine lines_with(std::function<Index(Index)> more) {
   return [more](std::string& text, Index z) {
     text += std::to_string(z);

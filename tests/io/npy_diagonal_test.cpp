@@ -15,7 +15,7 @@
 namespace polyad::io {
 namespace {
 
-// A file with the numbers 0, 1, 2, ... in its order: every number tells where it stood.
+// A file with the numbers 0, 1, 2, ... in its order: every number identifies its position.
 class NpyDiagonalTest : public testing::Test {
  protected:
   std::filesystem::path write(const std::vector<Index>& shape, bool by_columns) {

@@ -95,7 +95,7 @@ TEST(CompletionPage, tells_what_was_learned_and_how_well) {
                            "<dt>test MAE</dt><dd>1.2812</dd>",
                            "<dt>train RMSE</dt><dd>1.4062</dd>",
                            "<dt>best epoch</dt><dd>2</dd>",
-                           "after 3 epochs: the test error fell no more",
+                           "after 3 epochs: the test error no longer decreased",
                            "1 epoch was undone",
                            "<dd>0.0625</dd>",
                            "<dd>0.1250</dd>",
@@ -118,7 +118,7 @@ TEST(CompletionPage, tells_what_processes_exchange) {
   const auto page = completion_page(distributed());
   expect_sound(page);
   for (const char* part :
-       {"dealt out by hypergraph", "each of 2 sub-epochs",
+       {"distributed by hypergraph", "each of 2 sub-epochs",
         "1,620 words per epoch are stale; with 4 sub-epochs none would be",
         "<th scope=\"row\">words</th><td class=\"number\" data-name=\"predicted\">9,720</td>",
         "<span>process 3</span>", "3 s = 2 s + 0.75 s + 0.25 s", "in 4 processes", "built in"})
@@ -134,7 +134,7 @@ TEST(CompletionPage, tells_who_was_dealt_out_and_why) {
     EXPECT_NE(completion_page(c).find(part), std::string::npos) << part;
   EXPECT_EQ(completion_page(c).find("Predicted:"), std::string::npos) << "nothing was weighed";
   c.run.by = RatingSide::item;
-  c.run.weighed = SideSeconds{0.75, 0.25};
+  c.run.side_seconds = SideSeconds{0.75, 0.25};
   const auto page = completion_page(c);
   expect_sound(page);
   for (const char* part : {"Every process has items of its own", "the rows of users that they share",

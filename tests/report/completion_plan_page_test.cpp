@@ -40,7 +40,7 @@ TEST(CompletionPlanPage, shows_what_is_recommended_and_what_else_there_is) {
         "--columns who,what -r 8 --seed 7 --by items --partition"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   EXPECT_EQ(test::count_of(page, "<svg class=\"chart"), 3);
-  EXPECT_EQ(test::count_of(page, "<svg class=\"curve"), 3 * 4) << "two sides, dealt out in two ways";
+  EXPECT_EQ(test::count_of(page, "<svg class=\"curve"), 3 * 4) << "two sides, distributed in two ways";
   EXPECT_EQ(test::count_of(page, "class=\"best\""), 1);
   EXPECT_EQ(test::count_of(page, "<th scope=\"row\">"), std::ssize(run.plan.ways));
 }
@@ -63,7 +63,8 @@ TEST(CompletionPlanPage, shows_whatever_a_text_holds_as_text) {
   EXPECT_EQ(page.find('\xff'), std::string::npos);
 }
 
-// The rows of users travel where items are dealt out: a plan of a matrix is that of its transpose, turned.
+// The rows of users travel where items are distributed: a plan of a matrix is that of its transpose,
+// transposed.
 TEST(PlanCompletion, by_items_is_by_users_of_the_transpose) {
   const auto ratings = test::random_ratings({30, 50, 1, 600}, 5);
   const auto plan_by = [](const SparseTensor<double>& x, RatingSide by) {
@@ -77,7 +78,7 @@ TEST(PlanCompletion, by_items_is_by_users_of_the_transpose) {
     return plan_completion(x, options, silent);
   };
   const auto here = plan_by(ratings, RatingSide::item);
-  const auto there = plan_by(turned(ratings, RatingSide::item), RatingSide::user);
+  const auto there = plan_by(transposed(ratings, RatingSide::item), RatingSide::user);
   EXPECT_EQ(here.num_users, 30);
   ASSERT_EQ(here.ways.size(), there.ways.size());
   EXPECT_EQ(here.recommended, there.recommended);

@@ -73,7 +73,7 @@ struct DegenerateTensors {
   }
 
   SparseTensor<double> zeros{{3, 4, 5}}, one{{30, 40, 50}}, single{{1, 1, 1}}, empty{{3, 4, 5}};
-  SparseTensor<double> equal{{4, 3, 2}};  // all ones: every component wants the same columns
+  SparseTensor<double> equal{{4, 3, 2}};  // all ones: all components have the same columns
   SparseTensor<double> flat = tame_tensor({20, 1, 30}, 100, 1);
 };
 

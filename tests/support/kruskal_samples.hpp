@@ -51,7 +51,7 @@ inline Kruskal<double> sample(const std::vector<Index>& dims, Index num_componen
   return k;
 }
 
-// Also tells 0 from -0, which == does not.
+// Also distinguishes 0 and -0, which == does not.
 inline bool same_bits(std::span<const double> a, std::span<const double> b) {
   return std::ranges::equal(a, b, {}, std::bit_cast<std::uint64_t, double>,
                             std::bit_cast<std::uint64_t, double>);

@@ -1,5 +1,5 @@
 #pragma once
-// For the main of tests that run on several ranks: every rank runs every test, rank 0 tells the story, the
+// For the main of tests that run on several ranks: every rank runs every test, rank 0 prints the results, the
 // others speak up only to report a failure, and all end with the same exit code.
 
 #include <gtest/gtest.h>

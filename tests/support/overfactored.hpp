@@ -11,7 +11,7 @@
 
 namespace polyad::test {
 
-// A small tensor of a known rank, some with noise, and options that ask for one to three times as many
+// A small tensor of a known rank, some with noise, and options with one to three times as many
 // components. The systems of least squares become singular as the fit nears one.
 struct Overfactored {
   explicit Overfactored(int n) {

@@ -49,7 +49,7 @@ std::vector<CompleteOptions> ways_to_complete() {
   return ways;
 }
 
-// Whoever has the rows, the errors of the model are those of its factors and biases, by definition.
+// Whichever process has the rows, the errors of the model are those of its factors and biases, by definition.
 TEST(Complete, HasTheErrorsOfItsFactors) {
   const Context context(Comm::world());
   const auto train = test::structured_ratings(60, 40, 900, 3),
@@ -89,8 +89,8 @@ TEST(Complete, EqualsTheAlgorithmBelow) {
   const auto share = test::share_of(whole, comm);
   const RowOwners users = Distributor(comm, share, comm.size(), 1).coarse_random().rows[0];
   auto own = move_to_users(comm, share, users, {});
-  auto dealt = distribute(comm, std::move(own.split), {users, {}}, layout);
-  auto x = lay_out_ratings<double>(comm, dealt.split, std::move(dealt.rotation), layout);
+  auto distributed = distribute(comm, std::move(own.split), {users, {}}, layout);
+  auto x = lay_out_ratings<double>(comm, distributed.split, std::move(distributed.rotation), layout);
   const auto expected = sgd_completion(x, below);
   auto rows = gather_model(x, expected.users, expected.items, travelling_words(below));
 

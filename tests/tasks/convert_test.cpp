@@ -13,7 +13,7 @@
 namespace polyad {
 namespace {
 
-// What a context was told.
+// The messages that a context has received.
 struct Heard {
   std::vector<std::string> texts;
   Context context =

@@ -192,7 +192,7 @@ TEST(Decompose, NamesTheOptionAtFault) {
   EXPECT_EQ(fault_of({}), Fault("rank", "rank 0: expected a number from 1 to 100000"));
   EXPECT_EQ(fault_of({.rank = 2, .tolerance = -1}), Fault("tolerance", "tolerance -1: expected 0 or more"));
   EXPECT_EQ(fault_of({.rank = 2, .method = Method::opt, .nonnegative = true}),
-            Fault("nonnegative", "nonnegative goes with method als"));
+            Fault("nonnegative", "nonnegative requires method als"));
   EXPECT_EQ(
       fault_of({.rank = 2, .nonnegative_modes = {3}}),
       Fault("nonnegative_modes", "nonnegative_modes: mode 3 does not exist; the 3 modes are counted from 0"));

@@ -117,8 +117,8 @@ TEST(Partition, goes_on_from_a_previous_one) {
   auto grown = small;
   for (Index i = 0; i < 40; ++i) grown.tensor.append(std::vector<Index>{i % 60, (3 * i) % 50, i}, 1);
   auto lower = lower_options(PartitionModel::fine, 4);
-  lower.hypergraph.older = before.parts();
-  lower.hypergraph.older.resize(std::size_t(grown.tensor.num_nonzeros()), hypergraph::new_vertex);
+  lower.hypergraph.previous = before.parts();
+  lower.hypergraph.previous.resize(std::size_t(grown.tensor.num_nonzeros()), hypergraph::new_vertex);
   const auto after =
       partition(context, grown, {.parts = 4, .previous_file = folder / "before.part", .no_cache = true});
   EXPECT_EQ(after.parts(), hypergraph::partition_tensor(grown.tensor, lower).parts);

@@ -101,7 +101,7 @@ TEST(Plan, names_the_option_at_fault) {
   EXPECT_EQ(fault_of(PlanOptions{
                 .processes = {2}, .distribution = {.scheme = Scheme::medium}, .with_hypergraph = true}),
             Fault("with_hypergraph",
-                  "with_hypergraph is for fine and coarse grain, and only medium grain was asked for"));
+                  "with_hypergraph applies to fine and coarse grain, but medium grain was given"));
   EXPECT_EQ(fault_of(CompletePlanOptions{.processes = {2}, .sync = {70000}}),
             Fault("sync", "sync {70000}: expected 1 to 100 numbers, each from 1 to 65535"));
   EXPECT_EQ(fault_of(CompletePlanOptions{.factors = 0, .processes = {2}}),

@@ -12,13 +12,13 @@ namespace {
 // Parts by load, then by number of rows, then by number.
 class BoundedLoads {
  public:
-  BoundedLoads(int num_parts, double most) : most_(most), loads_(std::size_t(num_parts)) {
+  BoundedLoads(int num_parts, double maximum) : max_load_(maximum), loads_(std::size_t(num_parts)) {
     for (int p = 0; p < num_parts; ++p) order_.insert(key(p));
   }
 
   int choose(std::span<const int> among) const {
     const int best = *std::ranges::min_element(among, {}, [&](int p) { return key(p); });
-    return double(loads_[best].words) > most_ ? std::get<2>(*order_.begin()) : best;
+    return double(loads_[best].words) > max_load_ ? std::get<2>(*order_.begin()) : best;
   }
 
   void give(int part, Index words) {
@@ -38,12 +38,12 @@ class BoundedLoads {
     return {load.words, load.rows, part};
   }
 
-  double most_;
+  double max_load_;
   std::vector<Load> loads_;
   std::set<Key> order_;
 };
 
-// Rows drawn by lot into groups, each with at least so many touches, but no more groups than parts.
+// Random groups of rows, each with at least this number of touches; at most as many groups as parts.
 class RowGroups {
  public:
   RowGroups() = default;  // one for all

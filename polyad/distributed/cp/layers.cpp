@@ -28,9 +28,9 @@ Cuts equal_nonzeros(const SliceProfile& profile, int num_layers) {
 // Keeps a row for every layer: before, for those on the left; behind, for those on the right.
 void keep_layers(Cuts& cuts, Index num_rows) {
   const Index num_layers = std::ssize(cuts) - 1;
-  const Index least = num_rows >= num_layers ? 1 : 0;
-  for (Index l = 1; l < num_layers; ++l) cuts[l] = std::max(cuts[l], cuts[l - 1] + least);
-  for (Index l = num_layers - 1; l > 0; --l) cuts[l] = std::min(cuts[l], cuts[l + 1] - least);
+  const Index minimum = num_rows >= num_layers ? 1 : 0;
+  for (Index l = 1; l < num_layers; ++l) cuts[l] = std::max(cuts[l], cuts[l - 1] + minimum);
+  for (Index l = num_layers - 1; l > 0; --l) cuts[l] = std::min(cuts[l], cuts[l + 1] - minimum);
 }
 
 // In order: layer i gives up, or takes, (m - M / P) / (c S) rows at its right end, m and S being its nonzeros
@@ -45,9 +45,10 @@ Cuts ordered(const SliceProfile& profile, int num_layers, int c) {
     // Where nothing is left of the layer, its rows are taken to be like all others.
     const double per_row = nonzeros > 0 ? nonzeros / rows : std::max(1.0, target / mean_rows);
     const double surplus = (nonzeros - target) / (c * per_row);
-    const Index least = cuts[l] + (profile.num_rows() >= num_layers ? 1 : 0);
-    const Index most = std::max(least, profile.num_rows() - (num_layers - 1 - l));
-    cuts[l + 1] = Index(std::clamp(double(cuts[l + 1]) - std::trunc(surplus), double(least), double(most)));
+    const Index minimum = cuts[l] + (profile.num_rows() >= num_layers ? 1 : 0);
+    const Index maximum = std::max(minimum, profile.num_rows() - (num_layers - 1 - l));
+    cuts[l + 1] =
+        Index(std::clamp(double(cuts[l + 1]) - std::trunc(surplus), double(minimum), double(maximum)));
     for (int k = l + 2; k < num_layers && cuts[k] < cuts[k - 1]; ++k) cuts[k] = cuts[k - 1];
   }
   return cuts;
@@ -64,11 +65,11 @@ Cuts max_min(const SliceProfile& profile, int num_layers) {
   for (int l = 0; l < num_layers; ++l) sizes.push_back(cuts[l + 1] - cuts[l]);
   const double mean = double(profile.num_nonzeros()) / double(std::max<Index>(1, profile.num_rows()));
   for (int i = 0; i < num_layers / 2; ++i) {
-    const int most = fullest[i], least = fullest[num_layers - 1 - i];
-    const auto rows = Index(double(nonzeros(most) - nonzeros(least)) / 2 / std::max(mean, 1.0));
-    const Index moved = std::min(rows, std::max<Index>(0, sizes[most] - 1));
-    sizes[most] -= moved;
-    sizes[least] += moved;
+    const int fuller = fullest[i], emptier = fullest[num_layers - 1 - i];
+    const auto rows = Index(double(nonzeros(fuller) - nonzeros(emptier)) / 2 / std::max(mean, 1.0));
+    const Index moved = std::min(rows, std::max<Index>(0, sizes[fuller] - 1));
+    sizes[fuller] -= moved;
+    sizes[emptier] += moved;
   }
   Cuts result{0};
   for (const Index size : sizes) result.push_back(result.back() + size);

@@ -74,7 +74,7 @@ PlannedMode plan_mode(const Comm& comm, const Distribution& distribution, int mo
   return result;
 }
 
-// But for its nonzeros.
+// All members except the nonzeros.
 PartLoad load_of(const ExchangePlan& plan, Index touched) {
   PartLoad load;
   load.touched = touched;

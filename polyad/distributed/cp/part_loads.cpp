@@ -106,11 +106,11 @@ std::vector<int> owners(const RowParts& rows, const Distribution& distribution, 
   return result;
 }
 
-// What rows ask of parts.
+// Adds the loads that rows cause to parts.
 struct RowLoads {
   explicit RowLoads(int num_parts) : parts(std::size_t(num_parts)), lending(num_parts) {}
 
-  // A row that is borrowed comes, and where sums are folded its partial sum goes back.
+  // A borrowed row is received and, if sums are folded, its partial sum is sent back.
   void add(int owner, std::span<const int> touching, bool folds) {
     const Index back = folds ? 1 : 0;
     bool touches = false;

@@ -25,7 +25,7 @@ class SliceProfile {
 
   // Number of nonzeros in all rows before each of `rows`, which are in [0, num_rows()]. Collective.
   std::vector<Index> nonzeros_before(std::span<const Index> rows) const;
-  // For each count, ascending: the first row with so many nonzeros before it, where a
+  // For each count, ascending: the first row with this number of nonzeros before it; a
   // count inside a row is rounded to its nearer end; at most num_rows(). Collective.
   std::vector<Index> rows_at(std::span<const Index> counts) const;
   // The slice of each row; for num_rows(), the extent. Collective.

@@ -7,7 +7,7 @@
 namespace polyad {
 namespace {
 
-// Turns counts, kept one place behind, into where lists begin.
+// Converts counts, stored one position later, to the beginnings of lists.
 void accumulate(Array<Index>& begin) {
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
 }
@@ -52,9 +52,9 @@ Index ColumnShares::num_ratings(Index column) const {
 }
 
 Index ColumnShares::max_connectivity() const {
-  Index most = 0;
-  for (Index j = 0; j < num_columns(); ++j) most = std::max(most, connectivity(j));
-  return most;
+  Index maximum = 0;
+  for (Index j = 0; j < num_columns(); ++j) maximum = std::max(maximum, connectivity(j));
+  return maximum;
 }
 
 std::vector<Index> ColumnShares::connectivities() const {
@@ -67,7 +67,7 @@ ColumnShares share_columns(const SparseTensor<double>& ratings, const RowOwners&
   const auto rows = ratings.indices(0), columns = ratings.indices(1);
   const auto begin = begins_of(ratings.extent(1), columns);
   Array<int> parts(columns.size());                        // of the ratings, by column
-  Array<int> part_of(std::size_t(ratings.extent(0)), -1);  // shuffles are slow to ask for every rating
+  Array<int> part_of(std::size_t(ratings.extent(0)), -1);  // computed once per row: shuffles are slow
   Array<Index> next(begin.begin(), begin.end() - 1);
   for (std::size_t z = 0; z < columns.size(); ++z) {
     int& part = part_of[rows[z]];

@@ -148,8 +148,8 @@ DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, Rot
 }
 
 template <class Real>
-TrainedRows<Real> turned(TrainedRows<Real> rows, RatingSide first) {
-  rows.model = turned(std::move(rows.model), first);
+TrainedRows<Real> transposed(TrainedRows<Real> rows, RatingSide first) {
+  rows.model = transposed(std::move(rows.model), first);
   if (first == RatingSide::item) std::swap(rows.user_squares, rows.item_squares);
   return rows;
 }
@@ -199,8 +199,8 @@ template DistRatings<float> lay_out_ratings(const Comm&, const SplitRatings&, Ro
                                             const RatingLayout&);
 template DistRatings<double> lay_out_ratings(const Comm&, const SplitRatings&, Rotation&&,
                                              const RatingLayout&);
-template TrainedRows<float> turned(TrainedRows<float>, RatingSide);
-template TrainedRows<double> turned(TrainedRows<double>, RatingSide);
+template TrainedRows<float> transposed(TrainedRows<float>, RatingSide);
+template TrainedRows<double> transposed(TrainedRows<double>, RatingSide);
 template TrainedRows<float> gather_model(const DistRatings<float>&, const RatingRows<float>&,
                                          const RatingRows<float>&, const TravellingWords&, int);
 template TrainedRows<double> gather_model(const DistRatings<double>&, const RatingRows<double>&,

@@ -57,7 +57,7 @@ struct TrainedRows {
   Array<Real> user_squares, item_squares;
 };
 template <class Real>
-TrainedRows<Real> turned(TrainedRows<Real> rows, RatingSide first);
+TrainedRows<Real> transposed(TrainedRows<Real> rows, RatingSide first);
 template <class Real>
 TrainedRows<Real> gather_model(const DistRatings<Real>& x, const RatingRows<Real>& users,
                                const RatingRows<Real>& items, const TravellingWords& words, int root = 0);

@@ -19,7 +19,7 @@ SparseTensor<double> moved_by_rows(const Comm& comm, SparseTensor<double> share,
 
 // Ratings of users become ratings of items, elsewhere.
 SparseTensor<double> moved_to_items(const Comm& comm, SparseTensor<double> ratings, const RowOwners& owners) {
-  auto moved = moved_by_rows(comm, turned(std::move(ratings), RatingSide::item), owners);
+  auto moved = moved_by_rows(comm, transposed(std::move(ratings), RatingSide::item), owners);
   keep_last_ratings(moved);  // which sorts them; there are no others
   return moved;
 }
@@ -30,12 +30,12 @@ int decide_sub_epochs(const ColumnShares& columns, const RatingLayout& layout) {
   return choose_sub_epochs(columns, layout.row, layout.machine).num_sub_epochs;
 }
 
-// The rotation if this side were dealt out. The ratings are turned for the time.
+// The rotation if this side were distributed. The ratings are transposed for the time.
 Rotation rotation_by(RatingSide by, const Comm& comm, SparseTensor<double>& train, const RowOwners& owners,
                      const RatingLayout& layout) {
-  train = turned(std::move(train), by);
+  train = transposed(std::move(train), by);
   auto rotation = plan_rotation(gather_shares(comm, train, owners), layout);
-  train = turned(std::move(train), by);
+  train = transposed(std::move(train), by);
   return rotation;
 }
 
@@ -55,25 +55,26 @@ Rotation plan_rotation(ColumnShares columns, const RatingLayout& layout) {
   return plan_rotation(std::move(columns), num_sub_epochs);
 }
 
-DealtRatings distribute(const Comm& comm, SplitRatings of_users, const SideOwners& owners,
-                        const RatingLayout& layout) {
-  DealtRatings dealt{owners.users ? RatingSide::user : RatingSide::item, std::move(of_users), {}, {}};
-  auto& train = dealt.split.train;
-  if (owners.users) dealt.rotation = rotation_by(RatingSide::user, comm, train, *owners.users, layout);
-  if (!owners.items) return dealt;
+DistributedRatings distribute(const Comm& comm, SplitRatings of_users, const SideOwners& owners,
+                              const RatingLayout& layout) {
+  DistributedRatings distributed{
+      owners.users ? RatingSide::user : RatingSide::item, std::move(of_users), {}, {}};
+  auto& train = distributed.split.train;
+  if (owners.users) distributed.rotation = rotation_by(RatingSide::user, comm, train, *owners.users, layout);
+  if (!owners.items) return distributed;
   auto by_items = rotation_by(RatingSide::item, comm, train, *owners.items, layout);
   if (owners.users) {
     const auto seconds = [&](const Rotation& rotation) {
       return costs_of(rotation, layout.row, layout.machine).predicted_seconds;
     };
-    dealt.weighed = SideSeconds{seconds(dealt.rotation), seconds(by_items)};
-    if (dealt.weighed->items >= clearly_less * dealt.weighed->users) return dealt;
+    distributed.side_seconds = SideSeconds{seconds(distributed.rotation), seconds(by_items)};
+    if (distributed.side_seconds->items >= clearly_less * distributed.side_seconds->users) return distributed;
   }
-  dealt.by = RatingSide::item;
-  dealt.rotation = std::move(by_items);
-  dealt.split = {moved_to_items(comm, std::move(dealt.split.train), *owners.items),
-                 moved_to_items(comm, std::move(dealt.split.test), *owners.items)};
-  return dealt;
+  distributed.by = RatingSide::item;
+  distributed.rotation = std::move(by_items);
+  distributed.split = {moved_to_items(comm, std::move(distributed.split.train), *owners.items),
+                       moved_to_items(comm, std::move(distributed.split.test), *owners.items)};
+  return distributed;
 }
 
 }  // namespace polyad

@@ -28,16 +28,16 @@ struct SideSeconds {
   double users = 0, items = 0;
 };
 
-struct DealtRatings {
+struct DistributedRatings {
   RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
   SplitRatings split;                // ratings of this process, with that side first; sorted
   Rotation rotation;
-  std::optional<SideSeconds> weighed;  // predictions, if both sides were considered
+  std::optional<SideSeconds> side_seconds;  // predictions, if both sides were considered
 };
 // Moves ratings from the owners of their users to the processes that train on
 // them. If both sides can be distributed, it takes users, unless an epoch with
 // items distributed is predicted to take at least 10 % less time. Collective.
-DealtRatings distribute(const Comm& comm, SplitRatings of_users, const SideOwners& owners,
-                        const RatingLayout& layout);
+DistributedRatings distribute(const Comm& comm, SplitRatings of_users, const SideOwners& owners,
+                              const RatingLayout& layout);
 
 }  // namespace polyad

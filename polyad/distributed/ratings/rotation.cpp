@@ -68,24 +68,24 @@ class Schedule {
 
   // The largest load of a sub-epoch, whose it is, and the next one.
   struct Peak {
-    Index most = 0, second = 0;
+    Index maximum = 0, second = 0;
     int part = 0;
 
-    Index without(int other) const { return other == part ? second : most; }
+    Index without(int other) const { return other == part ? second : maximum; }
   };
   Peak peak_of(int t) const {
     Peak peak;
     for (int part = 0; part < columns_.num_parts; ++part) {
       const Index load = loads_(part, t);
-      if (load > peak.most)
-        peak = {load, peak.most, part};
+      if (load > peak.maximum)
+        peak = {load, peak.maximum, part};
       else
         peak.second = std::max(peak.second, load);
     }
     return peak;
   }
 
-  // Lets shares of the busiest parts change places with others of their column. Returns whether any did.
+  // Exchanges shares of the busiest parts with others of their column. Returns whether any was exchanged.
   bool improve() {
     bool is_better = false;
     for (Index column = 0; column < columns_.num_columns(); ++column)
@@ -125,7 +125,8 @@ class Schedule {
     const Index at_t = std::max(peaks_[std::size_t(t)].without(part), loads_(part, t) - ratings);
     for (int u = 0; u < num_sub_epochs_; ++u) {
       if (taken[std::size_t(u)]) continue;
-      if (!is_less(at_t + std::max(peaks_[std::size_t(u)].most, loads_(part, u) + ratings), t, u)) continue;
+      if (!is_less(at_t + std::max(peaks_[std::size_t(u)].maximum, loads_(part, u) + ratings), t, u))
+        continue;
       shift(share, u);
       look_again(t, u);
       return true;
@@ -134,7 +135,7 @@ class Schedule {
   }
 
   bool is_less(Index after, int t, int u) const {
-    return after < peaks_[std::size_t(t)].most + peaks_[std::size_t(u)].most;
+    return after < peaks_[std::size_t(t)].maximum + peaks_[std::size_t(u)].maximum;
   }
 
   void shift(Index share, int to) {
@@ -155,7 +156,7 @@ class Schedule {
   std::vector<Peak> peaks_;  // [sub-epoch]
 };
 
-// Of the parts that learn from a column in a sub-epoch, the one that receives least until then.
+// Of the parts that use a column in a sub-epoch, the one that receives the least so far.
 Array<unsigned char> choose_owners(const Rotation& rotation) {
   Array<unsigned char> owned(rotation.sub_epoch.size(), 0);
   std::vector<Index> received(std::size_t(rotation.num_parts()), 0);

@@ -53,12 +53,12 @@ RotationLoads loads_of(const Rotation& rotation) {
 }
 
 Index largest_sum(const Matrix<Index>& loads) {
-  Index most = 0;
+  Index maximum = 0;
   for (Index part = 0; part < loads.num_rows(); ++part) {
     const auto row = loads.row(part);
-    most = std::max(most, std::accumulate(row.begin(), row.end(), Index(0)));
+    maximum = std::max(maximum, std::accumulate(row.begin(), row.end(), Index(0)));
   }
-  return most;
+  return maximum;
 }
 
 Index total(const Matrix<Index>& loads) {
@@ -85,9 +85,9 @@ double predict_seconds(const RotationLoads& loads, const RowSize& row, const Mac
 
 // Numbers of sub-epochs to look at: the fewest that leave little staleness, and powers of two.
 std::set<int> candidates(const ColumnShares& columns, Index fewest_fresh) {
-  const Index most = std::max(columns.max_connectivity(), Index(1));
-  std::set<int> result{1, int(fewest_fresh), int(most)};
-  for (Index n = 2; n < most; n *= 2) result.insert(int(n));
+  const Index maximum = std::max(columns.max_connectivity(), Index(1));
+  std::set<int> result{1, int(fewest_fresh), int(maximum)};
+  for (Index n = 2; n < maximum; n *= 2) result.insert(int(n));
   return result;
 }
 
@@ -116,10 +116,10 @@ RotationCosts costs_of(const Rotation& rotation, const RowSize& row, const Machi
   costs.staleness_rows = rotation_staleness(rotation.columns, rotation.num_sub_epochs);
   costs.max_connectivity = rotation.columns.max_connectivity();
   for (Index t = 0; t < loads.ratings.num_cols(); ++t) {
-    Index most = 0;
+    Index maximum = 0;
     for (Index part = 0; part < loads.ratings.num_rows(); ++part)
-      most = std::max(most, loads.ratings(part, t));
-    costs.critical_ratings += most;
+      maximum = std::max(maximum, loads.ratings(part, t));
+    costs.critical_ratings += maximum;
   }
   costs.mean_ratings = double(total(loads.ratings)) / rotation.num_parts();
   costs.predicted_seconds = predict_seconds(loads, row, machine);

@@ -54,7 +54,7 @@ std::vector<Index> parse_shape(const NpySource& source, std::string_view text) {
   return shape;
 }
 
-// The text of the header, whose length stands before it; `begin` becomes where it ends.
+// The text of the header, whose length precedes it; sets `begin` to its end.
 std::string read_header(const NpySource& source, Index& begin) {
   std::string magic(8, '\0');
   if (source.bytes < 12) fail(source, "is too short for an .npy array");

@@ -87,7 +87,7 @@ std::uint64_t checksum_version_1(std::string_view bytes) {
   for (; bytes.size() >= block; bytes.remove_prefix(block))
     for (std::size_t lane = 0; lane < lanes; ++lane)
       state[lane] = stirred(state[lane], word_at<std::uint64_t>(bytes.data() + lane * sizeof(std::uint64_t)));
-  std::array<char, block> rest{};  // the last, incomplete block, filled with zeros; the size tells how many
+  std::array<char, block> rest{};  // the last, incomplete block, padded; the checksum includes the size
   bytes.copy(rest.data(), bytes.size());
   std::uint64_t sum = size * mixer;
   for (std::size_t lane = 0; lane < lanes; ++lane) {

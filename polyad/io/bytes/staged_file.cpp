@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view ending = ".partial";
 constexpr std::size_t max_name_bytes = 255;  // of the usual file systems
 
-// Eight hexadecimal digits that stand for this machine.
+// Eight hexadecimal digits that identify this machine.
 const std::string& host_tag() {
   static const std::string tag = [] {
     std::array<char, 256> name{};

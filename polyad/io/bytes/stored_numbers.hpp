@@ -53,8 +53,8 @@ decltype(auto) with_index_type(Index width, Fn fn) {
 
 // The smallest of these widths that holds every index below `extent`.
 inline Index index_width(Index extent) {
-  const auto most = std::uint64_t(extent > 0 ? extent - 1 : 0);
-  return most <= 0xFF ? 1 : most <= 0xFFFF ? 2 : most <= 0xFFFFFFFF ? 4 : 8;
+  const auto maximum = std::uint64_t(extent > 0 ? extent - 1 : 0);
+  return maximum <= 0xFF ? 1 : maximum <= 0xFFFF ? 2 : maximum <= 0xFFFFFFFF ? 4 : 8;
 }
 
 // Reads `count` numbers of type Stored at `offset` with all threads; calls fn(position, number) for each.

@@ -78,7 +78,7 @@ struct DirectoryPlace {
   Index begin = 0, bytes = 0, num_members = 0;
 };
 
-// The record that ends the archive; only a comment of the length that it tells may follow.
+// The end record of the archive; only a comment of the length that it states may follow.
 Index find_end(const InputFile& file) {
   const Index searched = std::min(file.size(), end_bytes + 0xFFFF);
   const std::string tail = bytes_at(file, file.size() - searched, searched);
@@ -139,9 +139,9 @@ void check_member(const InputFile& file, const ZipMember& member, std::uint64_t 
     fail_archive(file, fmt::format("{} is compressed by method {}; only stored (0) and deflated (8) are read",
                                    name, method));
   // A size that deflate cannot reach is false, and not worth memory.
-  const auto most = member.deflated ? max_inflated(std::min(member.stored_bytes, file.size()))
-                                    : static_cast<__int128>(member.stored_bytes);
-  const bool possible = member.stored_bytes <= file.size() && member.bytes >= 0 && member.bytes <= most &&
+  const auto maximum = member.deflated ? max_inflated(std::min(member.stored_bytes, file.size()))
+                                       : static_cast<__int128>(member.stored_bytes);
+  const bool possible = member.stored_bytes <= file.size() && member.bytes >= 0 && member.bytes <= maximum &&
                         (member.deflated || member.bytes == member.stored_bytes);
   if (!possible)
     fail_archive(file, fmt::format("is a damaged zip archive: {} cannot make {} bytes of {}", name,

@@ -82,7 +82,7 @@ class HypergraphReader {
       fail(fmt::format("expected a format 0, 1, 10 or 11, found {}", format_));
   }
 
-  // A vertex takes memory though nothing is said of it: a head with a digit too many would take all there is.
+  // A vertex takes memory even if no line mentions it: a wrong number in the header could exhaust the memory.
   void check_vertices(Index num_pins) const {
     constexpr Index few = 1000000, max_per_pin = 100;
     if (num_vertices_ > few && num_vertices_ / max_per_pin > num_pins)
@@ -90,10 +90,10 @@ class HypergraphReader {
   }
 
   Index weight(std::span<const Index> numbers) const {
-    constexpr Index most = Index(1) << 31;
+    constexpr Index maximum = Index(1) << 31;
     if (numbers.empty()) fail("expected a weight, found an empty line");
-    if (numbers[0] < 0 || numbers[0] > most)
-      fail(fmt::format("expected a weight from 0 to {}, found {}", most, numbers[0]));
+    if (numbers[0] < 0 || numbers[0] > maximum)
+      fail(fmt::format("expected a weight from 0 to {}, found {}", maximum, numbers[0]));
     return numbers[0];
   }
 

@@ -1,5 +1,5 @@
 // SPLATT's form: a directory with lambda.mat, a weight per line, and mode1.mat ... modeN.mat, a row per
-// line. The order is told by the files that are there.
+// line. The order is the number of these files.
 
 #include <fmt/format.h>
 

@@ -91,14 +91,14 @@ std::string file_name(const ModeLabels& mode, std::size_t m) {
 }
 
 std::string listed(std::span<const std::string> names) {
-  constexpr std::size_t most = 3;
-  if (names.size() > most + 1)
-    return fmt::format("{} and {} more", fmt::join(names.first(most), ", "), names.size() - most);
+  constexpr std::size_t maximum = 3;
+  if (names.size() > maximum + 1)
+    return fmt::format("{} and {} more", fmt::join(names.first(maximum), ", "), names.size() - maximum);
   if (names.size() < 2) return names.empty() ? "" : names[0];
   return fmt::format("{} and {}", fmt::join(names.first(names.size() - 1), ", "), names.back());
 }
 
-// What a name stands for without its extensions: "x" for x.tns and x.tns.gz.
+// A file name without its extensions: "x" for x.tns and x.tns.gz.
 std::string stem_of(const fs::path& path) {
   return without_gzip(path.filename()).stem().string();
 }
@@ -263,7 +263,7 @@ std::vector<fs::path> label_files_at(const LabelPlace& place) {
   return files;
 }
 
-LabelFile read_labels(const fs::path& path, Index most) {
+LabelFile read_labels(const fs::path& path, Index maximum) {
   // Names differ from each other, so they do not shrink a thousandfold: a file that would is none of labels.
   constexpr Index always_allowed = Index(1) << 26, max_growth = 64;
   LabelFile result;
@@ -272,7 +272,7 @@ LabelFile read_labels(const fs::path& path, Index most) {
   LineReader lines(file);
   Index bytes_left = always_allowed + max_growth * file.size();
   for (std::string_view line; lines.next(line);) {
-    result.has_more = Index(result.labels.labels.size()) == most;
+    result.has_more = Index(result.labels.labels.size()) == maximum;
     if (result.has_more) break;
     result.labels.labels.emplace_back(line);
     bytes_left -= Index(sizeof(std::string)) + std::ssize(line);

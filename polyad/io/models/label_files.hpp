@@ -34,7 +34,7 @@ struct LabelFile {
   ModeLabels labels;
   bool has_more = false;  // lines beyond the maximum that was read
 };
-LabelFile read_labels(const std::filesystem::path& path, Index most = std::numeric_limits<Index>::max());
+LabelFile read_labels(const std::filesystem::path& path, Index maximum = std::numeric_limits<Index>::max());
 // Maximum number of labels that are read for a mode: twice its extent.
 Index max_labels(Index extent);
 
@@ -52,7 +52,7 @@ std::vector<std::filesystem::path> label_files_at(const LabelPlace& place);
 struct FoundLabels {
   std::vector<ModeLabels> labels;
   std::vector<std::string> warnings;
-  std::vector<std::string> notes;  // which files were used or ignored, if their name does not tell
+  std::vector<std::string> notes;  // files used or ignored, unless named after the tensor
 };
 FoundLabels find_labels(const LabelPlace& place, std::span<const Index> extents);
 // The same from all files without a prefix in a folder that

@@ -28,7 +28,7 @@ ModelFiles rating_files() {
           is_rating_model, rating_model_key};
 }
 
-// What is wrong with ratings and labels that are to go with a model; empty when they fit.
+// An error of ratings and labels that are stored with a model; empty if they are consistent with it.
 std::string fault_of_ratings(const SparseTensor<double>& ratings, Index num_users, Index num_items) {
   if (ratings.order() == 2 && ratings.extent(0) == num_users && ratings.extent(1) == num_items) return "";
   std::string dims;

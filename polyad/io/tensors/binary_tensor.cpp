@@ -23,7 +23,7 @@ Slab binary_slab(FileHead head, Index count) {
   slab.values.resize(std::size_t(count));
   slab.facts.num_nonzeros = slab.facts.data_lines = count;
   for (std::size_t m = 0; m < std::size_t(head.order) && count > 0; ++m) {
-    slab.facts.min_index[m] = 0;  // the dims bind; nobody asks for the exact extremes
+    slab.facts.min_index[m] = 0;  // the header states the dims; the exact extremes are not needed
     slab.facts.max_index[m] = head.dims[m] - 1;
   }
   slab.head = std::move(head);
@@ -37,7 +37,7 @@ void check_size(const InputFile& file, __int128 expected) {
   throw Error(
       Errc::bad_input,
       fmt::format("{}: by its header it has {} bytes, found {}",
-                  expected > file.size() ? "is truncated" : "goes on behind its end", size, file.size()),
+                  expected > file.size() ? "is truncated" : "has bytes after its end", size, file.size()),
       {file.path().string(), 0});
 }
 

@@ -25,7 +25,7 @@ struct LineShape {
   bool has_value = true;
   bool mirrored = false;
   Index base = 1;                        // subtracted from every index
-  Index least = 0;                       // the least index after that: -1 while the base is still open
+  Index minimum = 0;                     // the least index after that: -1 while the base is still open
   std::array<Index, max_order> limit{};  // the first index that is too large, after that
   std::array<const char*, max_order> limit_source{};
   Index first_line = 0;
@@ -47,7 +47,7 @@ LineShape shape_of(const InputFile& file, const FileHead& head, const ReadOption
   shape.mirrored = head.symmetric;
   const auto base = options.index_base ? options.index_base : head.index_base;
   shape.base = base.value_or(1);
-  shape.least = base ? 0 : -1;
+  shape.minimum = base ? 0 : -1;
   shape.limit.fill(max_index + 1 - shape.base);
   const auto& dims = options.dims.empty() ? head.dims : options.dims;
   shape.keep_within(dims, options.dims.empty() ? "the header" : "--dims");
@@ -67,7 +67,7 @@ std::string index_fault(std::string_view word, int mode, const LineShape& shape)
   if (is_number && (!index || *index > max_index)) return where + " is beyond 2^63 - 2";
   if (!index) return where + " is not a whole number";
   if (*index < 0) return where + " is negative";
-  if (*index - shape.base < shape.least)
+  if (*index - shape.base < shape.minimum)
     return fmt::format("{} is below {}, where the indices start", where, shape.base);
   if (*index - shape.base >= shape.limit[mode])
     return fmt::format("{} is beyond the dimension {} that {} states{}", where, shape.limit[mode],
@@ -114,7 +114,7 @@ const char* parse_common_line(const char* p, const LineShape& shape, Line<Order>
     const auto [raw, count, next] = leading_digits(p);
     if (next != ' ' && next != '\t') return nullptr;
     const Index index = Index(raw) - shape.base;
-    if (index < shape.least || index >= shape.limit[m]) return nullptr;
+    if (index < shape.minimum || index >= shape.limit[m]) return nullptr;
     line.index[m] = index;
     p += count + 1;
   }
@@ -135,7 +135,7 @@ const char* parse_line(const char* p, const LineShape& shape, Line<Order>& line)
   for (int m = 0; m < order; ++m) {
     const auto [raw, end] = read_index(p);
     const Index index = raw - shape.base;
-    if (end == nullptr || index < shape.least || index >= shape.limit[m]) return nullptr;
+    if (end == nullptr || index < shape.minimum || index >= shape.limit[m]) return nullptr;
     line.index[m] = index;
     p = end;
     if (m + 1 == order && !shape.has_value) break;
@@ -186,7 +186,7 @@ enum class OnFault { stop, go_on };
 template <int Order>
 bool parse_piece(const TextPiece& piece, const LineShape& shape_given, OnFault on_fault, Sink& sink_given,
                  std::vector<LineFault>& faults) {
-  const LineShape shape = shape_given;  // copies that nobody else can see, so that they live in registers
+  const LineShape shape = shape_given;  // local copies, so that they are kept in registers
   Sink sink = sink_given;
   const char* p = piece.lines.data();
   const char* const end = p + piece.lines.size();
@@ -259,7 +259,7 @@ class CoordinateReader {
     slab_.head = head;
   }
 
-  // First counts lines, so that every thread knows where to write and nothing is ever moved or grown.
+  // First counts lines, so that every thread knows where to write and nothing is moved or reallocated.
   void read(const TextRange& range) {
     const int threads = num_threads();
     std::vector<Index> begin(threads + 1, 0);

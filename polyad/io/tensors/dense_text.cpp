@@ -57,9 +57,9 @@ class DenseReader {
     slab.head.index_base = 0;
     SlabBlocks blocks(head_.order);
     for (std::size_t m = 0; m < block_.indices.size() && !block_.values.empty(); ++m) {
-      const auto [least, most] = std::ranges::minmax(block_.indices[m]);
-      slab.facts.min_index[m] = least;
-      slab.facts.max_index[m] = most;
+      const auto [minimum, maximum] = std::ranges::minmax(block_.indices[m]);
+      slab.facts.min_index[m] = minimum;
+      slab.facts.max_index[m] = maximum;
     }
     blocks.append(std::move(block_));
     std::move(blocks).concatenate(slab);

@@ -1,6 +1,6 @@
 // Polyad's binary, .ptb. The nonzeros are cut into chunks; chunk c of mode m (or of the values, which
 // count as one more mode) is a block of bytes of its own, with a checksum. So any range of chunks is
-// read and verified by itself. All numbers are in the byte order that the mark tells. Version 2 has the
+// read and verified by itself. All numbers are in the byte order that the mark states. Version 2 has the
 // checksums of ChecksumVersion::xxh64, version 1 those before it; only these differ, and version 2 is
 // written.
 //
@@ -68,7 +68,7 @@ void check_fields(const InputFile& file, const PtbHead& head) {
   if (!fits) fail(file, "its header holds impossible numbers");
 }
 
-// The table that tells where every block is; and that the file ends where the last one does.
+// Reads the table of block positions, and checks that the file ends with the last block.
 void read_table(const InputFile& file, FieldReader& fields, PtbHead& head) {
   const auto table_bytes = static_cast<__int128>(head.order + 1) * head.num_chunks() * 16;
   if (table_bytes > file.size()) check_size(file, table_bytes);
@@ -239,7 +239,7 @@ class PtbWriter {
   PtbWriter(const SparseTensor<double>& x, BlockCompression compression)
       : x_(x), compression_(compression), value_width_(fit_single_precision(x.values()) ? 4 : 8) {}
 
-  // Two passes over the nonzeros, so that the table can stand before the blocks without keeping them.
+  // Two passes over the nonzeros, so that the table can precede the blocks without storing them in memory.
   void write(OutputFile& out, std::span<const ModeLabels> labels) {
     const std::string text = label_text(x_, labels);
     std::string head(magic);

@@ -50,7 +50,7 @@ void check_dims_option(const FileHead& head, const ReadOptions& options) {
                      head.order));
 }
 
-// Coordinates of a model have its order. That of a csv or a binary is told later.
+// Coordinates of a model have its order. That of a csv or a binary is known later.
 void check_space(const FileHead& head, const ReadOptions& options) {
   if (options.space != nullptr && head.order > 0 && head.order != options.space->order())
     fail(head, Errc::bad_input,
@@ -160,7 +160,7 @@ void check_count(const FileHead& head, const SlabFacts& whole, const ReadOptions
     report(
         fmt::format("the header announces {} nonzeros, the file has {}", *head.nonzeros, whole.data_lines));
   if (is_own_text(head, whole)) {
-    // Faulty lines, which were told one by one, are there.
+    // The faulty lines, which have been reported one by one, are in the file.
     const auto faulty = options.problems == nullptr ? 0 : std::ssize(*options.problems);
     if (whole.data_lines + faulty < *head.noted_nonzeros)
       return report(fmt::format(
@@ -192,7 +192,7 @@ Slab read_slab(const std::filesystem::path& path, const ReadOptions& options) {
   check_options(head, options);
   begin_progress(file, options);
   Slab slab = read_as(file, head, options);
-  check_options(slab.head, options);  // binaries tell their index base only now
+  check_options(slab.head, options);  // the index base of a binary is known only now
   check_dims_option(slab.head, options);
   if (options.progress != nullptr) options.progress->finish();
   return slab;

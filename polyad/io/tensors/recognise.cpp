@@ -55,10 +55,10 @@ class Head {
   }
 
   // A whole number of at least `least`, the word-th of this line.
-  Index number(std::size_t word, Index least, const std::string& what) const {
+  Index number(std::size_t word, Index minimum, const std::string& what) const {
     const auto value = parse_index(words_[word]);
-    if (!value || *value < least)
-      fail(fmt::format("{} is {}, not a whole number from {} on", what, in_quotes(words_[word]), least));
+    if (!value || *value < minimum)
+      fail(fmt::format("{} is {}, not a whole number from {} on", what, in_quotes(words_[word]), minimum));
     return *value;
   }
   // This line as a list of dimensions.
@@ -121,7 +121,7 @@ void begin_data_after(Head& lines, FileHead& head) {
     head.data_begin = std::numeric_limits<Index>::max();
 }
 
-// Lines of coordinates of a model may leave out the value: the number of fields tells.
+// Lines of coordinates for a model may omit the value: the number of fields decides.
 void count_fields_for(const IndexSpace& space, const Head& lines, FileHead& head) {
   const auto found = int(lines.words().size());
   if (found != space.order() && found != space.order() + 1)

@@ -134,7 +134,7 @@ bool is_for_matrices(TensorFormat format) {
   throw Error(Errc::bad_option, why, {path.string(), 0});
 }
 
-// In csv a label stands for its index, so it must stand for one only.
+// In csv a label represents its index, so labels must be distinct.
 void check_labels(const std::filesystem::path& path, const Tensor& x, std::span<const ModeLabels> labels) {
   for (std::size_t m = 0; m < labels.size(); ++m) {
     if (labels[m].empty()) continue;

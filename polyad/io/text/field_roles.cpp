@@ -16,11 +16,11 @@ using Names = std::vector<std::string>;
 
 // The first of them, each as far as it is a name: a header may be as long as a file.
 std::string listed(const Names& names) {
-  constexpr std::size_t most = 20, longest = 40;
+  constexpr std::size_t maximum = 20, longest = 40;
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+  for (std::size_t i = 0; i < std::min(names.size(), maximum); ++i)
     text += (i == 0 ? "" : ", ") + names[i].substr(0, longest) + (names[i].size() > longest ? "..." : "");
-  return names.size() > most ? fmt::format("{} and {} more", text, names.size() - most) : text;
+  return names.size() > maximum ? fmt::format("{} and {} more", text, names.size() - maximum) : text;
 }
 
 bool holds(const Names& names, const std::string& name) {

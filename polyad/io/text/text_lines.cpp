@@ -154,7 +154,7 @@ void TextRange::for_each_piece(Share share, const PieceFn& fn) const {
 
 void TextRange::read_pieces(Index begin, Index end, const PieceFn& fn) const {
   std::vector<char> buffer(piece_bytes + spare_bytes);
-  // The byte before tells whether a line begins at `begin`.
+  // The preceding byte shows whether a line begins at `begin`.
   Index position = begin == begin_ ? begin : begin - 1;
   bool skip_line = position < begin;
   std::size_t held = 0;  // bytes of an unfinished line at the front of the buffer

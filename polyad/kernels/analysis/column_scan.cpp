@@ -35,10 +35,10 @@ class Strongest {
 
 // The least and the greatest value of a column in one stretch of the mode.
 struct Extremes {
-  FactorEntry least, greatest;
+  FactorEntry minimum, greatest;
 
   void widen(const FactorEntry& point) {
-    if (point.value < least.value) least = point;
+    if (point.value < minimum.value) minimum = point;
     if (point.value > greatest.value) greatest = point;
   }
 };
@@ -88,9 +88,9 @@ void scan_stretch(const Matrix<Real>& factor, const Stretches& stretches, Index 
 }
 
 void append(std::vector<FactorEntry>& line, const Extremes& e) {
-  line.push_back(e.least.index < e.greatest.index ? e.least : e.greatest);
-  if (e.least.index != e.greatest.index)
-    line.push_back(e.least.index < e.greatest.index ? e.greatest : e.least);
+  line.push_back(e.minimum.index < e.greatest.index ? e.minimum : e.greatest);
+  if (e.minimum.index != e.greatest.index)
+    line.push_back(e.minimum.index < e.greatest.index ? e.greatest : e.minimum);
 }
 
 }  // namespace

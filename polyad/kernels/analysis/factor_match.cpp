@@ -39,9 +39,9 @@ std::vector<double> largest_magnitudes(const Matrix<double>& a) {
 // Calls use(a), with columns scaled where their squares would leave the range of double.
 template <class Use>
 void with_moderate_columns(const Matrix<double>& a, Use use) {
-  constexpr double most = 1e100;
+  constexpr double maximum = 1e100;
   const auto largest = largest_magnitudes(a);
-  if (std::ranges::all_of(largest, [](double x) { return x == 0 || (x < most && x > 1 / most); })) {
+  if (std::ranges::all_of(largest, [](double x) { return x == 0 || (x < maximum && x > 1 / maximum); })) {
     use(a);
     return;
   }

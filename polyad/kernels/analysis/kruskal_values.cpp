@@ -9,8 +9,8 @@ namespace polyad::kernels {
 namespace {
 
 constexpr int block = 8;         // components at a time, in registers
-constexpr Index lookahead = 16;  // coordinates: their rows are asked for before they are needed
-constexpr Index max_lines = 4;   // of a row that are asked for; the machine finds those behind
+constexpr Index lookahead = 16;  // coordinates whose rows are prefetched
+constexpr Index max_lines = 4;   // cache lines of a row to prefetch; the hardware prefetches the others
 
 template <class Real>
 void check_shapes(const Kruskal<Real>& model, Coordinates coordinates, Index count) {
@@ -31,7 +31,7 @@ class KruskalEntries {
   KruskalEntries(const Kruskal<Real>& model, Coordinates coordinates)
       : model_(model), coordinates_(coordinates) {}
 
-  // Hands over the contributions at coordinate z, in order: fn(first component, contributions, how many).
+  // Passes the contributions at coordinate z, in order, to fn(first component, contributions, count).
   template <class Fn>
   void for_each_block(Index z, Fn fn) const {
     std::array<const Real*, max_order> rows;

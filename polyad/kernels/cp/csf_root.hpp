@@ -55,7 +55,7 @@ struct Piece {
 // What one part of a pass over a tree keeps.
 template <class Real>
 struct alignas(64) PartState {
-  Piece<Real> head, tail;    // the slice that began before this part; the one that goes on after it
+  Piece<Real> head, tail;    // the slice that begins before this part; the one that continues after it
   Array<Real> below;         // the sums below the nodes of a batch of slices
   Array<Real> below_pieces;  // and of the pieces
 };

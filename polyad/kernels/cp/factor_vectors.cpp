@@ -20,7 +20,7 @@ void for_each_chunk(Index n, Fn fn) {
 
 template <class Real>
 double inner_product(const Real* a, const Real* b, Index n) {
-  constexpr Index lanes = 8;  // independent sums, as many as vectors have room for
+  constexpr Index lanes = 8;  // independent sums, one per element of a vector register
   double sums[lanes] = {};
   Index i = 0;
   for (; i + lanes <= n; i += lanes)

@@ -165,8 +165,8 @@ NormalInverse invert_normal_matrix(const Matrix<double>& v, double epsilon) {
             exact->condition};
   // Continuous in the eigenvalue, so that rounding decides nothing.
   const auto result = invert_by_eigenvalues(scaled.matrix, [&](double value, double largest) {
-    const double least = damped * largest;
-    return value >= least ? 1 / value : std::max(value, 0.0) / (least * least);
+    const double minimum = damped * largest;
+    return value >= minimum ? 1 / value : std::max(value, 0.0) / (minimum * minimum);
   });
   return {scaled.scale_back(result.inverse), false, result.condition};
 }

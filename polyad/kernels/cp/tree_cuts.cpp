@@ -13,7 +13,7 @@ namespace {
 constexpr Index num_segments = 64, chunks_per_segment = 64;
 constexpr Index nearby_bytes = 1 << 20;  // of the cache that a thread has to itself
 
-// Which rows were used last, as a cache would know them.
+// The rows that were used last: a model of a cache.
 class RecentRows {
  public:
   explicit RecentRows(Index row_bytes)
@@ -100,7 +100,7 @@ std::vector<Index> cut_evenly(const CsfTree<Real>& tree, const NodeRange& nodes,
   for (Index chunk = 0; chunk < std::ssize(chunks.costs()); ++chunk) {
     const double cost = chunks.costs()[chunk];
     const Index begin = chunks.chunk_begin(chunk), in_chunk = chunks.chunk_begin(chunk + 1) - begin;
-    // Inside a chunk, as if its nodes were alike.
+    // Within a chunk, as if all its nodes took the same time.
     while (std::ssize(cuts) < num_parts && before + cost >= total * double(cuts.size()) / num_parts) {
       const double share = cost > 0 ? (total * double(cuts.size()) / num_parts - before) / cost : 0;
       cuts.push_back(std::max(cuts.back(), begin + Index(share * double(in_chunk))));

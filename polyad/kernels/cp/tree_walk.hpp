@@ -126,7 +126,7 @@ class TreeWalk {
   std::array<const Index*, max_order> first_child_{};
 };
 
-// Calls fn(width, depth), compile-time constants, as TreeWalk wants them.
+// Calls fn(width, depth) with compile-time constants for TreeWalk.
 template <class Fn>
 void with_shape(Index num_components, int order, Fn fn) {
   with_width(num_components, [&](auto width) {

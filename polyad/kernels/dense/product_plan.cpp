@@ -19,9 +19,9 @@ std::optional<Index> joint_stride(const Loops& group, int array) {
 }
 
 Index min_stride(const Loops& group, int array) {
-  Index least = std::numeric_limits<Index>::max();
-  for (const auto& loop : group) least = std::min(least, loop.strides[array]);
-  return least;
+  Index minimum = std::numeric_limits<Index>::max();
+  for (const auto& loop : group) minimum = std::min(minimum, loop.strides[array]);
+  return minimum;
 }
 
 }  // namespace
@@ -55,10 +55,10 @@ std::optional<MatrixShape> as_matrix(const Loops& rows, const Loops& cols, int a
   const auto row_stride = joint_stride(rows, array), col_stride = joint_stride(cols, array);
   if (!row_stride || !col_stride) return std::nullopt;
   const Index m = steps_of(rows), n = steps_of(cols);
-  constexpr Index most = std::numeric_limits<int>::max();
-  if ((rows.empty() || *row_stride == 1) && (cols.empty() || (*col_stride >= m && *col_stride <= most)))
+  constexpr Index maximum = std::numeric_limits<int>::max();
+  if ((rows.empty() || *row_stride == 1) && (cols.empty() || (*col_stride >= m && *col_stride <= maximum)))
     return MatrixShape{cols.empty() ? std::max(m, Index(1)) : *col_stride, false};
-  if ((cols.empty() || *col_stride == 1) && (rows.empty() || (*row_stride >= n && *row_stride <= most)))
+  if ((cols.empty() || *col_stride == 1) && (rows.empty() || (*row_stride >= n && *row_stride <= maximum)))
     return MatrixShape{rows.empty() ? std::max(n, Index(1)) : *row_stride, true};
   return std::nullopt;
 }

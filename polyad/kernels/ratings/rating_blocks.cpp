@@ -82,9 +82,9 @@ Index block_place(Index step, Index user_band) {
 }
 
 Index num_rating_bands(Index num_ratings) {
-  constexpr Index most = 64, ratings_per_block = 2048;
+  constexpr Index maximum = 64, ratings_per_block = 2048;
   const auto bands = Index(std::sqrt(double(num_ratings) / ratings_per_block));
-  return Index(std::bit_floor(std::uint64_t(std::clamp(bands, Index(1), most))));
+  return Index(std::bit_floor(std::uint64_t(std::clamp(bands, Index(1), maximum))));
 }
 
 template <class Real>

@@ -13,7 +13,7 @@ namespace polyad::kernels {
 namespace {
 
 constexpr Index tile_users = 4;         // whose scores are summed at once
-constexpr Index panel_users = 256;      // for whom a block of items is packed once
+constexpr Index panel_users = 256;      // users per packing of a block of items
 constexpr Index block_bytes = 1 << 18;  // of packed items: they stay in the second-level cache
 
 // The scores of a block of items for a few users at a time: <w, h> + bias of the item.
@@ -25,7 +25,7 @@ class ItemBlock {
 
   explicit ItemBlock(const RatingModel<Real>& model) : model_(model) {}
 
-  // How many items make a block, for so many factors.
+  // Number of items per block for a number of factors.
   static Index size_for(Index num_factors) {
     const Index fitting = block_bytes / (std::max<Index>(num_factors, 1) * Index(sizeof(Real)));
     return std::clamp<Index>(fitting / tile_items, 1, 64) * tile_items;
@@ -155,9 +155,9 @@ ScoredItems similar_items(const Matrix<Real>& items, Index item, std::span<const
                           Index count) {
   // Divided by its largest entry, a row has a square that is a number.
   const auto largest = [&](Index i) {
-    double most = 0;
-    for (const Real x : items.row(i)) most = std::max(most, std::abs(double(x)));
-    return most;
+    double maximum = 0;
+    for (const Real x : items.row(i)) maximum = std::max(maximum, std::abs(double(x)));
+    return maximum;
   };
   const double scale = largest(item);
   if (scale == 0) return {};

@@ -90,9 +90,9 @@ std::string subject(const CompletionPageContents& c) {
 std::string stop_sentence(const CompletionRun& run) {
   switch (run.stop) {
     case CompletionStop::epochs:
-      return "as many as were allowed";
+      return "the maximum number of epochs";
     case CompletionStop::test_error:
-      return "the test error fell no more";
+      return "the test error no longer decreased";
     case CompletionStop::observer:
       return "it was stopped";
   }
@@ -145,9 +145,8 @@ std::string example_card(const ExampleUser& user) {
 
 std::string examples(const CompletionPageContents& c) {
   std::string html =
-      "<p class=\"note\">Users with most ratings in the training: some of what they rated best, and the "
-      "items "
-      "that the model recommends, with the ratings that it predicts.</p>\n";
+      "<p class=\"note\">The users with the most training ratings: items that they rated best, and items "
+      "that the model recommends, with the predicted ratings.</p>\n";
   for (const auto& user : c.examples) html += example_card(user);
   return html;
 }
@@ -185,9 +184,9 @@ std::string synchronisation(const CompletionRun& run) {
   const auto words = words_over_sub_epochs(run);
   const auto shared = to_string(run.travelling()) + "s";
   const auto why =
-      run.weighed ? fmt::format("<p class=\"note\">Predicted: {}.</p>\n", weighed_text(run)) : "";
+      run.side_seconds ? fmt::format("<p class=\"note\">Predicted: {}.</p>\n", side_seconds_text(run)) : "";
   return fmt::format(
-             "<p>Every process has {}s of its own, dealt out {}. After each of {} an epoch, processes send "
+             "<p>Every process has {}s of its own, distributed {}. After each of {} an epoch, processes send "
              "each other the rows of {} that they share. {}</p>\n{}<div class=\"plots\">\n<div><h3>Volume "
              "and staleness</h3>\n<figure>{}</figure></div>\n"
              "<div><h3>How widely {} are shared</h3>\n<figure>{}</figure></div>\n</div>\n",
@@ -225,7 +224,7 @@ std::string settings(const CompletionRun& run) {
               : "") +
          fact("regularisation", fmt::format("{:.4g}", options.shrinkage.per_rating)) +
          fact("shrinkage", fmt::format("{:.4g}", options.shrinkage.per_row)) +
-         fact("most epochs", with_commas(options.max_epochs)) +
+         fact("maximum epochs", with_commas(options.max_epochs)) +
          fact("patience", options.patience == 0 ? "without end" : plural(options.patience, "epoch")) +
          fact("seed", std::to_string(options.seed)) + fact("precision", escape_html(run.precision)) +
          fact("on", plural(run.threads, "thread") + " in " + processes) +
@@ -249,17 +248,17 @@ std::string completion_page(const CompletionPageContents& c) {
   auto html = page_head(title + ": recommender", c.version,
                         std::string(plan_page_style()) + std::string(completion_page_style)) +
               "<body>\n<main>\n" + opening(c, title) + warnings_html(warnings(run));
-  html += section("subject", "What was learned from", subject(c));
+  html += section("subject", "Ratings", subject(c));
   const auto curves = section("errors", "Errors", errors(run));
   html += run.ranking ? "<div class=\"pair\">\n" + curves +
                             section("ranking", "Recommendations", ranking(*run.ranking)) + "</div>\n"
                       : curves;
   if (!c.examples.empty()) html += section("examples", "Examples", examples(c));
   if (run.processes > 1) {
-    html += section("synchronisation", "What processes exchange", synchronisation(run));
-    html += section("time", "Where the time goes", where_time_goes(run));
+    html += section("synchronisation", "Communication", synchronisation(run));
+    html += section("time", "Time per process", where_time_goes(run));
   }
-  html += "<div class=\"pair\">\n" + section("settings", "How it was learned", settings(run)) +
+  html += "<div class=\"pair\">\n" + section("settings", "Training", settings(run)) +
           section("costs", "Time and memory", costs(run)) + "</div>\n";
   return html + page_foot(c.version);
 }

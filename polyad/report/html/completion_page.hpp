@@ -8,7 +8,7 @@
 
 namespace polyad::report {
 
-// What the page tells of a completion. Texts may hold anything; the page escapes them.
+// Contents of the HTML report of a completion. Texts may contain anything; the report escapes them.
 struct CompletionPageContents {
   std::string input;  // the path of the ratings
   CompletionRun run;

@@ -86,14 +86,14 @@ std::string plots(const CompletionPlanRun& run) {
     return plot.empty() ? "" : fmt::format("<div><h3>{}</h3>\n<figure>{}</figure></div>\n", title, plot);
   };
   const auto& plan = run.plan;
-  return "<p class=\"note\">With the sub-epochs that --sync auto takes, or the quickest where others were "
-         "asked for. Both axes are logarithmic.</p>\n<div class=\"plots\">\n" +
+  return "<p class=\"note\">With the sub-epochs that --sync auto chooses, or the fastest if others were "
+         "given. Both axes are logarithmic.</p>\n<div class=\"plots\">\n" +
          figure("Time", "per epoch",
                 series_of(plan, [](const RotationCosts& c) { return c.predicted_seconds; }), seconds_text) +
          figure("Words sent", "by all, per epoch",
                 series_of(plan, [&](const RotationCosts& c) { return words * double(c.volume_rows); }),
                 count) +
-         figure("Messages", "of the process that sends most",
+         figure("Messages", "of the process that sends the most",
                 series_of(plan, [](const RotationCosts& c) { return c.max_messages; }), count) +
          "</div>\n";
 }
@@ -142,11 +142,10 @@ std::string basis(const CompletionPlanRun& run) {
 std::string completion_plan_page(const CompletionPlanRun& run, const std::string& version) {
   const auto title = std::filesystem::path(run.input).filename().string();
   auto html = page_head(title + ": plan", version, plan_page_style()) + "<body>\n<main>\n" +
-              opening(run, title) + section("recommendation", "What to take", recommendation(run));
-  if (run.options.process_counts.back() > 1)
-    html += section("plots", "From few processes to many", plots(run));
-  html += section("strategies", "Side by side", ways(run));
-  html += section("basis", "What the predictions rest on", basis(run));
+              opening(run, title) + section("recommendation", "Recommendation", recommendation(run));
+  if (run.options.process_counts.back() > 1) html += section("plots", "Scaling", plots(run));
+  html += section("strategies", "Strategies", ways(run));
+  html += section("basis", "Basis of the predictions", basis(run));
   return html + page_foot(version);
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Index max_points = 500, max_dots = 60;
 
-// Where one of so many numbers is, from the left.
+// Horizontal position of number i of `count`.
 class NumberScale {
  public:
   NumberScale(Index first, Index last) : first_(first), last_(last) {}
@@ -32,7 +32,7 @@ class NumberScale {
   Index first_, last_;
 };
 
-// A curve through y(i) at x(i) for i below count, with dots where there is room for them.
+// A curve through y(i) at x(i) for i below count, with dots if there is enough space for them.
 template <class X, class Y>
 std::string curve_of(Index count, X x, Y y, const std::string& style) {
   Curve curve;
@@ -132,13 +132,13 @@ std::string sync_plot(std::span<const SyncWords> words, int chosen) {
 std::string connectivity_plot(std::span<const Index> rows_by_connectivity, RatingSide side) {
   const auto name = to_string(side);
   const Index count = std::ssize(rows_by_connectivity);
-  const Index most = std::ranges::max(rows_by_connectivity);
-  const auto axis = round_axis(0, double(std::max<Index>(most, 1)), 4, 1);
+  const Index maximum = std::ranges::max(rows_by_connectivity);
+  const auto axis = round_axis(0, double(std::max<Index>(maximum, 1)), 4, 1);
   const double slot = 1 / double(count), bar = std::min(0.72 * slot, 0.05);
   auto svg = fmt::format(
       "<svg class=\"chart sub-epochs\" role=\"img\"><title>How widely {}s are shared</title><desc>{} "
       "bars; the highest is of {} {}s.</desc>",
-      name, count, most, name);
+      name, count, maximum, name);
   svg += horizontal_grid(axis, name + "s", count_mark);
   const auto middle = [&](Index k) { return (double(k) + 0.5) * slot; };
   for (Index k = 0; k < count; ++k) {

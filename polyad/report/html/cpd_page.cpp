@@ -155,12 +155,12 @@ std::string costs(const CpdPageContents& c) {
 std::string cpd_page(const CpdPageContents& c) {
   std::string html = page_head(c.title + ": CP decomposition", c.version) + "<body>\n<main>\n" + opening(c) +
                      warnings_html(all_warnings(c));
-  html += section("subject", "What was decomposed", subject(c));
-  html += section("residual", "How much is explained", residual(c));
+  html += section("subject", "Tensor", subject(c));
+  html += section("residual", "Fit", residual(c));
   html += "<div class=\"pair\">\n" + section("convergence", "Convergence", convergence(c)) +
           section("weights", "Weights", weights(c)) + "</div>\n";
   html += section("components", "Components", components(c));
-  html += "<div class=\"pair\">\n" + section("computation", "How it was computed", computation(c)) +
+  html += "<div class=\"pair\">\n" + section("computation", "Computation", computation(c)) +
           section("costs", "Time and memory", costs(c)) + "</div>\n";
   return html + page_foot(c.version);
 }

@@ -9,7 +9,7 @@
 
 namespace polyad::report {
 
-// What the page tells of a CP decomposition. Texts may hold anything; the page escapes them.
+// Contents of the HTML report of a decomposition. Texts may contain anything; the report escapes them.
 struct CpdPageContents {
   std::string title;  // the name of the file, say
   std::string input;  // its path

@@ -98,9 +98,9 @@ std::string plots(const PlanRun& run) {
                    seconds_text) +
          figure_of(run, "Words sent", "by all, per iteration",
                    series_of(plan, [](const auto& p) { return p.cost.volume_words; }), count) +
-         figure_of(run, "Messages", "of the process that sends most",
+         figure_of(run, "Messages", "of the process that sends the most",
                    series_of(plan, [](const auto& p) { return p.cost.max_messages; }), count) +
-         figure_of(run, "Memory", "of the process that needs most",
+         figure_of(run, "Memory", "of the process that needs the most",
                    series_of(plan, [](const auto& p) { return p.memory_bytes; }),
                    [](double bytes) { return with_prefix(bytes, "B"); }) +
          "</div>\n";
@@ -151,11 +151,10 @@ std::string strategies_table(const PlanRun& run, int processes) {
 
 std::string strategies(const PlanRun& run) {
   std::string html =
-      "<p class=\"note\">Per iteration; words and messages are sent by all processes together, all-reduced "
-      "are "
-      "words on each, of modes of which every process has all rows. r: (most − least) / most over the "
-      "processes, of nonzeros, of words sent and received, and of rows. Pays after: so many iterations after "
-      "which the time to make the partition is saved again. The fastest that fits is in bold.</p>\n";
+      "<p class=\"note\">Per iteration. Words and messages are those sent by all processes together; "
+      "all-reduced are the words of replicated modes on each process. r is the imbalance, (max − min) / max "
+      "over the processes, of nonzeros, of words sent and received, and of rows. Pays after is the number of "
+      "iterations that recover the time to compute the partition. The fastest that fits is in bold.</p>\n";
   for (const int processes : run.options.process_counts)
     html += fmt::format("<h3>{}</h3>\n", processes_text(processes)) + strategies_table(run, processes);
   return html;
@@ -173,9 +172,8 @@ std::string modes(const std::vector<const PlannedStrategy*>& shown) {
           cell("avg words", fmt::format("{:.0f}", words.avg)) + cell("max msgs", with_commas(messages.max)) +
           cell("avg msgs", fmt::format("{:.1f}", messages.avg)) + "</tr>\n";
     }
-  return "<p class=\"note\">Load: nonzeros multiplied. Words and messages: sent. Of the process that has "
-         "most, "
-         "and on average.</p>\n" +
+  return "<p class=\"note\">Load: nonzeros multiplied; words and messages: sent. Maximum over the processes, "
+         "and average.</p>\n" +
          table_of({"", "max load", "avg load", "max words", "avg words", "max msgs", "avg msgs"}, rows);
 }
 
@@ -199,12 +197,12 @@ std::string plan_page(const PlanRun& run, const std::string& version) {
   const auto shown = worth_showing(plan, processes);
   const auto on = " on " + processes_text(processes);
   auto html = page_head(title + ": plan", version, plan_page_style()) + "<body>\n<main>\n" +
-              opening(run, title) + section("recommendation", "What to take", recommendation(run));
-  if (!families_of(plan).empty()) html += section("plots", "From few processes to many", plots(run));
-  html += section("time", "Where the time goes" + on, where_time_goes(shown));
-  html += section("strategies", "Side by side", strategies(run));
-  html += section("modes", "Mode by mode" + on, modes(shown));
-  html += section("basis", "What the predictions rest on", basis(run));
+              opening(run, title) + section("recommendation", "Recommendation", recommendation(run));
+  if (!families_of(plan).empty()) html += section("plots", "Scaling", plots(run));
+  html += section("time", "Parts of the time" + on, where_time_goes(shown));
+  html += section("strategies", "Strategies", strategies(run));
+  html += section("modes", "Loads per mode" + on, modes(shown));
+  html += section("basis", "Basis of the predictions", basis(run));
   return html + page_foot(version);
 }
 

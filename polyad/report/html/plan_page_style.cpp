@@ -2,8 +2,8 @@
 
 namespace polyad::report {
 
-// Curves differ in colour and in dashes, so that paper without colour tells them apart. On a narrow screen a
-// row of a wide table becomes a block with the names of its columns.
+// Curves differ in colour and in dashes, so that they are distinguishable without colour. On a narrow screen
+// a row of a wide table becomes a block with the names of its columns.
 std::string_view plan_page_style() {
   return R"css(
 :root { --s1: #0a5a86; --s2: #c2500a; --s3: #00775a; --s4: #a6427c; --s5: #7a5c00; --s6: #5b5fc7; --s7: #59616b; }

@@ -20,12 +20,12 @@ struct LogAxis {
 };
 
 LogAxis log_axis(std::span<const PlotSeries> series) {
-  double least = std::numeric_limits<double>::infinity(), most = 0;
+  double minimum = std::numeric_limits<double>::infinity(), maximum = 0;
   for (const auto& one : series)
     for (const auto& [processes, value] : one.points)
-      if (value > 0) least = std::min(least, value), most = std::max(most, value);
-  if (most == 0) return {0, 0};
-  const double low = std::floor(std::log10(least) + 1e-9), high = std::ceil(std::log10(most) - 1e-9);
+      if (value > 0) minimum = std::min(minimum, value), maximum = std::max(maximum, value);
+  if (maximum == 0) return {0, 0};
+  const double low = std::floor(std::log10(minimum) + 1e-9), high = std::ceil(std::log10(maximum) - 1e-9);
   return {low, std::max(high, low + 1)};
 }
 

@@ -23,7 +23,7 @@ struct Axis {
   double position(double value) const { return (value - low) / (high - low); }
   std::string mark(double value) const;
 };
-// About so many marks, at multiples of 1, 2 or 5 times a power of ten, that enclose the values.
+// About this number of marks, at multiples of 1, 2 or 5 times a power of ten, that enclose the values.
 Axis round_axis(double low, double high, int num_marks, double min_step = 1e-7);
 
 // A line across the plot, at a fraction from the top, with its text beside it.

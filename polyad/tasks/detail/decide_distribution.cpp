@@ -19,7 +19,7 @@ namespace {
 using Partition = DistributionOptions::Partition;
 using GridRule = DistributionOptions::GridRule;
 
-// Whether something is asked for that only medium grain has.
+// Whether an option is given that applies to medium grain only.
 bool cuts_modes(const DistributionOptions& options) {
   return options.grid || options.grid_rule != GridRule::fastest || options.policy;
 }
@@ -100,7 +100,7 @@ Distribution listed(const Comm& comm, const SparseTensor<double>& share, hypergr
   return distribution;
 }
 
-// Fine grain unless coarse is asked for.
+// Fine grain unless coarse grain is given.
 Distribution by_hypergraph(const Context& context, const SparseTensor<double>& share,
                            const DistributionOptions& options) {
   const Comm& comm = context.comm();
@@ -112,7 +112,7 @@ Distribution by_hypergraph(const Context& context, const SparseTensor<double>& s
   return listed(comm, share, model, std::move(kept.parts), options.seed);
 }
 
-// Partitions that are cached already, so far as they are among what was asked for.
+// Cached partitions, as far as the options allow them.
 std::vector<Distribution> kept_distributions(const Context& context, const SparseTensor<double>& share,
                                              const DistributionOptions& options) {
   const Comm& comm = context.comm();
@@ -132,7 +132,7 @@ std::vector<Distribution> kept_distributions(const Context& context, const Spars
   return found;
 }
 
-// Of a file with so many lines.
+// The distribution of a partition file with this number of lines.
 Scheme scheme_of_file(const DistributionOptions& options, const SparseTensor<double>& x, Index num_lines) {
   const Index slices = std::accumulate(x.extents().begin(), x.extents().end(), Index(0));
   const bool is_fine = num_lines == x.num_nonzeros() && options.scheme != Scheme::coarse;
@@ -173,7 +173,7 @@ ChosenDistribution decide_distribution(const Context& context, const SparseTenso
                               options.partition == Partition::block ? "block" : "random"));
   if (comm.size() == 1 && is_hypergraph) return {};
   if (!is_file && !is_hypergraph) {
-    // One process has all, whatever was asked for.
+    // A single process has all nonzeros, whatever the options.
     if (comm.size() == 1 && (!options.grid || options.grid->size() == 1)) return {};
     return choose_distribution(comm, share, options, num_components, machine, limit,
                                kept_distributions(context, share, options));
@@ -194,7 +194,7 @@ FurtherStrategies partition_from_file(const DistributionOptions& options, const 
   const auto processes = std::ranges::upper_bound(process_counts, last);
   if (processes == process_counts.end())
     throw Error(Errc::bad_input,
-                fmt::format("has {} parts; no number of processes that was asked for is so large", last + 1),
+                fmt::format("has {} parts, more than all given numbers of processes", last + 1),
                 {options.partition_file.string(), 0});
   return [=, wanted = *processes, &x, parts = std::move(parts)](const Distributor& distributor) {
     std::vector<Strategy> found;

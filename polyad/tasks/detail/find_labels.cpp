@@ -44,7 +44,7 @@ io::ReadOptions format_options(const LoadOptions& options) {
   read.index_base = options.index_base;
   if (options.columns.empty() && !options.value.empty())
     throw Error(Errc::bad_option,
-                fmt::format("{} goes with {}", option_name("value"), option_name("columns")));
+                fmt::format("{} requires {}", option_name("value"), option_name("columns")));
   return read;
 }
 

@@ -13,7 +13,7 @@ namespace polyad::tasks {
 using polyad::machine_file;
 
 // Throws for what the constants must not be written to: pipes and devices, and files that hold something
-// else. The file of an older version, which lacks some of them, may be replaced, and so may an empty file.
+// else. The file of an earlier version, which lacks some of them, may be replaced, and so may an empty file.
 void check_is_machine_file(const std::filesystem::path& path);
 
 // The machine file, ready to be written: creates its folder. Throws Error{io} where the file could not be

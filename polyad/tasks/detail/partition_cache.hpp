@@ -21,7 +21,7 @@ std::uint64_t partition_fingerprint(const Comm& comm, const SparseTensor<double>
 PartitionKey partition_key(const Comm& comm, const SparseTensor<double>& share,
                            const hypergraph::TensorPartitionOptions& options);
 
-// What cpd and plan ask of the partitioner where they are told no more.
+// Default options of the partitioner in `decompose` and `plan`.
 hypergraph::TensorPartitionOptions hypergraph_options(hypergraph::PartitionModel model, int num_parts,
                                                       std::uint64_t seed);
 
@@ -35,7 +35,7 @@ hypergraph::TensorPartitionOptions completion_partition_options(RatingSide side,
 struct KeptPartition {
   std::vector<int> parts;
   std::string notice;
-  bool is_found = false;  // else there is only something to tell
+  bool is_found = false;  // otherwise there is only a message
 };
 // From the cache, if it is there. Collective; process 0 reads.
 std::optional<KeptPartition> kept_partition(const Comm& comm, const SparseTensor<double>& share,

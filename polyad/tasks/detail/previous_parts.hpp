@@ -9,7 +9,7 @@ namespace polyad::tasks {
 // The parts in options.previous_file, with hypergraph::new_vertex for what is new since; empty where no file
 // is given. Both throw Error{bad_input} for a file that does not fit.
 
-// Of things of which there are so many now: those behind the end of the file are new.
+// The previous parts for the current number of vertices: those after the end of the file are new.
 std::vector<int> previous_parts(const PartitionOptions& options, Index num_things);
 
 // Of the slices of a tensor, mode after mode: where a mode has grown since options.previous_dims, its last

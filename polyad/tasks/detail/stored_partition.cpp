@@ -43,13 +43,13 @@ std::string fault_of_folder(const fs::path& folder) {
 }
 
 // Throws Error{io} where the file cannot be read or trusted. Links are not followed, pipes not waited for.
-std::string trusted_contents(const fs::path& path, Index most) {
+std::string trusted_contents(const fs::path& path, Index maximum) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) throw Error(Errc::io, errno == ELOOP ? "it is a link" : reason(errno));
   struct stat status {};
   std::string fault = fstat(descriptor, &status) != 0 ? reason(errno) : fault_of_owner(status);
   if (!S_ISREG(status.st_mode)) fault = "it is no regular file";
-  if (fault.empty() && status.st_size > most) fault = "it is too large";
+  if (fault.empty() && status.st_size > maximum) fault = "it is too large";
   std::string text(fault.empty() ? std::size_t(status.st_size) : 0, '\0');
   std::size_t done = 0;
   while (done < text.size()) {
@@ -129,7 +129,7 @@ bool is_cached_name(const fs::path& path) {
          text.find_first_not_of("0123456789abcdef", text.size() - digits) == text.npos;
 }
 
-// The oldest first, but for the one that has just been written.
+// The oldest first, except the one that has just been written.
 void remove_oldest(const fs::path& folder, const fs::path& newest) {
   struct Entry {
     fs::file_time_type time;

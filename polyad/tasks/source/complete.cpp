@@ -82,7 +82,7 @@ void keep_step(const std::optional<EarlierTraining<Real>>& earlier, const Comple
   if (is_kept) training.step.size = std::min(training.step.size, earlier->training.step);
 }
 
-// Whether all processes want to go on, and what an observer throws on one of them, on all.
+// Whether the observers of all processes continue. An exception of one is thrown on all.
 CompletionObserver observer_of(const Context& context, const CompletionObserver& observer) {
   return [&context, &observer](const EpochRecord& record) {
     if (record.was_undone) context.warn(report::epoch_text(record));
@@ -92,7 +92,7 @@ CompletionObserver observer_of(const Context& context, const CompletionObserver&
 
 // On process 0, with users first. Collective.
 SparseTensor<double> gather_ratings(const Comm& comm, const SparseTensor<double>& own, RatingSide first) {
-  return turned(move_nonzeros(comm, own, std::vector<int>(std::size_t(own.num_nonzeros()), 0)), first);
+  return transposed(move_nonzeros(comm, own, std::vector<int>(std::size_t(own.num_nonzeros()), 0)), first);
 }
 
 // The ratings as they were distributed, and the rows that were learned from them, of this process.
@@ -108,13 +108,13 @@ tasks::WholeModel<Real> gather_whole(const Comm& comm, const Trained<Real>& trai
   const auto& ready = trained.ready;
   const auto& options = trained.options;
   const auto& result = trained.result;
-  const auto by = ready.dealt.by;
+  const auto by = ready.distributed.by;
   auto rows = gather_model(ready.x, result.users, result.items, travelling_words(options));
-  auto ratings = gather_ratings(comm, ready.dealt.split.train, by);
+  auto ratings = gather_ratings(comm, ready.distributed.split.train, by);
   return collectively(comm, [&] {
     if (comm.rank() != 0) return tasks::WholeModel<Real>{};
     if (ready.earlier) carry_over(*ready.earlier, rows);
-    rows = turned(std::move(rows), by);
+    rows = transposed(std::move(rows), by);
     return tasks::WholeModel<Real>{std::move(rows.model),
                                    {result.best_epoch, result.last_step, options.shrinkage,
                                     std::move(rows.user_squares), std::move(rows.item_squares)},
@@ -126,15 +126,15 @@ template <class Real>
 report::CompletionRun describe_run(const Context& context, const Trained<Real>& trained,
                                    const CompleteOptions& asked_for, const tasks::KnownMachine& machine) {
   const auto& ready = trained.ready;
-  auto run =
-      report::describe_completion(ready.x, ready.dealt.by, trained.options, trained.result, machine.model);
+  auto run = report::describe_completion(ready.x, ready.distributed.by, trained.options, trained.result,
+                                         machine.model);
   run.machine = machine.source;
   run.load_seconds = ready.load_seconds;
   run.distribute_seconds = ready.distribute_seconds;
   run.num_duplicates = ready.num_duplicates;
   run.num_test_duplicates = ready.num_test_duplicates;
   run.num_unknown = ready.num_unknown;
-  run.weighed = ready.dealt.weighed;
+  run.side_seconds = ready.distributed.side_seconds;
   if (context.comm().size() > 1) run.partition = to_string(asked_for.partition);
   run.test = tasks::name_of(asked_for.test);
   return run;
@@ -176,9 +176,9 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   state->input = input;
   state->is_trained = true;
   state->run = std::move(run);
-  const auto& dealt = trained->ready.dealt;
+  const auto& distributed = trained->ready.distributed;
   if (options.ranking > 0 && state->run.num_test > 0)
-    rank_items(*state, dealt.split.test, dealt.by, options.ranking);
+    rank_items(*state, distributed.split.test, distributed.by, options.ranking);
   state->run.output_seconds = watch.lap();
   state->note_memory();
   return CompletionModel(std::move(state));

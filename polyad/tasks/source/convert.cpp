@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is said about a tensor's nonzeros has no meaning for factors.
+// Options about the nonzeros of a tensor do not apply to factors.
 bool has_tensor_options(const LoadOptions& load) {
   const auto& labels = load.labels;
   return load.index_base || !load.dims.empty() || !load.columns.empty() || !load.value.empty() ||

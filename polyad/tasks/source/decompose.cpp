@@ -232,14 +232,14 @@ void validate(const DecomposeOptions& options) {
   if (options.method == Method::als) return;
   if (options.nonnegative || !options.nonnegative_modes.empty())
     tasks::refuse_option(
-        fmt::format("{} goes with {} als", option_name("nonnegative"), option_name("method")));
+        fmt::format("{} requires {} als", option_name("nonnegative"), option_name("method")));
   if (!options.mode_order.empty())
-    tasks::refuse_option(fmt::format("{} goes with {} als: opt moves all modes at once",
+    tasks::refuse_option(fmt::format("{} requires {} als: opt updates all modes at once",
                                      option_name("mode_order"), option_name("method")));
   const auto& replicated = options.distribution.is_replicated;
   if (replicated && std::ranges::count(*replicated, true) > 0)
     tasks::refuse_option(
-        fmt::format("{} goes with {} als", option_name("is_replicated"), option_name("method")));
+        fmt::format("{} requires {} als", option_name("is_replicated"), option_name("method")));
 }
 
 CpModel decompose(const Context& context, Tensor x, const DecomposeOptions& options) {

@@ -37,10 +37,10 @@ bool is_external(PartitionMethod method) {
   return method == PartitionMethod::zoltan || method == PartitionMethod::mt_kahypar;
 }
 
-void check_range(const char* field, double value, double least, double most) {
-  if (!(value >= least && value <= most))
+void check_range(const char* field, double value, double minimum, double maximum) {
+  if (!(value >= minimum && value <= maximum))
     tasks::refuse_option(
-        fmt::format("{} {}: expected a number from {} to {}", option_name(field), value, least, most));
+        fmt::format("{} {}: expected a number from {} to {}", option_name(field), value, minimum, maximum));
 }
 
 void check_ranges(const PartitionOptions& options) {
@@ -183,7 +183,7 @@ Partition partition_vertices(const Context& context, const Hypergraph& h, double
   run.model = "hypergraph";
   run.method = options.method;
   run.options = search_options(options);
-  run.options.older = tasks::previous_parts(options, h.num_vertices());
+  run.options.previous = tasks::previous_parts(options, h.num_vertices());
   run.load_seconds = load_seconds + watch.lap();
   check_num_parts(options, h.num_vertices());
   auto result = context.progress().during(
@@ -221,7 +221,7 @@ Partition partition(const Context& context, const Tensor& x, const PartitionOpti
   Stopwatch watch;
   auto search = tensor_options(options);
   report::PartitionRun run;
-  search.hypergraph.older =
+  search.hypergraph.previous =
       options.model == PartitionModel::coarse
           ? tasks::previous_slices(options, x.tensor.extents())
           : tasks::previous_parts(options, hypergraph::num_partitioned(x.tensor, options.model));

@@ -32,13 +32,13 @@ namespace {
 constexpr int max_planned_processes = 1 << 20;
 
 void check_hypergraph(const PlanOptions& options, const DistributionOptions& distribution) {
-  const auto most = std::ranges::max(options.processes);
+  const auto maximum = std::ranges::max(options.processes);
   if (distribution.scheme == Scheme::medium)
     tasks::refuse_option(option_name("with_hypergraph") +
-                         " is for fine and coarse grain, and only medium grain was asked for");
-  if (most > hypergraph::max_parts)
+                         " applies to fine and coarse grain, but medium grain was given");
+  if (maximum > hypergraph::max_parts)
     tasks::refuse_option(fmt::format("{} is for up to {} processes, not for {}",
-                                     option_name("with_hypergraph"), hypergraph::max_parts, most));
+                                     option_name("with_hypergraph"), hypergraph::max_parts, maximum));
 }
 
 // Partitions that are made or read, not counted out.

@@ -86,7 +86,7 @@ class Partitions {
   const CompletePlanOptions& options_;
 };
 
-// A file has a part per user, unless items are asked for.
+// A file has one part per user, unless items are distributed.
 std::vector<RatingSide> sides_of(const CompletePlanOptions& options) {
   if (options.by) return {*options.by};
   if (options.partition == Kind::file) return {RatingSide::user};

@@ -35,11 +35,11 @@ std::size_t stack_bytes() {
   if (*unit == 'b' || *unit == 'B') shift = 0;
   if (*unit == 'm' || *unit == 'M') shift = 20;
   if (*unit == 'g' || *unit == 'G') shift = 30;
-  constexpr std::size_t most = std::size_t(1) << 46;
-  return number > (most >> shift) ? most : std::size_t(number) << shift;
+  constexpr std::size_t maximum = std::size_t(1) << 46;
+  return number > (maximum >> shift) ? maximum : std::size_t(number) << shift;
 }
 
-// Whether so many threads can live at once: 0, or the error of the first that could not be started.
+// Starts this number of threads at once: 0, or the error of the first that could not be started.
 int try_threads(int count) {
   std::latch end(1);
   std::vector<pthread_t> threads;

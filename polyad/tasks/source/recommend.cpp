@@ -29,7 +29,7 @@ using Question = report::RecommendationRun::Question;
 
 constexpr Index max_top = 1000000;
 
-// Nothing: none is asked, or several.
+// Nothing: there is no request, or there are several.
 std::optional<Question> question_of(const RecommendOptions& options) {
   std::vector<Question> asked;
   if (!options.users.empty() || !options.user_names.empty()) asked.push_back(Question::users);
@@ -86,7 +86,7 @@ class RecommendationTable {
   io::PredictionTable table_;
 };
 
-// Answers what the options ask, on process 0.
+// Answers the request of the options, on process 0.
 template <class Real>
 class Answerer {
  public:

@@ -49,7 +49,7 @@ void check_generated_shape(const std::vector<Index>& dims, Index num_nonzeros) {
   require_option(num_nonzeros >= 0, "the number of nonzeros", "0 or more");
   Index cells = 1;
   for (const Index dim : dims) {
-    if (cells > num_nonzeros / dim) return;  // room enough, and the product might overflow
+    if (cells > num_nonzeros / dim) return;  // there are enough cells, and the product might overflow
     cells *= dim;
   }
   if (cells < num_nonzeros)

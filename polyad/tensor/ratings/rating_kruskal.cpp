@@ -5,7 +5,7 @@
 namespace polyad {
 namespace {
 
-// Rows of factors, with room for two more components.
+// Rows of factors, with space for two more components.
 template <class Real>
 Matrix<Real> widened(const Matrix<Real>& rows, Index more) {
   Matrix<Real> wide(rows.num_rows(), rows.num_cols() + more);

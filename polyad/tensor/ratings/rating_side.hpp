@@ -17,11 +17,11 @@ constexpr int mode_of(RatingSide side) {
 
 // Transposes, if necessary, so that the given side comes first: unchanged for users,
 // with users and items exchanged for items. Applying it twice restores the original.
-SparseTensor<double> turned(SparseTensor<double> ratings, RatingSide first);
-SplitRatings turned(SplitRatings ratings, RatingSide first);
+SparseTensor<double> transposed(SparseTensor<double> ratings, RatingSide first);
+SplitRatings transposed(SplitRatings ratings, RatingSide first);
 template <class Real>
-RatingModel<Real> turned(RatingModel<Real> model, RatingSide first);
+RatingModel<Real> transposed(RatingModel<Real> model, RatingSide first);
 template <class Real>
-RatingTraining<Real> turned(RatingTraining<Real> training, RatingSide first);
+RatingTraining<Real> transposed(RatingTraining<Real> training, RatingSide first);
 
 }  // namespace polyad

@@ -88,9 +88,9 @@ RowOwners own_side(const Context& context, const SparseTensor<double>& share, Ra
     return ListedRows{{}, std::move(kept.parts)};
   }
   const Distributor distributor(comm, share, comm.size(), options.seed);
-  const auto dealt =
+  const auto distributed =
       options.partition == RatingPartition::block ? distributor.coarse_block() : distributor.coarse_random();
-  return dealt.rows[std::size_t(mode_of(side))];
+  return distributed.rows[std::size_t(mode_of(side))];
 }
 
 // By process 0.

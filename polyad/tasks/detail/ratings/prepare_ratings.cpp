@@ -67,11 +67,12 @@ template <class Real>
 void check_memory(const Comm& comm, const CompleteOptions& options, const ReadyRatings<Real>& ready) {
   const Index limit = options.max_memory_bytes;
   if (limit == 0) return;
-  const Index num_test = comm.all_reduce(ready.dealt.split.test.num_nonzeros());
+  const Index num_test = comm.all_reduce(ready.distributed.split.test.num_nonzeros());
   const AfterTraining after{options.will_save, options.ranking > 0 && num_test > 0, options.will_report};
   const Index num_earlier =
       ready.earlier ? ready.earlier->model.num_users() + ready.earlier->model.num_items() : 0;
-  const auto needs = predict_completion_memory<Real>(comm, ready.dealt, options.factors, after, num_earlier);
+  const auto needs =
+      predict_completion_memory<Real>(comm, ready.distributed, options.factors, after, num_earlier);
   if (std::max(needs.train, needs.finish) <= double(limit)) return;
   if (needs.train >= needs.finish)
     refuse(needs.train, limit, "training, on each process,",
@@ -151,7 +152,7 @@ ReadyRatings<Real> prepare_ratings(const Context& context, Tensor ratings, const
   if (!options.resume.empty()) ready.earlier = load_earlier<Real>(comm, ratings, options);
   ready.load_seconds = ratings.load_seconds + watch.lap();
 
-  ready.dealt = context.progress().during("distributing ratings", [&] {
+  ready.distributed = context.progress().during("distributing ratings", [&] {
     const auto owners = own_sides(context, ratings.tensor, options);
     // To hold out one rating of a user all must be seen: first to users, also where items are distributed.
     const RowOwners any = ShuffledParts(ratings.tensor.extent(0), comm.size(), options.seed);
@@ -159,9 +160,10 @@ ReadyRatings<Real> prepare_ratings(const Context& context, Tensor ratings, const
                                 owners.users.value_or(any), ready);
     return distribute(comm, std::move(split), owners, layout);
   });
-  if (ready.earlier) ready.earlier = turned(std::move(*ready.earlier), ready.dealt.by);
+  if (ready.earlier) ready.earlier = transposed(std::move(*ready.earlier), ready.distributed.by);
   check_memory(comm, options, ready);
-  ready.x = lay_out_ratings<Real>(comm, ready.dealt.split, std::move(ready.dealt.rotation), layout);
+  ready.x =
+      lay_out_ratings<Real>(comm, ready.distributed.split, std::move(ready.distributed.rotation), layout);
   check_ratings(ready.x, options, ratings.path);
   ready.labels = std::move(ratings.labels);
   ready.distribute_seconds = watch.lap();

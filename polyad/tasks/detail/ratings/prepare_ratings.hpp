@@ -16,8 +16,8 @@ struct ReadyRatings {
   explicit ReadyRatings(const Comm& comm) : x(comm) {}
 
   std::vector<ModeLabels> labels;
-  std::optional<EarlierTraining<Real>> earlier;    // the model to go on from
-  DealtRatings dealt;                              // without the rotation, which x has
+  std::optional<EarlierTraining<Real>> earlier;    // the model to continue from
+  DistributedRatings distributed;                  // without the rotation, which x has
   Index num_duplicates = 0;                        // dropped
   Index num_test_duplicates = 0, num_unknown = 0;  // of the given test ratings: dropped, and left out
   DistRatings<Real> x;
