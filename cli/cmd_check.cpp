@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
@@ -19,13 +20,21 @@ struct CheckArgs {
   Index max_shown = 20;
 };
 
+// As the summary of the library writes counts: 1234 as "1,234".
+std::string with_commas(Index count) {
+  auto text = std::to_string(count);
+  for (auto at = std::ssize(text) - 3; at > 0; at -= 3) text.insert(std::size_t(at), ",");
+  return text;
+}
+
 void show_faults(const Console& console, const CheckArgs& args, const std::vector<FileFault>& faults) {
   const auto shown = std::min(args.max_shown, Index(faults.size()));
   for (Index i = 0; i < shown; ++i)
     console.say(args.input.path + (faults[i].line > 0 ? fmt::format(":{}", faults[i].line) : "") + ": " +
                 faults[i].message);
   if (shown < Index(faults.size()))
-    console.say(fmt::format("... and {} more (--max-shown shows more)", Index(faults.size()) - shown));
+    console.say(
+        fmt::format("... and {} more (--max-shown shows more)", with_commas(Index(faults.size()) - shown)));
 }
 
 void run(const Comm& comm, const CheckArgs& args) {

@@ -73,7 +73,7 @@ void add_predict(CLI::App& app, const Comm& comm) {
   command->add_flag("--contributions", args->predict.contributions,
                     "Add a column per component: what it adds to the prediction");
   command->add_flag("--skip-unknown", args->predict.skip_unknown,
-                    "Leave out coordinates that the model does not have, and count them");
+                    "Skip coordinates that the model does not have, and count them");
   command->add_option("--top", args->predict.num_largest, "Number of the largest residuals to report")
       ->capture_default_str()
       ->check(in_range(0, 1000));

@@ -38,8 +38,9 @@ ContextOptions context_options(const CommonOptions& options) {
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--json", options.json, "Write the result as JSON to a file ('-': standard output)");
-  command.add_flag("-q,--quiet", options.quiet, "No words and no progress; warnings and errors remain");
-  command.add_option("-t,--threads", options.threads, "Threads per process")->check(in_range(1, max_threads));
+  command.add_flag("-q,--quiet", options.quiet, "Print no text and no progress; warnings and errors remain");
+  command.add_option("-t,--threads", options.threads, "Number of threads per process (default: all cores)")
+      ->check(in_range(1, max_threads));
 }
 
 Console::Console(const Comm& comm, const CommonOptions& options, FilePlan plan, Words words)

@@ -36,8 +36,11 @@ LabelSources parse_label_sources(const InputOptions& options) {
 }
 
 void add_format_options(CLI::App& command, InputOptions& options) {
-  command.add_option("--input-format", options.format, "Read it as this format, whatever it looks like");
-  command.add_option("--index-base", options.index_base, "The first index of every mode (else found out)")
+  command.add_option("--input-format", options.format,
+                     "Format of the input (default: recognised by its content)");
+  command
+      .add_option("--index-base", options.index_base,
+                  "First index of every mode (default: 0 if an index 0 occurs, else 1)")
       ->check(CLI::IsMember({0, 1}));
   command.add_option(
       "--labels", options.labels,
@@ -48,13 +51,14 @@ void add_format_options(CLI::App& command, InputOptions& options) {
 }  // namespace
 
 void add_input_options(CLI::App& command, InputOptions& options) {
-  command.add_option("input", options.path, "The tensor; its format is recognised, through gzip")->required();
+  command.add_option("input", options.path, "Tensor file; its format is recognised, also inside gzip")
+      ->required();
   command.add_option("--dims", options.dims,
-                     "The dimensions, as in 30x24x659 (else the header's or the maxima)");
+                     "Dimensions, as in 30x24x659 (default: those of the header, or the largest indices)");
   add_format_options(command, options);
   command.add_option("--columns", options.columns,
                      "csv: the columns of the modes, then of the value: user,item,rating; "
-                     "NAME:hour|day|week|month bins times, NAME:index takes numbers as they are");
+                     "NAME:hour|day|week|month bins times, NAME:index reads indices from 1");
   command.add_option("--value", options.value,
                      "csv: the value's column (1: count lines); then --columns are all modes");
 }
@@ -67,7 +71,7 @@ void add_coordinate_options(CLI::App& command, InputOptions& options) {
   add_format_options(command, options);
   command.add_option("--columns", options.columns,
                      "csv: the columns of the modes, then of the value if there is one; "
-                     "NAME:hour|day|week|month bins times, NAME:index takes numbers as they are");
+                     "NAME:hour|day|week|month bins times, NAME:index reads indices from 1");
   command.add_option("--value", options.value, "csv: the value's column; then --columns are all modes");
 }
 

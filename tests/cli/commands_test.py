@@ -107,7 +107,7 @@ class CheckTest(ProgramTest):
         path = self.write("x.tns", "1 1 1\n2 3 4\n")
         self.assertIn("no faults; 2x3 tns with 2 nonzeros", self.succeed("check", path))
 
-    def test_every_fault_is_told_and_fixed(self) -> None:
+    def test_every_fault_is_reported_and_fixed(self) -> None:
         path = self.write("x.tns", "2 2 5\n1 x 1\n1 1 1\n2 2 nan\n1 1 2\n1 2\n")
         result = run("check", path)
         self.assertEqual(result.returncode, 2)
@@ -120,6 +120,13 @@ class CheckTest(ProgramTest):
         self.assertEqual([problem["line"] for problem in report["problems"]], [2, 4, 6])
         self.assertEqual(nonzeros(fixed.read_text()), ["1 1 3", "2 2 5"])
         self.assertEqual(self.result("check", fixed)["faults"], 0)
+
+    def test_faults_that_are_not_shown_are_counted(self) -> None:
+        path = self.write("x.tns", "1 1 1\n" + "1 x 1\n" * 1300)
+        result = run("check", path, "--max-shown", 2)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(f"{path}:3: index 'x' of mode 2 is not a whole number\n... and 1,298 more (--max-shown shows more)\n",
+                      result.stdout)
 
     def test_labels_are_kept(self) -> None:
         csv = self.write("x.csv", "who,what,n\nbob,tea,2\nann,coffee,x\nann,tea,1\n")
