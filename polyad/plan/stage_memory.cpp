@@ -4,6 +4,7 @@
 #include <numeric>
 #include <span>
 
+#include "polyad/base/text_buffer.hpp"
 #include "polyad/kernels/cp/factor.hpp"
 #include "polyad/tensor/kruskal_rows.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
@@ -30,7 +31,8 @@ Index finish_bytes(std::span<const Index> rows, Index num_components, Index valu
   const Index all = std::accumulate(rows.begin(), rows.end(), Index(0));
   const bool is_padded = kernels::padded_components(num_components) != num_components;
   const Index copied = is_padded ? std::ranges::max(rows) * num_components : 0;
-  constexpr Index number_bytes = 25, text_bytes = Index(6) << 20;  // of a number as text; held at a time
+  constexpr Index number_bytes = 25;                                 // of a number as text
+  constexpr Index text_bytes = max_text_bytes + max_text_bytes / 2;  // with what strings reserve in advance
   const Index at_once = std::min(all, rows_at_once(num_components)) * num_components;
   const Index written =
       at_once * (value_bytes + Index(sizeof(double))) + std::min(at_once * number_bytes, text_bytes);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "polyad/base/text_buffer.hpp"
 #include "tests/support/generated.hpp"
 
 namespace polyad::io {

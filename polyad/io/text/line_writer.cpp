@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "polyad/base/parallel.hpp"
+#include "polyad/base/text_buffer.hpp"
 
 namespace polyad::io {
 namespace {

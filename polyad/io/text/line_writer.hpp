@@ -11,11 +11,8 @@ namespace polyad::io {
 using WriteText = std::function<void(std::string_view)>;      // where text goes
 using AppendLine = std::function<void(std::string&, Index)>;  // the line of one nonzero
 
-// The most text that write_lines holds at a time, whatever the number of threads; a line more for each of
-// them.
-inline constexpr Index max_text_bytes = Index(4) << 20;
-
-// Writes `count` lines in order. All threads format lines, each a part of those that are formatted at a time.
+// Writes `count` lines in order. All threads format lines, each a part of those that are formatted at a time:
+// max_text_bytes together.
 void write_lines(const WriteText& write, Index count, const AppendLine& append_line);
 
 // A field of a table whose columns are separated
