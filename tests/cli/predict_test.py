@@ -254,6 +254,13 @@ class RefusalTest(PredictTest):
         self.write("model/mode-1-side.map", "left\nright\n")
         self.refuse("X:3: 'top' in the column 'side' is no label of mode 1 of the model", "side,n\nleft,1\ntop,1\n")
 
+    def test_a_time_is_told_how_to_bin_it(self) -> None:
+        self.write("model/mode-1-time.map", "2014-04-01\n2014-04-02\n")
+        self.refuse("X:2: '2014-04-02T13:05' in the column 'time' is no label of mode 1 of the model, which has '2014-04-02'; "
+                    "--columns bins times where a column is named as time:day", "time,n\n2014-04-02T13:05,1\n")
+        x = self.write("x", "time,n\n2014-04-02T13:05,1\n")
+        self.succeed("predict", self.model, x, "--columns", "time:day,n")
+
     def test_options_that_do_not_fit(self) -> None:
         self.refuse("--value requires --columns", "a,b\n1,2\n", "--value", "b")
         self.refuse("--columns names 1 modes, the model has 2; the value may follow them, or be named by --value",

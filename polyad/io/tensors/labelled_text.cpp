@@ -80,6 +80,19 @@ class LabelledPart {
     return {};
   }
 
+  // How to bin a time whose bin is a label of the model; empty for other texts.
+  std::string binning_hint(std::size_t mode, std::string_view field) const {
+    using Named = std::pair<ColumnKind, const char*>;
+    for (const auto& [kind, name] : {Named(ColumnKind::hour, "hour"), Named(ColumnKind::day, "day"),
+                                     Named(ColumnKind::week, "week"), Named(ColumnKind::month, "month")}) {
+      const auto label = time_label(field, kind);
+      if (!label.empty() && label != field && space_->find(int(mode), label) >= 0)
+        return fmt::format(", which has {}; {} bins times where a column is named as {}:{}", in_quotes(label),
+                           option_name("columns"), roles_->modes[mode].name, name);
+    }
+    return {};
+  }
+
   // Whether the model, if there is one, has that index.
   std::string check_place(std::size_t mode, Index index, std::string_view field) const {
     if (space_ == nullptr || (index >= 0 && index < space_->dims()[mode])) return {};
@@ -89,7 +102,8 @@ class LabelledPart {
       return fmt::format("{} names more than one index of mode {} of the model", where, mode + 1);
     if (space_->unknown() == IndexSpace::Unknown::leave_out) return {};
     if (index == IndexSpace::no_index)
-      return fmt::format("{} is no label of mode {} of the model", where, mode + 1);
+      return fmt::format("{} is no label of mode {} of the model{}", where, mode + 1,
+                         binning_hint(mode, field));
     return fmt::format("{} is beyond the dimension {} of the model", where, space_->dims()[mode]);
   }
 
