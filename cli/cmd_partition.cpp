@@ -79,6 +79,7 @@ void run(const Comm& comm, const PartitionArgs& args) {
   const auto options = parse(args);
   const bool is_hypergraph = is_hypergraph_file(args.input.path);
   if (is_hypergraph) check_hypergraph_input(args);
+  if (is_hypergraph) validate_for_hypergraph(options);
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args, options); }));
   const auto& context = console.context();
   const auto parts = is_hypergraph ? partition(context, load_hypergraph(context, args.input.path), options)

@@ -43,6 +43,8 @@ PlanOptions plan_options(const PlanArgs& args, int order) {
   options.rank = args.num_components;
   options.processes = counts(args.processes, "--processes", max_processes);
   if (order > 0) options.distribution = parse_distribution(args.distribution, args.seed, order);
+  options.distribution.partition = parse_partition(args.distribution);
+  options.distribution.partition_file = partition_file(args.distribution);
   options.distribution.cache = args.distribution.cache;
   options.with_hypergraph = args.with_hypergraph;
   options.time_limit_seconds = args.seconds;
@@ -57,9 +59,11 @@ CompletePlanOptions complete_options(const PlanArgs& args) {
   options.factors = args.num_components;
   options.processes = counts(args.processes, "--processes", max_processes_of_ratings);
   if (!args.sync.empty()) options.sync = counts(args.sync, "--sync", max_processes_of_ratings);
-  if (args.by != "auto") options.by = args.by == "items" ? RatingSide::item : RatingSide::user;
+  if (args.by != "auto") options.by = args.by == "items" ? DistributedSide::items : DistributedSide::users;
   options.partition_file = partition_file(args.distribution);
-  options.partition = parse_partition(args.distribution);
+  for (const auto kind : {RatingPartition::random, RatingPartition::block, RatingPartition::hypergraph})
+    if (args.distribution.partition == to_string(kind)) options.partition = kind;
+  if (!options.partition_file.empty()) options.partition = RatingPartition::file;
   options.with_hypergraph = args.with_hypergraph;
   options.time_limit_seconds = args.seconds;
   options.cache = args.distribution.cache;

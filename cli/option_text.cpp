@@ -49,7 +49,12 @@ std::string command_line_name(const std::string& field) {
                                                          {"ranks", "components"},
                                                          {"num_starts", "starts"},
                                                          {"held_out", "holdout"},
-                                                         {"nonnegative_modes", "nonneg"}};
+                                                         {"nonnegative_modes", "nonneg"},
+                                                         {"existing=replaced", "force"},
+                                                         {"LoadOptions::format", "input-format"},
+                                                         {"labels.none", "labels none"},
+                                                         {"labels.folder", "labels"},
+                                                         {"labels.files", "labels"}};
   const auto other = others.find(field);
   std::string name = "--" + (other == others.end() ? field : other->second);
   std::ranges::replace(name, '_', '-');

@@ -7,6 +7,7 @@ namespace {
 
 // Around the name of an option; no text for people contains them.
 constexpr char name_begin = '\x01', name_end = '\x02';
+constexpr char not_shown = '#';  // begins a name that is there for Error::option only
 
 std::string with_position(const InputPos& in, const std::string& message) {
   if (in.file.empty()) return message;
@@ -35,7 +36,8 @@ std::string with_option_names(const std::string& message, const OptionNames& nam
     const auto begin = message.find(name_begin, at);
     const auto end = begin == std::string::npos ? begin : message.find(name_end, begin);
     if (end == std::string::npos) break;
-    text += message.substr(at, begin - at) + name(message.substr(begin + 1, end - begin - 1));
+    const auto field = message.substr(begin + 1, end - begin - 1);
+    text += message.substr(at, begin - at) + (field.starts_with(not_shown) ? "" : name(field));
     at = end + 1;
   }
   return text + message.substr(at);
@@ -48,12 +50,12 @@ Error::Error(Errc code, const std::string& message, InputPos input)
       message_(message) {}
 
 std::string Error::option() const {
-  std::string first;
-  with_option_names(message_, [&](const std::string& name) {
-    if (first.empty()) first = name;
-    return name;
-  });
-  return first;
+  const auto begin = message_.find(name_begin);
+  const auto end = begin == std::string::npos ? begin : message_.find(name_end, begin);
+  if (end == std::string::npos) return "";
+  const auto name = message_.substr(begin + 1, end - begin - 1);
+  const std::size_t mark = name.starts_with(not_shown) ? 1 : 0;
+  return name.substr(mark, name.find('=') - mark);
 }
 
 std::string Error::text(const OptionNames& name) const {

@@ -26,8 +26,9 @@ struct InputPos {
   friend bool operator==(const InputPos&, const InputPos&) = default;
 };
 
-// The name of an option within a message: a field of an options struct, such as
-// "max_memory_bytes". Interfaces replace it by the name that their users know: see Error::text.
+// A field of an options struct within a message: "rank", with a value "existing=replaced", or not shown
+// "#dims", of which a message is about. Interfaces show it by the name that their users know: see
+// Error::text.
 std::string option_name(std::string_view field);
 // Replaces each name of an option in a message by `name(field)`:
 // a command line shows "--memory", Python "max_memory_bytes=".

@@ -34,15 +34,18 @@ void factorise(int rest, std::vector<int>& dims, std::size_t order, std::vector<
 }  // namespace
 
 GridShape::GridShape(std::vector<int> dims) : dims_(std::move(dims)), strides_(dims_.size()) {
-  if (dims_.empty()) throw Error(Errc::bad_option, "a grid needs at least one dimension");
+  if (dims_.empty())
+    throw Error(Errc::bad_option, option_name("#grid") + "a grid needs at least one dimension");
   Index size = 1;
   for (int mode = order() - 1; mode >= 0; --mode) {
     if (dim(mode) < 1)
-      throw Error(Errc::bad_option, "grid " + text_of(dims_) + ": every dimension must be at least 1");
+      throw Error(Errc::bad_option,
+                  option_name("#grid") + "grid " + text_of(dims_) + ": every dimension must be at least 1");
     strides_[std::size_t(mode)] = int(size);
     size *= dim(mode);
     if (size > std::numeric_limits<int>::max())
-      throw Error(Errc::bad_option, "grid " + text_of(dims_) + " has more than 2^31 - 1 processes");
+      throw Error(Errc::bad_option,
+                  option_name("#grid") + "grid " + text_of(dims_) + " has more than 2^31 - 1 processes");
   }
   size_ = int(size);
 }
@@ -105,7 +108,8 @@ ProcessGrid::ProcessGrid(Comm comm, GridShape shape)
       shape_(std::move(shape)),
       planes_(std::make_shared<std::map<std::vector<int>, Comm>>()) {
   if (shape_.size() != comm_.size())
-    throw Error(Errc::bad_option, "grid " + to_string(shape_) + " has " + std::to_string(shape_.size()) +
+    throw Error(Errc::bad_option, option_name("#grid") + "grid " + to_string(shape_) + " has " +
+                                      std::to_string(shape_.size()) +
                                       (shape_.size() == 1 ? " process, but " : " processes, but ") +
                                       std::to_string(comm_.size()) + (comm_.size() == 1 ? " runs" : " run"));
 }

@@ -107,9 +107,9 @@ std::vector<int> parts_of_slices(std::span<const Index> extents) {
     throw Error(
         Errc::resource,
         fmt::format("a part for each of {:.3g} slices, empty or not, takes {}, where this machine has {}; if "
-                    "indices are ids, read them by --columns from a csv, which numbers only those that "
+                    "indices are ids, read them by {} from a csv, which numbers only those that "
                     "occur",
-                    double(total), with_prefix(needed, "B"), with_prefix(has, "B")));
+                    double(total), with_prefix(needed, "B"), with_prefix(has, "B"), option_name("columns")));
   return std::vector<int>(std::size_t(total), 0);  // slices without nonzeros cost nothing anywhere
 }
 

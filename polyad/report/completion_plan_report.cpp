@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "polyad/base/error.hpp"
 #include "polyad/report/plan_report.hpp"
 #include "polyad/report/statistics_report.hpp"
 
@@ -105,9 +106,8 @@ std::string completion_plan_text(const CompletionPlanRun& run) {
     processes = way.processes;
     text += way_text(way, run.options.row.num_words);
   }
-  return text +
-         "\n* chosen by --sync auto. schedule and load: maximum over the processes divided by the mean\n" +
-         recommended_text(run);
+  return text + "\n* chosen by " + option_name("sync") +
+         " auto. schedule and load: maximum over the processes divided by the mean\n" + recommended_text(run);
 }
 
 }  // namespace polyad::report

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "polyad/base/error.hpp"
 #include "polyad/report/html/page_parts.hpp"
 #include "polyad/report/statistics_report.hpp"
 
@@ -104,7 +105,8 @@ std::string table_text(const PlanRun& run, int processes) {
   for (const auto* planned : shown) text += table_line(*planned, best && planned == &strategies[*best]);
   const Index count = std::ranges::count(strategies, processes, &PlannedStrategy::processes);
   if (count > std::ssize(shown))
-    text += fmt::format("  and {} more that are slower: see --json or --report\n", count - std::ssize(shown));
+    text += fmt::format("  and {} more that are slower: see {} or {}\n", count - std::ssize(shown),
+                        option_name("json"), option_name("report"));
   return text;
 }
 

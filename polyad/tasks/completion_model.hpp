@@ -25,6 +25,10 @@ class CompletionModel {
  public:
   struct State;  // private to the library
   explicit CompletionModel(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  // Moving copies, so that a model can be used after it was moved from.
+  CompletionModel(const CompletionModel&) = default;
+  CompletionModel& operator=(const CompletionModel&) = default;
+  ~CompletionModel() = default;
 
   Index num_users() const;
   Index num_items() const;
@@ -43,11 +47,13 @@ class CompletionModel {
   std::vector<double> user_biases() const;
   std::vector<double> item_biases() const;
 
-  // The epochs of training in order, with their errors; empty for a model that was read from files.
+  // The epochs of training in order, with their errors; empty for a model that was read from files. An epoch
+  // that was undone (EpochRecord::was_undone) is followed by another with the same number.
   const std::vector<EpochRecord>& epochs() const;
   // The epoch that the model is of: the one with the lowest test error, or the last.
   int best_epoch() const;
-  CompletionStop stop_reason() const;
+  // Why training ended; nothing for a model that was read from files.
+  std::optional<CompletionStop> stop_reason() const;
   // Of the model on all ratings that it was trained on (nan for a model from a file), and on the test ratings
   // if there are any.
   ErrorFigures train_errors() const;

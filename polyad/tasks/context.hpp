@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,7 +25,7 @@ struct Message {
 struct ContextOptions {
   // Threads per process; 0: as many as OpenMP has, by OMP_NUM_THREADS or the number of cores.
   int threads = 0;
-  // Called on process 0 only, by the thread that runs the task. Must not throw. Without it, they are dropped.
+  // Called on process 0 only, by the thread that runs the task. Without it, messages are dropped.
   std::function<void(const Message&)> on_message = {};
   // Called on process 0 only, by a thread of its own.
   ProgressFn on_progress = {};
@@ -35,6 +36,11 @@ struct ContextOptions {
 // Where tasks run and what they report to: processes, threads and callbacks. Every task takes a context
 // first. A context is used by one thread at a time; copies share it. Several contexts may be used at once by
 // several threads with polyad::serial; with MPI, which is started for one thread, only one after the other.
+//
+// Exceptions of callbacks come out of the task as they are on the process whose callback threw, and as an
+// Error with the same message on all others. What an observer throws ends the task. What on_message or
+// on_progress throws does not: neither is called again, and the exception is thrown when the task has ended,
+// unless the task ends in an error of its own.
 class Context {
  public:
   // The processes of a communicator; see polyad/comm/mpi_comm.hpp for one of MPI. Tasks are then collective:
@@ -44,6 +50,10 @@ class Context {
   Context(Comm comm, ContextOptions options, std::shared_ptr<Progress> progress);
   // This process alone.
   static Context serial(ContextOptions options = {});
+  // Moving copies, so that a context can be used after it was moved from.
+  Context(const Context&) = default;
+  Context& operator=(const Context&) = default;
+  ~Context() = default;
 
   const Comm& comm() const { return comm_; }
   int threads() const { return options_.threads; }
@@ -51,12 +61,20 @@ class Context {
   Progress& progress() const { return *progress_; }
   void warn(const std::string& text) const { tell({Message::Kind::warning, text}); }
   void note(const std::string& text) const { tell({Message::Kind::note, text}); }
+  // A text with the names of options as option_names calls them.
+  std::string shown(const std::string& text) const;
+
+  // Forgets what on_message or on_progress threw and returns it; null: nothing. For the end of a task.
+  std::exception_ptr take_callback_failure() const;
 
  private:
+  class CallbackFailure;
+
   void tell(const Message& message) const;
 
   Comm comm_;
   ContextOptions options_;
+  std::shared_ptr<CallbackFailure> failure_;
   std::shared_ptr<Progress> progress_;
 };
 

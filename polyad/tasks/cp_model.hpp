@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ class CpModel {
  public:
   struct State;  // private to the library
   explicit CpModel(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  // Moving copies, so that a model can be used after it was moved from.
+  CpModel(const CpModel&) = default;
+  CpModel& operator=(const CpModel&) = default;
+  ~CpModel() = default;
 
   Index rank() const;
   int order() const;
@@ -38,11 +43,11 @@ class CpModel {
   using TakeRows = std::function<void(Index first, const Matrix<double>& rows)>;
   void read_factor(int mode, const TakeRows& take) const;
 
-  // 1 - |X - model| / |X|, and its value after every iteration. Of a model that was loaded: what its
-  // summary.json says; else nan and no values.
+  // 1 - |X - model| / |X|, its value after every iteration, and why the iterations ended. Of a model that was
+  // loaded: what its summary.json says; else nan, no values and nothing.
   double fit() const;
   const std::vector<double>& fits() const;
-  StopReason stop_reason() const;
+  std::optional<StopReason> stop_reason() const;
 
   // What was done and chosen, and how long it took: text for people.
   std::string summary() const;

@@ -53,6 +53,8 @@ struct PartitionOptions {
 
 // Throws Error{bad_option} for options that make no sense whatever is partitioned.
 void validate(const PartitionOptions& options);
+// The same for options of which some apply to tensors only, where a hypergraph is partitioned.
+void validate_for_hypergraph(const PartitionOptions& options);
 
 // A partition with its metrics. Copies share the same.
 class Partition {

@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "polyad/distributed/cp/distribution_options.hpp"
+#include "polyad/tasks/complete.hpp"
 #include "polyad/tasks/context.hpp"
 #include "polyad/tasks/tensor.hpp"
-#include "polyad/tensor/ratings/rating_side.hpp"
 
 namespace polyad {
 
@@ -20,11 +19,11 @@ struct CompletePlanOptions {
   // Numbers of sub-epochs to plan for, each from 1 to 65535. Empty: powers of two, the number that `complete`
   // chooses by default, and the largest that makes a difference.
   std::vector<int> sync = {};
-  std::optional<RatingSide> by = {};  // the side that is distributed; nothing: both are tried
-  // Which process gets which of them. Partition::any: block and random; Partition::file: partition_file,
-  // which is of users unless `by` says items. Partition::hypergraph is refused: set with_hypergraph.
-  DistributionOptions::Partition partition = DistributionOptions::Partition::any;
-  std::filesystem::path partition_file = {};
+  DistributedSide by = DistributedSide::automatic;  // automatic: users, and items
+  // Which process gets which of them; nothing: block and random. RatingPartition::hypergraph is refused: set
+  // with_hypergraph.
+  std::optional<RatingPartition> partition = {};
+  std::filesystem::path partition_file = {};  // of users, unless `by` is items; for RatingPartition::file
   // Also try partitions of the ratings' hypergraph, which take time to make and are cached (default: no).
   bool with_hypergraph = false;
   double time_limit_seconds = 60;    // for each of these partitions
@@ -41,10 +40,11 @@ void validate(const CompletePlanOptions& options);
 // One way to complete ratings on a number of processes, with what an epoch is predicted to take.
 struct CompleteCandidate {
   int processes = 1;
-  RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
-  std::string partition;             // random, block, hypergraph or file
-  int sync = 1;                      // number of sub-epochs
-  bool is_automatic = false;         // whether `complete` chooses this number by default
+  // For CompleteOptions, to run it on as many processes.
+  DistributedSide by = DistributedSide::users;
+  RatingPartition partition = RatingPartition::random;
+  int sync = 1;               // number of sub-epochs
+  bool is_automatic = false;  // whether `complete` chooses this number by default
   double seconds_per_epoch = 0;
   // Words of rows that are out of date when they are used.
   Index staleness_words = 0;

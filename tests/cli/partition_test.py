@@ -286,8 +286,9 @@ class RefusalTest(PartitionTest):
     def test_hypergraphs_have_nothing_of_a_tensor(self) -> None:
         path = self.write("x.hgr", "1 3\n1 2\n")
         for option, *value in (("--model", "coarse"), ("--no-cache",), ("--cache", self.folder)):
-            self.assert_fails(f"{option} applies to tensors; the input is a hypergraph", 2, "partition", path, "-q", "-k", 2,
-                              option, *value)
+            for hypergraph in (path, self.folder / "absent.hgr"):  # before it is read
+                self.assert_fails(f"{option} applies to tensors; the input is a hypergraph", 2, "partition", hypergraph, "-q",
+                                  "-k", 2, option, *value)
         for option, value in (("--dims", "3x4"), ("--input-format", "tns"), ("--index-base", 0), ("--columns", "a,b"),
                               ("--write-hypergraph", self.folder / "y.hgr")):
             self.assert_fails(f"{option} applies to tensors; INPUT is a hypergraph (.hgr)", 2, "partition", path, "-k", 2,

@@ -245,6 +245,9 @@ class RefusalTest(PlanTest):
                               "1,2,4", 2, "plan", path, f"--processes={text}")
         self.assert_fails("--memory much: expected an amount of memory, as in 800MB or 2.5GB", 2, "plan", path, "-k", 2,
                           "--memory", "much")
+        for options in ((), ("--for", "complete")):  # before the input is read
+            self.assert_fails("--partition hypergraph is not for plans: use --with-hypergraph", 2, "plan", "absent.tns", "-k", 2,
+                              "--partition", "hypergraph", *options)
         self.assert_fails("the grid 2x1x1 is for 2 processes, not for 4", 2, "plan", path, "-k", "2,4", "--grid", "2x1x1")
         self.assert_fails("medium grain cuts every mode into blocks; a random partition is for coarse or fine grain", 2,
                           "plan", path, "-k", 2, "--distribution", "medium", "--partition", "random")

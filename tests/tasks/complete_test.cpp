@@ -267,6 +267,12 @@ TEST(Complete, NamesTheOptionAtFault) {
                               std::to_string(processes)));
   EXPECT_EQ(fault_of(x, {.partition = RatingPartition::file}),
             Fault("partition_file", "partition_file: a file is named if and only if it holds the partition"));
+  EXPECT_EQ(fault_of(x, {.partition_file = "parts"}),
+            Fault("partition_file", "partition_file: a file is named if and only if it holds the partition"));
+  EXPECT_EQ(fault_of(x, {.test = {.fraction = 0.3}}),
+            Fault("test.fraction", "test.fraction 0.3 has no effect: test.kind is not fraction"));
+  EXPECT_EQ(fault_of(x, {.schedule = StepSchedule::Kind(9)}),
+            Fault("schedule", "schedule 9: expected a value of its enum"));
   EXPECT_EQ(fault_of(x, {.cache = "folder"}), Fault("cache", "cache requires partition hypergraph"));
   EXPECT_EQ(fault_of(x, {.max_memory_bytes = 1000}).first, "max_memory_bytes");
 }

@@ -102,6 +102,15 @@ TEST(Plan, names_the_option_at_fault) {
                 .processes = {2}, .distribution = {.scheme = Scheme::medium}, .with_hypergraph = true}),
             Fault("with_hypergraph",
                   "with_hypergraph applies to fine and coarse grain, but medium grain was given"));
+  const Fault half_a_file("partition_file",
+                          "partition_file: a file is named if and only if it holds the partition");
+  EXPECT_EQ(fault_of(PlanOptions{.processes = {2}, .distribution = {.partition_file = "x"}}), half_a_file);
+  EXPECT_EQ(fault_of(CompletePlanOptions{.processes = {2}, .partition_file = "x"}), half_a_file);
+  EXPECT_EQ(fault_of(CompletePlanOptions{.processes = {2}, .partition = RatingPartition::file}), half_a_file);
+  EXPECT_EQ(fault_of(CompletePlanOptions{.processes = {2}, .by = DistributedSide(3)}),
+            Fault("by", "by 3: expected a value of its enum"));
+  EXPECT_EQ(fault_of(PlanOptions{.processes = {2}, .max_memory_bytes = -1}),
+            Fault("max_memory_bytes", "max_memory_bytes -1: expected a number of bytes, or 0 for no limit"));
   EXPECT_EQ(fault_of(CompletePlanOptions{.processes = {2}, .sync = {70000}}),
             Fault("sync", "sync {70000}: expected 1 to 100 numbers, each from 1 to 65535"));
   EXPECT_EQ(fault_of(CompletePlanOptions{.factors = 0, .processes = {2}}),
@@ -124,15 +133,17 @@ TEST(PlanComplete, looks_at_both_sides_and_all_sub_epochs) {
     const auto& candidate = found.candidates()[i];
     const auto& way = json["strategies"][i];
     EXPECT_EQ(way["processes"], candidate.processes);
-    EXPECT_EQ(way["by"], to_string(candidate.by) + "s");
+    EXPECT_EQ(way["by"], candidate.by == DistributedSide::users ? "users" : "items");
+    EXPECT_EQ(way["partition"], to_string(candidate.partition));
     EXPECT_EQ(way["sync"], candidate.sync);
     EXPECT_EQ(way["volume_words"], candidate.volume_words);
     EXPECT_EQ(way["staleness_words"], candidate.staleness_words);
     EXPECT_EQ(way["predicted_seconds_per_epoch"], candidate.seconds_per_epoch);
   }
   EXPECT_TRUE(std::ranges::is_sorted(found.candidates(), {}, &CompleteCandidate::processes));
-  const auto users = plan_complete(Context::serial(), ratings, {.processes = {2}, .by = RatingSide::user});
-  for (const auto& candidate : users.candidates()) EXPECT_EQ(candidate.by, RatingSide::user);
+  const auto users =
+      plan_complete(Context::serial(), ratings, {.processes = {2}, .by = DistributedSide::users});
+  for (const auto& candidate : users.candidates()) EXPECT_EQ(candidate.by, DistributedSide::users);
 }
 
 TEST(PlanComplete, is_of_matrices) {

@@ -68,7 +68,9 @@ fs::path resolved(const fs::path& directory) {
 
 void check_model_may_go(const fs::path& path, Existing existing) {
   if (existing == Existing::refused)
-    throw Error(Errc::bad_option, "holds a model already; --force replaces it", {path.string(), 0});
+    throw Error(Errc::bad_option,
+                "holds a model already; " + option_name("existing=replaced") + " replaces it",
+                {path.string(), 0});
 }
 
 void require_writable(const fs::path& folder, const fs::path& path) {

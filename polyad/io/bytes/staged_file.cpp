@@ -110,7 +110,8 @@ int rename_to_free_name(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 void refuse_existing(const fs::path& path) {
-  throw Error(Errc::bad_option, "exists already; --force replaces it", {path.string(), 0});
+  throw Error(Errc::bad_option, "exists already; " + option_name("existing=replaced") + " replaces it",
+              {path.string(), 0});
 }
 
 fs::path folder_of(const fs::path& path) {

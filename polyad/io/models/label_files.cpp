@@ -140,8 +140,9 @@ class LabelFinder {
     if (files.empty()) return false;
     read(m, files[0]);
     if (files.size() > 1)
-      found_.warnings.push_back(fmt::format("{} label files claim mode {}; {} is taken (--labels decides)",
-                                            files.size(), m + 1, files[0].filename().string()));
+      found_.warnings.push_back(fmt::format("{} label files claim mode {}; {} is taken ({} decides)",
+                                            files.size(), m + 1, files[0].filename().string(),
+                                            option_name("labels")));
     return true;
   }
 
@@ -171,8 +172,9 @@ class LabelFinder {
       auto files = files_of_mode(entries_, "", int(m));
       pass_over_others(files);
       if (files.size() > 1)
-        found_.warnings.push_back(fmt::format("{} label files claim mode {}; {} is tried (--labels decides)",
-                                              files.size(), m + 1, files[0].filename().string()));
+        found_.warnings.push_back(fmt::format("{} label files claim mode {}; {} is tried ({} decides)",
+                                              files.size(), m + 1, files[0].filename().string(),
+                                              option_name("labels")));
       if (!files.empty()) candidates.emplace_back(m, files[0]);
     }
     if (candidates.empty()) return;
@@ -185,12 +187,12 @@ class LabelFinder {
   void tell_left(std::span<const std::pair<std::size_t, fs::path>> candidates, const std::string& other) {
     std::vector<std::string> names;
     for (const auto& [m, path] : candidates) names.push_back(path.filename().string());
-    found_.notes.push_back(
-        fmt::format("{} {} not taken as labels: the folder also holds {}, and the {} may name its indices; "
-                    "--labels {} takes all such files, the name {}{} makes one belong to this {}",
-                    listed(names), names.size() == 1 ? "was" : "were", other,
-                    names.size() == 1 ? "file" : "files", place_.folder.string(), place_.prefix(), names[0],
-                    place_.owner == Owner::tensor ? "tensor" : "model"));
+    found_.notes.push_back(fmt::format(
+        "{} {} not taken as labels: the folder also holds {}, and the {} may name its indices; "
+        "{} {} takes all such files, the name {}{} makes one belong to this {}",
+        listed(names), names.size() == 1 ? "was" : "were", other, names.size() == 1 ? "file" : "files",
+        option_name("labels.folder"), place_.folder.string(), place_.prefix(), names[0],
+        place_.owner == Owner::tensor ? "tensor" : "model"));
   }
 
   void take(std::span<const std::pair<std::size_t, fs::path>> candidates) {
@@ -200,19 +202,18 @@ class LabelFinder {
       auto& labels = found_.labels[m];
       const auto name = path.filename().string();
       if (const auto count = Index(labels.labels.size()); count < extents_[m]) {
-        found_.notes.push_back(
-            fmt::format("{} was not taken as labels: it has {} lines, mode {} has {} indices; --labels {}={} "
-                        "takes it",
-                        name, count, m + 1, extents_[m], m + 1, path.string()));
+        found_.notes.push_back(fmt::format(
+            "{} was not taken as labels: it has {} lines, mode {} has {} indices; {} {}={} takes it", name,
+            count, m + 1, extents_[m], option_name("labels.files"), m + 1, path.string()));
         labels = {};
       } else {
         taken.push_back(name);
       }
     }
     if (!taken.empty())
-      found_.notes.push_back(
-          fmt::format("labels were taken from {}, as the folder holds no other {} (--labels none takes none)",
-                      listed(taken), place_.owner == Owner::tensor ? "tensor" : "model"));
+      found_.notes.push_back(fmt::format(
+          "labels were taken from {}, as the folder holds no other {} ({} takes none)", listed(taken),
+          place_.owner == Owner::tensor ? "tensor" : "model", option_name("labels.none")));
   }
 
   const LabelPlace& place_;

@@ -50,7 +50,8 @@ LineShape shape_of(const InputFile& file, const FileHead& head, const ReadOption
   shape.minimum = base ? 0 : -1;
   shape.limit.fill(max_index + 1 - shape.base);
   const auto& dims = options.dims.empty() ? head.dims : options.dims;
-  shape.keep_within(dims, options.dims.empty() ? "the header" : "--dims");
+  static const auto dims_option = option_name("dims");
+  shape.keep_within(dims, options.dims.empty() ? "the header" : dims_option.c_str());
   if (options.space != nullptr && options.space->unknown() == IndexSpace::Unknown::fault) {
     const auto& model = options.space->dims();
     shape.keep_within(model, "the model");

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+
+#include "polyad/base/error.hpp"
 
 namespace polyad::io {
 namespace {
@@ -12,14 +15,15 @@ struct Kind {
   std::size_t offset;
   std::string_view magic;
   std::string_view sentence;
+  bool is_table = false;  // that can be written as csv
 };
 
 constexpr std::array kinds{
     Kind{0, "\x93NUMPY"sv,
          "is a NumPy array (.npy), which contract reads; the other commands read sparse tensors: write its "
          "nonzeros as text, indices from 1 and the value on each line"},
-    Kind{0, "PAR1"sv, "is a Parquet file; write it as csv first, and name the columns by --columns"},
-    Kind{0, "ARROW1"sv, "is an Arrow file; write it as csv first, and name the columns by --columns"},
+    Kind{0, "PAR1"sv, "is a Parquet file; write it as csv first", true},
+    Kind{0, "ARROW1"sv, "is an Arrow file; write it as csv first", true},
     Kind{0, "MATLAB 5.0 MAT-file"sv,
          "is a MATLAB file (.mat); write the tensor as text first, as export_data of Tensor Toolbox does"},
     Kind{0, "MATLAB 7.3 MAT-file"sv,
@@ -27,11 +31,9 @@ constexpr std::array kinds{
     Kind{0, "\x89HDF\r\n\x1a\n"sv, "is an HDF5 file; write the tensor as text, as csv or as .tns, first"},
     Kind{0, "CDF\x01"sv, "is a NetCDF file; write the tensor as text, as csv or as .tns, first"},
     Kind{0, "CDF\x02"sv, "is a NetCDF file; write the tensor as text, as csv or as .tns, first"},
-    Kind{0, "SQLite format 3\0"sv,
-         "is an SQLite database; write the table as csv first, and name the columns by --columns"},
+    Kind{0, "SQLite format 3\0"sv, "is an SQLite database; write the table as csv first", true},
     Kind{0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv,
-         "is an old Microsoft Office file (.xls); save the sheet as csv first, and name the columns by "
-         "--columns"},
+         "is an old Microsoft Office file (.xls); save the sheet as csv first", true},
     Kind{0,
          "\xFD"
          "7zXZ\0"sv,
@@ -58,6 +60,10 @@ constexpr std::array kinds{
     Kind{0, "\x80\x05\x95"sv, "is a Python pickle, which only Python reads; write the tensor as text first"},
 };
 
+std::string name_columns() {
+  return ", and name the columns by " + option_name("columns");
+}
+
 // A text may begin with the letters that also begin some binaries.
 bool may_be_text(std::string_view magic, std::string_view begin) {
   const auto is_letter = [](char c) { return c >= ' ' && c <= '~'; };
@@ -70,10 +76,9 @@ std::string kind_of_zip(std::string_view begin) {
   constexpr std::size_t name_offset = 30;
   const auto name = begin.substr(std::min(name_offset, begin.size()));
   if (name.starts_with("[Content_Types].xml") || name.starts_with("_rels/") || name.starts_with("xl/"))
-    return "is an Excel or other Office file (.xlsx); save the sheet as csv first, and name the columns by "
-           "--columns";
+    return "is an Excel or other Office file (.xlsx); save the sheet as csv first" + name_columns();
   if (name.starts_with("mimetypeapplication/vnd.oasis"))
-    return "is an OpenDocument file (.ods); save the sheet as csv first, and name the columns by --columns";
+    return "is an OpenDocument file (.ods); save the sheet as csv first" + name_columns();
   if (name.substr(0, 128).find(".npy") != std::string_view::npos)
     return "is an .npz archive of NumPy arrays, which predict and convert read as a Kruskal tensor; a sparse "
            "tensor is written as text, indices from 1 and the value on each line";
@@ -88,7 +93,8 @@ std::string foreign_kind(std::string_view begin) {
     return begin.size() >= kind.offset && begin.substr(kind.offset).starts_with(kind.magic) &&
            !may_be_text(kind.magic, begin);
   });
-  return found == kinds.end() ? "" : std::string(found->sentence);
+  if (found == kinds.end()) return "";
+  return std::string(found->sentence) + (found->is_table ? name_columns() : "");
 }
 
 }  // namespace polyad::io

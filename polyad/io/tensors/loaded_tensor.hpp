@@ -18,6 +18,7 @@ struct LoadedTensor {
   std::vector<std::string> notes = {};      // messages of the reader, one sentence each
   std::string path = {};                    // path of the file; empty if made in memory
   double load_seconds = 0;                  // elapsed time of reading
+  Index load_bytes = 0;                     // memory that reading took at most, without that of the program
 };
 
 }  // namespace polyad::io

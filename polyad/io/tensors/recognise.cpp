@@ -315,9 +315,8 @@ FileHead text_head(const InputFile& file, const IndexSpace* space) {
   if (looks_like_u_data(lines) && (space == nullptr || space->order() == 2)) {
     auto head = movielens_head(lines, TensorFormat::movielens_tabs, space);
     if (space == nullptr)  // else there was no doubt
-      head.notes.emplace_back(
-          "read as MovieLens u.data (user, item, rating, time); --input-format tns reads it as a "
-          "tensor of order 3");
+      head.notes.emplace_back("read as MovieLens u.data (user, item, rating, time); " +
+                              option_name("LoadOptions::format") + " tns reads it as a tensor of order 3");
     return head;
   }
   if (word.find(',') != std::string_view::npos)
@@ -329,6 +328,11 @@ FileHead text_head(const InputFile& file, const IndexSpace* space) {
                     "%%MatrixMarket, column names)",
                     in_quotes(word)));
   return plain_head(lines, TensorFormat::tns, space);
+}
+
+std::string not_as_stated(std::string_view found, TensorFormat stated) {
+  return fmt::format("is {}, not {} as {} says", found, traits(stated).name,
+                     option_name("LoadOptions::format"));
 }
 
 FileHead text_head_as(const InputFile& file, TensorFormat format, const IndexSpace* space) {
@@ -348,9 +352,7 @@ FileHead text_head_as(const InputFile& file, TensorFormat format, const IndexSpa
       break;
   }
   FileHead head = text_head(file, space);
-  if (head.format != format)
-    lines.fail(
-        fmt::format("is {}, not {} as --input-format says", traits(head.format).name, traits(format).name));
+  if (head.format != format) lines.fail(not_as_stated(traits(head.format).name, format));
   return head;
 }
 
@@ -402,15 +404,11 @@ FileHead recognise(const InputFile& file, const ReadOptions& options) {
   if (file.is_gzip()) refuse_compressed_binary(file);
   if (const auto binary = file.is_gzip() ? std::nullopt : binary_format(file)) {
     if (options.format && *options.format != *binary)
-      throw Error(Errc::bad_input,
-                  fmt::format("is {}, not {} as --input-format says", traits(*binary).name,
-                              traits(*options.format).name),
+      throw Error(Errc::bad_input, not_as_stated(traits(*binary).name, *options.format),
                   {file.path().string(), 0});
     head.format = *binary;
   } else if (options.format && is_binary(*options.format)) {
-    throw Error(Errc::bad_input,
-                fmt::format("is a text, not {} as --input-format says", traits(*options.format).name),
-                {file.path().string(), 0});
+    throw Error(Errc::bad_input, not_as_stated("a text", *options.format), {file.path().string(), 0});
   } else {
     head =
         options.format ? text_head_as(file, *options.format, options.space) : text_head(file, options.space);

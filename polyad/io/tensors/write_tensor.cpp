@@ -197,9 +197,11 @@ TensorFormat output_format(const std::filesystem::path& path, const WriteOptions
     refuse(path, fmt::format("{} is only read, not written", traits(*format).name));
   if (is_binary(*format) && has_gzip_extension(path))
     refuse(path, fmt::format("{} is not written through gzip{}", traits(*format).name,
-                             *format == TensorFormat::ptb ? "; --compress compresses it by itself" : ""));
+                             *format == TensorFormat::ptb
+                                 ? "; " + option_name("compress") + " compresses it by itself"
+                                 : ""));
   if (options.compress && *format != TensorFormat::ptb)
-    refuse(path, "--compress is for ptb; end a text's name in .gz to compress it");
+    refuse(path, option_name("compress") + " is for ptb; end a text's name in .gz to compress it");
   return *format;
 }
 

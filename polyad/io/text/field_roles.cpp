@@ -112,7 +112,8 @@ std::size_t find_column(const InputFile& file, const Names& names, const std::st
   if (found == names.end()) {
     const auto number = name.starts_with('#') ? parse_index(name.substr(1)) : std::nullopt;
     if (number && *number >= 1 && *number <= std::ssize(names)) return std::size_t(*number) - 1;
-    fail(fmt::format("has no column {}; its columns are {}", in_quotes(name), listed(names)));
+    fail(option_name("#columns") +
+         fmt::format("has no column {}; its columns are {}", in_quotes(name), listed(names)));
   }
   const auto place = found - names.begin();
   if (const auto again = std::find(found + 1, names.end(), name); again != names.end())
@@ -129,7 +130,8 @@ FieldRoles csv_roles(const InputFile& file, const FileHead& head, const ReadOpti
     const auto place = find_column(file, head.column_names, name);
     if (!used.insert(place).second)
       throw Error(Errc::bad_option,
-                  fmt::format("the column {} is named twice, as a mode or as the value", in_quotes(name)),
+                  option_name("#columns") +
+                      fmt::format("the column {} is named twice, as a mode or as the value", in_quotes(name)),
                   {file.path().string(), 0});
     return place;
   };

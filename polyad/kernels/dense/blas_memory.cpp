@@ -20,9 +20,9 @@ void check_blas_memory(int num_threads) {
   void* probe =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (probe == MAP_FAILED)
-    throw Error(Errc::resource,
-                "out of memory: products of matrices need buffers for every thread; --threads "
-                "asks for fewer, and ulimit -v limits the address space");
+    throw Error(Errc::resource, "out of memory: products of matrices need buffers for every thread; " +
+                                    option_name("threads") +
+                                    " asks for fewer, and ulimit -v limits the address space");
   munmap(probe, bytes);
   granted.store(num_threads);
 }

@@ -86,7 +86,7 @@ std::string plots(const CompletionPlanRun& run) {
     return plot.empty() ? "" : fmt::format("<div><h3>{}</h3>\n<figure>{}</figure></div>\n", title, plot);
   };
   const auto& plan = run.plan;
-  return "<p class=\"note\">With the sub-epochs that --sync auto chooses, or the fastest if others were "
+  return "<p class=\"note\">With the sub-epochs that are chosen by default, or the fastest if others were "
          "given. Both axes are logarithmic.</p>\n<div class=\"plots\">\n" +
          figure("Time", "per epoch",
                 series_of(plan, [](const RotationCosts& c) { return c.predicted_seconds; }), seconds_text) +

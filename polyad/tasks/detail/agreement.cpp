@@ -148,6 +148,20 @@ std::optional<Error> other_file(int rank, const Texts& mine, const Texts& first)
 
 }  // namespace
 
+void throw_as_is(const Comm& comm, const std::exception_ptr& mine) {
+  std::optional<Error> error;
+  if (mine) {
+    const auto own = as_error(mine);
+    error.emplace(own.code(), fmt::format("a callback failed on process {}: {}", comm.rank(), own.what()));
+  }
+  try {
+    throw_together(comm, error);
+  } catch (const Error&) {
+    if (mine) std::rethrow_exception(mine);
+    throw;
+  }
+}
+
 void require_same_files(const Comm& comm, const std::vector<std::string>& paths) {
   if (comm.size() == 1) return;
   const auto mine = fingerprints(paths);

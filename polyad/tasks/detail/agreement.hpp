@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,30 @@ namespace polyad::tasks {
 // compared. Collective.
 void require_same_files(const Comm& comm, const std::vector<std::string>& paths);
 
-// Whether an observer wants to go on on all processes; what it throws on one of them is thrown on all.
+// What callbacks of the user threw on any of the processes, as it is on those; on the others an Error with
+// the message of the first. Null everywhere: nothing. Collective.
+void throw_as_is(const Comm& comm, const std::exception_ptr& mine);
+
+// Calls a callback of the user, or not, on this process. What it throws comes out as throw_as_is says.
+// Collective.
+template <class Call>
+void call_back(const Comm& comm, const Call& call) {
+  std::exception_ptr thrown;
+  try {
+    call();
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  throw_as_is(comm, thrown);
+}
+
+// Whether an observer wants to go on on all processes. What it throws comes out as throw_as_is says.
 // Collective.
 template <class Observe>
 bool all_go_on(const Comm& comm, const Observe& observe) {
-  const Index goes_on = collectively(comm, [&] { return Index(observe()); });
-  return comm.all_reduce(goes_on, Reduce::min) == 1;
+  bool goes_on = false;
+  call_back(comm, [&] { goes_on = observe(); });
+  return comm.all_reduce(Index(goes_on), Reduce::min) == 1;
 }
 
 }  // namespace polyad::tasks

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@ struct CpModel::State {
   virtual void read_factor(int mode, const TakeRows& take) = 0;
 
   virtual double fit() const { return run.fit(); }
+  virtual std::optional<StopReason> stop_reason() const { return run.stop; }
   virtual std::string text() const { return report::cpd_text(run, formats); }
   virtual nlohmann::ordered_json json() const { return report::cpd_json(run); }
   // Whether `run` says how the model was made, as of one that was not loaded.

@@ -150,6 +150,11 @@ Scheme scheme_of_file(const DistributionOptions& options, const SparseTensor<dou
 }  // namespace
 
 DistributionOptions checked(DistributionOptions options) {
+  require_enumerator("partition", options.partition, Partition::file);
+  require_enumerator("grid_rule", options.grid_rule, GridRule::predicted);
+  require_enumerator("row_rule", options.row_rule, RowRule::random);
+  if (options.scheme) require_enumerator("scheme", *options.scheme, Scheme::fine);
+  require_partition_file(options.partition == Partition::file, options.partition_file);
   check_grid(options);
   check_rows(options);
   if (options.partition == Partition::hypergraph && (options.scheme == Scheme::medium || cuts_modes(options)))

@@ -1,11 +1,14 @@
 #include "polyad/tasks/detail/find_labels.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
 #include "polyad/base/error.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
 
 namespace polyad::tasks {
 namespace {
@@ -23,8 +26,8 @@ io::FoundLabels own_labels(const Labelled& owner, const LabelSources& sources) {
   try {
     return io::find_labels(owner.place, wanted);
   } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("{}; {} none reads the {} without it", error.what(),
-                                          option_name("labels"), owner.kind));
+    throw Error(error.code(), fmt::format("{}; {} reads the {} without it", error.what(),
+                                          option_name("labels.none"), owner.kind));
   }
 }
 
@@ -42,9 +45,10 @@ io::ReadOptions format_options(const LoadOptions& options) {
   io::ReadOptions read;
   read.format = options.format;
   read.index_base = options.index_base;
+  if (options.index_base && *options.index_base != 0 && *options.index_base != 1)
+    refuse_option(fmt::format("{} {}: expected 0 or 1", option_name("index_base"), *options.index_base));
   if (options.columns.empty() && !options.value.empty())
-    throw Error(Errc::bad_option,
-                fmt::format("{} requires {}", option_name("value"), option_name("columns")));
+    refuse_option(fmt::format("{} requires {}", option_name("value"), option_name("columns")));
   return read;
 }
 
@@ -53,8 +57,7 @@ io::ReadOptions format_options(const LoadOptions& options) {
 io::FoundLabels find_labels(const Labelled& owner, const LabelSources& sources) {
   for (const auto& file : sources.files)
     if (file.mode < 0 || file.mode >= std::ssize(owner.extents))
-      throw Error(Errc::bad_option,
-                  fmt::format("{}: the {} has {} modes", text_of(file), owner.kind, owner.extents.size()));
+      refuse_option(fmt::format("{}: the {} has {} modes", text_of(file), owner.kind, owner.extents.size()));
   io::FoundLabels found;
   found.labels.resize(owner.extents.size());
   if (!sources.folder.empty())
@@ -78,6 +81,14 @@ std::vector<std::string> add_labels(Tensor& x, const LabelSources& sources) {
   return std::move(found.notes);
 }
 
+void tell_notes(const Context& context, Tensor& x, const std::vector<std::string>& label_notes) {
+  for (auto& note : x.notes) {
+    context.warn(x.path + ": " + note);
+    note = context.shown(note);
+  }
+  for (const auto& note : label_notes) context.note(x.path + ": " + note);
+}
+
 std::vector<std::filesystem::path> label_files_for(const std::filesystem::path& tensor,
                                                    const LabelSources& sources) {
   std::vector<std::filesystem::path> files;
@@ -94,6 +105,9 @@ std::vector<std::filesystem::path> label_files_for(const std::filesystem::path& 
 io::ReadOptions read_options(const LoadOptions& options) {
   auto read = format_options(options);
   read.dims = options.dims;
+  if (std::ranges::any_of(options.dims, [](Index dim) { return dim < 1; }))
+    refuse_option(
+        fmt::format("{} {}: expected numbers from 1 on", option_name("dims"), fmt::join(options.dims, "x")));
   if (!options.columns.empty()) read.columns = io::parse_columns(options.columns, options.value);
   return read;
 }

@@ -24,6 +24,10 @@ io::FoundLabels find_labels(const Labelled& owner, const LabelSources& sources);
 // The same for a tensor that was read from its path, added to it. Returns notes on where labels come from.
 std::vector<std::string> add_labels(Tensor& x, const LabelSources& sources);
 
+// Shows what a reader noted as warnings, and what add_labels returned as notes. The notes of the tensor name
+// options as the context does then.
+void tell_notes(const Context& context, Tensor& x, const std::vector<std::string>& label_notes);
+
 // All label files that a tensor may take labels from.
 std::vector<std::filesystem::path> label_files_for(const std::filesystem::path& tensor,
                                                    const LabelSources& sources);

@@ -35,22 +35,24 @@ LoadedModel::LoadedModel(Comm processes, std::vector<ModeLabels> mode_labels, Kr
 void LoadedModel::read_record() {
   if (!recorded_.is_object()) return;
   if (const auto fit = recorded_.find("fit"); fit != recorded_.end() && fit->is_number()) fit_ = *fit;
+  const auto stop = recorded_.find("stop");
+  for (const auto reason : {StopReason::converged, StopReason::iteration_limit, StopReason::observer})
+    if (stop != recorded_.end() && *stop == report::stop_text(reason)) stop_ = reason;
   const auto fits = recorded_.find("fit_trajectory");
   if (fits == recorded_.end() || !fits->is_array()) return;
   for (const auto& value : *fits)
     if (value.is_number()) run.fit_trajectory.push_back(value);
-  const auto stop = recorded_.find("stop");
-  for (const auto reason : {StopReason::converged, StopReason::iteration_limit, StopReason::observer})
-    if (stop != recorded_.end() && *stop == report::stop_text(reason)) run.stop = reason;
 }
 
 const report::ComponentSummary& LoadedModel::summarise(Index num_strongest) {
-  if (comm.rank() != 0) return summary_;
-  std::vector<std::vector<Index>> rows;
-  report::ModelRows all{{}, run.dims};
-  for (const Index dim : run.dims) std::iota(rows.emplace_back(dim).begin(), rows.back().end(), Index(0));
-  for (const auto& mode : rows) all.global.emplace_back(mode);
-  summary_ = report::summarise_components(*model_, all, labels, num_strongest);
+  collectively(comm, [&] {
+    if (comm.rank() != 0) return;
+    std::vector<std::vector<Index>> rows;
+    report::ModelRows all{{}, run.dims};
+    for (const Index dim : run.dims) std::iota(rows.emplace_back(dim).begin(), rows.back().end(), Index(0));
+    for (const auto& mode : rows) all.global.emplace_back(mode);
+    summary_ = report::summarise_components(*model_, all, labels, num_strongest);
+  });
   return summary_;
 }
 

@@ -23,6 +23,7 @@ class LoadedModel final : public CpModel::State {
   void write(const std::filesystem::path& path, Progress& progress) override;
   void read_factor(int mode, const CpModel::TakeRows& take) override;
   double fit() const override;
+  std::optional<StopReason> stop_reason() const override { return stop_; }
   std::string text() const override;
   nlohmann::ordered_json json() const override;
   bool has_run() const override { return false; }
@@ -34,6 +35,7 @@ class LoadedModel final : public CpModel::State {
   std::shared_ptr<const Kruskal<double>> model_;
   nlohmann::ordered_json recorded_;
   double fit_ = 0;
+  std::optional<StopReason> stop_;
   report::ComponentSummary summary_;
 };
 

@@ -29,8 +29,13 @@ Index bytes_beside(const io::LoadedTensor& loaded) {
   return std::max(label_bytes(loaded.labels), resident_memory_bytes() - program_bytes() - coordinates);
 }
 
-Index bytes_of_reading() {
-  return std::max<Index>(0, peak_memory_bytes() - program_bytes());
+bool WatchedMemory::has_grown() const {
+  return peak_memory_bytes() > before_;
+}
+
+Index WatchedMemory::most() const {
+  const Index taken = has_grown() ? peak_memory_bytes() : resident_memory_bytes();
+  return std::max<Index>(0, taken - program_bytes());
 }
 
 }  // namespace polyad::tasks

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <bit>
+#include <numeric>
 
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
@@ -15,22 +16,23 @@ namespace {
 
 // On one process all nonzeros, in the order of the processes that had them.
 SparseTensor<double> gather_tensor(const Comm& comm, const SparseTensor<double>& share, int root) {
-  std::vector<Array<Index>> indices;
+  const auto counts = comm.all_gather(share.num_nonzeros());
+  auto whole = collectively(comm, [&] {
+    const auto total =
+        comm.rank() == root ? std::size_t(std::accumulate(counts.begin(), counts.end(), Index(0))) : 0;
+    std::vector<Array<Index>> indices(std::size_t(share.order()), Array<Index>(total));
+    return SparseTensor<double>(share.extents(), std::move(indices), Array<double>(total, 1.0));
+  });
   for (int m = 0; m < share.order(); ++m)
-    indices.push_back(comm.gather_varying<Index>(share.indices(m), root).items);
-  Array<double> values(comm.rank() == root ? indices[0].size() : 0, 1.0);
-  for (auto& column : indices) column.resize(values.size());
-  return {share.extents(), std::move(indices), std::move(values)};
+    comm.gather_varying<Index>(share.indices(m), counts, whole.indices(m), root);
+  return whole;
 }
 
 // From one process to those that have the nonzeros.
 std::vector<int> scatter_parts(const Comm& comm, std::span<const int> all, Index mine) {
   const auto counts = comm.all_gather(mine);
-  const std::vector<Index> none(std::size_t(comm.size()), 0);
-  std::vector<Index> receive = none;
-  receive[0] = mine;
-  std::vector<int> parts(static_cast<std::size_t>(mine));
-  comm.all_to_all<int>(all, comm.rank() == 0 ? counts : none, parts, receive);
+  auto parts = collectively(comm, [&] { return std::vector<int>(std::size_t(mine)); });
+  comm.scatter_varying<int>(all, counts, parts, 0);
   return parts;
 }
 
@@ -38,7 +40,9 @@ std::vector<int> scatter_parts(const Comm& comm, std::span<const int> all, Index
 std::vector<int> spread_parts(const Comm& comm, std::vector<int> all, const SparseTensor<double>& share,
                               hypergraph::PartitionModel model) {
   if (model == hypergraph::PartitionModel::fine) return scatter_parts(comm, all, share.num_nonzeros());
-  comm.broadcast(all, 0);
+  const Index count = comm.broadcast(std::ssize(all), 0);
+  collectively(comm, [&] { all.resize(std::size_t(count)); });
+  comm.broadcast(std::span<int>(all), 0);
   return all;
 }
 
@@ -54,15 +58,17 @@ std::optional<KeptPartition> find_kept(const Comm& comm, const SparseTensor<doub
   const auto folder = cache_folder(cache);
   StoredPartition found;
   std::vector<std::string> notices;
-  for (const bool is_cut_short : {false, true}) {
-    if (comm.rank() != 0 || found.parts) break;
-    key.is_cut_short = is_cut_short;
-    found = read_stored_partition(folder, key);
-    if (!found.notice.empty()) notices.push_back(std::move(found.notice));
-    if (found.parts && is_cut_short)
-      notices.push_back(
-          fmt::format("{} is used, which was cut short when it was made", file_of(folder, key).string()));
-  }
+  collectively(comm, [&] {
+    for (const bool is_cut_short : {false, true}) {
+      if (comm.rank() != 0 || found.parts) break;
+      key.is_cut_short = is_cut_short;
+      found = read_stored_partition(folder, key);
+      if (!found.notice.empty()) notices.push_back(std::move(found.notice));
+      if (found.parts && is_cut_short)
+        notices.push_back(
+            fmt::format("{} is used, which was cut short when it was made", file_of(folder, key).string()));
+    }
+  });
   if (!comm.broadcast(found.parts.has_value(), 0)) {
     if (notices.empty()) return std::nullopt;
     return KeptPartition{{}, fmt::format("{}", fmt::join(notices, "; ")), false};

@@ -212,8 +212,8 @@ std::string store_partition(const fs::path& folder, const PartitionKey& key, std
     if (chmod(path.c_str(), S_IRUSR | S_IWUSR) != 0) throw Error(Errc::io, reason(errno));
     remove_oldest(folder, path);
   } catch (const Error& error) {
-    return fmt::format("the partition is not cached in {}: {}; --cache names another folder", folder.string(),
-                       error.what());
+    return fmt::format("the partition is not cached in {}: {}; {} names another folder", folder.string(),
+                       error.what(), option_name("cache"));
   }
   return "";
 }

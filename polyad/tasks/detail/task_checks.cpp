@@ -16,6 +16,24 @@ void require_one_process(const Context& context, const std::string& task) {
     refuse_option(fmt::format("{} runs on one process; the context has {}", task, context.comm().size()));
 }
 
+void require_processes_of(const Context& context, const Comm& model) {
+  if (context.comm().size() != model.size())
+    refuse_option(fmt::format("the model is distributed over {} processes; the context has {}", model.size(),
+                              context.comm().size()));
+}
+
+void require_partition_file(bool is_read, const std::filesystem::path& file) {
+  if (is_read == file.empty())
+    refuse_option(fmt::format("{}: a file is named if and only if it holds the partition",
+                              option_name("partition_file")));
+}
+
+void require_memory_limit(Index max_memory_bytes) {
+  if (max_memory_bytes < 0)
+    refuse_option(fmt::format("{} {}: expected a number of bytes, or 0 for no limit",
+                              option_name("max_memory_bytes"), max_memory_bytes));
+}
+
 void require_order(int order) {
   if (order < min_order || order > max_order)
     throw Error(Errc::bad_input, fmt::format("a tensor of order {}: expected {} to {}{}", order, min_order,

@@ -13,7 +13,7 @@
 #include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 #include "polyad/tasks/save.hpp"
 #include "polyad/tensor/sort.hpp"
 
@@ -26,10 +26,10 @@ Tensor read_sound(const Context& context, const std::filesystem::path& path, con
   read.progress = &context.progress();
   read.problems = &problems;
   Tensor x = io::read_tensor(path, read);
+  for (auto& problem : problems) problem.message = context.shown(problem.message);
   x.path = path.string();
   const auto label_notes = tasks::add_labels(x, options.labels);
-  for (const auto& note : x.notes) context.warn(x.path + ": " + note);
-  for (const auto& note : label_notes) context.note(x.path + ": " + note);
+  tasks::tell_notes(context, x, label_notes);
   return x;
 }
 
@@ -66,7 +66,7 @@ void validate(const CheckOptions& options) {
 }
 
 CheckedFile check(const Context& context, const std::filesystem::path& path, const CheckOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "check");
   validate(options);
   std::vector<io::Problem> problems;

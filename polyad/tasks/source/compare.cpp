@@ -12,7 +12,7 @@
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 
 namespace polyad {
 namespace {
@@ -107,7 +107,7 @@ std::string comparison_text(const Models& models, const kernels::FactorMatch& ma
 }  // namespace
 
 Comparison compare(const Context& context, const CpModel& first, const CpModel& second) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   const Models models{first, second};
   require_same_dims(models);
   warn_of_labels(context, models);

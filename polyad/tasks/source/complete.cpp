@@ -17,7 +17,7 @@
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 
 namespace polyad {
 namespace {
@@ -44,15 +44,18 @@ void check_test(const TestRatings& test) {
   if (test.kind == TestRatings::Kind::fraction && !(test.fraction > 0 && test.fraction < 1))
     tasks::refuse_option(fmt::format("{} {}: expected a share between 0 and 1, as in 0.1",
                                      option_name("test"), test.fraction));
+  if (test.kind != TestRatings::Kind::fraction && test.fraction != TestRatings{}.fraction)
+    tasks::refuse_option(fmt::format("{} {} has no effect: test.kind is not fraction",
+                                     option_name("test.fraction"), test.fraction));
+  if (test.kind != TestRatings::Kind::tensor && test.tensor.order() > 0)
+    tasks::refuse_option(option_name("test.tensor") + " has no effect: test.kind is not tensor");
   if ((test.kind == TestRatings::Kind::file) == test.file.empty())
     tasks::refuse_option(
         fmt::format("{}: a file is named if and only if it holds the test ratings", option_name("test")));
 }
 
 void check_partition(const CompleteOptions& options) {
-  if ((options.partition == RatingPartition::file) == options.partition_file.empty())
-    tasks::refuse_option(fmt::format("{}: a file is named if and only if it holds the partition",
-                                     option_name("partition_file")));
+  tasks::require_partition_file(options.partition == RatingPartition::file, options.partition_file);
   if (!options.cache.empty() && options.partition != RatingPartition::hypergraph)
     tasks::refuse_option(
         fmt::format("{} requires {} hypergraph", option_name("cache"), option_name("partition")));
@@ -215,13 +218,19 @@ void validate(const CompleteOptions& options) {
   if (options.ranking < 0 || options.ranking > max_ranking)
     tasks::refuse_option(fmt::format("{} {}: expected a number from 0 to {}", option_name("ranking"),
                                      options.ranking, max_ranking));
+  tasks::require_memory_limit(options.max_memory_bytes);
+  tasks::require_enumerator("precision", options.precision, Precision::float32);
+  tasks::require_enumerator("schedule", options.schedule, StepSchedule::Kind::adagrad);
+  tasks::require_enumerator("by", options.by, DistributedSide::items);
+  tasks::require_enumerator("partition", options.partition, RatingPartition::file);
+  tasks::require_enumerator("test.kind", options.test.kind, TestRatings::Kind::tensor);
   check_schedule(options);
   check_test(options.test);
   check_partition(options);
 }
 
 CompletionModel complete(const Context& context, Tensor ratings, const CompleteOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   validate(options);
   if (options.precision == Precision::float32)
     return complete_in<float>(context, std::move(ratings), options);

@@ -15,25 +15,32 @@
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 
 namespace polyad {
 namespace {
 
+Index num_rows(const CompletionModel::State& state, RatingSide side) {
+  return side == RatingSide::user ? state.run.num_users : state.run.num_items;
+}
+
 Matrix<double> factors_of(CompletionModel::State& state, RatingSide side) {
   state.gather();
-  const Index count = side == RatingSide::user ? state.run.num_users : state.run.num_items;
-  auto rows =
-      state.comm.rank() == 0 ? state.factors(side) : Matrix<double>(count, state.run.options.num_factors);
+  auto rows = collectively(state.comm, [&] {
+    if (state.comm.rank() == 0) return state.factors(side);
+    return Matrix<double>(num_rows(state, side), state.run.options.num_factors);
+  });
   state.comm.broadcast(std::span<double>(rows.flat()), 0);
   return rows;
 }
 
 std::vector<double> biases_of(CompletionModel::State& state, RatingSide side) {
   state.gather();
-  std::vector<double> biases;
-  if (state.comm.rank() == 0) biases = state.biases(side);
-  state.comm.broadcast(biases, 0);
+  auto biases = collectively(state.comm, [&] {
+    if (state.comm.rank() == 0) return state.biases(side);
+    return std::vector<double>(std::size_t(state.run.options.has_biases ? num_rows(state, side) : 0));
+  });
+  state.comm.broadcast(std::span<double>(biases), 0);
   return biases;
 }
 
@@ -146,8 +153,8 @@ int CompletionModel::best_epoch() const {
   return state_->run.best_epoch;
 }
 
-CompletionStop CompletionModel::stop_reason() const {
-  return state_->run.stop;
+std::optional<CompletionStop> CompletionModel::stop_reason() const {
+  return state_->is_trained ? std::optional(state_->run.stop) : std::nullopt;
 }
 
 ErrorFigures CompletionModel::train_errors() const {
@@ -177,7 +184,7 @@ Index CompletionModel::peak_memory_bytes() const {
 }
 
 CompletionModel load_completion_model(const Context& context, const std::filesystem::path& directory) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   const Comm& comm = context.comm();
   const auto path = directory.string();
   tasks::require_same_files(comm, {path});

@@ -2,17 +2,39 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
 #include <utility>
 
 #include "polyad/base/error.hpp"
 #include "polyad/tasks/program.hpp"
 
 namespace polyad {
-namespace {
 
-std::shared_ptr<Progress> progress_of(const Comm& comm, const ContextOptions& options) {
-  return std::make_shared<Progress>(comm.rank() == 0 ? options.on_progress : ProgressFn());
-}
+// The first exception of a callback. Callbacks are called by two threads.
+class Context::CallbackFailure {
+ public:
+  // Runs a callback, unless one has failed before.
+  template <class Fn>
+  void guard(Fn call) {
+    const std::lock_guard lock(mutex_);
+    if (first_) return;
+    try {
+      call();
+    } catch (...) {
+      first_ = std::current_exception();
+    }
+  }
+  std::exception_ptr take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(first_, nullptr);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr first_;
+};
+
+namespace {
 
 void check(const ContextOptions& options) {
   if (options.threads < 0 || options.threads > max_threads)
@@ -22,13 +44,20 @@ void check(const ContextOptions& options) {
 
 }  // namespace
 
-Context::Context(Comm comm, ContextOptions options)
-    : comm_(std::move(comm)), options_(std::move(options)), progress_(progress_of(comm_, options_)) {
-  check(options_);
+Context::Context(Comm comm, ContextOptions options) : Context(std::move(comm), std::move(options), nullptr) {
+  ProgressFn show;
+  if (comm_.rank() == 0 && options_.on_progress)
+    show = [failure = failure_, call = options_.on_progress](const ProgressState& state) {
+      failure->guard([&] { call(state); });
+    };
+  progress_ = std::make_shared<Progress>(std::move(show));
 }
 
 Context::Context(Comm comm, ContextOptions options, std::shared_ptr<Progress> progress)
-    : comm_(std::move(comm)), options_(std::move(options)), progress_(std::move(progress)) {
+    : comm_(std::move(comm)),
+      options_(std::move(options)),
+      failure_(std::make_shared<CallbackFailure>()),
+      progress_(std::move(progress)) {
   check(options_);
 }
 
@@ -38,9 +67,16 @@ Context Context::serial(ContextOptions options) {
 
 void Context::tell(const Message& message) const {
   if (comm_.rank() != 0 || !options_.on_message) return;
+  failure_->guard([&] { options_.on_message({message.kind, shown(message.text)}); });
+}
+
+std::string Context::shown(const std::string& text) const {
   const auto as_is = [](const std::string& field) { return field; };
-  const auto text = with_option_names(message.text, options_.option_names ? options_.option_names : as_is);
-  options_.on_message({message.kind, text});
+  return with_option_names(text, options_.option_names ? options_.option_names : as_is);
+}
+
+std::exception_ptr Context::take_callback_failure() const {
+  return failure_->take();
 }
 
 void warn_of_memory(const Context& context, Index peak_bytes, Index max_bytes) {

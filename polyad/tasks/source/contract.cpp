@@ -21,9 +21,11 @@
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/memory_use.hpp"
 #include "polyad/tasks/detail/npy_tensors.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 #include "polyad/tasks/file_plan.hpp"
 
 namespace polyad {
@@ -207,6 +209,8 @@ Contraction<Real> run_contraction(const Context& context, const dense::Contracti
                                   const Operands<Real>& operands, const ContractOptions& options) {
   const Comm& comm = context.comm();
   constexpr Index width = sizeof(Real);
+  tasks::require_memory_limit(options.max_memory_bytes);
+  tasks::require_enumerator("stationary", options.stationary, StationaryTensor::c);
   const auto known = tasks::load_machine(comm);
   const auto machine = dense_machine(comm, known.model, width);
   report::ContractionRun run(expression, collectively(comm, [&] {
@@ -220,7 +224,7 @@ Contraction<Real> run_contraction(const Context& context, const dense::Contracti
   run.precision = width == sizeof(double) ? "double" : "single";
   run.predicted_seconds = predicted_seconds(run.plan, machine);
   run.flops = dense::total_flops(run.plan.problem);
-  if (options.on_plan) collectively(comm, [&] { options.on_plan(report::contraction_derivation(run)); });
+  if (options.on_plan) tasks::call_back(comm, [&] { options.on_plan(report::contraction_derivation(run)); });
   auto c = execute(context, operands, run);
   if (!options.out.empty())
     run.timings.measure("write", [&] { save(context, c, options.out, options.existing); });
@@ -280,14 +284,14 @@ DenseTensor<Real> make_dense(const Context& context, std::vector<Index> dims, co
 
 template <class Real>
 Array<Real> gather(const Context& context, const DenseTensor<Real>& x) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   return dense::gather_elements(x);
 }
 
 template <class Real>
 DenseTensor<Real> load_dense(const Context& context, const std::filesystem::path& path,
                              const std::vector<int>& grid) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   const Comm& comm = context.comm();
   tasks::require_same_files(comm, {path.string()});
   const tasks::NpyInput file = collectively(comm, [&] { return tasks::NpyInput(path); });
@@ -304,7 +308,7 @@ DenseTensor<Real> load_dense(const Context& context, const std::filesystem::path
 template <class Real>
 void save(const Context& context, const DenseTensor<Real>& x, const std::filesystem::path& path,
           Existing existing) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   context.progress().begin("writing " + path.string());
   tasks::write_npy(x, path, existing);
   context.progress().finish();
@@ -313,7 +317,7 @@ void save(const Context& context, const DenseTensor<Real>& x, const std::filesys
 template <class Real>
 Contraction<Real> contract(const Context& context, const std::string& expression, const DenseTensor<Real>& a,
                            const DenseTensor<Real>& b, const ContractOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   const Comm& comm = context.comm();
   const auto parsed = collectively(comm, [&] {
     auto result = dense::parse_contraction(expression);
@@ -339,7 +343,8 @@ Contraction<Real> contract(const Context& context, const std::string& expression
 ContractionReport contract_files(const Context& context, const std::string& expression,
                                  const std::filesystem::path& a, const std::filesystem::path& b,
                                  const ContractOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
+  const tasks::WatchedMemory memory;
   const Comm& comm = context.comm();
   const auto parsed = collectively(comm, [&] { return dense::parse_contraction(expression); });
   collectively(comm, [&] {
@@ -362,7 +367,8 @@ ContractionReport contract_files(const Context& context, const std::string& expr
                 .report;
   // The limit is for tensors and messages, so that what the program itself takes is left out.
   const Index taken = comm.all_reduce(peak_memory_bytes() - program_bytes(), Reduce::max);
-  warn_of_memory(context, taken, options.max_memory_bytes);
+  const bool has_grown = comm.all_reduce(Index(memory.has_grown()), Reduce::max) == 1;
+  if (has_grown) warn_of_memory(context, taken, options.max_memory_bytes);
   return report;
 }
 

@@ -11,6 +11,7 @@
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/loaded_model.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 
 namespace polyad {
 namespace {
@@ -88,6 +89,7 @@ ConversionOutput check_conversion(const fs::path& input, const fs::path& output,
 
 Conversion convert(const Context& context, const fs::path& input, const fs::path& output,
                    const ConvertOptions& options) {
+  const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "convert");
   if (is_model(input, options)) return convert_model(input, output, options);
   return convert_tensor(context, input, output, options);

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "polyad/comm/collective.hpp"
 #include "polyad/report/components_text.hpp"
+#include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 
@@ -43,7 +46,7 @@ const std::vector<double>& CpModel::weights() const {
 
 Matrix<double> CpModel::factor(int mode) const {
   check_mode(*this, mode);
-  Matrix<double> whole(dims()[std::size_t(mode)], rank());
+  auto whole = collectively(state_->comm, [&] { return Matrix<double>(dims()[std::size_t(mode)], rank()); });
   read_factor(mode, [&](Index first, const Matrix<double>& rows) {
     for (Index i = 0; i < rows.num_rows(); ++i) std::ranges::copy(rows.row(i), whole.row(first + i).begin());
   });
@@ -53,7 +56,16 @@ Matrix<double> CpModel::factor(int mode) const {
 
 void CpModel::read_factor(int mode, const TakeRows& take) const {
   check_mode(*this, mode);
-  state_->read_factor(mode, take);
+  std::exception_ptr thrown;
+  state_->read_factor(mode, [&](Index first, const Matrix<double>& rows) {
+    if (thrown) return;
+    try {
+      take(first, rows);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  });
+  tasks::throw_as_is(state_->comm, thrown);
 }
 
 double CpModel::fit() const {
@@ -64,8 +76,8 @@ const std::vector<double>& CpModel::fits() const {
   return state_->run.fit_trajectory;
 }
 
-StopReason CpModel::stop_reason() const {
-  return state_->run.stop;
+std::optional<StopReason> CpModel::stop_reason() const {
+  return state_->stop_reason();
 }
 
 std::string CpModel::summary() const {

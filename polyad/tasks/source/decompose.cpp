@@ -23,7 +23,7 @@
 #include "polyad/tasks/detail/nonnegative_flags.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 
 namespace polyad {
 namespace {
@@ -173,7 +173,7 @@ template <class Real>
 CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& asked_for) {
   const Comm& comm = context.comm();
   auto options = run_options(asked_for, x.tensor.order());
-  options.read_bytes = tasks::bytes_of_reading();
+  options.read_bytes = x.load_bytes;
   options.extra_bytes = tasks::bytes_beside(x);
   const auto machine = tasks::load_machine(comm);
   options.machine = machine.model;
@@ -229,6 +229,11 @@ void validate(const DecomposeOptions& options) {
   if (!(options.tolerance >= 0))
     tasks::refuse_option(
         fmt::format("{} {}: expected 0 or more", option_name("tolerance"), options.tolerance));
+  tasks::require_memory_limit(options.max_memory_bytes);
+  tasks::require_enumerator("method", options.method, Method::opt);
+  tasks::require_enumerator("precision", options.precision, Precision::float32);
+  tasks::require_enumerator("format", options.format, StorageFormat::hicoo);
+  tasks::checked(options.distribution);
   if (options.method == Method::als) return;
   if (options.nonnegative || !options.nonnegative_modes.empty())
     tasks::refuse_option(
@@ -243,7 +248,7 @@ void validate(const DecomposeOptions& options) {
 }
 
 CpModel decompose(const Context& context, Tensor x, const DecomposeOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   validate(options);
   tasks::require_order(x.tensor.order());
   if (options.precision == Precision::float32) return decompose_in<float>(context, std::move(x), options);

@@ -18,7 +18,7 @@
 #include "polyad/plan/calibrate.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 #include "polyad/version.hpp"
 
 namespace polyad {
@@ -99,7 +99,7 @@ std::string machine_text(const MachineModel& machine, int processes) {
 }  // namespace
 
 DoctorFindings doctor(const Context& context, const DoctorOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   const Comm& comm = context.comm();
   const auto memory = machine_memory();
   DoctorFindings found;

@@ -16,7 +16,7 @@
 #include "polyad/tasks/detail/loaded_model.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 
 namespace polyad {
 namespace {
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 // What process 0 makes; nothing on the others. Collective.
 template <class Fn>
 auto drawn(const Context& context, Fn fn) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   const OneProcessWorks patience;
   context.progress().begin("drawing");
   using Made = std::invoke_result_t<Fn>;
@@ -131,13 +131,14 @@ PlantedTensor generate(const Context& context, const PlantedOptions& options) {
   auto planted = drawn(context, [&] { return generate_planted(options); });
   if (!planted) planted.emplace(SparseTensor<double>(options.dims), Kruskal<double>());
   auto& truth = planted->truth;
-  truth.weights.resize(std::size_t(comm.broadcast(truth.num_components(), 0)));
+  const Index num_components = comm.broadcast(truth.num_components(), 0);
+  collectively(comm, [&] {
+    if (comm.rank() == 0) return;
+    truth.weights.resize(std::size_t(num_components));
+    for (const Index dim : options.dims) truth.factors.emplace_back(dim, num_components);
+  });
   comm.broadcast(std::span<double>(truth.weights), 0);
-  truth.factors.resize(options.dims.size());
-  for (std::size_t m = 0; m < options.dims.size(); ++m) {
-    if (comm.rank() != 0) truth.factors[m] = Matrix<double>(options.dims[m], truth.num_components());
-    comm.broadcast(std::span<double>(truth.factors[m].flat()), 0);
-  }
+  for (auto& factor : truth.factors) comm.broadcast(std::span<double>(factor.flat()), 0);
   auto state = std::make_shared<tasks::LoadedModel>(comm, std::vector<ModeLabels>(options.dims.size()),
                                                     std::move(truth), nlohmann::ordered_json());
   return {make_tensor(std::move(planted->tensor)), CpModel(std::move(state))};
@@ -159,7 +160,7 @@ fs::path generated_beside(const GenerateOptions& options, const fs::path& output
 
 GeneratedFiles generate_file(const Context& context, const GenerateOptions& options, const fs::path& output,
                              const std::string& kind) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "generating a file");
   io::output_format(output, {});
   require_no_labels(output);

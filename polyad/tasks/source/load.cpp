@@ -12,8 +12,9 @@
 #include "polyad/io/tensors/read_tensor.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
+#include "polyad/tasks/detail/memory_use.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 
 namespace polyad {
 namespace {
@@ -98,8 +99,9 @@ Tensor make_tensor(SparseTensor<double> nonzeros, std::vector<ModeLabels> labels
 }
 
 Tensor load(const Context& context, const std::filesystem::path& path, const LoadOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   const Stopwatch watch;
+  const tasks::WatchedMemory memory;
   const Comm& comm = context.comm();
   io::ReadOptions read = tasks::read_options(options);
   read.share = {comm.rank(), comm.size()};
@@ -119,8 +121,8 @@ Tensor load(const Context& context, const std::filesystem::path& path, const Loa
     return tensor;
   });
   x.load_seconds = watch.seconds();
-  for (const auto& note : x.notes) context.warn(x.path + ": " + note);
-  for (const auto& note : label_notes) context.note(x.path + ": " + note);
+  x.load_bytes = memory.most();
+  tasks::tell_notes(context, x, label_notes);
   return x;
 }
 

@@ -16,7 +16,7 @@
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tasks/detail/loaded_model.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 #include "polyad/tensor/ratings/rating_kruskal.hpp"
 
 namespace polyad {
@@ -92,7 +92,7 @@ void require_same_model(const Comm& comm, const fs::path& path, const LabelSourc
 }  // namespace
 
 CpModel load_model(const Context& context, const fs::path& path, const LabelSources& labels) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   const Stopwatch watch;
   const Comm& comm = context.comm();
   const OneProcessWorks patience;  // a slow disk is no fault

@@ -18,7 +18,7 @@
 #include "polyad/tasks/detail/partition_cache.hpp"
 #include "polyad/tasks/detail/previous_parts.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 
 namespace polyad {
 
@@ -65,6 +65,14 @@ void check_external_method(const PartitionOptions& options) {
                     is_zoltan ? "Zoltan" : "Mt-KaHyPar", option_name("model"), option_name("slice_weights")));
 }
 
+void check_enumerators(const PartitionOptions& options) {
+  tasks::require_enumerator("model", options.model, PartitionModel::column);
+  tasks::require_enumerator("slice_weights", options.slice_weights, SliceWeights::together);
+  tasks::require_enumerator("method", options.method, PartitionMethod::mt_kahypar);
+  tasks::require_enumerator("metric", options.metric, PartitionMetric::lambda_power);
+  tasks::require_enumerator("effort", options.effort, Effort::best);
+}
+
 // No option may be given that the method would ignore.
 void check_method(const PartitionOptions& options) {
   const PartitionOptions defaults;
@@ -75,6 +83,9 @@ void check_method(const PartitionOptions& options) {
     tasks::refuse_option(fmt::format("{}, {} and {} require {} hypergraph or bisection, not {}",
                                      option_name("effort"), option_name("time_limit_seconds"),
                                      option_name("metric"), option_name("method"), method));
+  if (options.metric != PartitionMetric::lambda_power && options.rho != defaults.rho)
+    tasks::refuse_option(fmt::format("{} requires {} {}", option_name("rho"), option_name("metric"),
+                                     to_string(PartitionMetric::lambda_power)));
   if (!searches(options.method) && options.imbalance != defaults.imbalance)
     tasks::refuse_option(
         fmt::format("{} requires a method that searches, not {}", option_name("imbalance"), method));
@@ -99,16 +110,6 @@ void check_previous(const PartitionOptions& options) {
       (options.previous_file.empty() || options.model != PartitionModel::coarse))
     tasks::refuse_option(fmt::format("{} requires {} and {} coarse", option_name("previous_dims"),
                                      option_name("previous_file"), option_name("model")));
-}
-
-// A hypergraph has neither slices nor a cache.
-void check_for_hypergraph(const PartitionOptions& options) {
-  const char* const field = options.model != PartitionModel::fine ? "model"
-                            : !options.cache.empty()              ? "cache"
-                            : options.no_cache                    ? "no_cache"
-                                                                  : nullptr;
-  if (field != nullptr)
-    tasks::refuse_option(fmt::format("{} applies to tensors; the input is a hypergraph", option_name(field)));
 }
 
 hypergraph::PartitionOptions search_options(const PartitionOptions& options) {
@@ -174,10 +175,9 @@ Partition finished(report::PartitionRun run, double seconds) {
 
 Partition partition_vertices(const Context& context, const Hypergraph& h, double load_seconds,
                              const PartitionOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "partition");
-  validate(options);
-  check_for_hypergraph(options);
+  validate_for_hypergraph(options);
   Stopwatch watch;
   report::PartitionRun run;
   run.model = "hypergraph";
@@ -204,6 +204,7 @@ std::string to_string(PartitionMetric metric) {
 }
 
 void validate(const PartitionOptions& options) {
+  check_enumerators(options);
   check_ranges(options);
   check_method(options);
   check_cache(options);
@@ -213,8 +214,19 @@ void validate(const PartitionOptions& options) {
         fmt::format("{} requires {} coarse", option_name("slice_weights"), option_name("model")));
 }
 
+// A hypergraph has neither slices nor a cache.
+void validate_for_hypergraph(const PartitionOptions& options) {
+  validate(options);
+  const char* const field = options.model != PartitionModel::fine ? "model"
+                            : !options.cache.empty()              ? "cache"
+                            : options.no_cache                    ? "no_cache"
+                                                                  : nullptr;
+  if (field != nullptr)
+    tasks::refuse_option(fmt::format("{} applies to tensors; the input is a hypergraph", option_name(field)));
+}
+
 Partition partition(const Context& context, const Tensor& x, const PartitionOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "partition");
   validate(options);
   tasks::require_order(x.tensor.order());
@@ -273,7 +285,7 @@ bool is_hypergraph_file(const std::filesystem::path& path) {
 }
 
 LoadedHypergraph load_hypergraph(const Context& context, const std::filesystem::path& path) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "load_hypergraph");
   const Stopwatch watch;
   auto h = context.progress().during("reading " + path.string(), [&] { return io::read_hypergraph(path); });

@@ -17,7 +17,7 @@
 #include "polyad/tasks/detail/output_files.hpp"
 #include "polyad/tasks/detail/process_counts.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 #include "polyad/version.hpp"
 
 namespace polyad {
@@ -25,6 +25,7 @@ namespace polyad {
 struct Plan::State {
   report::PlanRun run;
   std::vector<PlanCandidate> candidates;
+  std::string summary;
 };
 
 namespace {
@@ -126,6 +127,7 @@ void validate(const PlanOptions& options) {
   if (options.rank < 1 || options.rank > max_rank)
     tasks::refuse_option(
         fmt::format("{} {}: expected a number from 1 to {}", option_name("rank"), options.rank, max_rank));
+  tasks::require_memory_limit(options.max_memory_bytes);
   tasks::check_counts("processes", options.processes, max_planned_processes);
   if (!(options.time_limit_seconds > 0))
     tasks::refuse_option(fmt::format("{} {}: expected a positive number of seconds",
@@ -144,7 +146,7 @@ void validate(const PlanOptions& options) {
 }
 
 Plan plan(const Context& context, const Tensor& x, const PlanOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "plan");
   validate(options);
   tasks::require_order(x.tensor.order());
@@ -168,6 +170,7 @@ Plan plan(const Context& context, const Tensor& x, const PlanOptions& options) {
   tasks::warn_of_duplicates(context, x.path, run.plan.num_duplicates);
   for (const auto& planned : run.plan.strategies)
     state->candidates.push_back(candidate_of(planned, options, x.tensor.order()));
+  state->summary = context.shown(report::plan_text(run));
   return Plan(std::move(state));
 }
 
@@ -194,7 +197,7 @@ const std::string& Plan::reason() const {
 }
 
 std::string Plan::summary() const {
-  return report::plan_text(state_->run);
+  return state_->summary;
 }
 
 std::string Plan::json() const {

@@ -20,7 +20,7 @@
 #include "polyad/tasks/detail/process_counts.hpp"
 #include "polyad/tasks/detail/ratings/completion_input.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 #include "polyad/version.hpp"
 
 namespace polyad {
@@ -28,11 +28,12 @@ namespace polyad {
 struct CompletePlan::State {
   report::CompletionPlanRun run;
   std::vector<CompleteCandidate> candidates;
+  std::string summary;
 };
 
 namespace {
 
-using Kind = DistributionOptions::Partition;
+using Kind = RatingPartition;
 
 constexpr int max_completion_processes = 65535;
 
@@ -44,20 +45,19 @@ class Partitions {
 
   std::vector<SidePartition> of(RatingSide side) const {
     std::vector<SidePartition> all;
-    const bool is_any = options_.partition == Kind::any;
+    const bool is_any = !options_.partition;
     if (is_any || options_.partition == Kind::random)
-      all.push_back(distributed(side, "random", &Distributor::coarse_random));
+      all.push_back(distributed(side, Kind::random, &Distributor::coarse_random));
     if (is_any || options_.partition == Kind::block)
-      all.push_back(distributed(side, "block", &Distributor::coarse_block));
+      all.push_back(distributed(side, Kind::block, &Distributor::coarse_block));
     if (options_.partition == Kind::file) all.push_back(from_file(side));
     if (options_.with_hypergraph) all.push_back(of_hypergraph(side));
     return all;
   }
 
  private:
-  SidePartition distributed(RatingSide side, const std::string& name,
-                            Distribution (Distributor::*make)() const) const {
-    return {side, name, [this, side, make](int num_parts) {
+  SidePartition distributed(RatingSide side, Kind kind, Distribution (Distributor::*make)() const) const {
+    return {side, to_string(kind), [this, side, make](int num_parts) {
               const Distributor distributor(Comm::self(), x_, num_parts, options_.seed);
               return (distributor.*make)().rows[std::size_t(mode_of(side))];
             }};
@@ -65,14 +65,14 @@ class Partitions {
 
   SidePartition from_file(RatingSide side) const {
     return {
-        side, "file", [this, side](int num_parts) {
+        side, to_string(Kind::file), [this, side](int num_parts) {
           const Index count = x_.extent(mode_of(side));
           return ListedRows{{}, io::read_partition(options_.partition_file, {0, count, count, num_parts})};
         }};
   }
 
   SidePartition of_hypergraph(RatingSide side) const {
-    return {side, "hypergraph", [this, side](int num_parts) {
+    return {side, to_string(Kind::hypergraph), [this, side](int num_parts) {
               auto how = tasks::completion_partition_options(side, num_parts, options_.seed);
               how.hypergraph.time_limit_seconds = options_.time_limit_seconds;
               auto kept = tasks::partition_and_keep(x_, options_.cache.string(), how);
@@ -88,8 +88,8 @@ class Partitions {
 
 // A file has one part per user, unless items are distributed.
 std::vector<RatingSide> sides_of(const CompletePlanOptions& options) {
-  if (options.by) return {*options.by};
-  if (options.partition == Kind::file) return {RatingSide::user};
+  if (options.by == DistributedSide::items) return {RatingSide::item};
+  if (options.by == DistributedSide::users || options.partition == Kind::file) return {RatingSide::user};
   return {RatingSide::user, RatingSide::item};
 }
 
@@ -105,8 +105,9 @@ SparseTensor<double> without_repeated(const Context& context, const Tensor& x) {
 CompleteCandidate candidate_of(const PlannedCompletion& way, Index words_per_row) {
   CompleteCandidate candidate;
   candidate.processes = way.processes;
-  candidate.by = way.by;
-  candidate.partition = way.partition;
+  candidate.by = way.by == RatingSide::user ? DistributedSide::users : DistributedSide::items;
+  for (const auto kind : {Kind::random, Kind::block, Kind::hypergraph, Kind::file})
+    if (way.partition == to_string(kind)) candidate.partition = kind;
   candidate.sync = way.num_sub_epochs;
   candidate.is_automatic = way.is_automatic;
   candidate.seconds_per_epoch = way.costs.predicted_seconds;
@@ -137,6 +138,8 @@ void validate(const CompletePlanOptions& options) {
   if (options.factors < 1 || options.factors > max_factors)
     tasks::refuse_option(fmt::format("{} {}: expected a number from 1 to {}", option_name("factors"),
                                      options.factors, max_factors));
+  tasks::require_enumerator("by", options.by, DistributedSide::items);
+  if (options.partition) tasks::require_enumerator("partition", *options.partition, Kind::file);
   tasks::check_counts("processes", options.processes, max_completion_processes);
   if (!options.sync.empty()) tasks::check_counts("sync", options.sync, max_completion_processes);
   if (!(options.time_limit_seconds > 0))
@@ -147,11 +150,12 @@ void validate(const CompletePlanOptions& options) {
   if (options.partition == Kind::hypergraph)
     tasks::refuse_option(fmt::format("{} hypergraph is not for plans: use {}", option_name("partition"),
                                      option_name("with_hypergraph")));
+  tasks::require_partition_file(options.partition == Kind::file, options.partition_file);
 }
 
 CompletePlan plan_complete(const Context& context, const Tensor& ratings,
                            const CompletePlanOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "plan_complete");
   validate(options);
   const auto machine = tasks::load_machine(context.comm());
@@ -177,6 +181,7 @@ CompletePlan plan_complete(const Context& context, const Tensor& ratings,
   run.peak_memory_bytes = peak_memory_bytes();
   for (const auto& way : run.plan.ways)
     state->candidates.push_back(candidate_of(way, run.options.row.num_words));
+  state->summary = context.shown(report::completion_plan_text(run));
   return CompletePlan(std::move(state));
 }
 
@@ -194,7 +199,7 @@ const CompleteCandidate* CompletePlan::recommended() const {
 }
 
 std::string CompletePlan::summary() const {
-  return report::completion_plan_text(state_->run);
+  return state_->summary;
 }
 
 std::string CompletePlan::json() const {

@@ -18,7 +18,7 @@
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/table_output.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 
 namespace polyad {
 namespace {
@@ -123,7 +123,7 @@ void validate(const PredictOptions& options) {
 
 Predictions predict(const Context& context, const CpModel& model, const std::filesystem::path& coordinates,
                     const PredictOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "predicting the coordinates of a file");
   validate(options);
   const auto kruskal = whole_model(model);
@@ -153,7 +153,7 @@ Predictions predict(const Context& context, const CpModel& model, const std::fil
 }
 
 Array<double> predict(const Context& context, const CpModel& model, const Tensor& x) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   const auto& dims = x.tensor.extents();
   if (x.tensor.order() != model.order() || !std::ranges::equal(dims, model.dims(), std::less_equal<>()))
     throw Error(Errc::bad_input, fmt::format("a tensor of dims {} does not lie within a model of dims {}",

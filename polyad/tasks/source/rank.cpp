@@ -14,7 +14,7 @@
 #include "polyad/tasks/detail/memory_use.hpp"
 #include "polyad/tasks/detail/nonnegative_flags.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 
 namespace polyad {
 namespace {
@@ -36,7 +36,7 @@ ComponentSweepOptions sweep_options(const Context& context, const RankOptions& o
   run.format = to_string(options.format);
   run.max_bytes = options.max_memory_bytes;
   run.machine = tasks::load_machine(context.comm()).model;
-  run.read_bytes = tasks::bytes_of_reading();
+  run.read_bytes = x.load_bytes;
   run.extra_bytes = tasks::bytes_beside(x);
   return sweep;
 }
@@ -76,16 +76,20 @@ void validate(const RankOptions& options) {
   if (!(options.tolerance >= 0))
     tasks::refuse_option(
         fmt::format("{} {}: expected 0 or more", option_name("tolerance"), options.tolerance));
+  tasks::require_memory_limit(options.max_memory_bytes);
+  tasks::require_enumerator("precision", options.precision, Precision::float32);
+  tasks::require_enumerator("format", options.format, StorageFormat::hicoo);
 }
 
 RankChoice choose_rank(const Context& context, Tensor x, const RankOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
+  const tasks::WatchedMemory memory;
   tasks::require_one_process(context, "choosing a rank");
   validate(options);
   tasks::require_order(x.tensor.order());
   auto run = options.precision == Precision::float32 ? sweep<float>(context, std::move(x), options)
                                                      : sweep<double>(context, std::move(x), options);
-  warn_of_memory(context, run.peak_memory_bytes, options.max_memory_bytes);
+  if (memory.has_grown()) warn_of_memory(context, run.peak_memory_bytes, options.max_memory_bytes);
   TaskResult texts(report::rank_text(run), tasks::json_text(report::rank_json(run)));
   return {std::move(texts), std::move(run.result.evidence), std::move(run.result.recommendation)};
 }

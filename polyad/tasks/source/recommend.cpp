@@ -20,7 +20,7 @@
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/table_output.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 
 namespace polyad {
 namespace {
@@ -120,9 +120,17 @@ class Answerer {
         tasks::refuse_option(fmt::format("{} {}: the model has {} {}, counted from 0",
                                          option_name(is_user ? "users" : "similar_items"), index, count,
                                          is_user ? "users" : "items"));
-    for (const auto& name : names)
-      indices.push_back(model_.names().find_named(mode_of(side), name, to_string(side)));
+    for (const auto& name : names) indices.push_back(find_named(side, name));
     return indices;
+  }
+
+  Index find_named(RatingSide side, const std::string& name) const {
+    try {
+      return model_.names().find_named(mode_of(side), name, to_string(side));
+    } catch (const Error& error) {
+      const auto* const field = side == RatingSide::user ? "#user_names" : "#similar_item_names";
+      tasks::refuse_option(option_name(field) + error.message());
+    }
   }
 
   void warn_of(RatingSide side, Index index, const std::string& what) const {
@@ -315,7 +323,7 @@ void validate(const RecommendOptions& options) {
 
 Recommendations recommend(const Context& context, const CompletionModel& model,
                           const RecommendOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   validate(options);
   auto& state = model.state();
   const Comm& comm = state.comm;

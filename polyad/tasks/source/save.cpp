@@ -18,7 +18,7 @@
 #include "polyad/tasks/detail/model_output.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 #include "polyad/version.hpp"
 
 namespace polyad {
@@ -71,7 +71,7 @@ std::vector<std::filesystem::path> write_whole(const SparseTensor<double>& x,
 
 std::vector<std::filesystem::path> save(const Context& context, const Tensor& x,
                                         const std::filesystem::path& path, const SaveOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   const Comm& comm = context.comm();
   tasks::require_order(x.tensor.order());
   collectively(comm, [&] { io::output_format(path, options); });
@@ -89,8 +89,11 @@ std::vector<std::filesystem::path> save(const Context& context, const Tensor& x,
 }
 
 void save(const Context& context, const CpModel& model, const std::filesystem::path& path) {
-  const tasks::TaskThreads threads(context);
-  collectively(context.comm(), [&] { tasks::model_format(path); });
+  const tasks::TaskScope scope(context);
+  collectively(context.comm(), [&] {
+    tasks::require_processes_of(context, model.state().comm);
+    tasks::model_format(path);
+  });
   model.state().write(path, context.progress());
 }
 
@@ -117,9 +120,10 @@ void check_model_place(const std::filesystem::path& path, Existing existing) {
 
 void save_report(const Context& context, const CpModel& model, const std::filesystem::path& path,
                  Index entries_per_mode) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   if (!model.state().has_run())
     throw Error(Errc::bad_option, "a report needs the run of a decomposition; a model from a file has none");
+  collectively(context.comm(), [&] { tasks::require_processes_of(context, model.state().comm); });
   const auto& summary = model.state().summarise(entries_per_mode);
   collectively(context.comm(), [&] {
     if (context.comm().rank() != 0) return;

@@ -9,7 +9,8 @@
 #include "polyad/tasks/detail/output_files.hpp"
 #include "polyad/tasks/detail/ratings/completion_input.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 #include "polyad/tasks/save.hpp"
 #include "polyad/version.hpp"
 
@@ -19,7 +20,8 @@ namespace {
 // Runs `work` on process 0 with the whole model, and adds what that takes to the figures of the run.
 template <class Work>
 void with_whole_model(const Context& context, CompletionModel::State& state, Work work) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
+  collectively(context.comm(), [&] { tasks::require_processes_of(context, state.comm); });
   const OneProcessWorks patience;
   const Stopwatch watch;
   state.gather();

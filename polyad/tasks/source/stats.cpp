@@ -14,7 +14,7 @@
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
-#include "polyad/tasks/detail/task_threads.hpp"
+#include "polyad/tasks/detail/task_scope.hpp"
 
 namespace polyad {
 namespace {
@@ -48,7 +48,7 @@ void validate(const StatsOptions& options) {
 }
 
 TensorStats stats(const Context& context, Tensor x, const StatsOptions& options) {
-  const tasks::TaskThreads threads(context);
+  const tasks::TaskScope scope(context);
   const Comm& comm = context.comm();
   validate(options);
   tasks::require_order(x.tensor.order());

@@ -109,9 +109,10 @@ double late_share(const std::vector<NewDraw>& found, const SparseTensor<double>&
 [[noreturn]] void fail_stalled(Index wanted, Index found, Index drawn) {
   throw Error(
       Errc::bad_option,
-      fmt::format("only {} distinct coordinates could be drawn of the {} asked for ({} draws): ask for "
-                  "fewer nonzeros, larger dimensions or less skew",
-                  found, wanted, drawn));
+      option_name("#num_nonzeros") +
+          fmt::format("only {} distinct coordinates could be drawn of the {} asked for ({} draws): ask for "
+                      "fewer nonzeros, larger dimensions or less skew",
+                      found, wanted, drawn));
 }
 
 }  // namespace

@@ -125,10 +125,10 @@ void add_noise(SparseTensor<double>& x, double noise, const Random& random) {
 
 Planted generate_planted(const PlantedOptions& options) {
   check_generated_shape(options.dims, options.num_nonzeros);
-  require_option(options.num_components >= 1, "the number of components", "positive");
-  require_option(options.num_nonzeros >= options.num_components, "the number of nonzeros",
+  require_option(options.num_components >= 1, "num_components", "the number of components", "positive");
+  require_option(options.num_nonzeros >= options.num_components, "num_nonzeros", "the number of nonzeros",
                  "at least the number of components");
-  require_option(options.noise >= 0 && std::isfinite(options.noise), "the noise", "0 or more");
+  require_option(options.noise >= 0 && std::isfinite(options.noise), "noise", "the noise", "0 or more");
   const PlantedBlocks blocks(options);
   Planted planted{blocks.cells(), blocks.truth()};
   sort_nonzeros(planted.tensor, natural_mode_order(planted.tensor.order()));

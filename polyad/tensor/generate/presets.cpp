@@ -87,10 +87,14 @@ SkewedOptions options_like(const std::string& name, double scale) {
   const auto preset =
       std::find_if(presets().begin(), presets().end(), [&](const Preset& p) { return p.name == name; });
   if (preset == presets().end())
-    throw Error(Errc::bad_option, fmt::format("there is no tensor '{}' to generate the like of; there are {}",
-                                              name, fmt::join(like_names(), ", ")));
+    throw Error(
+        Errc::bad_option,
+        option_name("#name") + fmt::format("there is no tensor '{}' to generate the like of; there are {}",
+                                           name, fmt::join(like_names(), ", ")));
   if (!(scale > 0 && scale <= 1e6))
-    throw Error(Errc::bad_option, fmt::format("the scale must be positive and at most 1e6, found {}", scale));
+    throw Error(
+        Errc::bad_option,
+        option_name("#scale") + fmt::format("the scale must be positive and at most 1e6, found {}", scale));
   SkewedOptions options = preset->options;
   for (Index& dim : options.dims) dim = scaled(dim, scale);
   options.num_nonzeros = scaled(options.num_nonzeros, scale);

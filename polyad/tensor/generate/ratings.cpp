@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/tensor/generate/check.hpp"
@@ -10,12 +12,21 @@ namespace polyad {
 namespace {
 
 void check(const RatingsOptions& options) {
-  require_option(options.num_factors >= 0, "the number of latent factors", "0 or more");
-  for (const double deviation : {options.user_bias, options.item_bias, options.latent, options.noise})
-    require_option(deviation >= 0 && std::isfinite(deviation), "each standard deviation", "0 or more");
-  require_option(std::isfinite(options.mean), "the mean rating", "a number");
-  require_option(options.test_fraction >= 0 && options.test_fraction <= 1, "the fraction held out",
-                 "between 0 and 1");
+  check_generated_shape({options.num_users, options.num_items}, options.num_ratings,
+                        {options.num_users < 1 ? "num_users" : "num_items", "num_ratings"});
+  require_option(options.user_exponent >= 0 && std::isfinite(options.user_exponent), "user_exponent",
+                 "each Zipf exponent", "0 or more");
+  require_option(options.item_exponent >= 0 && std::isfinite(options.item_exponent), "item_exponent",
+                 "each Zipf exponent", "0 or more");
+  require_option(options.num_factors >= 0, "num_factors", "the number of latent factors", "0 or more");
+  const std::array deviations{std::pair(options.user_bias, "user_bias"),
+                              std::pair(options.item_bias, "item_bias"), std::pair(options.latent, "latent"),
+                              std::pair(options.noise, "noise")};
+  for (const auto& [deviation, field] : deviations)
+    require_option(deviation >= 0 && std::isfinite(deviation), field, "each standard deviation", "0 or more");
+  require_option(std::isfinite(options.mean), "mean", "the mean rating", "a number");
+  require_option(options.test_fraction >= 0 && options.test_fraction <= 1, "test_fraction",
+                 "the fraction held out", "between 0 and 1");
 }
 
 std::vector<double> normals(Index n, double deviation, const Random& random) {
