@@ -103,8 +103,8 @@ class RootPass {
     }
   }
 
-  // The same, not inlined: one copy of the code for all callers but the hottest, RootUpdate. A copy for each takes
-  // twice as long to compile, and was not measurably faster.
+  // The same, not inlined: one copy of the code for all callers but the hottest, RootUpdate. A copy for each
+  // takes twice as long to compile, and was not measurably faster.
   [[gnu::noinline]] void call_sum_slice(Index begin, Index end, Real* to, Real* below) const {
     sum_slice(begin, end, to, below);
   }
