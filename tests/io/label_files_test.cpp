@@ -48,7 +48,8 @@ TEST(LabelFiles, without_a_name_before_them_are_taken_where_there_is_one_tensor)
   EXPECT_EQ(found.labels[1], (ModeLabels{"", {"a", "b", "c"}}));
   EXPECT_EQ(found.notes,
             Strings{"labels were taken from mode-1-team.map and mode-2.map, as the folder holds no "
-                    "other tensor (--labels none takes none)"});
+                    "other tensor (" +
+                    option_name("labels.none") + " takes none)"});
   EXPECT_FALSE(
       find_labels(labels_of_model_file(folder / "x.ktensor"), std::array<Index, 2>{2, 2}).labels[0].empty());
 }
@@ -66,8 +67,8 @@ TEST(LabelFiles, without_a_name_before_them_are_left_where_there_are_several_ten
       found.notes,
       Strings{
           "mode-1-team.map was not taken as labels: the folder also holds y.tns.gz, and the file may name "
-          "its indices; --labels " +
-          (folder / "").parent_path().string() +
+          "its indices; " +
+          option_name("labels.folder") + " " + (folder / "").parent_path().string() +
           " takes all such files, the name x.mode-1-team.map makes one belong to this tensor"});
   EXPECT_EQ(find_labels_in(folder / "", std::array<Index, 2>{2, 2}).labels[0].name, "team");
 }
@@ -80,9 +81,8 @@ TEST(LabelFiles, without_a_name_before_them_are_left_where_they_are_too_short) {
 
   EXPECT_TRUE(found.labels[0].empty());
   EXPECT_EQ(found.notes,
-            Strings{"mode-1-team.map was not taken as labels: it has 2 lines, mode 1 has 3 indices; "
-                    "--labels 1=" +
-                    map.string() + " takes it"});
+            Strings{"mode-1-team.map was not taken as labels: it has 2 lines, mode 1 has 3 indices; " +
+                    option_name("labels.files") + " 1=" + map.string() + " takes it"});
 }
 
 TEST(LabelFiles, are_read_no_further_than_twice_the_length_of_the_mode) {
@@ -175,8 +175,8 @@ TEST(LabelFiles, labels_of_another_name_for_the_same_mode_are_not_shadowed) {
   folder.write("mode-1-beta.map", "y\n");
   const auto found = find_labels(place, std::array<Index, 1>{1});
   EXPECT_EQ(found.labels[0].name, "alpha");
-  EXPECT_EQ(found.warnings,
-            Strings{"2 label files claim mode 1; mode-1-alpha.map is taken (--labels decides)"});
+  EXPECT_EQ(found.warnings, Strings{"2 label files claim mode 1; mode-1-alpha.map is taken (" +
+                                    option_name("labels") + " decides)"});
 }
 
 TEST(LabelFiles, equal_labels_that_lie_there_already_are_left_alone) {

@@ -58,7 +58,7 @@ TEST(OutputFile, a_file_that_came_in_the_meantime_is_not_replaced_unless_it_may_
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), Errc::bad_option);
-    EXPECT_EQ(e.what(), (folder / "x").string() + ": exists already; --force replaces it");
+    EXPECT_EQ(e.what(), (folder / "x").string() + ": exists already; existing=replaced replaces it");
   }
   EXPECT_EQ(test::contents(folder / "x"), "first");
 

@@ -87,10 +87,10 @@ TEST_F(ReadTensor, dims_come_from_the_option_the_header_the_note_or_the_maxima) 
   EXPECT_EQ(read("# dims: 4 4 4\n# nnz: 0\n").tensor, Tensor({4, 4, 4}));
   EXPECT_EQ(fault("1 1 1\n", {.dims = {5, 6, 7}}), "x: dims states 3 dimensions, the tensor has 2");
   EXPECT_EQ(fault("1 1 1\n2 7 4\n", {.dims = {5, 6}}),
-            "x:2: index '7' of mode 2 is beyond the dimension 6 that --dims states");
+            "x:2: index '7' of mode 2 is beyond the dimension 6 that dims states");
   // Only the last line shows that the file counts from 0, which makes the 6 one too many.
   EXPECT_EQ(fault("1 6 1\n0 1 1\n", {.dims = {5, 6}}),
-            "x:1: index '6' of mode 2 is beyond the dimension 6 that --dims states (the indices start at 0)");
+            "x:1: index '6' of mode 2 is beyond the dimension 6 that dims states (the indices start at 0)");
 }
 
 TEST_F(ReadTensor, dense_texts_keep_their_nonzeros) {
@@ -222,9 +222,10 @@ TEST_F(ReadTensor, an_option_that_has_no_meaning_is_an_error) {
   EXPECT_EQ(fault("1::2::3::4\n", {.index_base = 1}),
             "x: index_base has no meaning for movielens-colons, whose ids are names");
   EXPECT_EQ(fault("1 1 1\n", {.columns = CsvColumns{}}), "x: columns is for csv; this file is tns");
-  EXPECT_EQ(fault("1 1 1\n", {.format = TensorFormat::ptb}), "x: is a text, not ptb as --input-format says");
+  EXPECT_EQ(fault("1 1 1\n", {.format = TensorFormat::ptb}),
+            "x: is a text, not ptb as LoadOptions::format says");
   EXPECT_EQ(fault("1 1 1\n", {.format = TensorFormat::sptensor}),
-            "x:1: is tns, not sptensor as --input-format says");
+            "x:1: is tns, not sptensor as LoadOptions::format says");
 }
 
 }  // namespace

@@ -263,10 +263,9 @@ TEST(RoundTrip, a_format_that_cannot_hold_the_tensor_says_so) {
     return std::string("no error");
   };
   EXPECT_EQ(fault("x.mtx"), "x.mtx: mtx holds tensors of order 2, this one has order 3");
-  EXPECT_EQ(fault("x.ptb.gz"),
-            "x.ptb.gz: ptb is not written through gzip; --compress compresses it by itself");
+  EXPECT_EQ(fault("x.ptb.gz"), "x.ptb.gz: ptb is not written through gzip; compress compresses it by itself");
   EXPECT_EQ(fault("x.tns", {{}, true}),
-            "x.tns: --compress is for ptb; end a text's name in .gz to compress it");
+            "x.tns: compress is for ptb; end a text's name in .gz to compress it");
   EXPECT_EQ(fault("x.xyz"),
             "x.xyz: its extension names no format; known are .tns, .sptensor, .mtx, .csv, .bin, .sptn, .ptb");
   EXPECT_EQ(fault("x", {TensorFormat::dense_tensor}), "x: tensor is only read, not written");

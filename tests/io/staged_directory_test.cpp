@@ -267,7 +267,7 @@ TEST(StagedDirectory, reading_finds_the_old_model_until_the_new_one_has_its_plac
 
 TEST(StagedDirectory, a_model_that_came_in_the_meantime_is_not_replaced_unless_it_may_be) {
   const test::TemporaryFolder folder;
-  const auto sentence = (folder / "m").string() + ": holds a model already; --force replaces it";
+  const auto sentence = (folder / "m").string() + ": holds a model already; existing=replaced replaces it";
   StagedDirectory staged(folder / "m", files(), Existing::refused);
   for (const auto* part : {"part1", "part2"}) write(staged.path() / part, "second");
   put_model(folder / "m", "first");
