@@ -87,6 +87,9 @@ void add_cpd(CLI::App& app, const Comm& comm) {
   command->add_option("-r,--rank", cp.rank, "Number of components")
       ->required()
       ->check(in_range<Index>(1, max_rank));
+  // A flag takes a value after = only: so it cannot take the name of the input for one.
+  command->add_flag("--nonneg{all}", args->nonneg,
+                    "Nonnegative factors: of all modes, or of some, as in --nonneg=1,3");
   command
       ->add_option("--method", args->method,
                    "als: one factor after the other; opt: all at once, for fits that als is slow to reach")
@@ -104,9 +107,13 @@ void add_cpd(CLI::App& app, const Comm& comm) {
   command->add_option("--seed", cp.seed, "Seed of the random initial factors")
       ->capture_default_str()
       ->check(fault_of_seed);
-  // A flag takes a value after = only: so it cannot take the name of the input for one.
-  command->add_flag("--nonneg{all}", args->nonneg,
-                    "Nonnegative factors: of all modes, or of some, as in --nonneg=1,3");
+  command->add_option("--out", args->out,
+                      "Write the model: a directory, x.ktensor or x.npz, with its labels");
+  command->add_option("--report", args->page, "Write an HTML report: one file, no network needed");
+  command->add_option("--top", args->num_strongest, "How many of the strongest labels to show per mode")
+      ->capture_default_str()
+      ->check(in_range(1, 1000));
+  command->option_defaults()->group("Computation");
   command->add_option("--format", args->format, "Storage format of the nonzeros in memory")
       ->capture_default_str()
       ->check(CLI::IsMember(names_of(all_storage_formats())));
@@ -119,12 +126,6 @@ void add_cpd(CLI::App& app, const Comm& comm) {
       ->add_option("--memory", args->memory,
                    "Memory per process that may be used, as in 800MB; a run that would not fit is refused")
       ->check(fault_of_memory);
-  command->add_option("--out", args->out,
-                      "Write the model: a directory, x.ktensor or x.npz, with its labels");
-  command->add_option("--report", args->page, "Write an HTML report: one file, no network needed");
-  command->add_option("--top", args->num_strongest, "How many of the strongest labels to show per mode")
-      ->capture_default_str()
-      ->check(in_range(1, 1000));
   add_distribution_options(*command, args->distribution);
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);

@@ -21,5 +21,7 @@ void add_rank(CLI::App& app, const Comm& comm);
 void add_recommend(CLI::App& app, const Comm& comm);
 void add_contract(CLI::App& app, const Comm& comm);
 void add_doctor(CLI::App& app, const Comm& comm);
+void add_help(CLI::App& app, const Comm& comm);
+void add_completion(CLI::App& app, const Comm& comm);
 
 }  // namespace polyad::cli

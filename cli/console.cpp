@@ -37,6 +37,7 @@ ContextOptions context_options(const CommonOptions& options) {
 }  // namespace
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
+  command.option_defaults()->group("General options");
   command.add_option("--json", options.json, "Write the result as JSON to a file ('-': standard output)");
   command.add_flag("-q,--quiet", options.quiet, "Print no text and no progress; warnings and errors remain");
   command.add_option("-t,--threads", options.threads, "Number of threads per process (default: all cores)")

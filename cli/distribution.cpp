@@ -85,6 +85,7 @@ std::string partition_file(const DistributionArgs& args) {
 }
 
 void add_distribution_options(CLI::App& command, DistributionArgs& args) {
+  command.option_defaults()->group("Distribution over processes");
   command
       .add_option("--distribution", args.scheme,
                   "What is distributed over the processes: whole slices (coarse), blocks of a process grid "

@@ -36,6 +36,7 @@ LabelSources parse_label_sources(const InputOptions& options) {
 }
 
 void add_format_options(CLI::App& command, InputOptions& options) {
+  command.option_defaults()->group("Reading the input");
   command.add_option("--input-format", options.format,
                      "Format of the input (default: recognised by its content)");
   command
@@ -51,6 +52,7 @@ void add_format_options(CLI::App& command, InputOptions& options) {
 }  // namespace
 
 void add_input_options(CLI::App& command, InputOptions& options) {
+  command.option_defaults()->group("Reading the input");
   command.add_option("input", options.path, "Tensor file; its format is recognised, also inside gzip")
       ->required();
   command.add_option("--dims", options.dims,

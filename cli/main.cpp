@@ -5,10 +5,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/help.hpp"
 #include "cli/option_text.hpp"
 #include "cli/standard_streams.hpp"
 #include "polyad/base/error.hpp"
@@ -39,18 +42,40 @@ int exit_code(polyad::Errc code) {
   }
 }
 
+// The command that was given, or the program if there is none.
+const CLI::App& given_command(const CLI::App& app) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return *command;
+}
+
+std::string with_suggestion(const std::string& sentence, const std::string& word,
+                            const std::vector<std::string>& names) {
+  const auto nearest = polyad::cli::nearest_name(word, names);
+  return sentence + word + (nearest.empty() ? "" : " (did you mean " + nearest + "?)");
+}
+
 // CLI11's, but for a command or an option that there is not: these come before one that is missing, which
 // they may have been meant to be.
 std::string sentence(const CLI::App& app, const CLI::ParseError& stop) {
-  const CLI::App* command = &app;
-  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  const CLI::App* command = &given_command(app);
   constexpr bool also_of_commands = true;
   const auto not_understood = app.remaining(also_of_commands);
   if (command->get_require_subcommand_min() > 0 && !not_understood.empty() &&
-      !not_understood.front().starts_with('-'))
-    return "There is no command " + not_understood.front();
+      !not_understood.front().starts_with('-')) {
+    std::vector<std::string> names;
+    for (const auto* each : polyad::cli::commands_of(*command)) names.push_back(each->get_name());
+    return with_suggestion("There is no command ", not_understood.front(), names);
+  }
   for (const auto& word : not_understood)
-    if (word.starts_with('-')) return "The following argument was not expected: " + word;
+    if (word.starts_with('-')) {
+      std::vector<std::string> names;
+      for (const auto& group : polyad::cli::option_groups(*command))
+        for (const auto& option : group.options)
+          names.insert(names.end(), option.names.begin(), option.names.end());
+      return with_suggestion("The following argument was not expected: ", word.substr(0, word.find('=')),
+                             names);
+    }
   return stop.what();
 }
 
@@ -58,7 +83,8 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& stop) {
 int end_of_parsing(const CLI::App& app, const CLI::ParseError& stop, const polyad::Comm& comm) {
   if (comm.rank() != 0) return stop.get_exit_code() == 0 ? 0 : 2;
   if (stop.get_exit_code() == 0) return app.exit(stop);
-  polyad::write_log(stderr, "polyad: " + polyad::printable(sentence(app, stop)) + "; see polyad --help\n");
+  polyad::write_log(stderr, "polyad: " + polyad::printable(sentence(app, stop)) + "; see " +
+                                polyad::cli::full_name(given_command(app)) + " --help\n");
   return 2;
 }
 
@@ -110,25 +136,33 @@ void refuse_empty_values(CLI::App& app) {
   for (auto* command : app.get_subcommands(nullptr)) refuse_empty_values(*command);
 }
 
+// In the order and under the titles of the help.
+void add_commands(CLI::App& app, const polyad::Comm& comm) {
+  using namespace polyad::cli;
+  using Add = void (*)(CLI::App&, const polyad::Comm&);
+  const std::vector<std::pair<const char*, std::vector<Add>>> groups = {
+      {"Data", {add_stats, add_check, add_convert, add_generate}},
+      {"CP decomposition", {add_cpd, add_rank, add_predict, add_compare}},
+      {"Recommenders", {add_complete, add_recommend}},
+      {"Dense tensors", {add_contract}},
+      {"Many processes", {add_plan, add_partition}},
+      {"The program", {add_doctor, add_help, add_completion}},
+  };
+  for (const auto& [title, commands] : groups)
+    for (const auto add : commands) {
+      const auto before = commands_of(app).size();
+      add(app, comm);
+      app.get_subcommand(int(before))->group(title);
+    }
+}
+
 int run(int argc, char** argv, polyad::Runtime& runtime, const polyad::Comm& comm) {
   CLI::App app("Polyad finds structure in very large sparse and dense tensors.", "polyad");
-  app.set_version_flag("--version", "polyad " POLYAD_VERSION);
+  app.formatter(std::make_shared<polyad::cli::HelpFormatter>());  // before the commands, which inherit it
+  app.set_version_flag("-V,--version", "polyad " POLYAD_VERSION);
   app.require_subcommand(1);
-  app.footer("polyad COMMAND --help says more about a command.");
-  polyad::cli::add_stats(app, comm);
-  polyad::cli::add_check(app, comm);
-  polyad::cli::add_convert(app, comm);
-  polyad::cli::add_generate(app, comm);
-  polyad::cli::add_cpd(app, comm);
-  polyad::cli::add_complete(app, comm);
-  polyad::cli::add_partition(app, comm);
-  polyad::cli::add_plan(app, comm);
-  polyad::cli::add_predict(app, comm);
-  polyad::cli::add_compare(app, comm);
-  polyad::cli::add_rank(app, comm);
-  polyad::cli::add_recommend(app, comm);
-  polyad::cli::add_contract(app, comm);
-  polyad::cli::add_doctor(app, comm);
+  app.footer("polyad COMMAND --help describes a command.");
+  add_commands(app, comm);
   refuse_empty_values(app);
   try {
     polyad::require_same_command(comm, argc, argv);

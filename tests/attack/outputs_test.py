@@ -161,7 +161,8 @@ class OutputsTest(ProgramTest):
                 words = ["" if word == "OUT" else word for word in arguments] + ([] if option == "OUT" else [option, ""])
                 name = {"OUT": "output", "-o": "--out"}.get(option, option)
                 with self.subTest(" ".join(words)):
-                    self.assert_fails(f"{name}: expected a value, found an empty string; see polyad --help", 2, *words,
+                    command = " ".join(words[:2] if words[0] == "generate" else words[:1])
+                    self.assert_fails(f"{name}: expected a value, found an empty string; see polyad {command} --help", 2, *words,
                                       cwd=self.inputs)
         for words, name in ((["stats", ""], "input"), (["generate", "zipf", "", "--dims", "3x3", "--nnz", 2], "output"),
                             (["generate", "like", "nell", ""], "output"), (["predict", "", "x.tns"], "model"),
@@ -173,7 +174,8 @@ class OutputsTest(ProgramTest):
                             (["recommend", "rated", "--ratings", ""], "--ratings"), (["doctor", "--json", ""], "--json"),
                             (["stats", "x.tns", "--labels", ""], "--labels")):
             with self.subTest(" ".join(map(str, words))):
-                self.assert_fails(f"{name}: expected a value, found an empty string; see polyad --help", 2, *words,
+                command = " ".join(words[:2] if words[0] == "generate" else words[:1])
+                self.assert_fails(f"{name}: expected a value, found an empty string; see polyad {command} --help", 2, *words,
                                   cwd=self.inputs)
         self.assert_fails("--labels 1=: expected MODE=FILE, with the mode counted from 1, one folder of label files, or none", 2,
                           "stats", "x.tns", "--labels", "1=", cwd=self.inputs)

@@ -134,10 +134,10 @@ class BadInputTest(ProgramTest):
     def test_options(self) -> None:
         path = self.write("x.tns", "1 1 1\n")
         unknown = run("stats", path, "--frobnicate")
-        self.assertEqual(unknown.stderr, "polyad: The following argument was not expected: --frobnicate; see polyad --help\n")
+        self.assertEqual(unknown.stderr, "polyad: The following argument was not expected: --frobnicate; see polyad stats --help\n")
         self.assertEqual(unknown.returncode, 2)
         misspelt = run("cpd", path, "--rnak", 3)
-        self.assertEqual(misspelt.stderr, "polyad: The following argument was not expected: --rnak; see polyad --help\n")
+        self.assertEqual(misspelt.stderr, "polyad: The following argument was not expected: --rnak (did you mean --rank?); see polyad cpd --help\n")
         self.assertEqual(misspelt.returncode, 2)
         self.assertEqual(run().returncode, 2)
         no_command = run("frobnicate", path)

@@ -86,7 +86,7 @@ class FormatsTest(ProgramTest):
         self.assertLessEqual({"formats", "suggested", "components"} & set(self.result("stats", path)), set())
         self.assertNotIn("suggested", self.succeed("stats", path))
         result = run("stats", path, "-r", 3)
-        self.assertEqual((result.returncode, result.stderr), (2, "polyad: --rank requires --formats; see polyad --help\n"))
+        self.assertEqual((result.returncode, result.stderr), (2, "polyad: --rank requires --formats; see polyad stats --help\n"))
         if WITH_MPI:
             result = run("stats", path, "--formats", processes=2)
             self.assertEqual(result.returncode, 2)
@@ -263,7 +263,7 @@ class NumberTest(ProgramTest):
     }
 
     def refuse(self, command: str, arguments: list, option: str, text: str, why: str) -> None:
-        self.assert_fails(f"{option}: {why}, not '{text}'; see polyad --help", 2, *command.split(), *arguments,
+        self.assert_fails(f"{option}: {why}, not '{text}'; see polyad {command} --help", 2, *command.split(), *arguments,
                           f"{option}={text}", cwd=self.folder)
 
     def test_every_real_option_wants_a_finite_number(self) -> None:

@@ -289,14 +289,14 @@ class RefusalTest(CpdTest):
         for text in ("backwards", "1,2", "1,2,2", "0,1,2", "1,2,4", "1,2,3,", "1a,2,3", "+1,2,3", "1 2 3"):
             self.assert_refused(f"--mode-order {text}: expected auto, natural or each of 1 to 3 once, as in 2,1,3", 2,
                                 "-r", 2, "--mode-order", text)
-        self.assert_refused("--format: alto not in {auto,csf,csf-one,csf-two,csf-all,coo,hicoo}; see polyad --help", 2,
+        self.assert_refused("--format: alto not in {auto,csf,csf-one,csf-two,csf-all,coo,hicoo}; see polyad cpd --help", 2,
                             "-r", 2, "--format", "alto")
-        self.assert_refused("--precision: half not in {double,single}; see polyad --help", 2, "-r", 2, "--precision", "half")
-        self.assert_refused("--rank is required; see polyad --help", 2)
-        self.assert_refused("--rank: Value 0 not in range 1 to 100000; see polyad --help", 2, "-r", 0)
+        self.assert_refused("--precision: half not in {double,single}; see polyad cpd --help", 2, "-r", 2, "--precision", "half")
+        self.assert_refused("--rank is required; see polyad cpd --help", 2)
+        self.assert_refused("--rank: Value 0 not in range 1 to 100000; see polyad cpd --help", 2, "-r", 0)
         for option, words in (("-i", "--iters: Value -1 not in range 0 to 2147483647"),
                               ("--tol", "--tol: Value -1 not in range 0 to 1"), ("--top", "--top: Value -1 not in range 1 to 1000")):
-            self.assert_refused(f"{words}; see polyad --help", 2, "-r", 2, option, -1)
+            self.assert_refused(f"{words}; see polyad cpd --help", 2, "-r", 2, option, -1)
 
     def test_no_tensor(self) -> None:
         path = self.folder / "absent.tns"

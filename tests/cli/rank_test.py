@@ -165,7 +165,7 @@ class RefusalTest(RankTest):
         self.assert_fails("--nonneg=4: expected modes from 1 to 3, as in --nonneg=1,3", 2, "rank", path, "--nonneg=4")
         for option, value in (("--starts", 0), ("--holdout", 0.6), ("--holdout", -1), ("--iters", 0), ("--tol", -1)):
             result = run("rank", path, option, value)
-            self.assertRegex(result.stderr, rf"^polyad: {option}: Value \S+ not in range .*; see polyad --help$")
+            self.assertRegex(result.stderr, rf"^polyad: {option}: Value \S+ not in range .*; see polyad rank --help$")
             self.assertEqual(result.returncode, 2)
 
     def test_memory(self) -> None:
