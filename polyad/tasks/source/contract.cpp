@@ -356,8 +356,10 @@ ContractionReport contract_files(const Context& context, const std::string& expr
           .check();
   });
   tasks::require_same_files(comm, {a.string(), b.string()});
-  const auto files = collectively(
-      comm, [&] { return std::pair(tasks::NpyInput(a, parsed.a), tasks::NpyInput(b, parsed.b)); });
+  const auto files =
+      collectively(comm, [&] {  // braces: the first is read first, so that its fault is reported
+        return std::pair{tasks::NpyInput(a, parsed.a), tasks::NpyInput(b, parsed.b)};
+      });
   const bool is_single = std::max(files.first.width(), files.second.width()) == sizeof(float);
   auto report =
       is_single
