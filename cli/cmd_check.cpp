@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/output.hpp"
+#include "polyad/base/printable.hpp"
 #include "polyad/polyad.hpp"
 
 namespace polyad::cli {
@@ -19,13 +20,6 @@ struct CheckArgs {
   bool force = false;
   Index max_shown = 20;
 };
-
-// As the summary of the library writes counts: 1234 as "1,234".
-std::string with_commas(Index count) {
-  auto text = std::to_string(count);
-  for (auto at = std::ssize(text) - 3; at > 0; at -= 3) text.insert(std::size_t(at), ",");
-  return text;
-}
 
 void show_faults(const Console& console, const CheckArgs& args, const std::vector<FileFault>& faults) {
   const auto shown = std::min(args.max_shown, Index(faults.size()));

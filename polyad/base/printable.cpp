@@ -92,4 +92,11 @@ std::string printable_json(std::string_view json) {
   });
 }
 
+std::string with_commas(Index number) {
+  std::string text = std::to_string(number);
+  for (auto at = Index(text.size()) - 3; at > (number < 0 ? 1 : 0); at -= 3)
+    text.insert(std::size_t(at), ",");
+  return text;
+}
+
 }  // namespace polyad

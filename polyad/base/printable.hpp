@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "polyad/base/types.hpp"
+
 namespace polyad {
 
 // The first character of a text that is not empty; length 0: not UTF-8.
@@ -23,5 +25,8 @@ std::string printable(std::string_view text);
 std::string printable_lines(std::string_view text);
 // The same for JSON, without changing its meaning: what is not printable is escaped, as in \u009b.
 std::string printable_json(std::string_view json);
+
+// A number with its digits in groups: 416744 as "416,744".
+std::string with_commas(Index number);
 
 }  // namespace polyad

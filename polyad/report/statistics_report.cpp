@@ -35,13 +35,6 @@ std::string sparkline(const SliceSummary& mode) {
 
 }  // namespace
 
-std::string with_commas(Index number) {
-  std::string text = std::to_string(number);
-  for (auto at = Index(text.size()) - 3; at > (number < 0 ? 1 : 0); at -= 3)
-    text.insert(std::size_t(at), ",");
-  return text;
-}
-
 std::string counted(Index number, const std::string& noun) {
   return with_commas(number) + " " + noun + (number == 1 ? "" : "s");
 }

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "polyad/base/printable.hpp"
 #include "polyad/distributed/tensor_statistics.hpp"
 #include "polyad/tensor/labels.hpp"
 
@@ -16,8 +17,7 @@ nlohmann::ordered_json statistics_json(const TensorStatistics& statistics,
 // The same as text: a few lines and a table of the modes.
 std::string statistics_text(const TensorStatistics& statistics, std::span<const ModeLabels> labels);
 
-// 416744 -> "416,744".
-std::string with_commas(Index number);
+using polyad::with_commas;
 // "1 fault", "416,744 faults"; and "1 fault was", "2 faults were".
 std::string counted(Index number, const std::string& noun);
 std::string counted_were(Index number, const std::string& noun);
