@@ -21,6 +21,7 @@ struct CpdArgs {
   std::string method = "als", precision = "double", format = "auto", mode_order = "auto", memory, out, page,
               nonneg = "none";
   Index num_strongest = 5;
+  bool verbose = false;
 };
 
 FilePlan file_plan(const CpdArgs& args) {
@@ -69,6 +70,7 @@ void run(const Comm& comm, const CpdArgs& args) {
   }
   const auto table = model.component_table(args.num_strongest);
   console.say(model.summary());
+  if (args.verbose) console.say(model.details());
   console.say("\n" + table);
   if (!args.page.empty()) {
     save_report(context, model, args.page, args.num_strongest);
@@ -113,6 +115,8 @@ void add_cpd(CLI::App& app, const Comm& comm) {
   command->add_option("--top", args->num_strongest, "How many of the strongest labels to show per mode")
       ->capture_default_str()
       ->check(in_range(1, 1000));
+  command->add_flag("-v,--verbose", args->verbose,
+                    "Also print the storage format, why it was chosen, and the passes of an iteration");
   command->option_defaults()->group("Computation");
   command->add_option("--format", args->format, "Storage format of the nonzeros in memory")
       ->capture_default_str()

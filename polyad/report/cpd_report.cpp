@@ -282,25 +282,28 @@ std::vector<std::pair<std::string, double>> phase_seconds(const CpdRun& run) {
   return phases;
 }
 
-std::string cpd_text(const CpdRun& run, std::span<const FormatOption> options) {
-  std::string text =
-      fmt::format("{} tensor, {} nonzeros, {} components, {} precision, {} threads\n", dims_text(run.dims),
-                  with_commas(run.num_nonzeros), run.options.als.num_components, run.precision, run.threads);
+std::string cpd_text(const CpdRun& run) {
+  std::string text = fmt::format(
+      "{} tensor, {}, {}, {} precision, {}\n", dims_text(run.dims), counted(run.num_nonzeros, "nonzero"),
+      counted(run.options.als.num_components, "component"), run.precision, counted(run.threads, "thread"));
   if (run.processes > 1) text += distribution_text(run);
-  text += fmt::format("format {}: {:.3g} ms per {} and {} of memory predicted", run.chosen.name,
-                      1e3 * run.chosen.seconds, round_text(run.options.method),
-                      with_prefix(double(run.chosen.peak_bytes()), "B"));
-  if (run.options.format == "auto")
-    text += ", the smallest time to build and iterate; " + other_formats(run, options);
-  text += fmt::format("\neach {}: {}\n", round_text(run.options.method), describe(run.chosen.plan));
-  text += fmt::format("fit {:.6f} after {} iterations{} ({}), {:.4g} ms per iteration\n", run.fit(),
-                      run.fit_trajectory.size(),
-                      is_opt(run) ? fmt::format(" and {} evaluations", run.evaluations) : "",
+  text += fmt::format("fit {:.6f} after {}{} ({}), {:.4g} ms per iteration\n", run.fit(),
+                      counted(std::ssize(run.fit_trajectory), "iteration"),
+                      is_opt(run) ? " and " + counted(run.evaluations, "evaluation") : "",
                       stop_text(run.stop), 1e3 * mean(run.iteration_seconds));
   text += fmt::format("seconds: load {:.2f}, compress {:.2f}, iterate {:.2f}; peak memory {}",
                       run.load_seconds, run.preparing.seconds("compress") + run.preparing.seconds("choose"),
                       run.iterating.seconds("iterate"), with_prefix(double(run.peak_memory_bytes), "B"));
   return text;
+}
+
+std::string cpd_details(const CpdRun& run, std::span<const FormatOption> options) {
+  auto text = fmt::format("format {}: {:.3g} ms per {} and {} of memory predicted", run.chosen.name,
+                          1e3 * run.chosen.seconds, round_text(run.options.method),
+                          with_prefix(double(run.chosen.peak_bytes()), "B"));
+  if (run.options.format == "auto")
+    text += ", the smallest time to build and iterate; " + other_formats(run, options);
+  return text + fmt::format("\neach {}: {}", round_text(run.options.method), describe(run.chosen.plan));
 }
 
 template CpdRun describe_run(const PreparedTensor<float>&, const CpRunOptions&, const CpResult<float>&);

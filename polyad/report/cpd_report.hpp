@@ -73,7 +73,9 @@ nlohmann::ordered_json cpd_json(const CpdRun& run);
 // The phases of a run that are shown, in order.
 std::vector<std::pair<std::string, double>> phase_seconds(const CpdRun& run);
 
-// Summary of a run in a few lines: format and why, iterations, fit, times, memory.
-std::string cpd_text(const CpdRun& run, std::span<const FormatOption> options);
+// Summary of a run in a few lines: tensor, distribution, iterations, fit, times, memory.
+std::string cpd_text(const CpdRun& run);
+// How it was computed, in two lines: the storage format and why, and the passes of an iteration.
+std::string cpd_details(const CpdRun& run, std::span<const FormatOption> options);
 
 }  // namespace polyad::report

@@ -49,8 +49,11 @@ class CpModel {
   const std::vector<double>& fits() const;
   std::optional<StopReason> stop_reason() const;
 
-  // What was done and chosen, and how long it took: text for people.
+  // What was done, the fit, and how long it took: text for people.
   std::string summary() const;
+  // How it was computed: the storage format and why it was chosen, and the passes of an iteration. Empty for
+  // a model that was loaded.
+  std::string details() const;
   // The strongest entries of every component, with labels; on process 0. Collective.
   std::string component_table(Index entries_per_mode = 5) const;
   // All figures of the run as one JSON object; docs/json.md describes its keys.

@@ -142,7 +142,7 @@ class ResultTest(CpdTest):
 
     def test_what_all_factors_at_once_needs_is_predicted_and_told(self) -> None:
         page = self.folder / "x.html"
-        words = run("cpd", DEBIAN, *QUICK, "--method", "opt", "--report", page)
+        words = run("cpd", DEBIAN, *QUICK, "--method", "opt", "--verbose", "--report", page)
         for part in ("after 5 iterations and ", "each evaluation: mode 1, mode 2, mode 3, mode 4"):
             self.assertIn(part, words.stdout + words.stderr)
         self.assertIn("all factors at once", page.read_text())
@@ -183,9 +183,12 @@ class ResultTest(CpdTest):
 class WordsTest(CpdTest):
     def test_words_on_standard_output(self) -> None:
         words = self.succeed("cpd", DEBIAN, *QUICK)
-        for word in ("368x13905x58x8 tensor, 56,587 nonzeros, 4 components", "each iteration: ", "component 4: weight",
+        for word in ("368x13905x58x8 tensor, 56,587 nonzeros, 4 components", "component 4: weight",
                      "Debian Python Team"):
             self.assertIn(word, words)
+        self.assertNotIn("format", words)
+        verbose = self.succeed("cpd", DEBIAN, *QUICK, "--verbose")
+        self.assertRegex(verbose, r"\nformat \S+: \S+ ms per iteration and .* predicted, .*; others .*\neach iteration: modes? ")
         few = self.succeed("cpd", DEBIAN, *QUICK, "--top", 1)
         self.assertLess(len(few.splitlines()), len(words.splitlines()))
 

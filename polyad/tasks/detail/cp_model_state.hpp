@@ -33,7 +33,8 @@ struct CpModel::State {
 
   virtual double fit() const { return run.fit(); }
   virtual std::optional<StopReason> stop_reason() const { return run.stop; }
-  virtual std::string text() const { return report::cpd_text(run, formats); }
+  virtual std::string text() const { return report::cpd_text(run); }
+  virtual std::string details() const { return report::cpd_details(run, formats); }
   virtual nlohmann::ordered_json json() const { return report::cpd_json(run); }
   // Whether `run` says how the model was made, as of one that was not loaded.
   virtual bool has_run() const { return true; }

@@ -25,6 +25,7 @@ class LoadedModel final : public CpModel::State {
   double fit() const override;
   std::optional<StopReason> stop_reason() const override { return stop_; }
   std::string text() const override;
+  std::string details() const override { return ""; }
   nlohmann::ordered_json json() const override;
   bool has_run() const override { return false; }
   std::shared_ptr<const Kruskal<double>> whole() override { return model_; }

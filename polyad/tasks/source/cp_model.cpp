@@ -84,6 +84,10 @@ std::string CpModel::summary() const {
   return state_->text();
 }
 
+std::string CpModel::details() const {
+  return state_->details();
+}
+
 std::string CpModel::component_table(Index entries_per_mode) const {
   constexpr int width = 100;
   constexpr Index max_components = 10;
