@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from program import ProgramTest, run
+from program import WITH_MPI, ProgramTest, run
 
 
 def commands() -> list[list[str]]:
@@ -52,6 +52,7 @@ class HelpTest(ProgramTest):
         self.assert_fails("The following argument was not expected: --thread (did you mean --threads?); see polyad stats --help", 2,
                           "stats", "x.tns", "--thread=3")
 
+    @unittest.skipUnless(WITH_MPI, "one process")
     def test_help_of_one_process_only(self) -> None:
         self.assertEqual(self.succeed("help", "stats", processes=2), self.succeed("help", "stats"))
 
