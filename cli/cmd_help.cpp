@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -19,18 +20,13 @@ struct HelpArgs {
 const CLI::App& find_command(const CLI::App& program, const std::vector<std::string>& names) {
   const auto* found = &program;
   for (const auto& name : names) {
-    std::vector<std::string> known;
-    const CLI::App* next = nullptr;
-    for (const auto* each : commands_of(*found)) {
-      known.push_back(each->get_name());
-      if (each->get_name() == name) next = each;
-    }
-    if (next == nullptr) {
-      const auto nearest = nearest_name(name, known);
+    const auto commands = commands_of(*found);
+    const auto next =
+        std::ranges::find(commands, name, [](const CLI::App* each) { return each->get_name(); });
+    if (next == commands.end())
       throw Error(Errc::bad_option, fmt::format("there is no command {} {}{}", full_name(*found), name,
-                                                nearest.empty() ? "" : "; did you mean " + nearest + "?"));
-    }
-    found = next;
+                                                suggestion(name, command_names(*found))));
+    found = *next;
   }
   return *found;
 }

@@ -22,15 +22,10 @@ std::string words_of(const CLI::App& command) {
   return words.empty() ? words : words.substr(1);
 }
 
-// In single quotes, for all three shells; fish takes \' inside of them, bash and zsh do not.
-std::string quoted(const std::string& text, const std::string& quote) {
+// In single quotes, where fish takes \\' for one.
+std::string in_fish_quotes(const std::string& text) {
   std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'')
-      out += quote;
-    else
-      out += c;
-  }
+  for (const char c : text) out += c == '\'' ? std::string("\\'") : std::string(1, c);
   return out + "'";
 }
 
@@ -85,7 +80,6 @@ complete -o filenames -F _polyad polyad
 }
 
 void add_fish_lines(std::string& out, const CLI::App& command) {
-  const std::string in_fish = "\\'";
   std::string condition = "__fish_use_subcommand";
   if (const auto* parent = command.get_parent(); parent != nullptr) {
     condition = "__fish_seen_subcommand_from " + command.get_name();
@@ -93,11 +87,11 @@ void add_fish_lines(std::string& out, const CLI::App& command) {
       condition = "__fish_seen_subcommand_from " + parent->get_name() + "; and " + condition;
   }
   for (const auto* each : commands_of(command))
-    out += fmt::format("complete -c polyad -n {} -a {} -d {}\n", quoted(condition, in_fish), each->get_name(),
-                       quoted(each->get_description(), in_fish));
+    out += fmt::format("complete -c polyad -n {} -a {} -d {}\n", in_fish_quotes(condition), each->get_name(),
+                       in_fish_quotes(each->get_description()));
   for (const auto& group : option_groups(command))
     for (const auto& option : group.options) {
-      out += "complete -c polyad -n " + quoted(condition, in_fish);
+      out += "complete -c polyad -n " + in_fish_quotes(condition);
       for (const auto& name : option.names)
         out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (!option.choices.empty()) {
@@ -107,7 +101,7 @@ void add_fish_lines(std::string& out, const CLI::App& command) {
       } else if (!option.value.empty() && !option.value.starts_with("[")) {
         out += " -r";
       }
-      out += " -d " + quoted(option.text, in_fish) + "\n";
+      out += " -d " + in_fish_quotes(option.text) + "\n";
     }
 }
 

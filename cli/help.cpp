@@ -37,7 +37,7 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
 }
 
 // What stands for the value of an option, where its type says too little.
-std::string placeholder(const std::string& name) {
+std::string value_name(const std::string& name) {
   static const std::map<std::string, std::string> known = {
       {"cache", "FOLDER"}, {"columns", "NAMES"},       {"dims", "DIMS"},     {"fix", "FILE"},
       {"grid", "GRID"},    {"input-format", "FORMAT"}, {"json", "FILE"},     {"labels", "LABELS"},
@@ -48,10 +48,10 @@ std::string placeholder(const std::string& name) {
   return found == known.end() ? "" : found->second;
 }
 
-std::string placeholder(const CLI::Option& option, const std::vector<std::string>& choices) {
+std::string value_name(const CLI::Option& option, const std::vector<std::string>& choices) {
   if (!choices.empty()) return joined(choices, "|");
   const auto& names = option.get_lnames();
-  if (auto known = placeholder(names.empty() ? "" : names.front()); !known.empty()) return known;
+  if (auto known = value_name(names.empty() ? "" : names.front()); !known.empty()) return known;
   const auto type = option.get_type_name();
   const auto kind = type.substr(0, type.find_first_of(": "));
   if (kind == "INT" || kind == "UINT") return "N";
@@ -75,8 +75,8 @@ OptionHelp describe(const CLI::Option& option) {
   const bool is_flag = option.get_items_expected_max() == 0;
   if (!is_flag) {
     help.choices = choices_in(option.get_type_name());
-    help.value = placeholder(option, help.choices);
-  } else if (const auto value = placeholder(help.names.back().substr(2)); !value.empty()) {
+    help.value = value_name(option, help.choices);
+  } else if (const auto value = value_name(help.names.back().substr(2)); !value.empty()) {
     help.value = "[" + value + "]";  // a flag that may have a value
   }
   help.text = option.get_description();
@@ -272,7 +272,13 @@ std::string manual_page(const CLI::App& command) {
   return page + ".fi\n";
 }
 
-std::string nearest_name(const std::string& word, const std::vector<std::string>& names) {
+std::vector<std::string> command_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const auto* each : commands_of(command)) names.push_back(each->get_name());
+  return names;
+}
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
   std::string nearest;
   std::size_t fewest = std::max<std::size_t>(word.size() / 3, 1) + 1;
   for (const auto& name : names)
@@ -280,7 +286,7 @@ std::string nearest_name(const std::string& word, const std::vector<std::string>
       fewest = distance;
       nearest = name;
     }
-  return nearest;
+  return nearest.empty() ? "" : " (did you mean " + nearest + "?)";
 }
 
 std::string HelpFormatter::make_help(const CLI::App* command, std::string /*name*/,

@@ -24,6 +24,7 @@ std::vector<OptionHelp> arguments_of(const CLI::App& command);
 std::vector<OptionGroup> option_groups(const CLI::App& command);
 // The commands below one, in the order in which they were added.
 std::vector<const CLI::App*> commands_of(const CLI::App& command);
+std::vector<std::string> command_names(const CLI::App& command);
 // "polyad generate like"
 std::string full_name(const CLI::App& command);
 // "polyad cpd INPUT [OPTIONS]"
@@ -36,9 +37,9 @@ std::string manual_page(const CLI::App& command);
 // A script that completes commands, options and values in a shell: "bash", "zsh" or "fish".
 std::string completion_script(const CLI::App& program, const std::string& shell);
 
-// The one of the names that a misspelt word probably means: at most a third of its letters differ. Else
-// empty.
-std::string nearest_name(const std::string& word, const std::vector<std::string>& names);
+// " (did you mean rank?)": the one of the names that a misspelt word probably means, of which at most a third
+// of the letters differ. Empty: there is none.
+std::string suggestion(const std::string& word, const std::vector<std::string>& names);
 
 class HelpFormatter : public CLI::FormatterBase {
  public:

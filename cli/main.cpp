@@ -49,12 +49,6 @@ const CLI::App& given_command(const CLI::App& app) {
   return *command;
 }
 
-std::string with_suggestion(const std::string& sentence, const std::string& word,
-                            const std::vector<std::string>& names) {
-  const auto nearest = polyad::cli::nearest_name(word, names);
-  return sentence + word + (nearest.empty() ? "" : " (did you mean " + nearest + "?)");
-}
-
 // CLI11's, but for a command or an option that there is not: these come before one that is missing, which
 // they may have been meant to be.
 std::string sentence(const CLI::App& app, const CLI::ParseError& stop) {
@@ -62,19 +56,17 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& stop) {
   constexpr bool also_of_commands = true;
   const auto not_understood = app.remaining(also_of_commands);
   if (command->get_require_subcommand_min() > 0 && !not_understood.empty() &&
-      !not_understood.front().starts_with('-')) {
-    std::vector<std::string> names;
-    for (const auto* each : polyad::cli::commands_of(*command)) names.push_back(each->get_name());
-    return with_suggestion("There is no command ", not_understood.front(), names);
-  }
+      !not_understood.front().starts_with('-'))
+    return "There is no command " + not_understood.front() +
+           polyad::cli::suggestion(not_understood.front(), polyad::cli::command_names(*command));
   for (const auto& word : not_understood)
     if (word.starts_with('-')) {
       std::vector<std::string> names;
       for (const auto& group : polyad::cli::option_groups(*command))
         for (const auto& option : group.options)
           names.insert(names.end(), option.names.begin(), option.names.end());
-      return with_suggestion("The following argument was not expected: ", word.substr(0, word.find('=')),
-                             names);
+      const auto name = word.substr(0, word.find('='));
+      return "The following argument was not expected: " + name + polyad::cli::suggestion(name, names);
     }
   return stop.what();
 }

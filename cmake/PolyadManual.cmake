@@ -7,6 +7,7 @@ foreach(command IN LISTS commands)
   string(REGEX REPLACE "cmd_(.*)\\.cpp" "\\1" command ${command})
   list(APPEND POLYAD_MANUAL_COMMANDS ${command})
 endforeach()
+list(APPEND POLYAD_MANUAL_COMMANDS completion)  # beside help in one file
 
 if(NOT CMAKE_CROSSCOMPILING)
   install(CODE "

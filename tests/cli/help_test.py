@@ -47,7 +47,7 @@ class HelpTest(ProgramTest):
     def test_misspelt_words(self) -> None:
         self.assert_fails("There is no command partitoin (did you mean partition?); see polyad --help", 2, "partitoin", "x.tns")
         self.assert_fails("There is no command lik (did you mean like?); see polyad generate --help", 2, "generate", "lik")
-        self.assert_fails("there is no command polyad cdp; did you mean cpd?", 2, "help", "cdp")
+        self.assert_fails("there is no command polyad cdp (did you mean cpd?)", 2, "help", "cdp")
         self.assert_fails("there is no command polyad generate zzzzzz", 2, "help", "generate", "zzzzzz")
         self.assert_fails("The following argument was not expected: --thread (did you mean --threads?); see polyad stats --help", 2,
                           "stats", "x.tns", "--thread=3")
