@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <system_error>
+#include <vector>
 
 #include "cli/option_text.hpp"
 #include "polyad/base/error.hpp"
@@ -15,6 +16,12 @@
 
 namespace polyad::cli {
 namespace {
+
+// Of the program, from main() to its end.
+std::vector<std::string>& command_words() {
+  static std::vector<std::string> words;
+  return words;
+}
 
 std::shared_ptr<Progress> progress_of(const Comm& comm, const CommonOptions& options) {
   const bool is_silent = options.quiet || comm.rank() != 0;
@@ -31,10 +38,16 @@ ContextOptions context_options(const CommonOptions& options) {
   ContextOptions context;
   context.on_message = [quiet = options.quiet](const Message& message) { show(message, quiet); };
   context.option_names = command_line_name;
+  context.command = command_words();
   return context;
 }
 
 }  // namespace
+
+void remember_command(int argc, const char* const* argv) {
+  command_words().assign(argv, argv + argc);
+  if (argc > 0) command_words().front() = "polyad";  // wherever it is installed
+}
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command.option_defaults()->group("General options");

@@ -11,6 +11,9 @@
 
 namespace polyad::cli {
 
+// Keeps the words of the command line for the reports of the run.
+void remember_command(int argc, const char* const* argv);
+
 // The options that every command has.
 struct CommonOptions {
   std::string json;  // where the machine-readable result goes; "-": standard output

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/console.hpp"
 #include "cli/help.hpp"
 #include "cli/option_text.hpp"
 #include "cli/standard_streams.hpp"
@@ -158,6 +159,7 @@ int run(int argc, char** argv, polyad::Runtime& runtime, const polyad::Comm& com
   refuse_empty_values(app);
   try {
     polyad::require_same_command(comm, argc, argv);
+    polyad::cli::remember_command(argc, argv);
     runtime.watch(polyad::collectively(comm, timeout_setting));
     app.parse(argc, argv);
   } catch (const CLI::ParseError& stop) {

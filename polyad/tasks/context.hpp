@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/progress.hpp"
@@ -31,6 +32,8 @@ struct ContextOptions {
   ProgressFn on_progress = {};
   // How messages call the fields of options structs; by default by their C++ names.
   OptionNames option_names = {};
+  // The command line that the tasks are run by, word by word, for reports to show; empty: there is none.
+  std::vector<std::string> command = {};
 };
 
 // Where tasks run and what they report to: processes, threads and callbacks. Every task takes a context
@@ -57,6 +60,7 @@ class Context {
 
   const Comm& comm() const { return comm_; }
   int threads() const { return options_.threads; }
+  const std::vector<std::string>& command() const { return options_.command; }
   // Without output on processes other than the first.
   Progress& progress() const { return *progress_; }
   void warn(const std::string& text) const { tell({Message::Kind::warning, text}); }

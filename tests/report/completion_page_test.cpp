@@ -35,7 +35,7 @@ EpochRecord undone(int number) {
 CompletionPageContents contents() {
   CompletionPageContents c;
   c.input = "/somewhere/films.csv";
-  c.version = "polyad 0.1.0";
+  c.record.version = "polyad 0.1.0";
   auto& run = c.run;
   run.num_users = 2345;
   run.num_items = 678;
@@ -172,7 +172,8 @@ TEST(CompletionPage, needs_no_test_no_epoch_and_no_example) {
 TEST(CompletionPage, shows_whatever_a_text_holds_as_text) {
   const std::string nasty = "<script>alert(\"1\")</script>'&\xff\x01\xe2\x80\xae";
   auto c = distributed();
-  c.input = c.version = c.run.test = c.run.partition = c.run.machine = c.run.precision = nasty;
+  c.input = c.record.version = c.record.command = c.run.test = c.run.partition = c.run.machine =
+      c.run.precision = nasty;
   c.examples = {{nasty, 1, {{nasty, 1}}, {{nasty, -2}}}, {"", 0, {}, {}}};
   const auto page = completion_page(c);
   expect_sound(page);

@@ -32,7 +32,7 @@ CompletionPlanRun some_run(std::vector<int> process_counts, std::vector<int> sub
 
 TEST(CompletionPlanPage, shows_what_is_recommended_and_what_else_there_is) {
   const auto run = some_run({4, 16});
-  const auto page = completion_plan_page(run, "polyad 0.1.0");
+  const auto page = completion_plan_page(run, {.version = "polyad 0.1.0"});
   EXPECT_EQ(test::fault_of(page), "");
   for (const char* part :
        {"<title>some ratings.csv: plan</title>", "3,000 ratings of 400 items by 30 users", "8 factors",
@@ -46,18 +46,19 @@ TEST(CompletionPlanPage, shows_what_is_recommended_and_what_else_there_is) {
 }
 
 TEST(CompletionPlanPage, tells_a_plan_for_one_process_and_one_that_recommends_nothing) {
-  const auto alone = completion_plan_page(some_run({1}), "polyad");
+  const auto alone = completion_plan_page(some_run({1}), {.version = "polyad"});
   EXPECT_EQ(test::fault_of(alone), "");
   EXPECT_EQ(alone.find("<svg class=\"chart"), std::string::npos);
   const auto none = some_run({8}, {1});
   ASSERT_FALSE(none.plan.recommended);
-  EXPECT_NE(completion_plan_page(none, "polyad").find("Nothing can be recommended"), std::string::npos);
+  EXPECT_NE(completion_plan_page(none, {.version = "polyad"}).find("Nothing can be recommended"),
+            std::string::npos);
 }
 
 TEST(CompletionPlanPage, shows_whatever_a_text_holds_as_text) {
   auto run = some_run({2, 3});
   run.input = run.machine = "<script>\"&\xff";
-  const auto page = completion_plan_page(run, run.input);
+  const auto page = completion_plan_page(run, {.version = run.input});
   EXPECT_EQ(test::fault_of(page), "");
   EXPECT_EQ(page.find("<script"), std::string::npos);
   EXPECT_EQ(page.find('\xff'), std::string::npos);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <sstream>
+#include <utility>
 
 #include "polyad/base/random.hpp"
 #include "polyad/report/html/plots.hpp"
@@ -35,7 +36,6 @@ CpdPageContents contents(const std::vector<Index>& extents, Index num_components
   c.num_nonzeros = 1234567;
   c.tensor_norm = 10;
   c.method = "alternating least squares";
-  c.precision = "double";
   c.format = "csf";
   c.round = "iteration";
   c.plan = "mode 1, then mode 2";
@@ -46,7 +46,10 @@ CpdPageContents contents(const std::vector<Index>& extents, Index num_components
   c.phase_seconds = {{"load", 0.0123}, {"iterate", 125}};
   c.peak_memory_bytes = 44400000;
   c.summary = summarise_components(model, {{rows.begin(), rows.end()}, extents}, labels);
-  c.version = "polyad 0.1.0";
+  c.record = {"polyad 0.1.0",
+              "2026-01-31 12:00:00 UTC",
+              "polyad cpd x.tns -r 2",
+              {{"--rank", "2"}, {"--nonneg", "none", true}}};
   return c;
 }
 
@@ -64,6 +67,30 @@ TEST(CpdPage, tells_what_was_decomposed_and_how_well) {
   EXPECT_EQ(count_of(page, "<polyline"), 5);
 }
 
+TEST(CpdPage, says_how_the_run_can_be_repeated) {
+  const auto page = cpd_page(contents({40, 500, 3}, 2));
+  for (const char* part :
+       {"<p class=\"command\">polyad cpd x.tns -r 2</p>", "<dt>date</dt><dd>2026-01-31 12:00:00 UTC</dd>",
+        "<dt>version</dt><dd>polyad 0.1.0</dd>", "<dt>--rank</dt><dd>2</dd>",
+        "<dt>--nonneg</dt><dd>none <small>(default)</small></dd>"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  auto without = contents({2, 3}, 1);
+  without.record.command.clear();
+  EXPECT_EQ(cpd_page(without).find("class=\"command\""), std::string::npos) << "the library has no command";
+}
+
+TEST(CpdPage, begins_with_links_to_its_sections) {
+  const auto page = cpd_page(contents({40, 500, 3}, 2));
+  Index at = 0;
+  for (const char* id :
+       {"subject", "residual", "convergence", "weights", "components", "computation", "costs", "record"}) {
+    const auto link = page.find(std::string("<li><a href=\"#") + id + "\">");
+    ASSERT_NE(link, std::string::npos) << id;
+    EXPECT_GT(Index(link), std::exchange(at, Index(link))) << "in their order";
+    EXPECT_GT(page.find(std::string("<section id=\"") + id + "\""), link);
+  }
+}
+
 TEST(CpdPage, needs_nothing_but_itself) {
   const auto page = cpd_page(contents({40, 500, 3}, 2));
   EXPECT_EQ(count_of(page, "http"), 2) << "the name of XHTML, and http-equiv";
@@ -75,7 +102,8 @@ TEST(CpdPage, needs_nothing_but_itself) {
 TEST(CpdPage, shows_whatever_a_text_holds_as_text) {
   const std::string nasty = "<script>alert(\"1\")</script>'&\xff\x01\xe2\x80\xae";
   auto c = contents({2, 3}, 2, {{nasty, {nasty, nasty + nasty}}, {nasty, {}}});
-  c.title = c.input = c.plan = c.format = c.precision = c.stop_reason = c.version = nasty;
+  c.title = c.input = c.plan = c.format = c.stop_reason = nasty;
+  c.record = {nasty, nasty, nasty, {{nasty, nasty}, {nasty, nasty, true}}};
   c.phase_seconds = {{nasty, 1}};
   c.warnings = {nasty};
   const auto page = cpd_page(c);

@@ -23,7 +23,7 @@ PlanRun some_run(std::vector<int> process_counts, Index max_bytes = 0) {
 
 TEST(PlanPage, shows_what_is_recommended_and_what_else_there_is) {
   const auto run = some_run({1, 4, 16});
-  const auto page = plan_page(run, "polyad 0.1.0");
+  const auto page = plan_page(run, {.version = "polyad 0.1.0"});
   EXPECT_EQ(test::fault_of(page), "");
   for (const char* part :
        {"<title>x.tns: plan</title>", "A tensor of 60x50x40 with 8", "on 3 numbers of processes",
@@ -37,7 +37,7 @@ TEST(PlanPage, shows_what_is_recommended_and_what_else_there_is) {
 }
 
 TEST(PlanPage, needs_nothing_but_itself) {
-  const auto page = plan_page(some_run({2}), "polyad");
+  const auto page = plan_page(some_run({2}), {.version = "polyad"});
   EXPECT_EQ(test::count_of(page, "http"), 2) << "the name of XHTML, and http-equiv";
   for (const char* part : {"<script", "src=", "url(", "@import", "stylesheet", "onload"})
     EXPECT_EQ(page.find(part), std::string::npos) << part;
@@ -46,24 +46,24 @@ TEST(PlanPage, needs_nothing_but_itself) {
 TEST(PlanPage, shows_whatever_a_text_holds_as_text) {
   auto run = some_run({2, 3});
   run.input = run.machine = "<script>\"&\xff";
-  const auto page = plan_page(run, run.input);
+  const auto page = plan_page(run, {.version = run.input});
   EXPECT_EQ(test::fault_of(page), "");
   EXPECT_EQ(page.find("<script"), std::string::npos);
   EXPECT_EQ(page.find('\xff'), std::string::npos);
 }
 
 TEST(PlanPage, says_what_does_not_fit) {
-  const auto none = plan_page(some_run({2}, 1000), "polyad");
+  const auto none = plan_page(some_run({2}, 1000), {.version = "polyad"});
   EXPECT_EQ(test::fault_of(none), "");
   EXPECT_NE(none.find("Nothing can be recommended: none of"), std::string::npos);
   EXPECT_NE(none.find("(does not fit)"), std::string::npos);
 }
 
 TEST(PlanPage, has_a_place_for_one_process_and_for_many_numbers) {
-  EXPECT_EQ(test::fault_of(plan_page(some_run({1}), "polyad")), "");
+  EXPECT_EQ(test::fault_of(plan_page(some_run({1}), {.version = "polyad"})), "");
   std::vector<int> counts;
   for (int count = 1; count <= 40; ++count) counts.push_back(count);
-  const auto page = plan_page(some_run(counts), "polyad");
+  const auto page = plan_page(some_run(counts), {.version = "polyad"});
   EXPECT_EQ(test::fault_of(page), "");
   EXPECT_LT(page.size(), 400000u);
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "polyad/base/setting.hpp"
 #include "polyad/io/tensors/tensor_format.hpp"
 #include "polyad/tensor/labels.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
@@ -19,6 +20,7 @@ struct LoadedTensor {
   std::string path = {};                    // path of the file; empty if made in memory
   double load_seconds = 0;                  // elapsed time of reading
   Index load_bytes = 0;                     // memory that reading took at most, without that of the program
+  std::vector<Setting> settings = {};       // the options that it was read by; empty if made in memory
 };
 
 }  // namespace polyad::io

@@ -214,19 +214,12 @@ std::string where_time_goes(const CompletionRun& run) {
   return html + "</p>\n";
 }
 
-std::string settings(const CompletionRun& run) {
+std::string training(const CompletionRun& run) {
   const auto& options = run.options;
   const auto processes = run.processes == 1 ? "one process" : with_commas(run.processes) + " processes";
   return "<dl class=\"facts\">\n" + fact("model", model_text(run)) +
          fact("step", fmt::format("{}, first {:.4g}", to_string(options.step.kind), options.step.size)) +
-         (options.step.kind == StepSchedule::Kind::inverse
-              ? fact("decay", fmt::format("{:.4g}", options.step.decay))
-              : "") +
-         fact("regularisation", fmt::format("{:.4g}", options.shrinkage.per_rating)) +
-         fact("shrinkage", fmt::format("{:.4g}", options.shrinkage.per_row)) +
-         fact("maximum epochs", with_commas(options.max_epochs)) +
          fact("patience", options.patience == 0 ? "without end" : plural(options.patience, "epoch")) +
-         fact("seed", std::to_string(options.seed)) + fact("precision", escape_html(run.precision)) +
          fact("on", plural(run.threads, "thread") + " in " + processes) +
          (run.processes > 1 ? fact("constants", escape_html(run.machine)) : "") + "</dl>\n";
 }
@@ -245,22 +238,24 @@ std::string costs(const CompletionRun& run) {
 std::string completion_page(const CompletionPageContents& c) {
   const auto& run = c.run;
   const auto title = std::filesystem::path(c.input).filename().string();
-  auto html = page_head(title + ": recommender", c.version,
-                        std::string(plan_page_style()) + std::string(completion_page_style)) +
-              "<body>\n<main>\n" + opening(c, title) + warnings_html(warnings(run));
-  html += section("subject", "Ratings", subject(c));
-  const auto curves = section("errors", "Errors", errors(run));
-  html += run.ranking ? "<div class=\"pair\">\n" + curves +
-                            section("ranking", "Recommendations", ranking(*run.ranking)) + "</div>\n"
-                      : curves;
-  if (!c.examples.empty()) html += section("examples", "Examples", examples(c));
-  if (run.processes > 1) {
-    html += section("synchronisation", "Communication", synchronisation(run));
-    html += section("time", "Time per process", where_time_goes(run));
+  Page page(title + ": recommender", opening(c, title) + warnings_html(warnings(run)));
+  page.add("subject", "Ratings", subject(c));
+  if (run.ranking) page.begin_pair();
+  page.add("errors", "Errors", errors(run));
+  if (run.ranking) {
+    page.add("ranking", "Recommendations", ranking(*run.ranking));
+    page.end_pair();
   }
-  html += "<div class=\"pair\">\n" + section("settings", "Training", settings(run)) +
-          section("costs", "Time and memory", costs(run)) + "</div>\n";
-  return html + page_foot(c.version);
+  if (!c.examples.empty()) page.add("examples", "Examples", examples(c));
+  if (run.processes > 1) {
+    page.add("synchronisation", "Communication", synchronisation(run));
+    page.add("time", "Time per process", where_time_goes(run));
+  }
+  page.begin_pair();
+  page.add("training", "Training", training(run));
+  page.add("costs", "Time and memory", costs(run));
+  page.end_pair();
+  return page.html(c.record, std::string(plan_page_style()) + std::string(completion_page_style));
 }
 
 }  // namespace polyad::report

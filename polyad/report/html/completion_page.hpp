@@ -5,6 +5,7 @@
 
 #include "polyad/report/completion_report.hpp"
 #include "polyad/report/example_users.hpp"
+#include "polyad/report/html/run_record.hpp"
 
 namespace polyad::report {
 
@@ -13,7 +14,7 @@ struct CompletionPageContents {
   std::string input;  // the path of the ratings
   CompletionRun run;
   std::vector<ExampleUser> examples;
-  std::string version;  // "polyad 0.1.0"
+  RunRecord record;
 };
 
 // One HTML file that needs nothing else: no network, no script. It is well-formed XML too.

@@ -139,14 +139,14 @@ std::string basis(const CompletionPlanRun& run) {
 
 }  // namespace
 
-std::string completion_plan_page(const CompletionPlanRun& run, const std::string& version) {
+std::string completion_plan_page(const CompletionPlanRun& run, const RunRecord& record) {
   const auto title = std::filesystem::path(run.input).filename().string();
-  auto html = page_head(title + ": plan", version, plan_page_style()) + "<body>\n<main>\n" +
-              opening(run, title) + section("recommendation", "Recommendation", recommendation(run));
-  if (run.options.process_counts.back() > 1) html += section("plots", "Scaling", plots(run));
-  html += section("strategies", "Strategies", ways(run));
-  html += section("basis", "Basis of the predictions", basis(run));
-  return html + page_foot(version);
+  Page page(title + ": plan", opening(run, title));
+  page.add("recommendation", "Recommendation", recommendation(run));
+  if (run.options.process_counts.back() > 1) page.add("plots", "Scaling", plots(run));
+  page.add("strategies", "Strategies", ways(run));
+  page.add("basis", "Basis of the predictions", basis(run));
+  return page.html(record, plan_page_style());
 }
 
 }  // namespace polyad::report

@@ -135,7 +135,6 @@ std::string computation(const CpdPageContents& c) {
     order += (order.empty() ? "" : ", ") + escape_html(c.summary.modes[std::size_t(mode)].name);
   const auto processes = c.processes == 1 ? "one process" : with_commas(c.processes) + " processes";
   return "<dl class=\"facts\">\n" + fact("method", escape_html(c.method)) +
-         fact("seed", std::to_string(c.seed)) + fact("precision", escape_html(c.precision)) +
          fact("format", escape_html(c.format)) + fact("each " + c.round, escape_html(c.plan)) +
          (order.empty() ? "" : fact("order of updates", order)) +
          fact("on", plural(c.threads, "thread") + " in " + processes) + "</dl>\n";
@@ -153,16 +152,19 @@ std::string costs(const CpdPageContents& c) {
 }  // namespace
 
 std::string cpd_page(const CpdPageContents& c) {
-  std::string html = page_head(c.title + ": CP decomposition", c.version) + "<body>\n<main>\n" + opening(c) +
-                     warnings_html(all_warnings(c));
-  html += section("subject", "Tensor", subject(c));
-  html += section("residual", "Fit", residual(c));
-  html += "<div class=\"pair\">\n" + section("convergence", "Convergence", convergence(c)) +
-          section("weights", "Weights", weights(c)) + "</div>\n";
-  html += section("components", "Components", components(c));
-  html += "<div class=\"pair\">\n" + section("computation", "Computation", computation(c)) +
-          section("costs", "Time and memory", costs(c)) + "</div>\n";
-  return html + page_foot(c.version);
+  Page page(c.title + ": CP decomposition", opening(c) + warnings_html(all_warnings(c)));
+  page.add("subject", "Tensor", subject(c));
+  page.add("residual", "Fit", residual(c));
+  page.begin_pair();
+  page.add("convergence", "Convergence", convergence(c));
+  page.add("weights", "Weights", weights(c));
+  page.end_pair();
+  page.add("components", "Components", components(c));
+  page.begin_pair();
+  page.add("computation", "Computation", computation(c));
+  page.add("costs", "Time and memory", costs(c));
+  page.end_pair();
+  return page.html(c.record);
 }
 
 }  // namespace polyad::report

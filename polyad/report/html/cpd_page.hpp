@@ -1,11 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "polyad/report/component_summary.hpp"
+#include "polyad/report/html/run_record.hpp"
 
 namespace polyad::report {
 
@@ -15,9 +15,8 @@ struct CpdPageContents {
   std::string input;  // its path
   Index num_nonzeros = 0;
   double tensor_norm = 0;
-  std::uint64_t seed = 0;
   std::string method;  // "alternating least squares"
-  std::string precision, format;
+  std::string format;
   std::string round, plan;             // what "iteration" or "evaluation" passes over the nonzeros, and how
   std::vector<int> mode_order;         // from 0; empty: all at once
   std::vector<double> fit_trajectory;  // [iteration]
@@ -28,7 +27,7 @@ struct CpdPageContents {
   Index peak_memory_bytes = 0, predicted_memory_bytes = 0;  // 0: not known
   ComponentSummary summary;                                 // its own warnings are shown too
   std::vector<std::string> warnings;
-  std::string version;  // "polyad 0.1.0"
+  RunRecord record;
 
   double fit() const { return model_iteration == 0 ? 0 : fit_trajectory[model_iteration - 1]; }
   double residual_norm() const { return (1 - fit()) * tensor_norm; }

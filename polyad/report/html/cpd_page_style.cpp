@@ -88,6 +88,16 @@ tbody th { color: var(--ink); }
 table + .facts { margin-top: 1rem; }
 .facts div { display: grid; grid-template-columns: 8.5rem minmax(0, 1fr); gap: 0 .75rem; padding: .125rem 0; }
 .facts dd { margin: 0; font-family: var(--sans); font-size: .875rem; font-variant-numeric: tabular-nums; }
+.command { display: block; margin-top: .75rem; padding: .5rem .75rem; border-left: 3px solid var(--accent);
+  font: .875rem/1.5 ui-monospace, "Liberation Mono", monospace; overflow-wrap: anywhere; }
+.contents { margin-top: 1rem; }
+.contents ul { list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; font: .875rem/1.5 var(--sans); }
+a { color: var(--accent); }
+.command + .facts { margin-top: 1rem; }
+.settings { max-width: none; columns: 20rem 2; column-gap: 3rem; }
+.settings div { break-inside: avoid; }
+small { font-size: inherit; color: var(--soft); }
+#record h3 { margin: 1.5rem 0 .25rem; }
 footer { margin-top: 3rem; padding-bottom: 2rem; }
 @media screen and (max-width: 30rem) {
   .facts div { grid-template-columns: 1fr; padding: .25rem 0; }

@@ -20,7 +20,9 @@ std::string seconds_text(double seconds) {
   return fmt::format("{:.0f} min {:02.0f} s", std::floor(seconds / 60), std::floor(std::fmod(seconds, 60)));
 }
 
-std::string page_head(const std::string& title, const std::string& version, std::string_view style) {
+namespace {
+
+std::string head_html(const std::string& title, const std::string& version, std::string_view style) {
   return "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n<meta "
          "charset=\"utf-8\"/>\n"
          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;; style-src "
@@ -31,15 +33,22 @@ std::string page_head(const std::string& title, const std::string& version, std:
          "</title>\n<style>\n" + std::string(cpd_page_style()) + std::string(style) + "</style>\n</head>\n";
 }
 
-std::string page_foot(const std::string& version) {
-  return "</main>\n<footer><p>Made by " + escape_html(version) + ".</p></footer>\n</body>\n</html>\n";
-}
+}  // namespace
 
-std::string section(const std::string& id, const std::string& heading, const std::string& body) {
-  return fmt::format(
+void Page::add(const std::string& id, const std::string& heading, const std::string& body) {
+  links_ += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", id, heading);
+  sections_ += fmt::format(
       "<section id=\"{0}\" aria-labelledby=\"{0}-heading\">\n<h2 "
       "id=\"{0}-heading\">{1}</h2>\n{2}</section>\n",
       id, heading, body);
+}
+
+std::string Page::html(const RunRecord& record, std::string_view style) {
+  add("record", "Command and settings", record_html(record));
+  return head_html(title_, record.version, style) + "<body>\n<main>\n" + opening_ +
+         "<nav class=\"contents\" aria-label=\"Contents\">\n<ul>\n" + links_ + "</ul>\n</nav>\n" + sections_ +
+         "</main>\n<footer><p>Made by " + escape_html(record.version) + ", " + escape_html(record.date) +
+         ".</p></footer>\n</body>\n</html>\n";
 }
 
 std::string fact(const std::string& name, const std::string& value) {

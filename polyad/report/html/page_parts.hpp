@@ -2,9 +2,11 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "polyad/base/types.hpp"
+#include "polyad/report/html/run_record.hpp"
 
 namespace polyad::report {
 
@@ -15,13 +17,25 @@ std::string plural(Index count, const std::string& noun);
 // "12.3 ms", "4.56 s", "2 min 05 s".
 std::string seconds_text(double seconds);
 
-// Up to </head>: nothing may be loaded and nothing run, whatever a text says. `style` comes after the style
-// of all pages.
-std::string page_head(const std::string& title, const std::string& version, std::string_view style = "");
-// From </main> on.
-std::string page_foot(const std::string& version);
+// A page from sections, with a list of links to them.
+class Page {
+ public:
+  // `opening` is HTML: what comes before the contents.
+  Page(std::string title, std::string opening) : title_(std::move(title)), opening_(std::move(opening)) {}
 
-std::string section(const std::string& id, const std::string& heading, const std::string& body);
+  // `heading` and `body` are HTML.
+  void add(const std::string& id, const std::string& heading, const std::string& body);
+  // Two sections side by side where there is enough space; the first is the wider one.
+  void begin_pair() { sections_ += "<div class=\"pair\">\n"; }
+  void end_pair() { sections_ += "</div>\n"; }
+  // The whole file, which ends with how the run can be repeated. Nothing may be loaded and nothing run,
+  // whatever a text says. `style` comes after the style of all pages.
+  std::string html(const RunRecord& record, std::string_view style = "");
+
+ private:
+  std::string title_, opening_, links_, sections_;
+};
+
 // A row of a table of facts; what has nothing to say is left out. `value` is HTML.
 std::string fact(const std::string& name, const std::string& value);
 // A box of sentences, unless there are none.

@@ -189,21 +189,21 @@ std::string basis(const PlanRun& run) {
 
 }  // namespace
 
-std::string plan_page(const PlanRun& run, const std::string& version) {
+std::string plan_page(const PlanRun& run, const RunRecord& record) {
   const auto title = std::filesystem::path(run.input).filename().string();
   const auto& plan = run.plan;
   const int processes =
       plan.recommended ? plan.strategies[*plan.recommended].processes : run.options.process_counts.back();
   const auto shown = worth_showing(plan, processes);
   const auto on = " on " + processes_text(processes);
-  auto html = page_head(title + ": plan", version, plan_page_style()) + "<body>\n<main>\n" +
-              opening(run, title) + section("recommendation", "Recommendation", recommendation(run));
-  if (!families_of(plan).empty()) html += section("plots", "Scaling", plots(run));
-  html += section("time", "Parts of the time" + on, where_time_goes(shown));
-  html += section("strategies", "Strategies", strategies(run));
-  html += section("modes", "Loads per mode" + on, modes(shown));
-  html += section("basis", "Basis of the predictions", basis(run));
-  return html + page_foot(version);
+  Page page(title + ": plan", opening(run, title));
+  page.add("recommendation", "Recommendation", recommendation(run));
+  if (!families_of(plan).empty()) page.add("plots", "Scaling", plots(run));
+  page.add("time", "Parts of the time" + on, where_time_goes(shown));
+  page.add("strategies", "Strategies", strategies(run));
+  page.add("modes", "Loads per mode" + on, modes(shown));
+  page.add("basis", "Basis of the predictions", basis(run));
+  return page.html(record, plan_page_style());
 }
 
 }  // namespace polyad::report

@@ -24,8 +24,6 @@ std::string_view plan_page_style() {
 .plots { display: grid; gap: 0 2.5rem; }
 .plots > * { min-width: 0; }
 @media (min-width: 52rem) { .plots { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); } }
-.command { display: block; margin-top: .75rem; padding: .5rem .75rem; border-left: 3px solid var(--accent);
-  font: .875rem/1.5 ui-monospace, "Liberation Mono", monospace; overflow-wrap: anywhere; }
 .stacked { height: 8px; }
 svg .part-2 { fill: var(--s7); }
 svg .part-3 { fill: var(--s2); }

@@ -11,6 +11,7 @@
 
 #include "polyad/base/memory.hpp"
 #include "polyad/base/progress.hpp"
+#include "polyad/base/setting.hpp"
 #include "polyad/report/component_summary.hpp"
 #include "polyad/report/cpd_report.hpp"
 #include "polyad/tasks/cp_model.hpp"
@@ -46,6 +47,7 @@ struct CpModel::State {
   Comm comm;
   std::vector<ModeLabels> labels;
   std::string input;  // the path of the tensor's file
+  std::vector<Setting> settings;
   report::CpdRun run;
   std::vector<FormatOption> formats;  // that were compared
 };

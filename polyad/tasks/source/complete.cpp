@@ -16,6 +16,7 @@
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
+#include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
 
@@ -164,6 +165,7 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   auto training = training_options(options);
   const auto machine = tasks::load_machine(comm);
   const std::string input = ratings.path;
+  auto settings = tasks::settings_of(options, ratings);
   auto ready = tasks::prepare_ratings<Real>(context, std::move(ratings), options, training, machine.model);
   keep_step(ready.earlier, options, training);
 
@@ -177,6 +179,7 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   auto state = std::make_shared<tasks::CompletionState<Real>>(
       comm, std::move(trained->ready.labels), [comm, trained] { return gather_whole(comm, *trained); });
   state->input = input;
+  state->settings = std::move(settings);
   state->is_trained = true;
   state->run = std::move(run);
   const auto& distributed = trained->ready.distributed;

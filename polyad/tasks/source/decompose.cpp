@@ -22,6 +22,7 @@
 #include "polyad/tasks/detail/memory_use.hpp"
 #include "polyad/tasks/detail/nonnegative_flags.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
 
@@ -198,6 +199,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   auto state = std::make_shared<ModelState<Real>>(context, std::move(x.labels), std::move(prepared),
                                                   std::move(result.model));
   state->input = x.path;
+  state->settings = tasks::settings_of(asked_for, x);
   if (const auto fall = fall_text(run); !fall.empty()) context.warn(fall);
   run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
   state->run = std::move(run);

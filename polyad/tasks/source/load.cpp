@@ -13,6 +13,7 @@
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tasks/detail/memory_use.hpp"
+#include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
 
@@ -122,6 +123,7 @@ Tensor load(const Context& context, const std::filesystem::path& path, const Loa
   });
   x.load_seconds = watch.seconds();
   x.load_bytes = memory.most();
+  x.settings = tasks::settings_of(options);
   tasks::tell_notes(context, x, label_notes);
   return x;
 }

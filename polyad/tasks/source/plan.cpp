@@ -16,9 +16,9 @@
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
 #include "polyad/tasks/detail/process_counts.hpp"
+#include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
-#include "polyad/version.hpp"
 
 namespace polyad {
 
@@ -26,6 +26,7 @@ struct Plan::State {
   report::PlanRun run;
   std::vector<PlanCandidate> candidates;
   std::string summary;
+  std::vector<Setting> settings;
 };
 
 namespace {
@@ -152,6 +153,7 @@ Plan plan(const Context& context, const Tensor& x, const PlanOptions& options) {
   tasks::require_order(x.tensor.order());
   const auto machine = tasks::load_machine(context.comm());
   auto state = std::make_shared<Plan::State>();
+  state->settings = tasks::settings_of(options, x);
   auto& run = state->run;
   run.load_seconds = x.load_seconds;
   run.input = x.path;
@@ -174,8 +176,9 @@ Plan plan(const Context& context, const Tensor& x, const PlanOptions& options) {
   return Plan(std::move(state));
 }
 
-void save_report(const Context& /*context*/, const Plan& plan, const std::filesystem::path& path) {
-  tasks::write_text(path, report::plan_page(plan.state().run, "polyad " POLYAD_VERSION));
+void save_report(const Context& context, const Plan& plan, const std::filesystem::path& path) {
+  tasks::write_text(path,
+                    report::plan_page(plan.state().run, tasks::run_record(context, plan.state().settings)));
 }
 
 const std::vector<PlanCandidate>& Plan::candidates() const {

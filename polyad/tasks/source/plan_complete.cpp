@@ -19,9 +19,9 @@
 #include "polyad/tasks/detail/partition_cache.hpp"
 #include "polyad/tasks/detail/process_counts.hpp"
 #include "polyad/tasks/detail/ratings/completion_input.hpp"
+#include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
-#include "polyad/version.hpp"
 
 namespace polyad {
 
@@ -29,6 +29,7 @@ struct CompletePlan::State {
   report::CompletionPlanRun run;
   std::vector<CompleteCandidate> candidates;
   std::string summary;
+  std::vector<Setting> settings;
 };
 
 namespace {
@@ -161,6 +162,7 @@ CompletePlan plan_complete(const Context& context, const Tensor& ratings,
   const auto machine = tasks::load_machine(context.comm());
   tasks::require_ratings(ratings, {sizeof(int), 1});  // an owner for each
   auto state = std::make_shared<CompletePlan::State>();
+  state->settings = tasks::settings_of(options, ratings);
   auto& run = state->run;
   Stopwatch watch;
   auto distinct = without_repeated(context, ratings);
@@ -185,8 +187,9 @@ CompletePlan plan_complete(const Context& context, const Tensor& ratings,
   return CompletePlan(std::move(state));
 }
 
-void save_report(const Context& /*context*/, const CompletePlan& plan, const std::filesystem::path& path) {
-  tasks::write_text(path, report::completion_plan_page(plan.state().run, "polyad " POLYAD_VERSION));
+void save_report(const Context& context, const CompletePlan& plan, const std::filesystem::path& path) {
+  tasks::write_text(path, report::completion_plan_page(plan.state().run,
+                                                       tasks::run_record(context, plan.state().settings)));
 }
 
 const std::vector<CompleteCandidate>& CompletePlan::candidates() const {

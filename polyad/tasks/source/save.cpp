@@ -17,9 +17,9 @@
 #include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/model_output.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
-#include "polyad/version.hpp"
 
 namespace polyad {
 namespace {
@@ -31,8 +31,6 @@ report::CpdPageContents page_contents(const CpModel::State& model, const report:
   page.input = model.input;
   page.num_nonzeros = run.num_nonzeros;
   page.tensor_norm = run.norm;
-  page.seed = run.options.als.seed;
-  page.precision = run.precision;
   page.format = run.chosen.name;
   page.plan = describe(run.chosen.plan);
   page.method = report::method_text(run.options.method);
@@ -50,7 +48,6 @@ report::CpdPageContents page_contents(const CpModel::State& model, const report:
   if (run.num_duplicates > 0)
     page.warnings.push_back(report::counted_were(run.num_duplicates, "duplicate coordinate") + " added up");
   if (const auto fall = fall_text(run); !fall.empty()) page.warnings.push_back(fall);
-  page.version = "polyad " POLYAD_VERSION;
   return page;
 }
 
@@ -127,7 +124,11 @@ void save_report(const Context& context, const CpModel& model, const std::filesy
   const auto& summary = model.state().summarise(entries_per_mode);
   collectively(context.comm(), [&] {
     if (context.comm().rank() != 0) return;
-    tasks::write_text(path, cpd_page(page_contents(model.state(), summary)));
+    auto page = page_contents(model.state(), summary);
+    auto settings = model.state().settings;
+    settings.push_back({option_name("entries_per_mode"), std::to_string(entries_per_mode)});
+    page.record = tasks::run_record(context, std::move(settings));
+    tasks::write_text(path, cpd_page(page));
   });
 }
 

@@ -9,10 +9,10 @@
 #include "polyad/tasks/detail/output_files.hpp"
 #include "polyad/tasks/detail/ratings/completion_input.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
+#include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
 #include "polyad/tasks/save.hpp"
-#include "polyad/version.hpp"
 
 namespace polyad {
 namespace {
@@ -82,8 +82,8 @@ void save_report(const Context& context, const CompletionModel& model, const std
   with_whole_model(context, state, [&] { examples = state.examples(); });
   collectively(state.comm, [&] {
     if (state.comm.rank() != 0) return;
-    tasks::write_text(path, report::completion_page(
-                                {state.input, state.run, std::move(examples), "polyad " POLYAD_VERSION}));
+    tasks::write_text(path, report::completion_page({state.input, state.run, std::move(examples),
+                                                     tasks::run_record(context, state.settings)}));
   });
 }
 

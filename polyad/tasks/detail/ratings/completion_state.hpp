@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "polyad/algo/recommend.hpp"
+#include "polyad/base/setting.hpp"
 #include "polyad/io/tensors/index_space.hpp"
 #include "polyad/report/completion_report.hpp"
 #include "polyad/report/example_users.hpp"
@@ -45,6 +46,7 @@ struct CompletionModel::State {
   Comm comm;
   std::vector<ModeLabels> labels;  // of users and of items; named, also where they are empty
   std::string input;               // the path of the ratings, or of the model that was read
+  std::vector<Setting> settings;   // of the run that trained it
   bool is_trained = false;         // else it was read, and `run` has only what the files say
   report::CompletionRun run;
 

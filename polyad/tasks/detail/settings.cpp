@@ -1,0 +1,283 @@
+#include "polyad/tasks/detail/settings.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <ctime>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "polyad/base/parallel.hpp"
+#include "polyad/base/progress.hpp"
+#include "polyad/report/plan_report.hpp"
+#include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
+#include "polyad/version.hpp"
+
+namespace polyad::tasks {
+namespace {
+
+// Every function below takes its options apart by structured bindings: they do not compile when a struct has
+// got a member that is not named here. Add the new member to the list of settings too.
+
+using Settings = std::vector<Setting>;
+
+void add(Settings& settings, std::string_view field, std::string value) {
+  settings.push_back({option_name(field), std::move(value)});
+}
+
+std::string text_of(double value) {
+  return fmt::format("{}", value);
+}
+
+std::string text_of(bool value) {
+  return value ? "yes" : "no";
+}
+
+std::string text_of(Precision precision) {
+  return precision == Precision::float32 ? "single" : "double";
+}
+
+std::string text_of(DistributedSide side) {
+  return side == DistributedSide::automatic ? "auto" : side == DistributedSide::users ? "users" : "items";
+}
+
+std::string or_else(const std::string& text, const char* if_empty) {
+  return text.empty() ? if_empty : text;
+}
+
+std::string memory_text(Index bytes) {
+  return bytes == 0 ? "no limit" : with_prefix(double(bytes), "B");
+}
+
+std::string cache_text(const std::filesystem::path& cache) {
+  return or_else(cache.string(), "the user's cache folder");
+}
+
+// Modes count from 1 where people read them.
+std::string modes_text(std::vector<int> modes) {
+  for (int& mode : modes) ++mode;
+  return fmt::format("{}", fmt::join(modes, ","));
+}
+
+std::string modes_text(const std::vector<bool>& flags) {
+  std::vector<int> modes;
+  for (int mode = 0; mode < std::ssize(flags); ++mode)
+    if (flags[mode]) modes.push_back(mode);
+  return or_else(modes_text(modes), "none");
+}
+
+std::string partition_text(DistributionOptions::Partition partition, const std::filesystem::path& path) {
+  using enum DistributionOptions::Partition;
+  switch (partition) {
+    case block:
+      return "block";
+    case random:
+      return "random";
+    case hypergraph:
+      return "hypergraph";
+    case file:
+      return path.string();
+    default:
+      return "auto";
+  }
+}
+
+std::string grid_text(const std::optional<GridShape>& grid, DistributionOptions::GridRule rule) {
+  using Rule = DistributionOptions::GridRule;
+  if (grid) return to_string(*grid);
+  return rule == Rule::splatt ? "splatt" : rule == Rule::predicted ? "predicted" : "auto";
+}
+
+std::string labels_text(const LabelSources& labels) {
+  const auto& [files, folder, none] = labels;
+  if (none) return "none";
+  std::string text = folder.string();
+  for (const auto& [mode, path] : files)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", mode + 1, path.string());
+  return or_else(text, "files beside the input");
+}
+
+std::string sync_text(int sync) {
+  if (sync == CompleteOptions::sync_auto) return "auto";
+  return sync == CompleteOptions::sync_max ? "max" : std::to_string(sync);
+}
+
+// Its seed is a setting of the task.
+void add_distribution(Settings& all, const DistributionOptions& options) {
+  const auto& [scheme, allows_coarse, partition, partition_file, cache, grid, grid_rule, num_free_primes,
+               policy, row_rule, seed, is_replicated] = options;
+  add(all, "scheme", scheme ? to_string(*scheme) : "auto");
+  if (!allows_coarse) add(all, "allows_coarse", text_of(allows_coarse));  // no option of the command line
+  add(all, "partition", partition_text(partition, partition_file));
+  add(all, "cache", cache_text(cache));
+  add(all, "grid", grid_text(grid, grid_rule));
+  add(all, "num_free_primes", std::to_string(num_free_primes));
+  add(all, "policy", policy ? to_string(*policy) : "auto");
+  add(all, "row_rule", row_rule == RowRule::greedy ? "greedy" : "random");
+  add(all, "is_replicated", is_replicated ? modes_text(*is_replicated) : "auto");
+}
+
+Settings values_of(const LoadOptions& options) {
+  const auto& [format, index_base, dims, columns, value, labels] = options;
+  Settings all;
+  add(all, "LoadOptions::format", format ? std::string(io::traits(*format).name) : "auto");
+  add(all, "index_base", index_base ? std::to_string(*index_base) : "auto");
+  add(all, "dims", or_else(report::dims_text(dims), "auto"));
+  add(all, "columns", or_else(columns, "auto"));
+  add(all, "value", or_else(value, "auto"));
+  add(all, "labels", labels_text(labels));
+  return all;
+}
+
+Settings values_of(const DecomposeOptions& options) {
+  const auto& [rank, method, max_iterations, tolerance, seed, nonnegative, nonnegative_modes, precision,
+               format, mode_order, max_memory_bytes, distribution, observer] = options;
+  Settings all;
+  add(all, "rank", std::to_string(rank));
+  add(all, "nonnegative", nonnegative ? "all" : or_else(modes_text(nonnegative_modes), "none"));
+  add(all, "method", method == Method::opt ? "opt" : "als");
+  add(all, "max_iterations", std::to_string(max_iterations));
+  add(all, "tolerance", text_of(tolerance));
+  add(all, "seed", std::to_string(seed));
+  add(all, "format", to_string(format));
+  add(all, "precision", text_of(precision));
+  add(all, "mode_order", or_else(modes_text(mode_order), "auto"));
+  add(all, "max_memory_bytes", memory_text(max_memory_bytes));
+  add_distribution(all, distribution);
+  return all;
+}
+
+Settings values_of(const CompleteOptions& options) {
+  const auto& [factors, max_epochs, schedule, learning_rate, decay, regularisation, shrinkage, no_bias, test,
+               patience, ranking, seed, precision, sync, by, partition, partition_file, cache, resume,
+               max_memory_bytes, will_save, will_report, observer] = options;
+  const bool decays = schedule == StepSchedule::Kind::inverse;
+  Settings all;
+  add(all, "factors", std::to_string(factors));
+  add(all, "max_epochs", std::to_string(max_epochs));
+  add(all, "schedule", to_string(schedule));
+  add(all, "learning_rate", text_of(learning_rate.value_or(default_step(schedule))));
+  add(all, "decay", decays ? text_of(decay.value_or(StepSchedule{}.decay)) : "none");
+  add(all, "regularisation", text_of(regularisation));
+  add(all, "shrinkage", text_of(shrinkage));
+  add(all, "no_bias", text_of(no_bias));
+  add(all, "test", name_of(test));
+  add(all, "patience", std::to_string(patience));
+  add(all, "ranking", std::to_string(ranking));
+  add(all, "seed", std::to_string(seed));
+  add(all, "precision", text_of(precision));
+  add(all, "sync", sync_text(sync));
+  add(all, "by", text_of(by));
+  add(all, "partition", partition == RatingPartition::file ? partition_file.string() : to_string(partition));
+  add(all, "cache", cache_text(cache));
+  add(all, "resume", or_else(resume.string(), "none"));
+  add(all, "max_memory_bytes", memory_text(max_memory_bytes));
+  return all;
+}
+
+Settings values_of(const PlanOptions& options) {
+  const auto& [rank, processes, distribution, with_hypergraph, time_limit_seconds, max_memory_bytes,
+               input_arguments] = options;
+  Settings all;
+  add(all, "rank", std::to_string(rank));
+  add(all, "processes", fmt::format("{}", fmt::join(processes, ",")));
+  add(all, "seed", std::to_string(distribution.seed));
+  add(all, "with_hypergraph", text_of(with_hypergraph));
+  add(all, "time_limit_seconds", text_of(time_limit_seconds) + " s");
+  add(all, "max_memory_bytes", memory_text(max_memory_bytes));
+  add_distribution(all, distribution);
+  return all;
+}
+
+Settings values_of(const CompletePlanOptions& options) {
+  const auto& [factors, processes, sync, by, partition, partition_file, with_hypergraph, time_limit_seconds,
+               cache, seed, input_arguments] = options;
+  Settings all;
+  add(all, "factors", std::to_string(factors));
+  add(all, "processes", fmt::format("{}", fmt::join(processes, ",")));
+  add(all, "sync", or_else(fmt::format("{}", fmt::join(sync, ",")), "several"));
+  add(all, "by", text_of(by));
+  add(all, "seed", std::to_string(seed));
+  add(all, "with_hypergraph", text_of(with_hypergraph));
+  add(all, "time_limit_seconds", text_of(time_limit_seconds) + " s");
+  add(all, "partition",
+      !partition                            ? "block and random"
+      : *partition == RatingPartition::file ? partition_file.string()
+                                            : to_string(*partition));
+  add(all, "cache", cache_text(cache));
+  return all;
+}
+
+// Marks those that are as without options. Lists of the same options have the same order.
+template <class Options>
+Settings with_defaults_marked(const Options& options) {
+  auto all = values_of(options);
+  for (const auto& usual : values_of(Options{}))
+    for (auto& setting : all)
+      if (setting.name == usual.name) setting.is_default = setting.value == usual.value;
+  return all;
+}
+
+std::time_t date_of(const Context& context) {
+  const char* text = std::getenv("SOURCE_DATE_EPOCH");
+  if (text == nullptr || *text == '\0') return std::time(nullptr);
+  const std::string_view digits(text);
+  constexpr std::time_t last = 253402300799;  // of the year 9999
+  std::time_t seconds = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
+  if (error == std::errc() && end == digits.data() + digits.size() && seconds >= 0 && seconds <= last)
+    return seconds;
+  context.warn(
+      fmt::format("SOURCE_DATE_EPOCH={} is not a number of seconds since 1970; the report shows the "
+                  "current date",
+                  text));
+  return std::time(nullptr);
+}
+
+std::string command_of(const Context& context) {
+  std::string command;
+  for (const auto& word : context.command())
+    command += (command.empty() ? "" : " ") + report::for_shell(word);
+  if (command.empty() || context.comm().size() == 1) return command;
+  return fmt::format("mpirun -n {} {}", context.comm().size(), command);
+}
+
+}  // namespace
+
+Settings settings_of(const LoadOptions& options) {
+  return with_defaults_marked(options);
+}
+
+Settings settings_of(const DecomposeOptions& options) {
+  return with_defaults_marked(options);
+}
+
+Settings settings_of(const CompleteOptions& options) {
+  return with_defaults_marked(options);
+}
+
+Settings settings_of(const PlanOptions& options) {
+  return with_defaults_marked(options);
+}
+
+Settings settings_of(const CompletePlanOptions& options) {
+  return with_defaults_marked(options);
+}
+
+report::RunRecord run_record(const Context& context, Settings settings) {
+  report::RunRecord record;
+  record.version = "polyad " POLYAD_VERSION;
+  record.date = fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(date_of(context)));
+  record.command = command_of(context);
+  record.settings = std::move(settings);
+  record.settings.push_back({option_name("threads"), std::to_string(num_threads())});
+  for (auto& setting : record.settings) setting.name = context.shown(setting.name);
+  return record;
+}
+
+}  // namespace polyad::tasks

@@ -1,0 +1,90 @@
+"""What the pages of --report say of the run that they are of: its command, its date and every setting."""
+
+import html
+import os
+import re
+import shlex
+import unittest
+from unittest import mock
+
+from program import SOURCE, WITH_MPI, ProgramTest, run
+
+DEBIAN = SOURCE / "data" / "debian.tns.gz"
+# Options that say what to do with the result, or that other settings show.
+NO_SETTINGS = {"--help", "--json", "--quiet", "--verbose", "--out", "--report", "--policy-c", "--for"}
+
+
+class RecordTest(ProgramTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.page = self.folder / "page.html"
+        self.ratings = self.folder / "r.tns"
+        self.succeed("generate", "ratings", self.ratings, "--users", 30, "--items", 20, "--nnz", 200, "-q")
+
+    def text(self) -> str:
+        return self.page.read_text(encoding="utf-8")
+
+    def settings(self) -> dict[str, str]:
+        """[option]: its value, of the page that was written last."""
+        record = self.text().split('<section id="record"')[1]
+        pairs = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", record)
+        return {html.unescape(name): re.sub("<.*?>", "", html.unescape(value)) for name, value in pairs}
+
+    def options_of(self, command: str) -> set[str]:
+        return set(re.findall(r"^  (?:-\w, |    )(--[\w-]+)", self.succeed(command, "--help"), re.MULTILINE))
+
+    def commands(self) -> list[tuple[object, ...]]:
+        return [("cpd", DEBIAN, "-r", 2, "-i", 2), ("complete", self.ratings, "-e", 2), ("plan", DEBIAN, "-k", 4)]
+
+    def test_every_option_of_a_command_is_shown(self) -> None:
+        for command in self.commands():
+            self.succeed(*command, "--report", self.page)
+            options = self.options_of(str(command[0]))
+            self.assertGreater(len(options), 12)
+            missing = options - NO_SETTINGS - set(self.settings())
+            self.assertEqual(missing - ({"--sync", "--by"} if command[0] == "plan" else set()), set(), command[0])
+
+    def test_every_setting_is_an_option(self) -> None:
+        for command in self.commands():
+            self.succeed(*command, "--report", self.page)
+            self.assertEqual(set(self.settings()) - self.options_of(str(command[0])), {"date", "version"}, command[0])
+
+    def test_values_are_those_that_were_given_and_else_the_defaults(self) -> None:
+        self.succeed("cpd", DEBIAN, "-r", 3, "-i", 2, "--nonneg=1,3", "--tol", 0, "--memory", "2GB", "--report", self.page)
+        settings = self.settings()
+        shown = {name: settings[name] for name in ("--rank", "--nonneg", "--iters", "--tol", "--memory", "--seed", "--method")}
+        self.assertEqual(shown, {"--rank": "3", "--nonneg": "1,3", "--iters": "2", "--tol": "0", "--memory": "2 GB",
+                                 "--seed": "1 (default)", "--method": "als (default)"})
+
+    def test_plans_of_ratings_have_their_own_settings(self) -> None:
+        self.succeed("plan", self.ratings, "--for", "complete", "-k", "2,4", "--by", "items", "--report", self.page)
+        settings = self.settings()
+        self.assertEqual((settings["--processes"], settings["--by"], settings["--sync"]), ("2,4", "items", "several (default)"))
+
+    def test_the_command_can_be_run_again(self) -> None:
+        table = self.write("it's a table.csv", "who,what,n\na,x,1\nb,y,2\na,y,3\n")
+        arguments = ["cpd", table, "-r", 1, "--columns", "who,what,n", "--report", self.page]
+        self.succeed(*arguments)
+        command = html.unescape(re.search('<p class="command">(.*?)</p>', self.text()).group(1))
+        self.assertEqual(shlex.split(command), ["polyad", *map(str, arguments)])
+
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
+    def test_the_command_on_several_processes_has_their_number(self) -> None:
+        self.succeed("cpd", DEBIAN, "-r", 1, "-i", 1, "-t", 1, "--report", self.page, processes=2)
+        self.assertIn('<p class="command">mpirun -n 2 polyad cpd ', self.text())
+
+    def test_the_date_is_that_of_the_environment_where_it_has_one(self) -> None:
+        arguments = ("cpd", DEBIAN, "-r", 1, "-i", 1, "-q", "--report", self.page)
+        with mock.patch.dict(os.environ, {"SOURCE_DATE_EPOCH": "1700000000"}):
+            self.succeed(*arguments)
+        self.assertEqual(self.settings()["date"], "2023-11-14 22:13:20 UTC")
+        with mock.patch.dict(os.environ, {"SOURCE_DATE_EPOCH": "yesterday"}):
+            result = run(*arguments)
+        self.assertEqual((result.returncode, result.stderr),
+                         (0, "polyad: warning: SOURCE_DATE_EPOCH=yesterday is not a number of seconds since 1970; "
+                             "the report shows the current date\n"))
+        self.assertRegex(self.settings()["date"], r"^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC$")
+
+
+if __name__ == "__main__":
+    unittest.main()
