@@ -15,10 +15,6 @@ namespace {
 
 using Kind = SummarisedMode::Kind;
 
-std::string label_of(const ModeLabels& labels, Index index) {
-  return index < std::ssize(labels.labels) ? labels.labels[index] : std::to_string(index + 1);
-}
-
 SummarisedMode summarise_mode(int m, Index num_rows, Index extent, const ModeLabels& labels) {
   SummarisedMode mode;
   mode.name = labels.name.empty() ? fmt::format("mode {}", m + 1) : labels.name;
@@ -41,6 +37,10 @@ std::vector<SummarisedComponent> weigh(std::span<const double> weights, int orde
 }
 
 }  // namespace
+
+std::string label_of(const ModeLabels& labels, Index index) {
+  return index < std::ssize(labels.labels) ? labels.labels[index] : std::to_string(index + 1);
+}
 
 template <class Real>
 ComponentSummary summarise_components(const KruskalRows<Real>& model, std::span<const ModeLabels> labels,

@@ -21,6 +21,9 @@ struct StrongEntry {
   friend bool operator==(const StrongEntry&, const StrongEntry&) = default;
 };
 
+// The label of an index, or the index from 1 as text where there is none.
+std::string label_of(const ModeLabels& labels, Index index);
+
 // Whether an entry is only rounding: negligible relative to the largest of its column.
 inline bool is_negligible(const StrongEntry& entry, double largest) {
   return std::abs(entry.value) < 1e-3 * largest;

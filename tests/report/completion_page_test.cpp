@@ -127,6 +127,19 @@ TEST(CompletionPage, tells_what_processes_exchange) {
   EXPECT_EQ(count_of(page, "<svg class=\"bar stacked\""), 4);
 }
 
+TEST(CompletionPage, shows_the_value_of_every_point_without_a_script) {
+  const auto page = completion_page(distributed());
+  expect_sound(page);
+  for (const char* part :
+       {"<title>epoch 1: training RMSE 1.9, test RMSE 1.8</title></rect>",
+        "<title>epoch 3: training RMSE 1.2, test RMSE 1.7</title></rect>",
+        "<title>1 sub-epoch: ", " words sent, ", "<title>500 items on 1 process</title></rect>",
+        "<title>20 items on 4 processes</title></rect>", "<title>computing: 2 s</title></rect>",
+        "<title>waiting: 0.75 s</title></rect>", ">RMSE (unit of the ratings)</text>", ">epoch</text>",
+        ">words per epoch</text>", ">sub-epochs per epoch</text>", ">number of items</text>"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+}
+
 TEST(CompletionPage, tells_who_was_dealt_out_and_why) {
   auto c = distributed();
   for (const char* part : {"Every process has users of its own", "the rows of items that they share",

@@ -9,6 +9,7 @@
 
 #include "polyad/base/random.hpp"
 #include "polyad/report/html/plots.hpp"
+#include "polyad/report/printable_text.hpp"
 #include "tests/support/page_faults.hpp"
 
 namespace polyad::report {
@@ -91,6 +92,35 @@ TEST(CpdPage, begins_with_links_to_its_sections) {
   }
 }
 
+TEST(CpdPage, shows_the_value_of_every_point_without_a_script) {
+  std::vector<ModeLabels> labels{{"month", {"2024-01", "2024-02", "2024-03"}}, {"<who>", {}}};
+  auto c = contents({3, 40}, 1, labels);
+  c.labels = labels;
+  const auto page = cpd_page(c);
+  EXPECT_EQ(fault_of(page), "");
+  for (const char* part :
+       {"<title>iteration 1: fit 0.1</title></rect>", "<title>iteration 3: fit 0.4</title></rect>",
+        "<title>component 1: weight 1</title></rect></a>",
+        "<title>64.0 % of the squared norm is explained</title>"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  const auto& line = c.summary.components[0].modes[0].line;
+  ASSERT_EQ(line.size(), 3);
+  const NumberColumn numbers(std::abs(c.summary.components[0].modes[0].strongest[0].value));
+  for (int i = 0; i < 3; ++i)
+    EXPECT_NE(page.find("<title>" + labels[0].labels[i] + ": " + numbers.text(line[i].value) + "</title>"),
+              std::string::npos);
+  EXPECT_EQ(count_of(page, "<svg class=\"texts\""), 3) << "convergence and two lines";
+}
+
+TEST(CpdPage, names_both_axes_of_every_plot) {
+  const auto page = cpd_page(contents({40, 500, 3}, 2, {{"who", {}}, {}, {"what", {"b", "c", "a"}}}));
+  for (const char* name : {"fit (1: exact)", "iteration", "weight (norm of the component)", "component",
+                           "share of the squared norm"})
+    EXPECT_EQ(count_of(page, std::string(">") + name + "</text>"), 1) << name;
+  EXPECT_EQ(count_of(page, ">entry of the factor</text>"), 4);
+  EXPECT_EQ(count_of(page, ">who</text>") + count_of(page, ">mode 2</text>"), 4);
+}
+
 TEST(CpdPage, needs_nothing_but_itself) {
   const auto page = cpd_page(contents({40, 500, 3}, 2));
   EXPECT_EQ(count_of(page, "http"), 2) << "the name of XHTML, and http-equiv";
@@ -167,7 +197,8 @@ TEST(Plots, points_stay_within_their_box) {
   const auto c = contents({1000, 40, 1}, 3);
   for (const auto& component : c.summary.components)
     for (std::size_t m = 0; m < 3; ++m) {
-      const auto svg = line_plot(c.summary.modes[m], component.modes[m]);
+      const auto svg = line_plot(
+          c.summary.modes[m], component.modes[m], [](Index i) { return std::to_string(i); }, 300);
       const auto begin = svg.find("points=\"") + 8;
       std::istringstream points(svg.substr(begin, svg.find('"', begin) - begin));
       double x = 0, y = 0, last = -1, lowest = 1000, highest = 0;

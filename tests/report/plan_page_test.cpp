@@ -32,6 +32,13 @@ TEST(PlanPage, shows_what_is_recommended_and_what_else_there_is) {
     EXPECT_NE(page.find(part), std::string::npos) << part;
   EXPECT_EQ(test::count_of(page, "<svg class=\"chart"), 4);
   EXPECT_EQ(test::count_of(page, "<svg class=\"curve"), 4 * 5) << "five kinds";
+  for (const char* part : {">time per iteration</text>", ">words per iteration, in all</text>",
+                           ">messages of the busiest process</text>", ">memory of the largest process</text>",
+                           "<title>multiplying: "})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  EXPECT_EQ(test::count_of(page, ">number of processes</text>"), 4);
+  EXPECT_EQ(test::count_of(page, "</title></circle>"), test::count_of(page, "<circle"))
+      << "every point has its value";
   EXPECT_EQ(test::count_of(page, "<svg class=\"sample"), 4 * 5);
   EXPECT_EQ(test::count_of(page, "class=\"best\""), 3);
 }

@@ -203,7 +203,8 @@ std::string where_time_goes(const CompletionRun& run) {
   for (const auto& process : all) longest = std::max(longest, total(process));
   std::string html = "<ol class=\"entries times\">\n";
   for (std::size_t p = 0; p < std::min(all.size(), max_listed_processes); ++p) {
-    const std::array shares{all[p].learn, all[p].wait, all[p].communicate};
+    const std::array shares{BarShare{"computing", all[p].learn}, BarShare{"waiting", all[p].wait},
+                            BarShare{"communicating", all[p].communicate}};
     html += fmt::format("<li><span>process {}</span><b>{} = {} + {} + {}</b>{}</li>\n", p,
                         seconds_text(total(all[p])), seconds_text(all[p].learn), seconds_text(all[p].wait),
                         seconds_text(all[p].communicate), stacked_bar(shares, longest));

@@ -88,12 +88,12 @@ std::string plots(const CompletionPlanRun& run) {
   const auto& plan = run.plan;
   return "<p class=\"note\">With the sub-epochs that are chosen by default, or the fastest if others were "
          "given. Both axes are logarithmic.</p>\n<div class=\"plots\">\n" +
-         figure("Time", "per epoch",
+         figure("Time", "time per epoch",
                 series_of(plan, [](const RotationCosts& c) { return c.predicted_seconds; }), seconds_text) +
-         figure("Words sent", "by all, per epoch",
+         figure("Words sent", "words per epoch, in all",
                 series_of(plan, [&](const RotationCosts& c) { return words * double(c.volume_rows); }),
                 count) +
-         figure("Messages", "of the process that sends the most",
+         figure("Messages", "messages of the busiest process",
                 series_of(plan, [](const RotationCosts& c) { return c.max_messages; }), count) +
          "</div>\n";
 }

@@ -7,6 +7,8 @@
 
 #include "polyad/base/progress.hpp"
 #include "polyad/report/html/plot_parts.hpp"
+#include "polyad/report/plan_report.hpp"
+#include "polyad/report/statistics_report.hpp"
 
 namespace polyad::report {
 namespace {
@@ -32,13 +34,19 @@ class NumberScale {
   Index first_, last_;
 };
 
+// Calls fn(i) for at most max_points numbers below count, the last among them.
+template <class Fn>
+void for_each_point(Index count, Fn fn) {
+  const Index stride = std::max<Index>(1, (count + max_points - 1) / max_points);
+  for (Index i = 0; i < count - 1; i += stride) fn(i);
+  fn(count - 1);
+}
+
 // A curve through y(i) at x(i) for i below count, with dots if there is enough space for them.
 template <class X, class Y>
 std::string curve_of(Index count, X x, Y y, const std::string& style) {
   Curve curve;
-  const Index stride = std::max<Index>(1, (count + max_points - 1) / max_points);
-  for (Index i = 0; i < count - 1; i += stride) curve.add(x(i), y(i));
-  curve.add(x(count - 1), y(count - 1));
+  for_each_point(count, [&](Index i) { curve.add(x(i), y(i)); });
   auto svg = curve.svg(style);
   if (count <= max_dots)
     for (Index i = 0; i < count; ++i) svg += dot(x(i), y(i), style);
@@ -77,6 +85,12 @@ std::string undone_marks(std::span<const EpochRecord> epochs, const NumberScale&
   return svg;
 }
 
+// The text at the point of an epoch.
+std::string error_text(const EpochRecord& record) {
+  auto text = fmt::format("epoch {}: training RMSE {:.5g}", record.epoch, record.train.rmse);
+  return record.test ? text + fmt::format(", test RMSE {:.5g}", record.test->rmse) : text;
+}
+
 std::string count_mark(double count) {
   return with_prefix(count, "");
 }
@@ -93,7 +107,8 @@ std::string error_plot(std::span<const EpochRecord> epochs, int best_epoch) {
       "<svg class=\"chart epochs\" role=\"img\"><title>Errors after each epoch</title><desc>The RMSE of "
       "training begins at {:.6g} and ends at {:.6g}, epoch {}.</desc>",
       sound.front().train.rmse, sound.back().train.rmse, sound.back().epoch);
-  svg += horizontal_grid(axis, "RMSE", [&](double value) { return error_mark(axis, value); });
+  svg += horizontal_grid(axis, "RMSE (unit of the ratings)",
+                         [&](double value) { return error_mark(axis, value); });
   svg += scale.marks("epoch") + undone_marks(epochs, scale);
   if (has_test && best_epoch >= epochs.front().epoch) svg += line_down(scale.at(best_epoch), "kept", "kept");
   const auto x = [&](Index i) { return scale.at(sound[i].epoch); };
@@ -106,7 +121,9 @@ std::string error_plot(std::span<const EpochRecord> epochs, int best_epoch) {
         std::ssize(sound), x, [&](Index i) { return 1 - axis.position(sound[i].test->rmse); },
         series_style(1));
   }
-  return svg + "</svg>" + legend(names);
+  PointTexts texts;
+  for_each_point(std::ssize(sound), [&](Index i) { texts.add(x(i), error_text(sound[i])); });
+  return svg + texts.svg() + "</svg>" + legend(names);
 }
 
 std::string sync_plot(std::span<const SyncWords> words, int chosen) {
@@ -119,14 +136,19 @@ std::string sync_plot(std::span<const SyncWords> words, int chosen) {
       "<svg class=\"chart sub-epochs\" role=\"img\"><title>Volume and staleness over sub-epochs</title><desc>"
       "With one sub-epoch {} words are sent and {} are stale, with {} it is {} and {}.</desc>",
       words.front().volume, words.front().staleness, count, words.back().volume, words.back().staleness);
-  svg += horizontal_grid(axis, "words per epoch", count_mark) + scale.marks("sub-epochs");
+  svg += horizontal_grid(axis, "words per epoch", count_mark) + scale.marks("sub-epochs per epoch");
   svg += line_down(scale.at(chosen), "chosen", "kept");
   const auto x = [&](Index i) { return scale.at(i + 1); };
   svg += curve_of(
       count, x, [&](Index i) { return 1 - axis.position(double(words[i].volume)); }, series_style(0));
   svg += curve_of(
       count, x, [&](Index i) { return 1 - axis.position(double(words[i].staleness)); }, series_style(1));
-  return svg + "</svg>" + legend(std::vector<std::string>{"volume", "staleness"});
+  PointTexts texts;
+  for_each_point(count, [&](Index i) {
+    texts.add(x(i), fmt::format("{}: {} words sent, {} stale", counted(i + 1, "sub-epoch"),
+                                with_commas(words[i].volume), with_commas(words[i].staleness)));
+  });
+  return svg + texts.svg() + "</svg>" + legend(std::vector<std::string>{"volume", "staleness"});
 }
 
 std::string connectivity_plot(std::span<const Index> rows_by_connectivity, RatingSide side) {
@@ -139,12 +161,14 @@ std::string connectivity_plot(std::span<const Index> rows_by_connectivity, Ratin
       "<svg class=\"chart sub-epochs\" role=\"img\"><title>How widely {}s are shared</title><desc>{} "
       "bars; the highest is of {} {}s.</desc>",
       name, count, maximum, name);
-  svg += horizontal_grid(axis, name + "s", count_mark);
+  svg += horizontal_grid(axis, "number of " + name + "s", count_mark);
   const auto middle = [&](Index k) { return (double(k) + 0.5) * slot; };
   for (Index k = 0; k < count; ++k) {
     const double height = axis.position(double(rows_by_connectivity[k]));
-    svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>", percent(middle(k) - bar / 2),
-                       percent(1 - height), percent(bar), percent(height));
+    svg += with_text(
+        fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>", percent(middle(k) - bar / 2),
+                    percent(1 - height), percent(bar), percent(height)),
+        fmt::format("{} on {}", counted(rows_by_connectivity[k], name), processes_text(int(k))));
   }
   svg += mark_below(middle(0), "0");
   for (const Index n : round_numbers(count - 1, count <= 12 ? 12 : 5))

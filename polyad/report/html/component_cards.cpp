@@ -15,7 +15,20 @@ namespace {
 using Kind = SummarisedMode::Kind;
 
 constexpr Index max_plotted_modes = 320, max_lines = 1000;  // keep the page within a few megabytes
+constexpr Index max_texts = 3000, min_texts_per_line = 10;  // of points; likewise
 constexpr int max_label_cells = 80;
+
+// What the cards of a page have in common.
+struct CardStyle {
+  std::span<const ModeLabels> labels;
+  Index texts_per_line = 0;
+};
+
+CardStyle card_style(const ComponentSummary& summary, std::span<const ModeLabels> labels) {
+  const Index lines =
+      num_cards(summary) * std::ranges::count(summary.modes, Kind::ordered, &SummarisedMode::kind);
+  return {labels, std::max(min_texts_per_line, max_texts / std::max<Index>(lines, 1))};
+}
 
 std::string label_html(const std::string& label, int cells = max_label_cells) {
   return escape_html(clip(printable(label), cells));
@@ -44,10 +57,15 @@ std::string entries_html(const ComponentMode& column, Kind kind) {
   return html + "</ol>";
 }
 
-std::string mode_html(const SummarisedMode& mode, const ComponentMode& column) {
+std::string mode_html(const ComponentSummary& summary, std::size_t m, const ComponentMode& column,
+                      const CardStyle& style) {
+  const auto& mode = summary.modes[m];
+  const auto label = [&](Index index) {
+    return m < style.labels.size() ? label_of(style.labels[m], index) : std::to_string(index + 1);
+  };
   std::string html = fmt::format("<div class=\"mode{}\"><h4>", mode.kind == Kind::ordered ? " scale" : "") +
                      label_html(mode.name) + "</h4>";
-  if (mode.kind == Kind::ordered) html += line_plot(mode, column);
+  if (mode.kind == Kind::ordered) html += line_plot(mode, column, label, style.texts_per_line);
   return html + entries_html(column, mode.kind) + "</div>\n";
 }
 
@@ -74,7 +92,7 @@ std::string weight_html(const SummarisedComponent& component) {
   return html;
 }
 
-std::string card_html(const ComponentSummary& summary, Index r) {
+std::string card_html(const ComponentSummary& summary, Index r, const CardStyle& style) {
   const auto& component = summary.components[r];
   std::string html =
       fmt::format("<article class=\"card\" id=\"component-{0}\">\n<header><h3>Component {0}</h3>", r + 1);
@@ -83,7 +101,7 @@ std::string card_html(const ComponentSummary& summary, Index r) {
   html += fmt::format("<p class=\"weight\">{}</p><p class=\"gist\">{}</p></header>\n<div class=\"modes\">\n",
                       weight_html(component), gist(summary, component));
   for (std::size_t m = 0; m < summary.modes.size(); ++m)
-    html += mode_html(summary.modes[m], component.modes[m]);
+    html += mode_html(summary, m, component.modes[m], style);
   return html + "</div>\n</article>\n";
 }
 
@@ -101,11 +119,12 @@ Index num_cards(const ComponentSummary& summary) {
   return std::min(limit, std::ssize(summary.components));
 }
 
-std::string component_cards(const ComponentSummary& summary) {
+std::string component_cards(const ComponentSummary& summary, std::span<const ModeLabels> labels) {
   const Index count = std::ssize(summary.components), cards = num_cards(summary);
   const Index lines = std::min(count, cards + max_lines);
   std::string html;
-  for (Index r = 0; r < cards; ++r) html += card_html(summary, r);
+  const auto style = card_style(summary, labels);
+  for (Index r = 0; r < cards; ++r) html += card_html(summary, r, style);
   if (cards == count) return html;
   html += fmt::format(
       "<h3>Components {} to {} in short</h3>\n<p class=\"note\">To keep this page small, only the first "

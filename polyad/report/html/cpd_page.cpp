@@ -125,8 +125,8 @@ std::string components(const CpdPageContents& c) {
          "within a "
          "mode, and hollow bars are negative. Modes with a scale, such as times, are drawn as lines, with "
          "the strongest "
-         "entry marked.</p>\n" +
-         component_cards(c.summary);
+         "entry marked; the mouse shows the value at every point.</p>\n" +
+         component_cards(c.summary, c.labels);
 }
 
 std::string computation(const CpdPageContents& c) {

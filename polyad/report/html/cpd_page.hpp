@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ struct CpdPageContents {
   std::vector<std::pair<std::string, double>> phase_seconds;
   Index peak_memory_bytes = 0, predicted_memory_bytes = 0;  // 0: not known
   ComponentSummary summary;                                 // its own warnings are shown too
+  std::span<const ModeLabels> labels;                       // of the modes; not copied
   std::vector<std::string> warnings;
   RunRecord record;
 

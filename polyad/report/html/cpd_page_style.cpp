@@ -48,6 +48,9 @@ svg .axis { stroke: var(--soft); stroke-width: 1; }
 svg .grid { stroke: var(--rule); stroke-width: 1; }
 .curve polyline { fill: none; stroke: var(--accent); stroke-width: 1.5; stroke-linejoin: round; stroke-linecap: round;
   vector-effect: non-scaling-stroke; }
+.texts rect { fill: transparent; }
+.texts rect:hover { fill: var(--soft); fill-opacity: .15; }
+.chart .dot { stroke: transparent; stroke-width: 12; }
 svg .y, svg .to { text-anchor: end; }
 svg .x { text-anchor: middle; }
 .chart { width: calc(100% - 3.75rem); height: 13rem; margin: 2rem .75rem 3rem 3rem; }
@@ -56,7 +59,7 @@ svg .x { text-anchor: middle; }
 .pair figure { margin-top: auto; }
 @media (min-width: 52rem) { .pair { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } }
 .chart a:hover rect, .chart a:focus rect { fill: var(--ink); }
-.share { width: 100%; max-width: 40rem; height: .875rem; padding: 1px; }
+.share { width: 100%; max-width: 40rem; height: .875rem; padding: 1px; margin-bottom: 1.75rem; }
 .card { margin-top: 1.5rem; padding-top: .875rem; border-top: 1px solid var(--ink); }
 .card header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1rem; }
 h3 { font-size: 1.1875rem; }
@@ -74,7 +77,7 @@ ol { list-style: none; line-height: 1.35; font-variant-numeric: tabular-nums; }
 li b { font-weight: 400; color: var(--soft); }
 .entries li b { align-self: end; }
 .bar { grid-column: 1 / -1; width: 100%; height: 4px; margin-top: 1px; }
-.line { width: calc(100% - 3.25rem); height: 4.5rem; margin: .625rem .25rem 1.75rem 3rem; }
+.line { width: calc(100% - 3.25rem); height: 4.5rem; margin: 1.625rem .25rem 1.75rem 3rem; }
 .peaks { display: flex; flex-wrap: wrap; gap: .125rem 1rem; }
 table { border-collapse: collapse; width: 100%; max-width: 44rem; }
 th { text-align: left; font-weight: 400; }

@@ -94,13 +94,13 @@ std::string plots(const PlanRun& run) {
   const auto& plan = run.plan;
   return "<p class=\"note\">Of each kind the fastest. Both axes are logarithmic.</p>\n<div "
          "class=\"plots\">\n" +
-         figure_of(run, "Time", "per iteration", series_of(plan, [](const auto& p) { return p.seconds(); }),
-                   seconds_text) +
-         figure_of(run, "Words sent", "by all, per iteration",
+         figure_of(run, "Time", "time per iteration",
+                   series_of(plan, [](const auto& p) { return p.seconds(); }), seconds_text) +
+         figure_of(run, "Words sent", "words per iteration, in all",
                    series_of(plan, [](const auto& p) { return p.cost.volume_words; }), count) +
-         figure_of(run, "Messages", "of the process that sends the most",
+         figure_of(run, "Messages", "messages of the busiest process",
                    series_of(plan, [](const auto& p) { return p.cost.max_messages; }), count) +
-         figure_of(run, "Memory", "of the process that needs the most",
+         figure_of(run, "Memory", "memory of the largest process",
                    series_of(plan, [](const auto& p) { return p.memory_bytes; }),
                    [](double bytes) { return with_prefix(bytes, "B"); }) +
          "</div>\n";
@@ -112,7 +112,8 @@ std::string where_time_goes(const std::vector<const PlannedStrategy*>& shown) {
   std::string html = "<ol class=\"entries times\">\n";
   for (const auto* planned : shown) {
     const auto& time = planned->cost.time;
-    const std::array shares{time.multiply, time.update, time.communicate};
+    const std::array shares{BarShare{"multiplying", time.multiply}, BarShare{"solving rows", time.update},
+                            BarShare{"exchange", time.communicate}};
     html +=
         fmt::format("<li><span>{}</span><b>{} = {} + {} + {}</b>{}</li>\n", escape_html(describe(*planned)),
                     seconds_text(planned->seconds()), seconds_text(time.multiply), seconds_text(time.update),

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "polyad/report/html/page_parts.hpp"
 #include "polyad/report/html/plot_parts.hpp"
+#include "polyad/report/plan_report.hpp"
 #include "polyad/report/printable_text.hpp"
 
 namespace polyad::report {
@@ -65,7 +67,7 @@ std::string marks_of(std::span<const int> counts, const ProcessScale& scale) {
     svg += mark_below(scale.at(count), std::to_string(count));
     last = scale.at(count);
   }
-  return svg + name_below("processes");
+  return svg + name_below("number of processes");
 }
 
 std::vector<std::string> names_of(std::span<const PlotSeries> series) {
@@ -93,20 +95,22 @@ std::string processes_plot(const std::string& title, const std::string& unit,
         continue;
       }
       curve.add(scale.at(processes), axis.fraction_from_top(value));
-      dots += dot(scale.at(processes), axis.fraction_from_top(value), series_style(s));
+      dots += with_text(dot(scale.at(processes), axis.fraction_from_top(value), series_style(s)),
+                        fmt::format("{}, {}: {}", series[s].name, processes_text(processes), text_of(value)));
     }
     svg += curve.svg(series_style(s)) + dots;
   }
   return svg + "</svg>" + legend(names_of(series));
 }
 
-std::string stacked_bar(std::span<const double> shares, double longest) {
+std::string stacked_bar(std::span<const BarShare> shares, double longest) {
   std::string svg = "<svg class=\"bar stacked\" aria-hidden=\"true\">";
   double at = 0;
   for (std::size_t s = 0; s < shares.size(); ++s) {
-    const double length = longest > 0 ? shares[s] / longest : 0;
-    svg += fmt::format("<rect class=\"part-{}\" x=\"{}\" width=\"{}\" height=\"100%\"/>", s + 1, percent(at),
-                       percent(length));
+    const double length = longest > 0 ? shares[s].seconds / longest : 0;
+    svg += with_text(fmt::format("<rect class=\"part-{}\" x=\"{}\" width=\"{}\" height=\"100%\"/>", s + 1,
+                                 percent(at), percent(length)),
+                     fmt::format("{}: {}", shares[s].name, seconds_text(shares[s].seconds)));
     at += length;
   }
   return svg + "</svg>";

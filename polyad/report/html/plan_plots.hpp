@@ -22,7 +22,12 @@ std::string processes_plot(const std::string& title, const std::string& unit,
                            std::span<const int> process_counts, std::span<const PlotSeries> series,
                            const std::function<std::string(double)>& text_of);
 
+// A part of a time, with its name.
+struct BarShare {
+  const char* name;
+  double seconds;
+};
 // Shares of a bar that is as long as their sum is of the longest. It decorates numbers in words.
-std::string stacked_bar(std::span<const double> shares, double longest);
+std::string stacked_bar(std::span<const BarShare> shares, double longest);
 
 }  // namespace polyad::report

@@ -96,6 +96,29 @@ std::string Curve::svg(const std::string& style) const {
   return svg + "</svg>";
 }
 
+std::string PointTexts::svg() const {
+  if (points_.empty()) return "";
+  std::string svg =
+      "<svg class=\"texts\" width=\"100%\" height=\"100%\" viewBox=\"0 0 1000 1000\" "
+      "preserveAspectRatio=\"none\">";
+  double left = 0;
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const auto& [x, text] = points_[i];
+    const double right = i + 1 < points_.size() ? 500 * (x + points_[i + 1].first) : 1000;
+    svg += with_text(fmt::format("<rect x=\"{:.4g}\" width=\"{:.4g}\" height=\"1000\"/>", left,
+                                 std::max(right - left, 0.0)),
+                     text);
+    left = right;
+  }
+  return svg + "</svg>";
+}
+
+std::string with_text(std::string element, const std::string& text) {
+  const auto name_end = element.find(' ');
+  element.replace(element.size() - 2, 2, "><title>" + escape_html(text) + "</title>");
+  return element + "</" + element.substr(1, name_end - 1) + ">";
+}
+
 std::string series_style(std::size_t series) {
   constexpr std::size_t num_styles = 7;  // that the style sheet has
   return fmt::format("series-{}", series % num_styles + 1);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "polyad/base/types.hpp"
@@ -53,6 +54,19 @@ class Curve {
  private:
   std::vector<std::string> lines_{""};  // their points
 };
+
+// Texts that a browser shows, without a script, where the mouse rests above or below a point of a plot.
+class PointTexts {
+ public:
+  // From left to right; x is a fraction of the width.
+  void add(double x, std::string text) { points_.emplace_back(x, std::move(text)); }
+  std::string svg() const;
+
+ private:
+  std::vector<std::pair<double, std::string>> points_;
+};
+// An element with its text: of a point or a bar of a plot. `element` ends in "/>".
+std::string with_text(std::string element, const std::string& text);
 
 // The style of a curve among several.
 std::string series_style(std::size_t series);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 
@@ -14,8 +15,12 @@ namespace polyad::report {
 std::string convergence_plot(std::span<const double> fit_trajectory);
 // A bar per component, with axes; components with a place on the page (#component-1, ...) are links.
 std::string weight_plot(std::span<const SummarisedComponent> components, Index num_links);
-// One mode of a component along its scale; the strongest entry is marked.
-std::string line_plot(const SummarisedMode& mode, const ComponentMode& column);
+// The text of an index of a mode.
+using LabelOf = std::function<std::string(Index)>;
+// One mode of a component along its scale; the strongest entry is marked. At most `max_texts` points have a
+// text with label and value.
+std::string line_plot(const SummarisedMode& mode, const ComponentMode& column, const LabelOf& label_of,
+                      Index max_texts);
 // A thin bar, filled for positive values and hollow for negative ones. It decorates a number in words.
 std::string value_bar(double value, double largest);
 // A whole of which a fraction is filled.
