@@ -10,15 +10,18 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/polyadConfig.cmake ${CMAKE_CURRENT_BIN
   DESTINATION ${package_folder})
 
 # polyad_pkg_config(name library libraries...): for pkg-config. All that a static library needs besides is listed in Libs,
-# so that --static is not needed.
+# so that --static is not needed; a shared one names what it needs itself.
 function(polyad_pkg_config name library)
   set(POLYAD_PC_NAME ${name})
   set(POLYAD_PC_LIBRARY ${library})
   # From the file itself, so that the folder can be chosen by cmake --install --prefix, or moved.
   file(RELATIVE_PATH POLYAD_PC_UP /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-  list(JOIN LAPACK_LIBRARIES " " lapack)
-  get_target_property(fmt_location fmt::fmt LOCATION)
-  string(JOIN " " POLYAD_PC_LIBS ${ARGN} ${lapack} ${fmt_location} -lz ${OpenMP_CXX_FLAGS})
+  set(needed_besides "")
+  if(NOT BUILD_SHARED_LIBS)
+    get_target_property(fmt_location fmt::fmt LOCATION)
+    set(needed_besides ${LAPACK_LIBRARIES} ${fmt_location} -lz)
+  endif()
+  string(JOIN " " POLYAD_PC_LIBS ${ARGN} ${needed_besides} ${OpenMP_CXX_FLAGS})
   configure_file(${PROJECT_SOURCE_DIR}/cmake/polyad.pc.in ${name}.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()

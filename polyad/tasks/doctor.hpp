@@ -22,6 +22,7 @@ struct DoctorOptions {
 struct DoctorFindings {
   std::string version, compiler;  // of Polyad, and what it was built with
   std::string mpi;                // the MPI library, or that there is none
+  std::string vectors;            // that the library computes with: "AVX2, 32 bytes"
   int processes = 1;
   bool messages_arrive = false;  // whether a message went around all processes
   int cores = 1;                 // that this process may use

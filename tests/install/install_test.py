@@ -46,7 +46,7 @@ class InstallTest(unittest.TestCase):
 
     def environment(self) -> dict[str, str]:
         found = next(self.prefix.rglob("pkgconfig"))
-        return {**os.environ, "PKG_CONFIG_PATH": str(found)}
+        return {**os.environ, "PKG_CONFIG_PATH": str(found), "LD_LIBRARY_PATH": str(found.parent)}
 
     def fits(self, output: str) -> None:
         """The output is one or more fits, each that of the program."""
@@ -79,7 +79,7 @@ class InstallTest(unittest.TestCase):
             flags = run("pkg-config", "--cflags", "--libs", package, env=self.environment()).split()
             program = self.folder / package
             run(COMPILER, "-std=c++20", "-O1", CONSUMER / "decompose_file.cpp", "-o", program, *flags)
-            self.fits(run(program, TENSOR))
+            self.fits(run(program, TENSOR, env=self.environment()))
 
     def test_add_subdirectory(self) -> None:
         """Configured only: building would compile the library once more."""

@@ -15,6 +15,7 @@
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
 #include "polyad/hypergraph/external_partitioner.hpp"
+#include "polyad/kernels/vector_instructions.hpp"
 #include "polyad/plan/calibrate.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
@@ -106,6 +107,7 @@ DoctorFindings doctor(const Context& context, const DoctorOptions& options) {
   found.version = POLYAD_VERSION;
   found.compiler = POLYAD_COMPILER;
   found.mpi = mpi_description();
+  found.vectors = kernels::vector_instructions();
   found.processes = comm.size();
   found.threads_work = comm.all_reduce(std::int32_t(threads_work()), Reduce::min) == 1;
   found.messages_arrive = messages_arrive(comm);
@@ -129,6 +131,7 @@ std::string DoctorFindings::summary() const {
                       processes == 1 ? "" : "es", messages_arrive ? "arrive" : "DO NOT ARRIVE");
   text += fmt::format("\nthreads    {} per process on {} cores, {}", threads, cores,
                       threads_work ? "all take part" : "NOT ALL TAKE PART");
+  text += fmt::format("\nvectors    {}", vectors);
   text += fmt::format("\nmemory     {} of {} available", with_prefix(double(available_memory_bytes), "B"),
                       with_prefix(double(memory_bytes), "B"));
   text += fmt::format("\nhuge pages {}{}", huge_pages,
@@ -145,6 +148,7 @@ std::string DoctorFindings::json() const {
       {"version", version},
       {"compiler", compiler},
       {"mpi", mpi},
+      {"vectors", vectors},
       {"processes", processes},
       {"messages_arrive", messages_arrive},
       {"cores", cores},
