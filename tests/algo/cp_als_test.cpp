@@ -20,10 +20,7 @@ namespace {
 using test::decompose;
 using test::options_for;
 using test::plain_fit;
-
-double squared(double x) {
-  return x * x;
-}
+using test::squared;
 
 TEST(CpAls, says_the_fit_that_its_model_has) {
   for (const std::vector<Index>& dims :

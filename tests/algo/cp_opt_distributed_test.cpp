@@ -20,7 +20,7 @@ std::vector<test::DistributedCase> cases() {
   return cases;
 }
 
-CpRunOptions options_of(const test::DistributedCase& c, int n) {
+CpRunOptions opt_options_of(const test::DistributedCase& c, int n) {
   auto options = test::ten_iterations(c, n);
   options.method = Method::opt;
   return options;
@@ -50,7 +50,7 @@ TEST(DistributedCpOpt, follows_the_trajectory_of_one_process_and_sends_what_was_
       SCOPED_TRACE("case " + std::to_string(n));
       const auto whole = test::tame_tensor(c.extents, c.num_nonzeros, std::uint64_t(n), c.heavy);
       const auto share = test::share_of(whole, comm);
-      const auto options = options_of(c, n);
+      const auto options = opt_options_of(c, n);
       const test::Threads threads(1 + n % 2);
       const Distributor distributor(comm, share, comm.size(), std::uint64_t(n));
       Progress silent;
@@ -71,7 +71,7 @@ TEST(DistributedCpOpt, gives_the_same_bits_when_it_runs_twice) {
   const Comm comm = Comm::world();
   const auto whole = test::tame_tensor({40, 30, 20}, 900, 3);
   const auto share = test::share_of(whole, comm);
-  const auto options = options_of({{40, 30, 20}, 900, 5}, 0);
+  const auto options = opt_options_of({{40, 30, 20}, 900, 5}, 0);
   const Distributor distributor(comm, share, comm.size(), 1);
   Progress silent;
   const auto x = prepare<double>(comm, share, options, silent, distributor.fine_random());

@@ -13,15 +13,13 @@ namespace polyad {
 namespace {
 
 using test::decompose;
+using test::squared;
 
-CpRunOptions options_for(Index num_components, int iterations, double tolerance = 0, std::uint64_t seed = 1) {
+CpRunOptions opt_options_for(Index num_components, int iterations, double tolerance = 0,
+                             std::uint64_t seed = 1) {
   auto options = test::options_for(num_components, iterations, tolerance, seed);
   options.method = Method::opt;
   return options;
-}
-
-double squared(double x) {
-  return x * x;
 }
 
 // A small tensor with all its cells, the last mode fastest.
@@ -99,7 +97,7 @@ TEST(CpObjective, is_what_its_definition_says_and_its_gradient_what_finite_diffe
     for (const Index num_components : {1, 5})
       for (const auto& format : format_names()) {
         const auto tensor = test::tame_tensor(dims, 40, std::uint64_t(++n));
-        auto options = options_for(num_components, 1);
+        auto options = opt_options_for(num_components, 1);
         options.format = format;
         Progress silent;
         const auto x = prepare<double>(Comm::self(), tensor, options, silent);
@@ -134,7 +132,7 @@ TEST(CpOpt, says_the_fit_that_its_model_has) {
     for (const Index n : {1, 3, 8}) {
       const auto x = test::tame_tensor(dims, 40, std::uint64_t(n));
 
-      const auto result = decompose(x, options_for(n, 7));
+      const auto result = decompose(x, opt_options_for(n, 7));
 
       auto relative = result.model;
       const DenseTensor dense(x);
@@ -148,8 +146,8 @@ TEST(CpOpt, never_loses_fit) {
   const test::Threads single_thread(1);  // the tensors are small
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const auto x = test::tame_tensor({30, 20, 10}, 500, seed);
-    for (const auto& fits :
-         {decompose(x, options_for(6, 60, 0, seed)).fits, decompose(x, options_for(37, 60, 0, seed)).fits})
+    for (const auto& fits : {decompose(x, opt_options_for(6, 60, 0, seed)).fits,
+                             decompose(x, opt_options_for(37, 60, 0, seed)).fits})
       for (std::size_t i = 1; i < fits.size(); ++i)
         EXPECT_LE(squared(1 - fits[i]), squared(1 - fits[i - 1]) + 1e-14) << i;
   }
@@ -159,7 +157,7 @@ TEST(CpOpt, finds_what_was_planted) {
   const test::Threads single_thread(1);  // the tensors are small
   for (const std::vector<Index>& dims :
        {std::vector<Index>{60, 50, 40}, {30, 25, 20, 15}, {15, 14, 13, 12, 11}})
-    test::expect_recovery(dims, options_for(5, 500, 1e-9), 5);
+    test::expect_recovery(dims, opt_options_for(5, 500, 1e-9), 5);
 }
 
 // From most starts; alternating least squares finds the true components among too many from fewer.
@@ -170,7 +168,7 @@ TEST(CpOpt, finds_what_was_planted_in_dense_tensors_also_with_too_many_component
     int fitted = 0, matched = 0;
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
       const auto truth = test::random_model(dims, 3, 1000 * seed);
-      const auto result = decompose(test::dense_tensor(dims, truth), options_for(n, 2000, 1e-9, seed));
+      const auto result = decompose(test::dense_tensor(dims, truth), opt_options_for(n, 2000, 1e-9, seed));
       fitted += result.fit() > 0.999 ? 1 : 0;
       matched += kernels::factor_match_score(result.model, truth) > (n == 3 ? 0.99 : 0.95) ? 1 : 0;
     }
@@ -184,7 +182,7 @@ TEST(CpOpt, has_sensible_results_in_degenerate_cases) {
   const test::DegenerateTensors x;
   for (const auto& format : format_names())
     for (const Index n : {1, 5, 37}) {
-      auto options = options_for(n, 100);
+      auto options = opt_options_for(n, 100);
       options.format = format;
       test::expect_sensible(x, options);
     }
@@ -196,7 +194,7 @@ TEST(CpOpt, follows_one_trajectory_in_every_format_and_on_any_number_of_threads)
                                        {{50, 20, 60, 9}, 2000},
                                        {{12, 30, 5, 8, 20}, 1500}}) {
     const auto x = test::tame_tensor(dims, nonzeros, 11, true);
-    auto options = options_for(5, 10);
+    auto options = opt_options_for(5, 10);
     const auto reference = decompose(x, options).fits;
     EXPECT_EQ(reference.size(), 10);
     for (const auto& format : format_names())
@@ -213,7 +211,8 @@ TEST(CpOpt, follows_one_trajectory_in_every_format_and_on_any_number_of_threads)
 
 TEST(CpOpt, in_single_precision_is_near_double) {
   const auto x = test::tame_tensor({200, 30, 150}, 3000, 5, true);
-  const auto both = decompose(x, options_for(8, 50)), single = decompose<float>(x, options_for(8, 50));
+  const auto both = decompose(x, opt_options_for(8, 50)),
+             single = decompose<float>(x, opt_options_for(8, 50));
 
   EXPECT_NEAR(single.fit(), both.fit(), 1e-2);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(single.fits[i], both.fits[i], 1e-4) << i;
@@ -222,13 +221,13 @@ TEST(CpOpt, in_single_precision_is_near_double) {
 
 TEST(CpOpt, does_not_mind_the_size_of_the_values) {
   const auto x = test::tame_tensor({12, 9, 7}, 200, 3);
-  const auto expected = decompose(x, options_for(4, 10));
+  const auto expected = decompose(x, opt_options_for(4, 10));
   for (const double size : {1e-300, 1e-170, 1e-30, 1e30, 1e160, 1e300}) {
     auto scaled = x;
     for (double& value : scaled.values()) value *= size;
 
-    const auto result = decompose(scaled, options_for(4, 10)),
-               single = decompose<float>(scaled, options_for(4, 10));
+    const auto result = decompose(scaled, opt_options_for(4, 10)),
+               single = decompose<float>(scaled, opt_options_for(4, 10));
 
     EXPECT_NEAR(result.fit(), expected.fit(), 1e-9) << size;
     EXPECT_NEAR(single.fit(), expected.fit(), 1e-3) << size;
@@ -240,14 +239,14 @@ TEST(CpOpt, does_not_mind_the_size_of_the_values) {
 TEST(CpOpt, stops_where_it_is_told) {
   const auto x = test::tame_tensor({30, 20, 10}, 500, 3);
   Progress silent;
-  const auto options = options_for(3, 1000, 1e-6);
+  const auto options = opt_options_for(3, 1000, 1e-6);
   const auto prepared = prepare<double>(Comm::self(), x, options, silent);
 
   const auto converged = cp_opt<double>(prepared.tensor, options.als);
   const auto stopped =
       cp_opt<double>(prepared.tensor, options.als, [](const CpProgress& p) { return p.iteration < 3; });
-  const auto none = cp_opt<double>(prepared.tensor, options_for(3, 0).als);
-  const auto to_the_end = cp_opt<double>(prepared.tensor, options_for(3, 100000).als);
+  const auto none = cp_opt<double>(prepared.tensor, opt_options_for(3, 0).als);
+  const auto to_the_end = cp_opt<double>(prepared.tensor, opt_options_for(3, 100000).als);
 
   EXPECT_EQ(converged.stop, StopReason::converged);
   EXPECT_LT(std::abs(converged.fit() - converged.fit_trajectory[converged.fit_trajectory.size() - 2]), 1e-6);

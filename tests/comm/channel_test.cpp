@@ -24,7 +24,7 @@ std::vector<double> message(int from, int to, int round, Index count) {
   return items;
 }
 
-Index count_for(int from, int to) {
+Index message_length(int from, int to) {
   return (from * 5 + to * 3) % 11;  // none, for some
 }
 
@@ -33,8 +33,8 @@ struct Exchange {
   explicit Exchange(const Comm& comm) : out(std::size_t(comm.size())), in(std::size_t(comm.size())) {
     const int me = comm.rank();
     for (int r = 0; r < comm.size(); ++r) {
-      out[r].resize(std::size_t(count_for(me, r)));
-      in[r].resize(std::size_t(count_for(r, me)));
+      out[r].resize(std::size_t(message_length(me, r)));
+      in[r].resize(std::size_t(message_length(r, me)));
       receiving.push_back(comm.receive_channel<double>(in[r], r, 3));
       sending.push_back(comm.send_channel<double>(out[r], r, 3));
     }
@@ -59,11 +59,12 @@ TEST(Channel, a_message_goes_every_time_it_is_started_with_what_its_buffer_holds
     Exchange exchange(comm);
     for (int round = 0; round < 4; ++round) {
       for (int r = 0; r < comm.size(); ++r)
-        std::ranges::copy(message(comm.rank(), r, round, count_for(comm.rank(), r)), exchange.out[r].begin());
+        std::ranges::copy(message(comm.rank(), r, round, message_length(comm.rank(), r)),
+                          exchange.out[r].begin());
       exchange.start();
       exchange.wait();
       for (int r = 0; r < comm.size(); ++r)
-        EXPECT_EQ(exchange.in[r], message(r, comm.rank(), round, count_for(r, comm.rank())));
+        EXPECT_EQ(exchange.in[r], message(r, comm.rank(), round, message_length(r, comm.rank())));
     }
   }
 }

@@ -82,15 +82,6 @@ void contract_and_check(const Case& test, const ProcessGrid& grid, const Blocked
   EXPECT_LE(tally.max_elements, working_elements(plan)) << text;
 }
 
-std::vector<GridShape> grids_for(int processes) {
-  std::vector<GridShape> grids;
-  for (int order = 1; order <= 4; ++order) {
-    const auto all = all_grids(order, processes);
-    for (std::size_t i = 0; i < all.size(); i += 1 + all.size() / 3) grids.push_back(all[i]);
-  }
-  return grids;
-}
-
 constexpr auto all_variants = {Stationary::a, Stationary::b, Stationary::c};
 
 // On every grid some of the seeds; all of them on one process.
@@ -98,7 +89,7 @@ TEST(ContractTensors, random_contractions_are_those_of_the_definition) {
   const auto world = Comm::world();
   const std::uint64_t per_grid = world.size() == 1 ? 100 : world.size() <= 4 ? 15 : 6;
   std::uint64_t seed = 0;
-  for (const auto& shape : grids_for(world.size())) {
+  for (const auto& shape : test::some_grids(world.size(), 3)) {
     const ProcessGrid grid(world, shape);
     for (std::uint64_t i = 0; i < per_grid; ++i) {
       ++seed;
@@ -119,7 +110,7 @@ TEST(ContractTensors, random_contractions_are_those_of_the_definition) {
 TEST(ContractTensors, any_distributions_may_be_given) {
   const auto world = Comm::world();
   std::uint64_t seed = 5000;
-  for (const auto& shape : grids_for(world.size())) {
+  for (const auto& shape : test::some_grids(world.size(), 3)) {
     const ProcessGrid grid(world, shape);
     for (int i = 0; i < 4; ++i) {
       ++seed;
@@ -142,7 +133,7 @@ TEST(ContractTensors, moved_inputs_lie_as_the_product_wants_them) {
       c{{12, 13, 8, 11}, {0, 1, 4, 3}};
   const Case test(3, {a, b, c});
   Index num_reordered = 0;
-  for (const auto& shape : grids_for(world.size())) {
+  for (const auto& shape : test::some_grids(world.size(), 3)) {
     const ProcessGrid grid(world, shape);
     const auto problem = canonical_problem(test.expression, shape, a.extents, b.extents);
     for (const auto stationary : all_variants) {
@@ -172,7 +163,7 @@ TEST(ContractTensors, blocks_give_the_same_result_under_a_limit) {
   shapes = {shape_of(expression.a), shape_of(expression.b), shape_of(expression.c)};
   const Case test(1, shapes);
   Index blocked_runs = 0;
-  for (const auto& shape : grids_for(world.size())) {
+  for (const auto& shape : test::some_grids(world.size(), 3)) {
     const ProcessGrid grid(world, shape);
     const auto problem =
         canonical_problem(test.expression, shape, test.a.shape.extents, test.b.shape.extents);
@@ -258,7 +249,7 @@ TEST(ContractTensors, sums_of_contractions_move_a_tensor_once_for_several_terms)
 
 TEST(ContractTensors, repeated_runs_have_the_same_bits) {
   const auto world = Comm::world();
-  const auto grids = grids_for(world.size());
+  const auto grids = test::some_grids(world.size(), 3);
   const ProcessGrid grid(world, grids.back());
   const int order = 3;
   const auto make = [&](std::uint64_t stream) {

@@ -28,15 +28,6 @@ double partial_value(const DenseLayout& layout, int rank, std::span<const Index>
   return number == 0 ? value_at(index) - (parts - 1) * parts / 2 : number;
 }
 
-std::vector<GridShape> grids_for(int processes) {
-  std::vector<GridShape> grids;
-  for (int order = 1; order <= 4; ++order) {
-    const auto all = all_grids(order, processes);
-    for (std::size_t i = 0; i < all.size(); i += 1 + all.size() / 4) grids.push_back(all[i]);
-  }
-  return grids;
-}
-
 template <class Real>
 void expect_right_elements(const DenseTensor<Real>& x, const std::string& story) {
   Index wrong = 0;
@@ -73,7 +64,7 @@ void redistribute_and_check(const ProcessGrid& grid, const std::vector<Index>& e
 TEST(Redistribute, sampled_pairs_of_distributions_bring_every_element_to_its_place) {
   const auto world = Comm::world();
   std::uint64_t seed = 0;
-  for (const auto& shape : grids_for(world.size())) {
+  for (const auto& shape : test::some_grids(world.size(), 4)) {
     const ProcessGrid grid(world, shape);
     for (int order = 1; order <= 4; ++order)
       for (int repetition = 0; repetition < 10; ++repetition) {
@@ -92,7 +83,7 @@ TEST(Redistribute, sampled_pairs_of_distributions_bring_every_element_to_its_pla
 TEST(Redistribute, sums_are_made_on_the_way) {
   const auto world = Comm::world();
   std::uint64_t seed = 1000;
-  for (const auto& shape : grids_for(world.size())) {
+  for (const auto& shape : test::some_grids(world.size(), 4)) {
     const ProcessGrid grid(world, shape);
     for (int order = 0; order <= 3; ++order)
       for (int repetition = 0; repetition < 3; ++repetition) {
@@ -126,7 +117,7 @@ TEST(Redistribute, the_last_step_puts_modes_in_any_order_where_it_unpacks) {
   const auto world = Comm::world();
   std::uint64_t seed = 3000;
   Index num_reordered = 0;
-  for (const auto& shape : grids_for(world.size())) {
+  for (const auto& shape : test::some_grids(world.size(), 4)) {
     const ProcessGrid grid(world, shape);
     for (int repetition = 0; repetition < 8; ++repetition) {
       ++seed;

@@ -15,9 +15,7 @@
 namespace polyad::dense {
 namespace {
 
-TensorDistribution distribution(const std::string& text) {
-  return parse_distribution(text).distribution;
-}
+using test::distribution;
 
 RedistributionPlan plan(const std::vector<int>& grid, const std::vector<Index>& extents,
                         const std::string& from, const std::string& to) {

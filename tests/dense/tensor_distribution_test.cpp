@@ -16,9 +16,7 @@
 namespace polyad::dense {
 namespace {
 
-TensorDistribution distribution(const std::string& text) {
-  return parse_distribution(text).distribution;
-}
+using test::distribution;
 
 // The first three indices of a mode that is long enough.
 std::vector<Index> begin_of_subrange(const ModeDistribution& mode, const GridShape& grid,

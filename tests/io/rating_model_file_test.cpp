@@ -215,12 +215,12 @@ TEST(RatingModelFile, missing_and_disagreeing_files_are_named) {
 }
 
 // An archive of these arrays, filled with a number.
-struct NamedArray {
+struct ModelArray {
   std::string name;
   std::vector<Index> shape;
   double value = 1;
 };
-std::string archive_fault(std::vector<NamedArray> arrays, const std::vector<NamedArray>& others = {}) {
+std::string model_fault(std::vector<ModelArray> arrays, const std::vector<ModelArray>& others = {}) {
   const TemporaryFolder folder;
   for (const auto& other : others) {
     std::erase_if(arrays, [&](const auto& array) { return array.name == other.name; });
@@ -243,19 +243,19 @@ std::string archive_fault(std::vector<NamedArray> arrays, const std::vector<Name
 }
 
 TEST(RatingModelFile, faults_of_the_arrays_are_named) {
-  const std::vector<NamedArray> sound{
+  const std::vector<ModelArray> sound{
       {"mean", {}}, {"user_factors", {4, 2}}, {"item_factors", {3, 2}}, {"epochs", {1}},
       {"step", {}}, {"regularisation", {}},   {"user_biases", {4}},     {"item_biases", {3}}};
-  const auto with = [&](const NamedArray& other) { return archive_fault(sound, {other}); };
+  const auto with = [&](const ModelArray& other) { return model_fault(sound, {other}); };
 
-  EXPECT_EQ(archive_fault(sound), "no fault");
+  EXPECT_EQ(model_fault(sound), "no fault");
   EXPECT_EQ(with({"something", {2}}), "no fault");
-  EXPECT_EQ(archive_fault({{"mean", {}}}), "model.npz: user_factors is missing: a model of ratings has it");
-  EXPECT_EQ(archive_fault({}), "model.npz: mean is missing: a model of ratings has it");
+  EXPECT_EQ(model_fault({{"mean", {}}}), "model.npz: user_factors is missing: a model of ratings has it");
+  EXPECT_EQ(model_fault({}), "model.npz: mean is missing: a model of ratings has it");
   EXPECT_EQ(with({"item_factors", {3, 5}}), "model.npz: item_factors has 5 columns, but user_factors has 2");
   EXPECT_EQ(with({"user_biases", {5}}), "model.npz: user_biases has 5 numbers, but user_factors has 4 rows");
   EXPECT_EQ(with({"user_squares", {4}}), "model.npz: item_squares is missing, but user_squares is there");
-  EXPECT_EQ(archive_fault(sound, {{"user_squares", {4}}, {"item_squares", {3}, -1}}),
+  EXPECT_EQ(model_fault(sound, {{"user_squares", {4}}, {"item_squares", {3}, -1}}),
             "model.npz: item_squares has -1, but sums of squares are not negative");
   EXPECT_EQ(with({"item_factors", {3, 2}, std::nan("")}),
             "model.npz: item_factors has the value 'nan' at [0, 0], which is not finite");

@@ -10,19 +10,19 @@
 namespace polyad::kernels {
 namespace {
 
-struct Problem {
+struct CopyProblem {
   std::vector<CopyLoop> loops;
   Index from_size = 1, to_size = 1;
 };
 
 // Loops over arrays whose modes stand in different orders here and there, with gaps.
-Problem random_problem(std::uint64_t seed) {
+CopyProblem random_problem(std::uint64_t seed) {
   const Random random(seed, 5);
   std::uint64_t draw = 0;
   const auto below = [&](std::uint64_t bound) { return Index(random.below(bound, draw++)); };
   const auto order = std::size_t(below(6));
   const bool is_large = seed % 50 == 0;
-  Problem problem;
+  CopyProblem problem;
   for (std::size_t m = 0; m < order; ++m) problem.loops.push_back({1 + below(is_large ? 24 : 6), 0, 0});
   const auto give_strides = [&](Index CopyLoop::*stride, Index& size) {
     std::vector<std::size_t> places(order);

@@ -41,13 +41,13 @@ struct Problem {
   std::vector<std::span<const Index>> coordinates;
 };
 
-const std::vector<std::vector<Index>> shapes{
+const std::vector<std::vector<Index>> value_shapes{
     {7}, {3, 5}, {1, 1}, {4, 1, 30}, {20, 1, 30, 4}, {2, 3, 4, 5, 6}, {3, 2, 1, 2, 3, 2}};
 
 template <class Real>
 void expect_definition() {
   std::uint64_t seed = 0;
-  for (const auto& dims : shapes)
+  for (const auto& dims : value_shapes)
     for (const Index num_components : {1, 2, 16, 32, 37, 70})
       for (const Index count : {0, 1, 200}) {
         const Problem<Real> p(dims, num_components, count, ++seed);

@@ -59,7 +59,7 @@ RankingMetrics naive_ranking(const RatingModel<Real>& model, const SparseTensor<
 }
 
 template <class Real>
-void expect_definition() {
+void expect_metrics_by_definition() {
   std::uint64_t seed = 0;
   for (auto shape : test::rating_shapes())
     for (const Index k : {1, 3, 10})
@@ -80,11 +80,11 @@ void expect_definition() {
 }
 
 TEST(RankingMetrics, are_the_definition_in_double) {
-  expect_definition<double>();
+  expect_metrics_by_definition<double>();
 }
 
 TEST(RankingMetrics, are_the_definition_in_single) {
-  expect_definition<float>();
+  expect_metrics_by_definition<float>();
 }
 
 TEST(RankingMetrics, by_hand) {

@@ -30,7 +30,7 @@ Array<LocalRating<Real>> distinct_ratings(const test::RatingShape& shape, std::u
 }
 
 // Shapes with one block, and with many.
-std::vector<test::RatingShape> shapes() {
+std::vector<test::RatingShape> sweep_shapes() {
   auto shapes = test::rating_shapes();
   for (const Index factors : {8, 16, 24, 32, 48, 64, 70})
     shapes.push_back({Index(50 + factors), Index(90 - factors), factors, 500});
@@ -83,7 +83,7 @@ double largest_difference(const RatingRows<Real>& a, const RatingRows<Real>& b) 
 template <class Real>
 void expect_sweeps_equal_the_definition(double tolerance) {
   std::uint64_t seed = 0;
-  for (const auto& shape : shapes())
+  for (const auto& shape : sweep_shapes())
     for (const bool moves_biases : {true, false})
       for (const bool is_adaptive : {true, false}) {
         SCOPED_TRACE(::testing::Message() << shape.users << " users, " << shape.factors << " factors");
@@ -186,7 +186,7 @@ TEST(RatingErrors, are_those_of_the_definition_for_any_number_of_threads) {
 }
 
 TEST(RatingBlocks, hold_every_rating_once) {
-  for (const auto& shape : shapes()) {
+  for (const auto& shape : sweep_shapes()) {
     auto ratings = distinct_ratings<float>(shape, 7);
     auto blocks = arrange_ratings(ratings, shape.users, shape.items);
     const auto by_place = [](const auto& a, const auto& b) {

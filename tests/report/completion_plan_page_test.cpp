@@ -9,7 +9,7 @@ namespace polyad::report {
 namespace {
 
 // Both sides, each at random in two ways.
-CompletionPlanRun some_run(std::vector<int> process_counts, std::vector<int> sub_epochs = {}) {
+CompletionPlanRun some_completion_plan(std::vector<int> process_counts, std::vector<int> sub_epochs = {}) {
   CompletionPlanRun run;
   run.input = "/data/some ratings.csv";
   run.input_options = {"--columns", "who,what"};
@@ -31,7 +31,7 @@ CompletionPlanRun some_run(std::vector<int> process_counts, std::vector<int> sub
 }
 
 TEST(CompletionPlanPage, shows_what_is_recommended_and_what_else_there_is) {
-  const auto run = some_run({4, 16});
+  const auto run = some_completion_plan({4, 16});
   const auto page = completion_plan_page(run, {.version = "polyad 0.1.0"});
   EXPECT_EQ(test::fault_of(page), "");
   for (const char* part :
@@ -46,17 +46,17 @@ TEST(CompletionPlanPage, shows_what_is_recommended_and_what_else_there_is) {
 }
 
 TEST(CompletionPlanPage, tells_a_plan_for_one_process_and_one_that_recommends_nothing) {
-  const auto alone = completion_plan_page(some_run({1}), {.version = "polyad"});
+  const auto alone = completion_plan_page(some_completion_plan({1}), {.version = "polyad"});
   EXPECT_EQ(test::fault_of(alone), "");
   EXPECT_EQ(alone.find("<svg class=\"chart"), std::string::npos);
-  const auto none = some_run({8}, {1});
+  const auto none = some_completion_plan({8}, {1});
   ASSERT_FALSE(none.plan.recommended);
   EXPECT_NE(completion_plan_page(none, {.version = "polyad"}).find("Nothing can be recommended"),
             std::string::npos);
 }
 
 TEST(CompletionPlanPage, shows_whatever_a_text_holds_as_text) {
-  auto run = some_run({2, 3});
+  auto run = some_completion_plan({2, 3});
   run.input = run.machine = "<script>\"&\xff";
   const auto page = completion_plan_page(run, {.version = run.input});
   EXPECT_EQ(test::fault_of(page), "");

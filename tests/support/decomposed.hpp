@@ -45,6 +45,10 @@ inline double best_fit(const SparseTensor<double>& x, CpRunOptions options, int 
   return best;
 }
 
+inline double squared(double x) {
+  return x * x;
+}
+
 // |X - model|^2 / |X|^2.
 inline double squared_residual(double fit) {
   return (1 - fit) * (1 - fit);

@@ -1,12 +1,28 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "polyad/base/random.hpp"
+#include "polyad/dense/distribution_text.hpp"
 #include "polyad/dense/tensor_distribution.hpp"
 
 namespace polyad::test {
+
+inline dense::TensorDistribution distribution(const std::string& text) {
+  return dense::parse_distribution(text).distribution;
+}
+
+// Grids of 1 to 4 modes, at most `per_order` of each.
+inline std::vector<GridShape> some_grids(int processes, std::size_t per_order) {
+  std::vector<GridShape> grids;
+  for (int order = 1; order <= 4; ++order) {
+    const auto all = all_grids(order, processes);
+    for (std::size_t i = 0; i < all.size(); i += 1 + all.size() / per_order) grids.push_back(all[i]);
+  }
+  return grids;
+}
 
 enum class Places { anywhere, whole_grid };
 

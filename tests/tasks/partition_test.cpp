@@ -125,9 +125,9 @@ TEST(Partition, goes_on_from_a_previous_one) {
 }
 
 // [option at fault, sentence]
-using Fault = std::pair<std::string, std::string>;
+using FaultyOption = std::pair<std::string, std::string>;
 
-Fault fault_of(const Tensor& x, const PartitionOptions& options) {
+FaultyOption fault_of(const Tensor& x, const PartitionOptions& options) {
   try {
     partition(Context::serial(), x, options);
   } catch (const Error& error) {
@@ -139,25 +139,26 @@ Fault fault_of(const Tensor& x, const PartitionOptions& options) {
 
 TEST(Partition, names_the_option_at_fault) {
   const auto x = some_tensor(1, 50);
-  EXPECT_EQ(fault_of(x, {.parts = 0}), Fault("parts", "parts 0: expected a number from 1 to 65535"));
-  EXPECT_EQ(fault_of(x, {.rho = 0.5}), Fault("rho", "rho 0.5: expected a number from 1 to 8"));
+  EXPECT_EQ(fault_of(x, {.parts = 0}), FaultyOption("parts", "parts 0: expected a number from 1 to 65535"));
+  EXPECT_EQ(fault_of(x, {.rho = 0.5}), FaultyOption("rho", "rho 0.5: expected a number from 1 to 8"));
   EXPECT_EQ(fault_of(x, {.imbalance = -1}),
-            Fault("imbalance", "imbalance -1: expected a number from 0 to 100"));
-  EXPECT_EQ(
-      fault_of(x, {.time_limit_seconds = -1}),
-      Fault("time_limit_seconds", "time_limit_seconds -1: expected a number of seconds, or 0 for no limit"));
+            FaultyOption("imbalance", "imbalance -1: expected a number from 0 to 100"));
+  EXPECT_EQ(fault_of(x, {.time_limit_seconds = -1}),
+            FaultyOption("time_limit_seconds",
+                         "time_limit_seconds -1: expected a number of seconds, or 0 for no limit"));
   EXPECT_EQ(fault_of(x, {.method = PartitionMethod::block, .seed = 2}),
-            Fault("seed", "seed has no effect with method block, which is not random"));
+            FaultyOption("seed", "seed has no effect with method block, which is not random"));
   EXPECT_EQ(fault_of(x, {.method = PartitionMethod::random, .imbalance = 0.1}),
-            Fault("imbalance", "imbalance requires a method that searches, not random"));
+            FaultyOption("imbalance", "imbalance requires a method that searches, not random"));
   EXPECT_EQ(fault_of(x, {.slice_weights = SliceWeights::together}),
-            Fault("slice_weights", "slice_weights requires model coarse"));
+            FaultyOption("slice_weights", "slice_weights requires model coarse"));
   EXPECT_EQ(fault_of(x, {.previous_dims = {3, 4, 5}}),
-            Fault("previous_dims", "previous_dims requires previous_file and model coarse"));
-  EXPECT_EQ(fault_of(x, {.cache = "x", .no_cache = true}),
-            Fault("cache", "cache requires a method that searches and cannot be combined with no_cache"));
+            FaultyOption("previous_dims", "previous_dims requires previous_file and model coarse"));
+  EXPECT_EQ(
+      fault_of(x, {.cache = "x", .no_cache = true}),
+      FaultyOption("cache", "cache requires a method that searches and cannot be combined with no_cache"));
   EXPECT_EQ(fault_of(make_tensor(SparseTensor<double>({3, 4, 5})), {.parts = 2, .no_cache = true}),
-            Fault("parts", "parts 2: there are only 0 vertices"));
+            FaultyOption("parts", "parts 2: there are only 0 vertices"));
 }
 
 TEST(Partition, of_a_hypergraph_has_no_slices_and_no_cache) {

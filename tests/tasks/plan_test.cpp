@@ -76,10 +76,10 @@ TEST(Plan, writes_a_report) {
 }
 
 // [option at fault, sentence]
-using Fault = std::pair<std::string, std::string>;
+using PlanFault = std::pair<std::string, std::string>;
 
 template <class Options>
-Fault fault_of(const Options& options) {
+PlanFault fault_of(const Options& options) {
   try {
     validate(options);
   } catch (const Error& error) {
@@ -91,30 +91,31 @@ Fault fault_of(const Options& options) {
 
 TEST(Plan, names_the_option_at_fault) {
   EXPECT_EQ(fault_of(PlanOptions{.rank = 0, .processes = {1}}),
-            Fault("rank", "rank 0: expected a number from 1 to 100000"));
+            PlanFault("rank", "rank 0: expected a number from 1 to 100000"));
   EXPECT_EQ(fault_of(PlanOptions{}),
-            Fault("processes", "processes {}: expected 1 to 100 numbers, each from 1 to 1048576"));
+            PlanFault("processes", "processes {}: expected 1 to 100 numbers, each from 1 to 1048576"));
   EXPECT_EQ(fault_of(PlanOptions{.processes = {4, 0}}),
-            Fault("processes", "processes {4, 0}: expected 1 to 100 numbers, each from 1 to 1048576"));
+            PlanFault("processes", "processes {4, 0}: expected 1 to 100 numbers, each from 1 to 1048576"));
   EXPECT_EQ(fault_of(PlanOptions{.processes = {2}, .distribution = {.cache = "x"}}),
-            Fault("cache", "cache requires with_hypergraph"));
+            PlanFault("cache", "cache requires with_hypergraph"));
   EXPECT_EQ(fault_of(PlanOptions{
                 .processes = {2}, .distribution = {.scheme = Scheme::medium}, .with_hypergraph = true}),
-            Fault("with_hypergraph",
-                  "with_hypergraph applies to fine and coarse grain, but medium grain was given"));
-  const Fault half_a_file("partition_file",
-                          "partition_file: a file is named if and only if it holds the partition");
+            PlanFault("with_hypergraph",
+                      "with_hypergraph applies to fine and coarse grain, but medium grain was given"));
+  const PlanFault half_a_file("partition_file",
+                              "partition_file: a file is named if and only if it holds the partition");
   EXPECT_EQ(fault_of(PlanOptions{.processes = {2}, .distribution = {.partition_file = "x"}}), half_a_file);
   EXPECT_EQ(fault_of(CompletePlanOptions{.processes = {2}, .partition_file = "x"}), half_a_file);
   EXPECT_EQ(fault_of(CompletePlanOptions{.processes = {2}, .partition = RatingPartition::file}), half_a_file);
   EXPECT_EQ(fault_of(CompletePlanOptions{.processes = {2}, .by = DistributedSide(3)}),
-            Fault("by", "by 3: expected a value of its enum"));
-  EXPECT_EQ(fault_of(PlanOptions{.processes = {2}, .max_memory_bytes = -1}),
-            Fault("max_memory_bytes", "max_memory_bytes -1: expected a number of bytes, or 0 for no limit"));
+            PlanFault("by", "by 3: expected a value of its enum"));
+  EXPECT_EQ(
+      fault_of(PlanOptions{.processes = {2}, .max_memory_bytes = -1}),
+      PlanFault("max_memory_bytes", "max_memory_bytes -1: expected a number of bytes, or 0 for no limit"));
   EXPECT_EQ(fault_of(CompletePlanOptions{.processes = {2}, .sync = {70000}}),
-            Fault("sync", "sync {70000}: expected 1 to 100 numbers, each from 1 to 65535"));
+            PlanFault("sync", "sync {70000}: expected 1 to 100 numbers, each from 1 to 65535"));
   EXPECT_EQ(fault_of(CompletePlanOptions{.factors = 0, .processes = {2}}),
-            Fault("factors", "factors 0: expected a number from 1 to 100000"));
+            PlanFault("factors", "factors 0: expected a number from 1 to 100000"));
 }
 
 TEST(Plan, runs_on_one_process) {
