@@ -183,6 +183,11 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
     json["test_rmse"] = run.test_errors->rmse;
     json["test_mae"] = run.test_errors->mae;
   }
+  if (run.baselines)
+    json["baselines"] = {{"mean", run.baselines->mean},
+                         {"user_means", run.baselines->user_means},
+                         {"item_means", run.baselines->item_means},
+                         {"biases", run.baselines->biases}};
   json["train_rmse"] = run.train.rmse;
   json["train_mae"] = run.train.mae;
   json["rmse_per_epoch"] = rmse_per_epoch(run.epochs);
@@ -255,6 +260,10 @@ std::string completion_text(const CompletionRun& run) {
   if (run.test_errors)
     text += fmt::format("; test RMSE {:.5g}, MAE {:.5g} (epoch {}, {})", run.test_errors->rmse,
                         run.test_errors->mae, run.best_epoch, counted(run.num_test, "rating"));
+  if (run.baselines)
+    text += fmt::format(
+        "\ntest RMSE without factors: mean {:.5g}, user means {:.5g}, item means {:.5g}, biases {:.5g}",
+        run.baselines->mean, run.baselines->user_means, run.baselines->item_means, run.baselines->biases);
   if (run.ranking && run.ranking->num_users > 0)
     text +=
         fmt::format("\nof the first {} recommendations: precision {:.4f}, recall {:.4f}, NDCG {:.4f} ({})",

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "polyad/algo/sgd_completion.hpp"
+#include "polyad/distributed/ratings/baselines.hpp"
 #include "polyad/distributed/ratings/distribute_ratings.hpp"
 #include "polyad/tensor/ratings/ranking_metrics.hpp"
 
@@ -27,6 +28,7 @@ struct CompletionRun {
   CompletionStop stop = CompletionStop::epochs;
   ErrorFigures train;
   std::optional<ErrorFigures> test_errors;
+  std::optional<BaselineErrors> baselines;  // on the test ratings, like test_errors
   std::optional<RankingMetrics> ranking;
 
   // Totals of an epoch over all processes; predicted from the rotation.

@@ -13,7 +13,7 @@ KEYS = {"train_rmse", "train_mae", "rmse_per_epoch", "epochs", "undone", "best_e
         "regularisation", "shrinkage", "seed", "precision", "processes", "threads", "by", "weighed", "partition", "sync", "lambda_max", "rows_by_lambda",
         "staleness_words_per_epoch", "volume_words_per_epoch", "predicted_volume_words_per_epoch", "communication",
         "schedule_ratio", "predicted_seconds_per_epoch", "machine", "ratings_per_second", "seconds", "peak_memory_bytes"}
-TEST_KEYS = {"test_rmse", "test_mae", "ranking"}
+TEST_KEYS = {"baselines", "test_rmse", "test_mae", "ranking"}
 PLAN_KEYS = {"users", "items", "ratings", "rank", "words_per_row", "strategies", "recommended", "machine", "threads", "seconds",
              "peak_memory_bytes"}
 WAY_KEYS = {"processes", "by", "partition", "sync", "auto", "lambda_max", "connectivity", "lambda2", "imbalance", "staleness_words",

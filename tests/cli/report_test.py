@@ -1,6 +1,10 @@
-"""What the pages of --report say of the run that they are of: its command, its date and every setting."""
+"""What the pages of --report hold: the command, the date and every setting of the run, the factors as csv, names of items, baselines."""
 
+import base64
+import csv
 import html
+import io
+import json
 import os
 import re
 import shlex
@@ -14,7 +18,7 @@ DEBIAN = SOURCE / "data" / "debian.tns.gz"
 NO_SETTINGS = {"--help", "--json", "--quiet", "--verbose", "--out", "--report", "--policy-c", "--for"}
 
 
-class RecordTest(ProgramTest):
+class ReportTest(ProgramTest):
     def setUp(self) -> None:
         super().setUp()
         self.page = self.folder / "page.html"
@@ -24,6 +28,8 @@ class RecordTest(ProgramTest):
     def text(self) -> str:
         return self.page.read_text(encoding="utf-8")
 
+
+class RecordTest(ReportTest):
     def settings(self) -> dict[str, str]:
         """[option]: its value, of the page that was written last."""
         record = self.text().split('<section id="record"')[1]
@@ -84,6 +90,59 @@ class RecordTest(ProgramTest):
                          (0, "polyad: warning: SOURCE_DATE_EPOCH=yesterday is not a number of seconds since 1970; "
                              "the report shows the current date\n"))
         self.assertRegex(self.settings()["date"], r"^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC$")
+
+
+class DownloadTest(ReportTest):
+    def downloads(self) -> dict[str, list[list[str]]]:
+        """[name]: the rows of each file that the page holds."""
+        links = re.findall(r'<a download="([^"]*)" href="data:text/csv;base64,([^"]*)"', self.text())
+        return {name: list(csv.reader(io.StringIO(base64.b64decode(data, validate=True).decode()))) for name, data in links}
+
+    def test_the_factors_are_those_of_the_model(self) -> None:
+        table = self.write("x.csv", 'who,what,n\n"a, the first",x,1\nb,y,2\nb,x,5\n"a, the first",y,3\n')
+        model = self.folder / "model"
+        self.succeed("cpd", table, "-r", 2, "--columns", "who,what,n", "--out", model, "--report", self.page)
+        files = self.downloads()
+        self.assertEqual(list(files), ["weights.csv", "mode-1.csv", "mode-2.csv"])
+        self.assertEqual(files["mode-1.csv"][0], ["who", "component 1", "component 2"])
+        self.assertEqual([row[0] for row in files["mode-1.csv"][1:]], ["a, the first", "b"])
+        for mode in (1, 2):
+            lines = [line.split() for line in (model / f"mode{mode}.mat").read_text().splitlines()]
+            numbers = [list(map(float, line)) for line in lines][-2:]
+            shown = [list(map(float, row[1:])) for row in files[f"mode-{mode}.csv"][1:]]
+            for expected, found in zip(numbers, shown, strict=True):
+                for a, b in zip(expected, found, strict=True):
+                    self.assertAlmostEqual(a, b, places=7)
+
+    def test_large_factors_are_left_to_the_option_that_writes_them(self) -> None:
+        self.succeed("cpd", DEBIAN, "-r", 23, "-i", 1, "--report", self.page)  # 1,799 rows: more than 40,000 numbers
+        self.assertEqual(self.downloads(), {})
+        self.assertIn("polyad cpd with --out DIR writes them as text files", self.text())
+
+    def test_users_and_items_have_their_names(self) -> None:
+        names = self.write("items.map", "".join(f"film <{i}>\n" for i in range(20)))
+        self.succeed("complete", self.ratings, "-r", 3, "-e", 3, "--labels", f"2={names}", "--report", self.page)
+        files = self.downloads()
+        self.assertEqual(files["items.csv"][0], ["item", "bias", "factor 1", "factor 2", "factor 3"])
+        self.assertEqual([row[0] for row in files["items.csv"][1:]], [f"film <{i}>" for i in range(20)])
+        self.assertEqual([row[0] for row in files["users.csv"][1:]], [str(i + 1) for i in range(30)])
+        examples = self.text().split('<section id="examples"')[1].split("</section>")[0]
+        self.assertIn("<span>film &lt;", examples)
+        self.assertNotRegex(examples, r"item \d")
+
+
+class BaselineTest(ReportTest):
+    def test_errors_stand_beside_those_without_factors(self) -> None:
+        json_file = self.folder / "x.json"
+        printed = self.succeed("complete", self.ratings, "-r", 3, "-e", 5, "--test", 0.2, "--report", self.page, "--json", json_file)
+        baselines = json.loads(json_file.read_text())["baselines"]
+        self.assertEqual(list(baselines), ["mean", "user_means", "item_means", "biases"])
+        shown = [f"{baselines[key]:.5g}" for key in baselines]
+        self.assertIn("test RMSE without factors: mean {}, user means {}, item means {}, biases {}".format(*shown), printed)
+        errors = self.text().split('<section id="errors"')[1].split("</section>")[0]
+        for number in shown:
+            self.assertIn(f'<td class="number">{number}</td>', errors)
+        self.assertNotIn("baselines", self.result("complete", self.ratings, "-r", 3, "-e", 2))
 
 
 if __name__ == "__main__":

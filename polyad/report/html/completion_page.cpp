@@ -9,6 +9,7 @@
 
 #include "polyad/base/progress.hpp"
 #include "polyad/report/html/completion_plots.hpp"
+#include "polyad/report/html/csv_download.hpp"
 #include "polyad/report/html/page_parts.hpp"
 #include "polyad/report/html/plan_page.hpp"
 #include "polyad/report/html/plan_plots.hpp"
@@ -99,13 +100,30 @@ std::string stop_sentence(const CompletionRun& run) {
   return "";
 }
 
+// The test error beside those of predictions that need no training.
+std::string baselines_table(double test_rmse, const BaselineErrors& baselines) {
+  auto html =
+      "<table class=\"costs\">\n<thead><tr><th scope=\"col\">prediction of test ratings by</th><th "
+      "scope=\"col\" class=\"number\">RMSE</th></tr></thead>\n<tbody>\n" +
+      cost_row("this model", "<b>" + error_text(test_rmse) + "</b>") +
+      cost_row("mean and biases of users and items", error_text(baselines.biases)) +
+      cost_row("mean of the item", error_text(baselines.item_means)) +
+      cost_row("mean of the user", error_text(baselines.user_means)) +
+      cost_row("mean of all ratings", error_text(baselines.mean)) + "</tbody>\n</table>\n";
+  if (test_rmse >= baselines.biases)
+    html += "<p class=\"note\">The factors do not improve the predictions: biases alone are as good.</p>\n";
+  return html;
+}
+
 std::string errors(const CompletionRun& run) {
   const auto plot = error_plot(run.epochs, run.best_epoch);
   if (plot.empty()) return "<p>There was no epoch that could be kept.</p>\n";
   auto html = fmt::format("<p>Training ended after {}: {}.",
                           plural(run.epochs_run() - run.epochs_undone(), "epoch"), stop_sentence(run));
   if (run.test_errors) html += fmt::format(" The model is that of epoch {}.", run.best_epoch);
-  return html + "</p>\n<figure>" + plot + "</figure>\n";
+  html += "</p>\n<figure>" + plot + "</figure>\n";
+  return run.test_errors && run.baselines ? html + baselines_table(run.test_errors->rmse, *run.baselines)
+                                          : html;
 }
 
 std::string ranking(const RankingMetrics& ranking) {
@@ -149,6 +167,13 @@ std::string examples(const CompletionPageContents& c) {
       "that the model recommends, with the predicted ratings.</p>\n";
   for (const auto& user : c.examples) html += example_card(user);
   return html;
+}
+
+std::string downloads(const CompletionPageContents& c) {
+  return "<p class=\"note\">A row for every user, and for every item: bias, then factors.</p>\n" +
+         downloads_html(c.downloads,
+                        "They are too large for this page: polyad complete with --out DIR writes them to "
+                        "DIR/model.npz, which NumPy reads.");
 }
 
 std::string balance_table(const CompletionRun& run) {
@@ -248,6 +273,7 @@ std::string completion_page(const CompletionPageContents& c) {
     page.end_pair();
   }
   if (!c.examples.empty()) page.add("examples", "Examples", examples(c));
+  page.add("downloads", "Factors as csv", downloads(c));
   if (run.processes > 1) {
     page.add("synchronisation", "Communication", synchronisation(run));
     page.add("time", "Time per process", where_time_goes(run));

@@ -5,6 +5,7 @@
 
 #include "polyad/report/completion_report.hpp"
 #include "polyad/report/example_users.hpp"
+#include "polyad/report/html/csv_download.hpp"
 #include "polyad/report/html/run_record.hpp"
 
 namespace polyad::report {
@@ -15,6 +16,7 @@ struct CompletionPageContents {
   CompletionRun run;
   std::vector<ExampleUser> examples;
   RunRecord record;
+  std::vector<CsvFile> downloads;  // the factors; empty: they are too large
 };
 
 // One HTML file that needs nothing else: no network, no script. It is well-formed XML too.

@@ -129,6 +129,15 @@ std::string components(const CpdPageContents& c) {
          component_cards(c.summary, c.labels);
 }
 
+std::string downloads(const CpdPageContents& c) {
+  return "<p class=\"note\">The weights, and a table for every mode with a row for every index and a column "
+         "for "
+         "every component.</p>\n" +
+         downloads_html(c.downloads,
+                        "They are too large for this page: polyad cpd with --out DIR writes them as text "
+                        "files.");
+}
+
 std::string computation(const CpdPageContents& c) {
   std::string order;
   for (const int mode : c.mode_order)
@@ -160,6 +169,7 @@ std::string cpd_page(const CpdPageContents& c) {
   page.add("weights", "Weights", weights(c));
   page.end_pair();
   page.add("components", "Components", components(c));
+  page.add("downloads", "Factors as csv", downloads(c));
   page.begin_pair();
   page.add("computation", "Computation", computation(c));
   page.add("costs", "Time and memory", costs(c));

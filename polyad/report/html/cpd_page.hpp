@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "polyad/report/component_summary.hpp"
+#include "polyad/report/html/csv_download.hpp"
 #include "polyad/report/html/run_record.hpp"
 
 namespace polyad::report {
@@ -30,6 +31,7 @@ struct CpdPageContents {
   std::span<const ModeLabels> labels;                       // of the modes; not copied
   std::vector<std::string> warnings;
   RunRecord record;
+  std::vector<CsvFile> downloads;  // weights and factors; empty: they are too large
 
   double fit() const { return model_iteration == 0 ? 0 : fit_trajectory[model_iteration - 1]; }
   double residual_norm() const { return (1 - fit()) * tensor_norm; }

@@ -96,6 +96,9 @@ table + .facts { margin-top: 1rem; }
 .contents { margin-top: 1rem; }
 .contents ul { list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; font: .875rem/1.5 var(--sans); }
 a { color: var(--accent); }
+figure + table { margin-top: 1rem; }
+.downloads { list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin-top: .5rem;
+  font: .875rem/1.5 var(--sans); }
 .command + .facts { margin-top: 1rem; }
 .settings { max-width: none; columns: 20rem 2; column-gap: 3rem; }
 .settings div { break-inside: avoid; }

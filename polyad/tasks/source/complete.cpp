@@ -183,6 +183,8 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   state->is_trained = true;
   state->run = std::move(run);
   const auto& distributed = trained->ready.distributed;
+  if (state->run.test_errors)
+    state->run.baselines = measure_baselines(comm, distributed.split, distributed.by);
   if (options.ranking > 0 && state->run.num_test > 0)
     rank_items(*state, distributed.split.test, distributed.by, options.ranking);
   state->run.output_seconds = watch.lap();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <span>
 
@@ -50,6 +51,36 @@ report::CpdPageContents page_contents(const CpModel::State& model, const report:
     page.warnings.push_back(report::counted_were(run.num_duplicates, "duplicate coordinate") + " added up");
   if (const auto fall = fall_text(run); !fall.empty()) page.warnings.push_back(fall);
   return page;
+}
+
+std::string mode_name(const CpModel& model, int mode) {
+  const auto& name = model.labels()[std::size_t(mode)].name;
+  return name.empty() ? fmt::format("mode {}", mode + 1) : name;
+}
+
+std::string csv_of_weights(const std::vector<double>& weights) {
+  Matrix<double> column(std::ssize(weights), 1);
+  std::ranges::copy(weights, column.flat().begin());
+  return report::csv_text(std::vector<std::string>{"component", "weight"}, {}, column);
+}
+
+// The weights and factors as tables, on process 0; none where they are too large for a page. Collective.
+std::vector<report::CsvFile> csv_files(const CpModel& model) {
+  Index rows_left = report::max_csv_numbers / model.rank();
+  for (const Index extent : model.dims()) {
+    if (extent > rows_left) return {};
+    rows_left -= extent;
+  }
+  std::vector<report::CsvFile> files{{"weights.csv", csv_of_weights(model.weights())}};
+  std::size_t bytes = 0;
+  for (int mode = 0; mode < model.order(); ++mode) {
+    std::vector<std::string> columns{mode_name(model, mode)};
+    for (Index r = 0; r < model.rank(); ++r) columns.push_back(fmt::format("component {}", r + 1));
+    files.push_back({fmt::format("mode-{}.csv", mode + 1),
+                     report::csv_text(columns, model.labels()[std::size_t(mode)], model.factor(mode))});
+    bytes += files.back().text.size();
+  }
+  return bytes > report::max_csv_bytes ? std::vector<report::CsvFile>() : files;
 }
 
 // On process 0. Returns the label files that were written.
@@ -123,12 +154,14 @@ void save_report(const Context& context, const CpModel& model, const std::filesy
     throw Error(Errc::bad_option, "a report needs the run of a decomposition; a model from a file has none");
   collectively(context.comm(), [&] { tasks::require_processes_of(context, model.state().comm); });
   const auto& summary = model.state().summarise(entries_per_mode);
+  auto downloads = csv_files(model);
   collectively(context.comm(), [&] {
     if (context.comm().rank() != 0) return;
     auto page = page_contents(model.state(), summary);
     auto settings = model.state().settings;
     settings.push_back({option_name("entries_per_mode"), std::to_string(entries_per_mode)});
     page.record = tasks::run_record(context, std::move(settings));
+    page.downloads = std::move(downloads);
     tasks::write_text(path, cpd_page(page));
   });
 }

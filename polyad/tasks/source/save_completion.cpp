@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
@@ -30,6 +32,32 @@ void with_whole_model(const Context& context, CompletionModel::State& state, Wor
   });
   state.run.output_seconds += watch.seconds();
   state.note_memory();
+}
+
+// Of the users, or of the items; on process 0.
+report::CsvFile csv_of(const CompletionModel::State& state, RatingSide side) {
+  const auto name = to_string(side);
+  const auto biases = state.biases(side);
+  const auto factors = state.factors(side);
+  std::vector<std::string> columns{name};
+  if (!biases.empty()) columns.emplace_back("bias");
+  for (Index k = 0; k < factors.num_cols(); ++k) columns.push_back(fmt::format("factor {}", k + 1));
+  Matrix<double> rows(factors.num_rows(), std::ssize(columns) - 1);
+  for (Index i = 0; i < rows.num_rows(); ++i) {
+    if (!biases.empty()) rows(i, 0) = biases[i];
+    std::ranges::copy(factors.row(i), rows.row(i).last(factors.row(i).size()).begin());
+  }
+  return {name + "s.csv", report::csv_text(columns, state.labels[std::size_t(mode_of(side))], rows)};
+}
+
+// The rows of all users and items as tables, unless they are too large for a page.
+std::vector<report::CsvFile> csv_files(const CompletionModel::State& state) {
+  const auto& run = state.run;
+  const Index columns = run.options.num_factors + (run.options.has_biases ? 1 : 0);
+  if (run.num_users + run.num_items > report::max_csv_numbers / columns) return {};
+  std::vector<report::CsvFile> files{csv_of(state, RatingSide::user), csv_of(state, RatingSide::item)};
+  const bool fits = files[0].text.size() + files[1].text.size() <= report::max_csv_bytes;
+  return fits ? files : std::vector<report::CsvFile>();
 }
 
 void check_labels(const Tensor& ratings) {
@@ -79,11 +107,16 @@ void save_report(const Context& context, const CompletionModel& model, const std
     throw Error(Errc::bad_option,
                 "a report shows how a model was trained, and this one was read from " + state.input);
   std::vector<report::ExampleUser> examples;
-  with_whole_model(context, state, [&] { examples = state.examples(); });
+  std::vector<report::CsvFile> downloads;
+  with_whole_model(context, state, [&] {
+    examples = state.examples();
+    downloads = csv_files(state);
+  });
   collectively(state.comm, [&] {
     if (state.comm.rank() != 0) return;
-    tasks::write_text(path, report::completion_page({state.input, state.run, std::move(examples),
-                                                     tasks::run_record(context, state.settings)}));
+    tasks::write_text(
+        path, report::completion_page({state.input, state.run, std::move(examples),
+                                       tasks::run_record(context, state.settings), std::move(downloads)}));
   });
 }
 
