@@ -19,7 +19,7 @@ struct CpdArgs {
   DecomposeOptions decompose;
   DistributionArgs distribution;
   std::string method = "als", precision = "double", format = "auto", mode_order = "auto", memory, out, page,
-              nonneg = "none";
+              nonneg = "none", init = "auto";
   Index num_strongest = 5;
   bool verbose = false;
 };
@@ -37,6 +37,9 @@ DecomposeOptions fixed_options(const CpdArgs& args) {
   options.method = args.method == "opt" ? Method::opt : Method::als;
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
   options.format = named(args.format, all_storage_formats());
+  options.start = args.init == "uniform"  ? Start::uniform
+                  : args.init == "normal" ? Start::normal
+                                          : Start::automatic;
   if (!args.memory.empty()) options.max_memory_bytes = parse_bytes(args.memory, "--memory");
   options.nonnegative = args.nonneg != "none";
   if (options.method == Method::opt && args.mode_order != "auto") options.mode_order = {0};  // is refused
@@ -109,6 +112,11 @@ void add_cpd(CLI::App& app, const Comm& comm) {
   command->add_option("--seed", cp.seed, "Seed of the random initial factors")
       ->capture_default_str()
       ->check(fault_of_seed);
+  command
+      ->add_option("--starts", cp.num_starts,
+                   "Number of random starts, with the seed and those after it; the best model is kept")
+      ->capture_default_str()
+      ->check(in_range(1, max_starts));
   command->add_option("--out", args->out,
                       "Write the model: a directory, x.ktensor or x.npz, with its labels");
   command->add_option("--report", args->page, "Write an HTML report: one file, no network needed");
@@ -124,6 +132,12 @@ void add_cpd(CLI::App& app, const Comm& comm) {
   command->add_option("--precision", args->precision, "Floating-point precision of tensor values and factors")
       ->capture_default_str()
       ->check(CLI::IsMember({"double", "single"}));
+  command
+      ->add_option("--init", args->init,
+                   "Distribution of the initial factors; auto: uniform for als without --nonneg where few "
+                   "values are negative, else normal")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "uniform", "normal"}));
   command->add_option("--mode-order", args->mode_order, "Order of the updates: auto, natural, or as in 2,1,3")
       ->capture_default_str();
   command

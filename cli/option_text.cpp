@@ -49,6 +49,7 @@ std::string command_line_name(const std::string& field) {
                                                          {"entries_per_mode", "top"},
                                                          {"ranks", "components"},
                                                          {"num_starts", "starts"},
+                                                         {"start", "init"},
                                                          {"held_out", "holdout"},
                                                          {"nonnegative_modes", "nonneg"},
                                                          {"existing=replaced", "force"},

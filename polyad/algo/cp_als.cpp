@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "polyad/algo/finish_model.hpp"
+#include "polyad/algo/random_start.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/distributed/row_exchange.hpp"
 #include "polyad/kernels/cp/csf_sweep.hpp"
@@ -56,13 +57,14 @@ class CpAls {
       factors_.emplace_back(x.num_rows(m), num_components_);
       grams_.emplace_back(num_components_, num_components_);
     }
+    const auto random = random_start(options, prefers_uniform_start());
     for (const int m : plan.mode_order) {
       if (start != nullptr)
         start_from(start->factors[m], m);
       else if (m == plan.mode_order.front())
         continue;  // is computed before it is used
       else
-        kernels::fill_with_start(factors_[m], options.num_components, options.seed, m, x.rows(m));
+        kernels::fill_with_start(factors_[m], options.num_components, random, m, x.rows(m));
       if (is_nonnegative(m)) kernels::make_nonnegative(factors_[m]);
       grams_[m] = kernels::gram(factors_[m], x.num_owned(m));
       x.comm().all_reduce(grams_[m].flat());
@@ -103,6 +105,13 @@ class CpAls {
   void start_from(const Matrix<Real>& own_rows, int mode) {
     kernels::fill_with_columns(factors_[mode], own_rows);
     if (x_.exchange(mode).is_replicated) x_.comm().broadcast(factors_[mode].flat(), 0);
+  }
+
+  // Whether values and factors are, or mostly are, of one sign. With nonnegative factors, the absolute values
+  // of normal numbers did better.
+  bool prefers_uniform_start() const {
+    constexpr Index fraction = 10;
+    return x_.num_negative() * fraction <= x_.num_nonzeros() && std::ranges::count(nonnegative_, true) == 0;
   }
 
   // Prepares the exchange of rows, and a place for the partial rows of one mode at a time that others want:

@@ -32,9 +32,9 @@ CpObjective<Real>::CpObjective(const DistTensor<Real>& x, Index num_components)
 }
 
 template <class Real>
-void CpObjective<Real>::start(std::uint64_t seed) {
+void CpObjective<Real>::start(const kernels::RandomStart& random) {
   for (int m = 0; m < x_.order(); ++m)
-    kernels::fill_with_start(factors_[m], num_components_, seed, m, x_.rows(m));
+    kernels::fill_with_start(factors_[m], num_components_, random, m, x_.rows(m));
   for (int m = 0; m < x_.order(); ++m) turn_towards_tensor(m);
   update_grams();
   const double norm = std::sqrt(kernels::sum_of_entries(kernels::hadamard_except(grams_, -1)));

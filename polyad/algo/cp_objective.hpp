@@ -1,11 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "polyad/base/timings.hpp"
 #include "polyad/distributed/cp/dist_tensor.hpp"
 #include "polyad/distributed/row_exchange.hpp"
+#include "polyad/kernels/cp/factor.hpp"
 #include "polyad/kernels/cp/factor_vectors.hpp"
 
 namespace polyad {
@@ -36,7 +36,7 @@ class CpObjective {
   // that the norm of the model is that of the tensor. Random factors alone are nearly
   // orthogonal to a sparse tensor: descent from them first approaches zero, where the
   // gradient vanishes. Counts as an evaluation, because it communicates as much. Collective.
-  void start(std::uint64_t seed);
+  void start(const kernels::RandomStart& random);
 
   // The rows that this process owns: of the point where f is evaluated, and of the gradient there.
   const kernels::FactorVector<Real>& factors() const { return factor_rows_; }

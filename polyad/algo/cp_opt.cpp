@@ -9,6 +9,7 @@
 #include "polyad/algo/cp_objective.hpp"
 #include "polyad/algo/lbfgs.hpp"
 #include "polyad/algo/line_search.hpp"
+#include "polyad/algo/random_start.hpp"
 
 namespace polyad {
 namespace {
@@ -21,7 +22,7 @@ class CpOpt {
   CpOpt(const DistTensor<Real>& x, const CpOptions& options)
       : objective_(x, options.num_components),
         memory_(x.comm(), num_lbfgs_pairs, objective_.num_owned(), objective_.num_cols()) {
-    objective_.start(options.seed);
+    objective_.start(random_start(options, false));
     for (int m = 0; m < x.order(); ++m)
       for (auto* matrices : {&place_, &gradient_, &direction_})
         matrices->emplace_back(x.num_owned(m), objective_.num_cols());

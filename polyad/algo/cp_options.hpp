@@ -13,16 +13,26 @@ enum class Method {
   opt   // CP-OPT: all factors at once, by nonlinear optimisation
 };
 
+// Distribution of the random numbers in the initial factors.
+enum class Start {
+  automatic,  // the kind that reached better fits on real tensors (docs/cpd.md): uniform for Method::als
+              // without nonnegative factors where at most a tenth of the nonzeros is negative; else normal
+  uniform,    // from 0 to 1
+  normal      // standard normal; their absolute values in factors that must be nonnegative
+};
+
 struct CpOptions {
   Index num_components = 16;  // number of components (rank of the model)
   int max_iterations = 50;    // maximum number of iterations
   double tolerance = 1e-5;    // stop when the fit changes by less than this in an iteration; 0: never
   std::uint64_t seed = 1;     // seed of the initial factors, which do not depend on the processes
+  Start start = Start::automatic;
 };
 
 struct CpProgress {
   int iteration;           // number of the iteration, from 1
   double fit, fit_change;  // fit of the model, and its change in this iteration
+  int start = 1;           // number of the random start, from 1
 };
 
 // Called on every process with the same values after each iteration. Returns false to stop the run. A task

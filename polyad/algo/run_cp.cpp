@@ -277,6 +277,34 @@ CpResult<Real> run_cp(const PreparedTensor<Real>& x, const CpRunOptions& options
   return cp_als<Real>(x.tensor, x.chosen.plan, options.als, observe);
 }
 
+template <class Real>
+BestOfStarts<Real> run_starts(const PreparedTensor<Real>& x, CpRunOptions options, int num_starts,
+                              const std::function<void(int)>& begin, const CpObserver& observe) {
+  BestOfStarts<Real> runs;
+  Timings timings;
+  const auto run = [&](std::uint64_t seed, const CpObserver& observer) {
+    options.als.seed = seed;
+    runs.best = {};  // frees its memory first
+    runs.best = run_cp(x, options, observer);
+    for (const auto& [phase, seconds] : runs.best.timings.phases()) timings.add(phase, seconds);
+  };
+  const auto first_seed = options.als.seed;
+  for (int start = 1; start <= num_starts && runs.best.stop != StopReason::observer; ++start) {
+    begin(start);
+    const auto seed = first_seed + std::uint64_t(start - 1);
+    run(seed, [&](CpProgress progress) {
+      progress.start = start;
+      return observe(progress);
+    });
+    runs.starts.push_back({seed, runs.best.fit(), runs.best.iterations()});
+  }
+  const auto best = std::ranges::max_element(runs.starts, {}, &StartOutcome::fit);
+  runs.seed = best->seed;
+  if (best + 1 != runs.starts.end()) run(runs.seed, {});
+  runs.best.timings = std::move(timings);
+  return runs;
+}
+
 std::string format_table(const std::vector<FormatOption>& options) {
   std::string text = fmt::format("  {:<8} {:>16} {:>12} {:>12}", "format", "per iteration", "tensor", "peak");
   for (const auto& option : options)
@@ -296,5 +324,9 @@ template class TensorPreparer<float>;
 template class TensorPreparer<double>;
 template CpResult<float> run_cp(const PreparedTensor<float>&, const CpRunOptions&, const CpObserver&);
 template CpResult<double> run_cp(const PreparedTensor<double>&, const CpRunOptions&, const CpObserver&);
+template BestOfStarts<float> run_starts(const PreparedTensor<float>&, CpRunOptions, int,
+                                        const std::function<void(int)>&, const CpObserver&);
+template BestOfStarts<double> run_starts(const PreparedTensor<double>&, CpRunOptions, int,
+                                         const std::function<void(int)>&, const CpObserver&);
 
 }  // namespace polyad

@@ -99,6 +99,27 @@ template <class Real>
 CpResult<Real> run_cp(const PreparedTensor<Real>& x, const CpRunOptions& options,
                       const CpObserver& observe = {});
 
+// Outcome of one of several random starts.
+struct StartOutcome {
+  std::uint64_t seed = 0;
+  double fit = 0;
+  int iterations = 0;
+};
+
+template <class Real>
+struct BestOfStarts {
+  CpResult<Real> best;               // with the times of all
+  std::vector<StartOutcome> starts;  // as many as were run
+  std::uint64_t seed = 0;            // of the best
+};
+
+// The same from several random starts, with the seeds als.seed, als.seed + 1, ..., and the result with the
+// best fit. No models are kept meanwhile: unless the last is the best, the best is computed once more. An
+// observer that stops a run stops them all. Calls begin(start), from 1, before each. Collective.
+template <class Real>
+BestOfStarts<Real> run_starts(const PreparedTensor<Real>& x, CpRunOptions options, int num_starts,
+                              const std::function<void(int)>& begin, const CpObserver& observe);
+
 // A table with a line per format: predicted time and memory.
 std::string format_table(const std::vector<FormatOption>& options);
 

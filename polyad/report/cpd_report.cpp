@@ -219,6 +219,9 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   json["stop"] = stop_text(run.stop);
   json["rank"] = run.options.als.num_components;
   json["seed"] = run.options.als.seed;
+  if (run.starts.size() > 1)
+    for (const auto& [seed, fit, iterations] : run.starts)
+      json["starts"].push_back({{"seed", seed}, {"fit", fit}, {"iterations", iterations}});
   json["tolerance"] = run.options.als.tolerance;
   json["nonneg"] = nonnegative_modes(run);
   json["weights"] = run.weights;
@@ -291,6 +294,11 @@ std::string cpd_text(const CpdRun& run) {
                       counted(std::ssize(run.fit_trajectory), "iteration"),
                       is_opt(run) ? " and " + counted(run.evaluations, "evaluation") : "",
                       stop_text(run.stop), 1e3 * mean(run.iteration_seconds));
+  if (run.starts.size() > 1) {
+    const auto [lowest, highest] = std::ranges::minmax(run.starts, {}, &StartOutcome::fit);
+    text += fmt::format("best of {} starts, with seed {}; fits from {:.6f} to {:.6f}\n", run.starts.size(),
+                        run.options.als.seed, lowest.fit, highest.fit);
+  }
   text += fmt::format("seconds: load {:.2f}, compress {:.2f}, iterate {:.2f}; peak memory {}",
                       run.load_seconds, run.preparing.seconds("compress") + run.preparing.seconds("choose"),
                       run.iterating.seconds("iterate"), with_prefix(double(run.peak_memory_bytes), "B"));

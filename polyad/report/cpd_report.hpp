@@ -25,7 +25,8 @@ struct CpdRun {
   double max_condition = 1;
   int evaluations = 0;  // with Method::opt; costs per iteration are then per evaluation
   StopReason stop = StopReason::iteration_limit;
-  double norm = 0;  // of the tensor
+  std::vector<StartOutcome> starts;  // of which the best is described
+  double norm = 0;                   // of the tensor
   double load_seconds = 0, output_seconds = 0;
   Timings preparing, iterating;
   std::vector<double> iteration_seconds;

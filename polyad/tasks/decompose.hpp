@@ -29,13 +29,17 @@ std::span<const StorageFormat> all_storage_formats();
 
 // The largest number of components that a task accepts.
 inline constexpr Index max_rank = 100000;
+// The largest number of random starts that a task accepts.
+inline constexpr int max_starts = 1000;
 
 struct DecomposeOptions {
   Index rank = 0;  // number of components; required
   Method method = Method::als;
   int max_iterations = 50;
   double tolerance = 1e-5;                  // stop when the fit changes by less; 0: never
-  std::uint64_t seed = 1;                   // of the random start
+  std::uint64_t seed = 1;                   // of the first random start
+  Start start = Start::automatic;           // distribution of the initial factors
+  int num_starts = 1;                       // with the seeds `seed`, `seed` + 1, ...; the best is kept
   bool nonnegative = false;                 // no negative entries in any factor (Method::als)
   std::vector<int> nonnegative_modes = {};  // the same in these modes only, counted from 0
   Precision precision = Precision::float64;

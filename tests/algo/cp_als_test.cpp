@@ -87,12 +87,16 @@ std::vector<double> textbook_fits(const SparseTensor<double>& x, const CpRunOpti
   const auto compacted = compact<double>(x);
   const auto& tensor = compacted.tensor;
   const Index n = options.als.num_components;
+  const auto num_negative = std::ranges::count_if(tensor.values(), [](double value) { return value < 0; });
+  const kernels::RandomStart start{
+      .seed = options.als.seed,
+      .is_uniform = options.als.start == Start::uniform ||
+                    (options.als.start == Start::automatic && 10 * num_negative <= tensor.num_nonzeros())};
   std::vector<Matrix<double>> factors, grams;
   for (int m = 0; m < tensor.order(); ++m) {
     factors.emplace_back(tensor.extent(m), n);
     for (Index row = 0; row < tensor.extent(m); ++row)
-      for (Index r = 0; r < n; ++r)
-        factors[m](row, r) = kernels::start_value(options.als.seed, m, compacted.rows[m][row], r);
+      for (Index r = 0; r < n; ++r) factors[m](row, r) = start.value(m, compacted.rows[m][row], r);
     grams.push_back(kernels::gram(factors[m], factors[m].num_rows()));
   }
   const double norm = squared_norm<double>(tensor.values());

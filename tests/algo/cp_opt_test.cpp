@@ -102,7 +102,7 @@ TEST(CpObjective, is_what_its_definition_says_and_its_gradient_what_finite_diffe
         Progress silent;
         const auto x = prepare<double>(Comm::self(), tensor, options, silent);
         CpObjective<double> objective(x.tensor, num_components);
-        objective.start(std::uint64_t(n));
+        objective.start({.seed = std::uint64_t(n)});
         const DenseTensor dense(tensor);
         EXPECT_NEAR(squared_norm_of(dense.extents, whole_model(x.tensor, objective, num_components)), 1,
                     1e-12);

@@ -101,6 +101,25 @@ class ResultTest(CpdTest):
         self.assertEqual(self.debian("--mode-order", "natural")["mode_order"], [1, 2, 3, 4])
         self.assertEqual(self.debian("--mode-order", "4,2,1,3")["mode_order"], [4, 2, 1, 3])
 
+    def test_the_best_of_several_starts(self) -> None:
+        options = ("--starts", 3, "--seed", 4)
+        result = self.debian(*options)
+        self.assertEqual([start["seed"] for start in result["starts"]], [4, 5, 6])
+        for start in result["starts"]:
+            alone = self.debian("--seed", start["seed"])
+            self.assertEqual((alone["fit"], alone["iterations"]), (start["fit"], start["iterations"]))
+            self.assertNotIn("starts", alone)
+        best = max(result["starts"], key=lambda start: start["fit"])
+        self.assertEqual((result["fit"], result["seed"]), (best["fit"], best["seed"]))
+        lowest = min(start["fit"] for start in result["starts"])
+        self.assertIn(f"best of 3 starts, with seed {best['seed']}; fits from {lowest:.6f} to {best['fit']:.6f}\n",
+                      self.succeed("cpd", DEBIAN, *QUICK, *options))
+
+    def test_kinds_of_starts(self) -> None:
+        fits = {init: self.debian("--init", init)["fit"] for init in ("auto", "uniform", "normal")}
+        self.assertEqual(fits["auto"], fits["uniform"])
+        self.assertNotEqual(fits["auto"], fits["normal"])
+
     def test_it_stops_when_the_fit_does(self) -> None:
         result = self.result("cpd", self.small(), "-r", 2, "-i", 500, "--tol", 1e-8)
         self.assertEqual(result["stop"], "converged")
@@ -295,6 +314,8 @@ class RefusalTest(CpdTest):
         self.assert_refused("--format: alto not in {auto,csf,csf-one,csf-two,csf-all,coo,hicoo}; see polyad cpd --help", 2,
                             "-r", 2, "--format", "alto")
         self.assert_refused("--precision: half not in {double,single}; see polyad cpd --help", 2, "-r", 2, "--precision", "half")
+        self.assert_refused("--init: svd not in {auto,uniform,normal}; see polyad cpd --help", 2, "-r", 2, "--init", "svd")
+        self.assert_refused("--starts: Value 0 not in range 1 to 1000; see polyad cpd --help", 2, "-r", 2, "--starts", 0)
         self.assert_refused("--rank is required; see polyad cpd --help", 2)
         self.assert_refused("--rank: Value 0 not in range 1 to 100000; see polyad cpd --help", 2, "-r", 0)
         for option, words in (("-i", "--iters: Value -1 not in range 0 to 2147483647"),

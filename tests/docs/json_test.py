@@ -129,7 +129,8 @@ class JsonTest(ProgramTest):
     @unittest.skipUnless(WITH_MPI, "needs MPI")
     def test_keys_of_commands_on_several_processes(self) -> None:
         decompose = ["cpd", self.x, "-r", 2, "-i", 2]
-        self.compare("cpd", self.result(*decompose), self.result(*decompose, "--method", "opt"), self.result(*decompose, processes=2),
+        self.compare("cpd", self.result(*decompose), self.result(*decompose, "--starts", 2),
+                     self.result(*decompose, "--method", "opt"), self.result(*decompose, processes=2),
                      self.result(*decompose, "--distribution", "fine", "--partition", "hypergraph", processes=2))
         learn = ["complete", self.ratings, "-r", 2, "--epochs", 2]
         self.compare("complete", self.result(*learn), self.result(*learn, "--test", 0.1, processes=2))

@@ -127,6 +127,74 @@ std::string fault_of_making(const SparseTensor<double>& x, const std::vector<Mod
   return "none";
 }
 
+std::vector<double> fits_of(const Context& context, const SparseTensor<double>& x,
+                            const DecomposeOptions& options) {
+  return decompose(context, make_tensor(test::share_of(x, context.comm())), options).fits();
+}
+
+TEST(Decompose, ChoosesTheStartByMethodAndSigns) {
+  const Context context(Comm::world());
+  auto positive = test::tame_tensor({9, 8, 7}, 200, 11);
+  for (double& value : positive.values()) value = std::abs(value);
+  auto mostly_positive = positive, signed_values = positive;
+  for (Index i = 0; i < positive.num_nonzeros() / 20; ++i) mostly_positive.values()[i] *= -1;
+  for (Index i = 0; i < positive.num_nonzeros() / 2; ++i) signed_values.values()[i] *= -1;
+  const auto is_uniform = [&](const SparseTensor<double>& x, DecomposeOptions options) {
+    options.max_iterations = 3;
+    const auto automatic = fits_of(context, x, options);
+    options.start = Start::uniform;
+    const auto uniform = fits_of(context, x, options);
+    options.start = Start::normal;
+    const auto normal = fits_of(context, x, options);
+    EXPECT_NE(uniform, normal);
+    EXPECT_TRUE(automatic == uniform || automatic == normal);
+    return automatic == uniform;
+  };
+  EXPECT_TRUE(is_uniform(positive, {.rank = 3}));
+  EXPECT_TRUE(is_uniform(mostly_positive, {.rank = 3}));
+  EXPECT_FALSE(is_uniform(signed_values, {.rank = 3}));
+  EXPECT_FALSE(is_uniform(positive, {.rank = 3, .nonnegative_modes = {1}}));
+  EXPECT_FALSE(is_uniform(positive, {.rank = 3, .method = Method::opt}));
+}
+
+TEST(Decompose, KeepsTheBestOfSeveralStarts) {
+  const Context context(Comm::world());
+  for (const auto method : {Method::als, Method::opt})
+    for (const std::uint64_t seed : {1, 2, 3, 4}) {
+      const auto x = test::tame_tensor({12, 10, 8}, 200, 13 + seed);
+      DecomposeOptions options{.rank = 4, .method = method, .seed = seed};
+      std::vector<std::vector<double>> single;
+      for (int start = 0; start < 3; ++start) {
+        single.push_back(fits_of(context, x, options));
+        ++options.seed;
+      }
+      const auto best = *std::ranges::max_element(single, {}, [](const auto& fits) { return fits.back(); });
+      options.seed = seed;
+      options.num_starts = 3;
+      std::vector<int> starts;
+      options.observer = [&](const CpProgress& progress) {
+        if (progress.iteration == 1) starts.push_back(progress.start);
+        return true;
+      };
+      EXPECT_EQ(fits_of(context, x, options), best);
+      EXPECT_EQ(starts, std::vector({1, 2, 3}));
+    }
+}
+
+TEST(Decompose, StopsAllStarts) {
+  const Context context(Comm::world());
+  const auto x = test::tame_tensor({20, 15, 10}, 300, 7);
+  auto options = ten_iterations(4);
+  options.num_starts = 5;
+  int num_calls = 0;
+  options.observer = [&](const CpProgress& progress) {
+    ++num_calls;
+    return progress.start < 2 || progress.iteration < 3;
+  };
+  decompose(context, make_tensor(test::share_of(x, context.comm())), options);
+  EXPECT_EQ(num_calls, 13);
+}
+
 TEST(MakeTensor, RefusesWhatIsNoTensor) {
   SparseTensor<double> x({3, 4});
   EXPECT_EQ(fault_of_making(x), "none");
@@ -191,6 +259,11 @@ TEST(Decompose, NamesTheOptionAtFault) {
   using Fault = std::pair<std::string, std::string>;
   EXPECT_EQ(fault_of({}), Fault("rank", "rank 0: expected a number from 1 to 100000"));
   EXPECT_EQ(fault_of({.rank = 2, .tolerance = -1}), Fault("tolerance", "tolerance -1: expected 0 or more"));
+  for (const int starts : {0, -1, 1001})
+    EXPECT_EQ(
+        fault_of({.rank = 2, .num_starts = starts}),
+        Fault("num_starts", "num_starts " + std::to_string(starts) + ": expected a number from 1 to 1000"));
+  EXPECT_EQ(fault_of({.rank = 2, .start = Start(3)}).first, "start");
   EXPECT_EQ(fault_of({.rank = 2, .method = Method::opt, .nonnegative = true}),
             Fault("nonnegative", "nonnegative requires method als"));
   EXPECT_EQ(

@@ -24,12 +24,13 @@ class DistTensor {
         exchanges_(nonzeros.exchanges),
         locals_(std::move(locals)),
         num_nonzeros_(nonzeros.num_nonzeros),
+        num_negative_(nonzeros.num_negative),
         volume_rows_(comm_.size() > 1 ? nonzeros.volume_rows : 0),
         squared_norm_(nonzeros.squared_norm),
         value_scale_(nonzeros.value_scale) {}
 
   // Replaces the values of the nonzeros by set(local tensor); requires
-  // one local tensor for all modes. squared_norm: of the new values.
+  // one local tensor for all modes. squared_norm: of the new values. num_negative() stays as it was.
   template <class Set>
   void set_values(Set set, double squared_norm) {
     set(locals_.front());
@@ -43,6 +44,7 @@ class DistTensor {
   double value_scale() const { return value_scale_; }             // number by which the values were divided
   double norm() const { return std::sqrt(squared_norm_) * value_scale_; }
   Index num_nonzeros() const { return num_nonzeros_; }  // of the whole tensor
+  Index num_negative() const { return num_negative_; }  // of these
   // Number of rows that all processes together send in an iteration; see LocalNonzeros.
   Index volume_rows() const { return volume_rows_; }
 
@@ -65,7 +67,7 @@ class DistTensor {
   std::vector<Index> extents_;
   std::vector<ExchangePlan> exchanges_;
   std::vector<LocalTensor<Real>> locals_;
-  Index num_nonzeros_, volume_rows_;
+  Index num_nonzeros_, num_negative_, volume_rows_;
   double squared_norm_, value_scale_;
 };
 

@@ -131,6 +131,8 @@ LocalNonzeros<Real> localise(const Comm& comm, std::vector<SparseTensor<double>>
   const auto& one = result.tensors.front();  // each has all nonzeros of all processes
   result.num_nonzeros = comm.all_reduce(one.num_nonzeros());
   result.squared_norm = comm.all_reduce(squared_norm<Real>(one.values()));
+  result.num_negative =
+      comm.all_reduce(Index(std::ranges::count_if(one.values(), [](Real value) { return value < 0; })));
   for (int m = 0; m < int(extents.size()); ++m) {
     const auto nonzeros = comm.all_gather(result.tensors[moved.size() == 1 ? 0 : m].num_nonzeros());
     for (int p = 0; p < comm.size(); ++p) result.loads[m][p].nonzeros = nonzeros[p];

@@ -22,7 +22,7 @@ struct LocalNonzeros {
   std::vector<SparseTensor<Real, LocalIndex>> tensors;  // one, in coarse grain one per mode
   std::vector<ExchangePlan> exchanges;                  // [mode]
   // Totals over all processes:
-  Index num_nonzeros = 0, num_duplicates = 0;
+  Index num_nonzeros = 0, num_negative = 0, num_duplicates = 0;
   double squared_norm = 0, value_scale = 1;
   // Number of rows that fold and expand of all modes send in an iteration, by the volume identity of
   // docs/algorithms.md: computed from the processes that touch and own each row, not from the exchange plans.

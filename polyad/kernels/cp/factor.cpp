@@ -9,33 +9,31 @@
 
 namespace polyad::kernels {
 
-namespace {
-
-// Two columns share a block of random bits.
-std::pair<double, double> start_values(std::uint64_t seed, int mode, Index global_row, Index column_pair) {
-  return Random(seed, std::uint64_t(mode) << 32 | std::uint64_t(column_pair))
-      .normals(std::uint64_t(global_row));
-}
-
-}  // namespace
-
 Index padded_components(Index num_components) {
   for (const Index width : {8, 16, 24, 32, 48, 64})
     if (num_components <= width) return width;
   return (num_components + 15) / 16 * 16;
 }
 
-double start_value(std::uint64_t seed, int mode, Index global_row, Index column) {
-  const auto pair = start_values(seed, mode, global_row, column / 2);
+// Two columns share a block of random bits.
+std::pair<double, double> RandomStart::values(int mode, Index global_row, Index column_pair) const {
+  const Random random(seed, std::uint64_t(mode) << 32 | std::uint64_t(column_pair));
+  if (!is_uniform) return random.normals(std::uint64_t(global_row));
+  const auto bits = random.bits(std::uint64_t(global_row));
+  return {unit_interval(bits[0]), unit_interval(bits[1])};
+}
+
+double RandomStart::value(int mode, Index global_row, Index column) const {
+  const auto pair = values(mode, global_row, column / 2);
   return column % 2 == 0 ? pair.first : pair.second;
 }
 
 template <class Real>
-void fill_with_start(Matrix<Real>& factor, Index num_components, std::uint64_t seed, int mode,
+void fill_with_start(Matrix<Real>& factor, Index num_components, const RandomStart& start, int mode,
                      std::span<const Index> global_rows) {
   parallel_for(factor.num_rows(), [&](Index row) {
     for (Index r = 0; r < num_components; r += 2) {
-      const auto pair = start_values(seed, mode, global_rows[row], r / 2);
+      const auto pair = start.values(mode, global_rows[row], r / 2);
       factor(row, r) = Real(pair.first);
       if (r + 1 < num_components) factor(row, r + 1) = Real(pair.second);
     }
@@ -127,7 +125,7 @@ Matrix<Real> first_rows(Matrix<Real> factor, Index num_rows) {
   return result;
 }
 
-template void fill_with_start(Matrix<float>&, Index, std::uint64_t, int, std::span<const Index>);
+template void fill_with_start(Matrix<float>&, Index, const RandomStart&, int, std::span<const Index>);
 template void fill_with_columns(Matrix<float>&, const Matrix<float>&);
 template void make_nonnegative(Matrix<float>&);
 template void keep_components(Kruskal<float>&, Index);
@@ -137,7 +135,7 @@ template void reorder_components(Kruskal<float>&, std::span<const Index>);
 template std::vector<double> largest_entries(const Matrix<float>&);
 template Matrix<float> first_rows(Matrix<float>, Index);
 
-template void fill_with_start(Matrix<double>&, Index, std::uint64_t, int, std::span<const Index>);
+template void fill_with_start(Matrix<double>&, Index, const RandomStart&, int, std::span<const Index>);
 template void fill_with_columns(Matrix<double>&, const Matrix<double>&);
 template void make_nonnegative(Matrix<double>&);
 template void keep_components(Kruskal<double>&, Index);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "polyad/base/matrix.hpp"
@@ -13,13 +14,20 @@ namespace polyad::kernels {
 // compiled for some widths and for multiples of 16 above. Columns of zeros only cost time.
 Index padded_components(Index num_components);
 
-// Fills a factor with its initial values: entry (row, column) is a standard normal random number,
-// a function of seed, mode, global row and column. Columns from num_components on are not changed.
+// Initial values of factors: random numbers that depend on the seed and on the place, and on nothing else.
+struct RandomStart {
+  std::uint64_t seed = 1;
+  bool is_uniform = false;  // from 0 to 1; else standard normal
+
+  double value(int mode, Index global_row, Index column) const;
+  // Of columns 2 * column_pair and 2 * column_pair + 1.
+  std::pair<double, double> values(int mode, Index global_row, Index column_pair) const;
+};
+
+// Fills a factor with its initial values. Columns from num_components on are not changed.
 template <class Real>
-void fill_with_start(Matrix<Real>& factor, Index num_components, std::uint64_t seed, int mode,
+void fill_with_start(Matrix<Real>& factor, Index num_components, const RandomStart& start, int mode,
                      std::span<const Index> global_rows);
-// One of these initial values.
-double start_value(std::uint64_t seed, int mode, Index global_row, Index column);
 // Copies `columns` into the first rows and columns of the factor; the others are not changed.
 template <class Real>
 void fill_with_columns(Matrix<Real>& factor, const Matrix<Real>& columns);

@@ -46,6 +46,10 @@ std::string text_of(DistributedSide side) {
   return side == DistributedSide::automatic ? "auto" : side == DistributedSide::users ? "users" : "items";
 }
 
+std::string text_of(Start start) {
+  return start == Start::automatic ? "auto" : start == Start::uniform ? "uniform" : "normal";
+}
+
 std::string or_else(const std::string& text, const char* if_empty) {
   return text.empty() ? if_empty : text;
 }
@@ -135,8 +139,9 @@ Settings values_of(const LoadOptions& options) {
 }
 
 Settings values_of(const DecomposeOptions& options) {
-  const auto& [rank, method, max_iterations, tolerance, seed, nonnegative, nonnegative_modes, precision,
-               format, mode_order, max_memory_bytes, distribution, observer] = options;
+  const auto& [rank, method, max_iterations, tolerance, seed, start, num_starts, nonnegative,
+               nonnegative_modes, precision, format, mode_order, max_memory_bytes, distribution, observer] =
+      options;
   Settings all;
   add(all, "rank", std::to_string(rank));
   add(all, "nonnegative", nonnegative ? "all" : or_else(modes_text(nonnegative_modes), "none"));
@@ -144,6 +149,8 @@ Settings values_of(const DecomposeOptions& options) {
   add(all, "max_iterations", std::to_string(max_iterations));
   add(all, "tolerance", text_of(tolerance));
   add(all, "seed", std::to_string(seed));
+  add(all, "start", text_of(start));
+  add(all, "num_starts", std::to_string(num_starts));
   add(all, "format", to_string(format));
   add(all, "precision", text_of(precision));
   add(all, "mode_order", or_else(modes_text(mode_order), "auto"));

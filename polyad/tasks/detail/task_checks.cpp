@@ -4,6 +4,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/decompose.hpp"
 
 namespace polyad::tasks {
 
@@ -32,6 +33,12 @@ void require_memory_limit(Index max_memory_bytes) {
   if (max_memory_bytes < 0)
     refuse_option(fmt::format("{} {}: expected a number of bytes, or 0 for no limit",
                               option_name("max_memory_bytes"), max_memory_bytes));
+}
+
+void require_num_starts(int num_starts) {
+  if (num_starts < 1 || num_starts > max_starts)
+    refuse_option(fmt::format("{} {}: expected a number from 1 to {}", option_name("num_starts"), num_starts,
+                              max_starts));
 }
 
 void require_order(int order) {

@@ -63,6 +63,7 @@ CpRunOptions run_options(const DecomposeOptions& options, int order) {
   run.als.max_iterations = options.max_iterations;
   run.als.tolerance = options.tolerance;
   run.als.seed = options.seed;
+  run.als.start = options.start;
   run.als.nonnegative = tasks::nonnegative_flags(options.nonnegative, options.nonnegative_modes, order);
   run.format = to_string(options.format);
   run.mode_order = options.mode_order;
@@ -159,10 +160,15 @@ class ModelState final : public CpModel::State {
 };
 
 template <class Real>
-CpResult<Real> iterate_with_progress(const Context& context, const PreparedTensor<Real>& x,
-                                     const CpRunOptions& options, const CpObserver& observer) {
-  context.progress().begin("iterating", options.als.max_iterations, "iterations");
-  auto result = run_cp(x, options, [&](const CpProgress& progress) {
+BestOfStarts<Real> iterate_with_progress(const Context& context, const PreparedTensor<Real>& x,
+                                         const CpRunOptions& options, int num_starts,
+                                         const CpObserver& observer) {
+  const auto begin = [&](int start) {
+    context.progress().begin(
+        num_starts == 1 ? "iterating" : fmt::format("iterating, start {} of {}", start, num_starts),
+        options.als.max_iterations, "iterations");
+  };
+  auto result = run_starts<Real>(x, options, num_starts, begin, [&](const CpProgress& progress) {
     context.progress().advance(1);
     return !observer || tasks::all_go_on(context.comm(), [&] { return observer(progress); });
   });
@@ -191,8 +197,11 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   prepared.timings.add("distribute", decide_seconds);
   tasks::warn_of_duplicates(context, x.path, prepared.num_duplicates);
 
-  auto result = iterate_with_progress(context, prepared, options, asked_for.observer);
+  auto [result, starts, best_seed] =
+      iterate_with_progress(context, prepared, options, asked_for.num_starts, asked_for.observer);
+  options.als.seed = best_seed;
   auto run = report::describe_run(prepared, options, result);
+  run.starts = std::move(starts);
   if (comm.size() > 1) describe_distribution(run, chosen, prepared.loads, machine.model);
   run.machine = machine.source;
   run.load_seconds = x.load_seconds;
@@ -231,6 +240,8 @@ void validate(const DecomposeOptions& options) {
   if (!(options.tolerance >= 0))
     tasks::refuse_option(
         fmt::format("{} {}: expected 0 or more", option_name("tolerance"), options.tolerance));
+  tasks::require_enumerator("start", options.start, Start::normal);
+  tasks::require_num_starts(options.num_starts);
   tasks::require_memory_limit(options.max_memory_bytes);
   tasks::require_enumerator("method", options.method, Method::opt);
   tasks::require_enumerator("precision", options.precision, Precision::float32);

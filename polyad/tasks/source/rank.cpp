@@ -19,7 +19,6 @@
 namespace polyad {
 namespace {
 
-constexpr int max_starts = 1000;
 constexpr double max_held_out = 0.5;
 
 ComponentSweepOptions sweep_options(const Context& context, const RankOptions& options, const Tensor& x) {
@@ -64,9 +63,7 @@ void validate(const RankOptions& options) {
         (i > 0 && options.ranks[i] <= options.ranks[i - 1]))
       tasks::refuse_option(
           fmt::format("{}: expected ascending numbers from 1 to {}", option_name("ranks"), max_rank));
-  if (options.num_starts < 1 || options.num_starts > max_starts)
-    tasks::refuse_option(fmt::format("{} {}: expected a number from 1 to {}", option_name("num_starts"),
-                                     options.num_starts, max_starts));
+  tasks::require_num_starts(options.num_starts);
   if (!(options.held_out >= 0 && options.held_out <= max_held_out))
     tasks::refuse_option(fmt::format("{} {}: expected a fraction from 0 to {}", option_name("held_out"),
                                      options.held_out, max_held_out));
