@@ -35,6 +35,23 @@ LabelSources parse_label_sources(const InputOptions& options) {
   return result;
 }
 
+void add_table_options(CLI::App& command, io::TableForm& table) {
+  auto* header = command.add_flag_callback(
+      "--header", [&table] { table.header = true; },
+      "Tables: the first line names the columns (default: judged by the lines below)");
+  command
+      .add_flag_callback(
+          "--no-header", [&table] { table.header = false; },
+          "Tables: the first line is data like the others; columns are called 1, 2, 3, ...")
+      ->excludes(header);
+  command.add_option_function<std::string>(
+      "--separator",
+      [&table](const std::string& text) { table.separator = text == "tab" || text == "\\t" ? "\t" : text; },
+      "Tables: what separates columns: a character, '::', 'tab', or ' ' for blanks (default: recognised)");
+  command.add_flag("--decimal-comma", table.decimal_comma, "Tables: values are written as 3,5");
+  command.add_flag("--multiline", table.multiline, "Tables: quoted fields may contain line breaks");
+}
+
 void add_format_options(CLI::App& command, InputOptions& options) {
   command.option_defaults()->group("Reading the input");
   command.add_option("--input-format", options.format,
@@ -58,11 +75,13 @@ void add_input_options(CLI::App& command, InputOptions& options) {
   command.add_option("--dims", options.dims,
                      "Dimensions, as in 30x24x659 (default: those of the header, or the largest indices)");
   add_format_options(command, options);
-  command.add_option("--columns", options.columns,
-                     "csv: the columns of the modes, then of the value: user,item,rating; "
-                     "NAME:hour|day|week|month bins times, NAME:index reads indices from 1");
+  command.add_option(
+      "--columns", options.columns,
+      "Tables: the columns of the modes, then of the value, by name or number: user,item,rating "
+      "or 1,2,4; NAME:hour|day|week|month bins times, NAME:index reads indices");
   command.add_option("--value", options.value,
-                     "csv: the value's column (1: count lines); then --columns are all modes");
+                     "Tables: the value's column (1: count lines); then --columns are all modes");
+  add_table_options(command, options.table);
 }
 
 void add_coordinate_options(CLI::App& command, InputOptions& options) {
@@ -71,10 +90,12 @@ void add_coordinate_options(CLI::App& command, InputOptions& options) {
                   "Where to predict: indices or labels per line, and values to compare with if there are any")
       ->required();
   add_format_options(command, options);
-  command.add_option("--columns", options.columns,
-                     "csv: the columns of the modes, then of the value if there is one; "
-                     "NAME:hour|day|week|month bins times, NAME:index reads indices from 1");
-  command.add_option("--value", options.value, "csv: the value's column; then --columns are all modes");
+  command.add_option(
+      "--columns", options.columns,
+      "Tables: the columns of the modes, then of the value if there is one, by name or number; "
+      "NAME:hour|day|week|month bins times, NAME:index reads indices");
+  command.add_option("--value", options.value, "Tables: the value's column; then --columns are all modes");
+  add_table_options(command, options.table);
 }
 
 std::vector<std::string> given_options(const InputOptions& options) {
@@ -87,6 +108,14 @@ std::vector<std::string> given_options(const InputOptions& options) {
   add("--dims", options.dims);
   add("--columns", options.columns);
   add("--value", options.value);
+  add("--separator", options.table.separator);
+  const auto add_flag = [&](const std::string& name, bool is_given) {
+    if (is_given) given.push_back(name);
+  };
+  add_flag("--header", options.table.header == true);
+  add_flag("--no-header", options.table.header == false);
+  add_flag("--decimal-comma", options.table.decimal_comma);
+  add_flag("--multiline", options.table.multiline);
   for (const auto& labels : options.labels) add("--labels", labels);
   return given;
 }
@@ -119,6 +148,7 @@ LoadOptions load_options(const InputOptions& options) {
   if (!options.dims.empty()) load.dims = parse_dims(options.dims, "--dims");
   load.columns = options.columns;
   load.value = options.value;
+  load.table = options.table;
   load.labels = parse_label_sources(options);
   return load;
 }

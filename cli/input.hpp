@@ -17,7 +17,8 @@ struct InputOptions {
   std::string format;               // --input-format
   int index_base = -1;              // -1: not given
   std::string dims;                 // "30x24x659"
-  std::string columns, value;       // for csv
+  std::string columns, value;       // of a table
+  io::TableForm table;
   std::vector<std::string> labels;  // "MODE=FILE", a folder, or "none"
 };
 void add_input_options(CLI::App& command, InputOptions& options);

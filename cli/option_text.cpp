@@ -53,6 +53,8 @@ std::string command_line_name(const std::string& field) {
                                                          {"held_out", "holdout"},
                                                          {"nonnegative_modes", "nonneg"},
                                                          {"existing=replaced", "force"},
+                                                         {"header=false", "no-header"},
+                                                         {"header=true", "header"},
                                                          {"LoadOptions::format", "input-format"},
                                                          {"labels.none", "labels none"},
                                                          {"labels.folder", "labels"},

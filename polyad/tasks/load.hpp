@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "polyad/io/text/table_form.hpp"
 #include "polyad/tasks/context.hpp"
 #include "polyad/tasks/tensor.hpp"
 
@@ -26,11 +27,13 @@ struct LoadOptions {
   std::optional<io::TensorFormat> format = {};  // nothing: recognised by content
   std::optional<int> index_base = {};           // the first index, 0 or 1; nothing: found out
   std::vector<Index> dims = {};                 // empty: those of the header, else the largest indices
-  // Tables with a header: the columns of the modes, then that of the value, as in "user,item,rating";
-  // "time:day" bins times by hour, day, week or month, "id:index" takes numbers as indices.
+  // Tables: the columns of the modes, then that of the value, by name as in "user,item,rating" or by number
+  // as in "1,2,4"; "time:day" bins times by hour, day, week or month, "id:index" takes numbers as indices.
   std::string columns = {};
   // Tables: the column of the value, or "1" to count lines; then all of `columns` are modes.
   std::string value = {};
+  // Tables: the header, the separator and how values are written (default: recognised).
+  io::TableForm table = {};
   LabelSources labels = {};
 };
 

@@ -50,6 +50,12 @@ def make_tensors(good: pathlib.Path) -> list[Seed]:
     succeed("cpd", good / "log.csv", "--columns", CSV[0], "-r", 2, "-i", 3, "--out", good / "visits")
     seeds.append(Seed(good / "log.csv", [f"{command} --columns {columns}" for command in TENSOR for columns in CSV] +
                       ["predict {good}/visits {x} --columns " + CSV[0], "predict {good}/visits {x}"]))
+    (good / "triples.txt").write_text("".join(f"/m/0{i % 4}\t/r/{i % 3}\t/m/0{i * i % 5}\n" for i in range(12)))
+    (good / "answers.txt").write_text("".join(f"{i % 5} {i % 3} {1217567877 + 9999 * i}\n" for i in range(25)))
+    (good / "notes.csv").write_text("".join(f'ann{i % 3};"so\n""{i % 2}""";{i},5\n' for i in range(12)))
+    seeds += [Seed(good / "triples.txt", TENSOR + [command + " --no-header" for command in TENSOR]),
+              Seed(good / "answers.txt", TENSOR + [command + " --columns 1,2,3:day --value 1" for command in TENSOR]),
+              Seed(good / "notes.csv", [command + " --columns 1,2,3 --multiline --decimal-comma" for command in TENSOR])]
     succeed("cpd", good / "x.tns", "-r", 2, "-i", 3, "--out", good / "model")
     return seeds
 

@@ -25,15 +25,16 @@ FAULTS = {
     "value_missing.tns": ":2: expected 4 fields as on line 1, found 3",
     "text_after_value.tns": ":2: expected 4 fields as on line 1, found 5: 'abc' after the value",
     "letters_as_value.tns": ":2: value 'abc' is not a number",
-    "order_1.tns": ":1: a line of 2 fields makes a tensor of order 1: Polyad takes orders 2 to 16",
+    "order_1.tns": ":1: a line of 2 fields makes a tensor of order 1: Polyad takes orders 2 to 16; "
+    "--columns 1,2 with --value 1 reads pairs of names or ids as a matrix",
     "order_17.tns": ":1: a tensor of order 17: Polyad takes orders 2 to 16",
     "fewer_than_announced.tns": ": the header announces 3 nonzeros, the file has 1",
     "dims_do_not_fit_order.tns": ":2: expected 5 dimensions, as the order says, found 3",
     "unknown_header.tns": ":1: 'list' is neither a number nor a header that Polyad knows (sptensor, tensor, "
     "matrix, %%MatrixMarket, column names)",
     "index_beyond_header.tns": ":3: index '3' of mode 1 is beyond the dimension 2 that the header states",
-    "csv_without_header.csv": ":1: a csv file begins with a header line that names its columns; this one begins "
-    "with numbers",
+    "csv_without_header.csv": ": csv needs --columns to say which columns are the modes and which is the value; this "
+    "file has no header and 3 columns, called 1 to 3",
     "matrix_market_complex.mtx": ":1: MatrixMarket field 'complex' is not read: only real, integer and pattern are",
     "truncated.tns.gz": None,  # the sentence names a size
     "wrong_checksum.tns.gz": None,  # the sentence is zlib's
@@ -70,7 +71,8 @@ class BadInputTest(ProgramTest):
     def test_csv(self) -> None:
         ragged, quote = BAD / "csv_ragged_line.csv", BAD / "csv_open_quote.csv"
         self.assert_fails(f"{ragged}:2: expected 3 fields as in the header, found 2", 2, "stats", ragged, "--columns", "a,b,c")
-        self.assert_fails(f"{quote}:2: a quoted field is not closed on its line", 2, "stats", quote, "--columns", "a,b,c")
+        self.assert_fails(f"{quote}:2: a quoted field is not closed on its line; --multiline reads fields with line "
+                          "breaks", 2, "stats", quote, "--columns", "a,b,c")
 
     def test_index_base_and_dims(self) -> None:
         path = BAD / "index_0.tns"

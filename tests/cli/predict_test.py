@@ -267,7 +267,8 @@ class RefusalTest(PredictTest):
                     "a,b\n1,2\n", "--columns", "a")
         self.refuse("--value 1 counts lines; here it names the column to compare with, if there is one",
                     "a,b\n1,2\n", "--columns", "a,b", "--value", 1)
-        self.refuse("X: --columns is for csv; this file is tns", "1 1\n", "--columns", "a,b")
+        self.refuse("X: has no column 'a': it has no header, and its columns are called 1 to 2", "1 1\n",
+                    "--columns", "a,b")
         self.refuse("--labels 3=X: the model has 2 modes", "1 1\n", "--labels", f"3={self.folder / 'x'}")
         self.refuse("--out y.txt: expected a name that ends in .tsv or .csv, or in .tsv.gz or .csv.gz", "1 1\n",
                     "--out", "y.txt")

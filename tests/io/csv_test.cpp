@@ -93,19 +93,22 @@ TEST(Csv, faults_are_told_with_their_line) {
   EXPECT_EQ(fault("a,b,c\n1,2,z\n", "a,b,c"), "x.csv:2: value 'z' is not a number");
   EXPECT_EQ(fault("a,b,c\n1,2,inf\n", "a,b,c"), "x.csv:2: value 'inf' is not finite");
   EXPECT_EQ(fault("a,b,c\n1,,3\n", "a,b,c"), "x.csv:2: the column 'b' is empty");
-  EXPECT_EQ(fault("a,b,c\n1,\"2,3\n", "a,b,c"), "x.csv:2: a quoted field is not closed on its line");
+  EXPECT_EQ(fault("a,b,c\n1,\"2,3\n", "a,b,c"),
+            "x.csv:2: a quoted field is not closed on its line; multiline reads fields with line breaks");
   EXPECT_EQ(fault("a,b,c\n1,2,3\n", "a,d,c"), "x.csv: has no column 'd'; its columns are a, b, c");
   EXPECT_EQ(fault("a,b,c\n1,2,3\n"),
             "x.csv: csv needs columns to say which columns are the modes and which is the value; this file "
             "has a, b, c");
-  EXPECT_EQ(
-      fault("1,2,3\n", ""),
-      "x.csv:1: a csv file begins with a header line that names its columns; this one begins with numbers");
+  EXPECT_EQ(fault("1,2,3\n", ""),
+            "x.csv: csv needs columns to say which columns are the modes and which is the value; this file "
+            "has no header "
+            "and 3 columns, called 1 to 3");
   EXPECT_EQ(fault("a,t,c\n1,yesterday,3\n", "a,t:day,c"),
             "x.csv:2: 'yesterday' in the column 't' is neither seconds since 1970 nor a date like "
             "2014-04-01T13:05");
   EXPECT_EQ(read("a,b,c\n#1,x,3\n", "a,b,c").labels[0].labels, (Strings{"#1"}));
-  EXPECT_EQ(fault("1::2::3::4\n1::\"2\":\n"), "x.csv:2: a quoted field is not closed on its line");
+  EXPECT_EQ(fault("1::2::3::4\n1::\"2\":\n"),
+            "x.csv:2: a quoted field is not closed on its line; multiline reads fields with line breaks");
   EXPECT_EQ(fault("1::2\n"), "x.csv:1: expected user, item, rating and time, found 2 fields");
 }
 

@@ -221,7 +221,8 @@ TEST_F(ReadTensor, shares_put_together_are_the_whole_in_every_format) {
 TEST_F(ReadTensor, an_option_that_has_no_meaning_is_an_error) {
   EXPECT_EQ(fault("1::2::3::4\n", {.index_base = 1}),
             "x: index_base has no meaning for movielens-colons, whose ids are names");
-  EXPECT_EQ(fault("1 1 1\n", {.columns = CsvColumns{}}), "x: columns is for csv; this file is tns");
+  EXPECT_EQ(fault("1 1 1\n", {.format = TensorFormat::tns, .columns = CsvColumns{}}),
+            "x: columns is for tables (csv); this file is tns");
   EXPECT_EQ(fault("1 1 1\n", {.format = TensorFormat::ptb}),
             "x: is a text, not ptb as LoadOptions::format says");
   EXPECT_EQ(fault("1 1 1\n", {.format = TensorFormat::sptensor}),

@@ -24,23 +24,42 @@ struct StringHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
+std::string open_quote(bool multiline) {
+  if (multiline) return "a quoted field is not closed, or its quote is not followed by a separator";
+  return fmt::format("a quoted field is not closed on its line; {} reads fields with line breaks",
+                     option_name("multiline"));
+}
+
+std::optional<double> parse_with_comma(std::string_view text) {
+  std::string number(text);
+  if (number.find('.') != std::string::npos) return std::nullopt;
+  std::ranges::replace(number, ',', '.');
+  return parse_real(number);
+}
+
 using Numbering = std::unordered_map<std::string, Index, StringHash, std::equal_to<>>;
 
 // What one thread has read: nonzeros in terms of its own numbering of the labels.
 class LabelledPart {
  public:
-  LabelledPart(const FieldRoles& roles, char separator, const IndexSpace* space)
-      : roles_(&roles), splitter_(separator), space_(space), numbering_(roles.modes.size()) {}
+  LabelledPart(const FieldRoles& roles, const FileHead& head, const ReadOptions& options)
+      : roles_(&roles),
+        splitter_(head.separator),
+        space_(options.space),
+        index_base_(options.index_base.value_or(1)),
+        decimal_comma_(options.table.decimal_comma),
+        multiline_(options.table.multiline),
+        numbering_(roles.modes.size()) {}
 
   // Reads one line into the block; returns why that is not possible, or nothing.
   std::string read(std::string_view line, SlabBlock& block) {
-    if (!splitter_.split(line)) return "a quoted field is not closed on its line";
+    if (!splitter_.split(line)) return open_quote(multiline_);
     const auto& fields = splitter_.fields();
     if (auto fault = check_count(fields.size()); !fault.empty()) return fault;
     double value = 1;
     if (roles_->value) {
       const auto text = fields[*roles_->value];
-      const auto parsed = parse_real(text);
+      const auto parsed = decimal_comma_ ? parse_with_comma(text) : parse_real(text);
       if (!parsed) return fmt::format("value {} is not a number", in_quotes(text));
       if (!std::isfinite(*parsed)) return fmt::format("value {} is not finite", in_quotes(text));
       value = *parsed;
@@ -69,11 +88,12 @@ class LabelledPart {
     return fmt::format("expected {} fields as in {}, found {}", roles_->num_fields, roles_->example, found);
   }
 
-  static std::string check_label(const FieldRoles::Mode& mode, std::string_view field) {
+  std::string check_label(const FieldRoles::Mode& mode, std::string_view field) const {
     if (field.empty()) return fmt::format("the column {} is empty", in_quotes(mode.name));
-    if (const auto index = parse_index(field); mode.kind == ColumnKind::index && (!index || *index < 1))
-      return fmt::format("{} in the column {} is not a whole number from 1 on", in_quotes(field),
-                         in_quotes(mode.name));
+    if (const auto index = parse_index(field);
+        mode.kind == ColumnKind::index && (!index || *index < index_base_))
+      return fmt::format("{} in the column {} is not a whole number from {} on", in_quotes(field),
+                         in_quotes(mode.name), index_base_);
     if (is_time(mode.kind) && time_label(field, mode.kind).empty())
       return fmt::format("{} in the column {} is neither seconds since 1970 nor a date like 2014-04-01T13:05",
                          in_quotes(field), in_quotes(mode.name));
@@ -109,7 +129,7 @@ class LabelledPart {
 
   Index number(std::size_t mode, std::string_view field) {
     const ColumnKind kind = roles_->modes[mode].kind;
-    if (kind == ColumnKind::index) return *parse_index(field) - 1;
+    if (kind == ColumnKind::index) return *parse_index(field) - index_base_;
     std::string binned;
     if (is_time(kind)) field = binned = time_label(field, kind);
     if (space_ != nullptr) return space_->find(int(mode), field);
@@ -122,7 +142,9 @@ class LabelledPart {
 
   const FieldRoles* roles_;
   FieldSplitter splitter_;
-  const IndexSpace* space_;           // gives labels their indices; null: they are numbered here
+  const IndexSpace* space_;  // gives labels their indices; null: they are numbered here
+  Index index_base_;         // of columns with indices
+  bool decimal_comma_, multiline_;
   std::vector<Numbering> numbering_;  // [mode]
 };
 
@@ -155,7 +177,7 @@ class LabelledReader {
     slab_.head.index_base = 0;
     slab_.head.order = int(roles_.modes.size());
     slab_.head.has_values = roles_.value.has_value();
-    parts_.assign(num_threads(), LabelledPart(roles_, head.separator, options.space));
+    parts_.assign(num_threads(), LabelledPart(roles_, head, options));
   }
 
   void read(const TextRange& range) {
@@ -237,11 +259,20 @@ class LabelledReader {
   Slab slab_;
 };
 
+void for_each_table_range(const InputFile& file, const FileHead& head, const ReadOptions& options,
+                          Index longest, const std::function<void(const TextRange&)>& fn) {
+  if (options.table.multiline)
+    for_each_quoted_range(file, head.data_begin, head.separator, options.share, fn);
+  else
+    for_each_range(file, head.data_begin, options.share, fn, longest);
+}
+
 }  // namespace
 
 Slab read_labelled_text(const InputFile& file, const FileHead& head, const ReadOptions& options) {
   LabelledReader reader(file, head, options);
-  for_each_range(file, head.data_begin, options.share, [&](const TextRange& range) { reader.read(range); });
+  for_each_table_range(file, head, options, std::numeric_limits<Index>::max(),
+                       [&](const TextRange& range) { reader.read(range); });
   return std::move(reader).take();
 }
 
@@ -254,7 +285,7 @@ void read_labelled_text(const InputFile& file, const FileHead& head, const ReadO
     fn(std::move(reader).take());
     any = true;
   };
-  for_each_range(file, head.data_begin, options.share, read, options.slab_bytes);
+  for_each_table_range(file, head, options, options.slab_bytes, read);
   if (!any) fn(LabelledReader(file, head, options).take());
 }
 

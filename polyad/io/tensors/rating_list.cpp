@@ -22,10 +22,10 @@ struct RatingLine {
 };
 
 // What separates the fields of a line like this one; a blank: the last of them does.
-char separator_of(std::string_view line) {
-  if (line.find('\t') != std::string_view::npos) return '\t';
-  if (line.find("::") != std::string_view::npos) return ':';
-  return line.find(',') != std::string_view::npos ? ',' : ' ';
+std::string separator_of(std::string_view line) {
+  for (const auto* const separator : {"\t", "::", ","})
+    if (line.find(separator) != std::string_view::npos) return separator;
+  return " ";
 }
 
 class RatingListReader {
@@ -61,7 +61,7 @@ class RatingListReader {
   };
 
   RatingLine split(std::string_view text) {
-    if (separator_ == ' ') return split_at_last_blank(text);
+    if (separator_ == " ") return split_at_last_blank(text);
     FieldSplitter splitter(separator_);
     if (!splitter.split(text)) fail("a quote is not closed, or is followed by more than a separator");
     const auto& fields = splitter.fields();
@@ -104,7 +104,7 @@ class RatingListReader {
   InputFile file_;
   LineReader lines_;
   const IndexSpace& space_;
-  char separator_ = ' ';
+  std::string separator_ = " ";
 };
 
 }  // namespace

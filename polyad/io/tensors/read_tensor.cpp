@@ -29,16 +29,34 @@ bool is_lines_of_indices(TensorFormat format) {
   throw Error(code, why, {head.path.string(), 0});
 }
 
+bool has_index_columns(const ReadOptions& options) {
+  return options.columns && std::ranges::any_of(options.columns->modes, [](const CsvColumn& column) {
+           return column.kind == ColumnKind::index;
+         });
+}
+
+void refuse_table_options(const FileHead& head, const ReadOptions& options) {
+  const auto refuse = [&](const char* field) {
+    fail(
+        head, Errc::bad_option,
+        fmt::format("{} is for tables (csv); this file is {}", option_name(field), traits(head.format).name));
+  };
+  if (options.columns) refuse("columns");
+  if (options.table.header) refuse(*options.table.header ? "header=true" : "header=false");
+  if (!options.table.separator.empty()) refuse("separator");
+  if (options.table.decimal_comma) refuse("decimal_comma");
+  if (options.table.multiline) refuse("multiline");
+}
+
 // An option that has no meaning for this format is an error, not ignored.
 void check_options(const FileHead& head, const ReadOptions& options) {
   const auto name = traits(head.format).name;
-  if (options.columns && head.format != TensorFormat::csv)
-    fail(head, Errc::bad_option, fmt::format("{} is for csv; this file is {}", option_name("columns"), name));
+  if (head.format != TensorFormat::csv) refuse_table_options(head, options);
   if (options.index_base && head.index_base && *options.index_base != *head.index_base)
     fail(head, Errc::bad_option,
          fmt::format("the format {} counts from {}, {} says {}", name, *head.index_base,
                      option_name("index_base"), *options.index_base));
-  if (names_its_indices(head.format) && options.index_base)
+  if (names_its_indices(head.format) && options.index_base && !has_index_columns(options))
     fail(head, Errc::bad_option,
          fmt::format("{} has no meaning for {}, whose ids are names", option_name("index_base"), name));
 }

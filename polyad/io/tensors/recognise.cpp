@@ -10,6 +10,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/io/tensors/foreign_file.hpp"
+#include "polyad/io/tensors/table_head.hpp"
 #include "polyad/io/text/field_splitter.hpp"
 #include "polyad/io/text/number_text.hpp"
 
@@ -154,14 +155,21 @@ FileHead plain_head(Head& lines, TensorFormat format, const IndexSpace* space) {
   return head;
 }
 
+[[noreturn]] void refuse_pairs(const Head& lines) {
+  lines.fail(
+      fmt::format("a line of 2 fields makes a tensor of order 1: Polyad takes orders 2 to 16; {} 1,2 with {} "
+                  "1 reads pairs "
+                  "of names or ids as a matrix",
+                  option_name("columns"), option_name("value")));
+}
+
 // HiParTI has a line with the order, extended FROSTT one with order and nonzeros; dims follow in both.
 FileHead counted_head(Head& lines) {
   FileHead head;
   head.format = lines.words().size() == 1 ? TensorFormat::hiparti : TensorFormat::frostt;
   const Index order = lines.number(0, 0, "the order");
   if (head.format == TensorFormat::frostt) {
-    if (order < min_order)
-      lines.fail("a line of 2 fields makes a tensor of order 1: Polyad takes orders 2 to 16");
+    if (order < min_order) refuse_pairs(lines);
     head.nonzeros = lines.number(1, 0, "the number of nonzeros");
   }
   lines.check_order(order);
@@ -238,24 +246,10 @@ FileHead movielens_head(Head& lines, TensorFormat format, const IndexSpace* spac
   FileHead head;
   head.format = format;
   head.order = 2;
-  head.separator = format == TensorFormat::movielens_tabs ? '\t' : ':';
+  head.separator = format == TensorFormat::movielens_tabs ? "\t" : "::";
   FieldSplitter splitter(head.separator);
   head.has_values = space == nullptr || !splitter.split(lines.line()) || splitter.fields().size() > 2;
   begin_data_here(lines, head);
-  return head;
-}
-
-FileHead csv_head(Head& lines) {
-  FileHead head;
-  head.format = TensorFormat::csv;
-  const auto line = lines.line();
-  const auto count = [&](char c) { return std::ranges::count(line, c); };
-  head.separator = count(';') > count(',') ? ';' : count('\t') > count(',') ? '\t' : ',';
-  FieldSplitter splitter(head.separator);
-  if (!splitter.split(line)) lines.fail("a quoted column name is not closed on its line");
-  head.column_names.assign(splitter.fields().begin(), splitter.fields().end());
-  head.data_begin = lines.next_begin();  // every line from here on is data, whatever it begins with
-  head.data_line = lines.line_number() + 1;
   return head;
 }
 
@@ -267,10 +261,23 @@ bool looks_like_u_data(const Head& lines) {
   return all_whole_numbers(lines.words()) && rating && *rating <= 10 && time && *time >= 100'000'000;
 }
 
+bool has_letters(std::string_view line) {
+  return std::ranges::any_of(line, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+}
+
 bool looks_like_csv(std::string_view line) {
-  return line.find_first_of(",;\t") != std::string_view::npos &&
-         std::ranges::any_of(line, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }) &&
+  if (line.find_first_of(",;|") != std::string_view::npos) return true;
+  return line.find('\t') != std::string_view::npos && has_letters(line) &&
          !parse_index(split_blanks(line)[0]);
+}
+
+// Whether the lines are pairs, which have no value: the first would be taken for the order and the nonzeros.
+bool looks_like_pairs(const InputFile& file) {
+  Head lines(file);
+  constexpr int enough = 4;
+  for (int line = 0; line < enough && lines.next(); ++line)
+    if (lines.words().size() != 2 || !all_whole_numbers(lines.words())) return false;
+  return lines.line_number() > 2;
 }
 
 // Two whole numbers on the first line are a header, of order and nonzeros. But coordinates of a model may
@@ -286,7 +293,16 @@ bool begins_with_a_count(const InputFile& file, const Head& first, const IndexSp
   return Index(lines.words().size()) == order + 1;
 }
 
-FileHead text_head(const InputFile& file, const IndexSpace* space) {
+FileHead tns_head(const InputFile& file, Head& lines, const IndexSpace* space) {
+  auto head = plain_head(lines, TensorFormat::tns, space);
+  if (space != nullptr || head.has_own_comments) return head;
+  if (auto doubt = doubt_about_value(file, head.data_begin); !doubt.empty())
+    head.notes.push_back(std::move(doubt));
+  return head;
+}
+
+FileHead text_head(const InputFile& file, const ReadOptions& options) {
+  const IndexSpace* const space = options.space;
   std::string_view first;
   if (LineReader(file).next(first) && lower_case(first.substr(0, 14)) == "%%matrixmarket") {
     Head lines(file);
@@ -309,9 +325,11 @@ FileHead text_head(const InputFile& file, const IndexSpace* space) {
   if (word == "sptensor" || word == "tensor" || word == "matrix") return toolbox_head(lines);
   if (word == "ktensor" || word == "facmatrix")
     lines.fail("holds a Kruskal tensor (factors), where a tensor's nonzeros were expected");
+  const auto table = [&] { return table_head(file, lines.line_begin(), lines.line_number(), options); };
+  if (asks_for_table(options)) return table();
   if (lines.line().find("::") != std::string_view::npos)
     return movielens_head(lines, TensorFormat::movielens_colons, space);
-  if (looks_like_csv(lines.line())) return csv_head(lines);
+  if (looks_like_csv(lines.line())) return table();
   if (looks_like_u_data(lines) && (space == nullptr || space->order() == 2)) {
     auto head = movielens_head(lines, TensorFormat::movielens_tabs, space);
     if (space == nullptr)  // else there was no doubt
@@ -319,15 +337,15 @@ FileHead text_head(const InputFile& file, const IndexSpace* space) {
                               option_name("LoadOptions::format") + " tns reads it as a tensor of order 3");
     return head;
   }
-  if (word.find(',') != std::string_view::npos)
-    lines.fail("a csv file begins with a header line that names its columns; this one begins with numbers");
+  if (space == nullptr && looks_like_pairs(file)) refuse_pairs(lines);
   if (begins_with_a_count(file, lines, space)) return counted_head(lines);
+  if (looks_like_names(file, lines.line_begin())) return table();
   if (!parse_real(word))
     lines.fail(
         fmt::format("{} is neither a number nor a header that Polyad knows (sptensor, tensor, matrix, "
                     "%%MatrixMarket, column names)",
                     in_quotes(word)));
-  return plain_head(lines, TensorFormat::tns, space);
+  return tns_head(file, lines, space);
 }
 
 std::string not_as_stated(std::string_view found, TensorFormat stated) {
@@ -335,10 +353,11 @@ std::string not_as_stated(std::string_view found, TensorFormat stated) {
                      option_name("LoadOptions::format"));
 }
 
-FileHead text_head_as(const InputFile& file, TensorFormat format, const IndexSpace* space) {
+FileHead text_head_as(const InputFile& file, TensorFormat format, const ReadOptions& options) {
+  const IndexSpace* const space = options.space;
   Head lines(file);
   if (format == TensorFormat::matrix_market) return matrix_market_head(file, lines);
-  if (!lines.next()) return text_head(file, space);  // empty, or it says why not
+  if (!lines.next()) return text_head(file, options);  // empty, or it says why not
   switch (format) {
     case TensorFormat::tns:
     case TensorFormat::libmf:
@@ -347,11 +366,11 @@ FileHead text_head_as(const InputFile& file, TensorFormat format, const IndexSpa
     case TensorFormat::movielens_colons:
       return movielens_head(lines, format, space);
     case TensorFormat::csv:
-      return csv_head(lines);
+      return table_head(file, lines.line_begin(), lines.line_number(), options);
     default:
       break;
   }
-  FileHead head = text_head(file, space);
+  FileHead head = text_head(file, options);
   if (head.format != format) lines.fail(not_as_stated(traits(head.format).name, format));
   return head;
 }
@@ -410,8 +429,7 @@ FileHead recognise(const InputFile& file, const ReadOptions& options) {
   } else if (options.format && is_binary(*options.format)) {
     throw Error(Errc::bad_input, not_as_stated("a text", *options.format), {file.path().string(), 0});
   } else {
-    head =
-        options.format ? text_head_as(file, *options.format, options.space) : text_head(file, options.space);
+    head = options.format ? text_head_as(file, *options.format, options) : text_head(file, options);
   }
   head.path = file.path();
   if (std::array<char, 1> last{}; head.has_own_comments && !file.is_gzip() && file.size() > 0) {

@@ -13,6 +13,7 @@
 #include "polyad/io/tensors/index_space.hpp"
 #include "polyad/io/tensors/tensor_format.hpp"
 #include "polyad/io/text/csv_columns.hpp"
+#include "polyad/io/text/table_form.hpp"
 #include "polyad/io/text/text_lines.hpp"
 #include "polyad/tensor/labels.hpp"
 
@@ -30,7 +31,8 @@ struct ReadOptions {
   std::optional<TensorFormat> format;  // empty: recognised by content
   std::optional<int> index_base;       // 0 or 1; empty: determined from the file
   std::vector<Index> dims;             // empty: those of the header, otherwise the maximum indices
-  std::optional<CsvColumns> columns;   // for csv
+  std::optional<CsvColumns> columns;   // of a table
+  TableForm table;                     // the form of a table
   const IndexSpace* space =
       nullptr;  // of a model whose coordinates the file holds; null: a tensor of its own
   Share share;
@@ -52,15 +54,18 @@ struct FileHead {
   // Whether these comments stand where Polyad writes them and as it does: then the text is taken to be
   // Polyad's, unless an index contradicts them. And whether such a text ends within a line.
   bool has_own_comments = false, ends_within_line = false;
-  std::optional<int> index_base;  // prescribed by the format
-  bool has_values = true;         // false: a pattern, every value is 1
-  bool symmetric = false;         // an entry off the diagonal counts twice
-  Index data_begin = 0;           // position of the first data line in the (decompressed) bytes
-  Index data_line = 0;            // its line number
-  char separator = ' ';
-  std::vector<std::string> column_names;  // of csv
-  std::vector<ModeLabels> labels;         // contained in the file, for the whole tensor (ptb)
-  std::vector<std::string> notes;         // messages for the user
+  std::optional<int> index_base;          // prescribed by the format
+  bool has_values = true;                 // false: a pattern, every value is 1
+  bool symmetric = false;                 // an entry off the diagonal counts twice
+  Index data_begin = 0;                   // position of the first data line in the (decompressed) bytes
+  Index data_line = 0;                    // its line number
+  std::string separator;                  // of tables: see TableForm
+  std::vector<std::string> column_names;  // of tables; without a header 1, 2, 3, ...
+  // Of tables: whether the first line names the columns, and whether that was assumed without any sign of it;
+  // whether no column of a table without a header has numbers.
+  bool has_header = true, header_is_guess = false, only_names = false;
+  std::vector<ModeLabels> labels;  // contained in the file, for the whole tensor (ptb)
+  std::vector<std::string> notes;  // messages for the user
 };
 
 // What must be known of all shares before any of them becomes a

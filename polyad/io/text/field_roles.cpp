@@ -27,11 +27,21 @@ bool holds(const Names& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-[[noreturn]] void ask_for_columns(const InputFile& file, const Names& names) {
+std::string described_columns(const FileHead& head) {
+  const auto count = head.column_names.size();
+  if (!head.has_header)
+    return fmt::format("has no header and {} column{}, called 1 to {}", count, count == 1 ? "" : "s", count);
+  return "has " + listed(head.column_names) +
+         (head.header_is_guess
+              ? fmt::format(", unless its first line is data, as {} says", option_name("header=false"))
+              : "");
+}
+
+[[noreturn]] void ask_for_columns(const InputFile& file, const FileHead& head) {
   throw Error(
       Errc::bad_option,
-      fmt::format("csv needs {} to say which columns are the modes and which is the value; this file has {}",
-                  option_name("columns"), listed(names)),
+      fmt::format("csv needs {} to say which columns are the modes and which is the value; this file {}",
+                  option_name("columns"), described_columns(head)),
       {file.path().string(), 0});
 }
 
@@ -47,7 +57,12 @@ CsvColumns known_columns(const InputFile& file, const FileHead& head) {
     return numbered;
   if (names.size() >= 3 && names[0] == "userId" && names[1] == "movieId" && names[2] == "rating")
     return {{{"userId", ColumnKind::label}, {"movieId", ColumnKind::label}}, "rating", {}};
-  ask_for_columns(file, names);
+  if (!head.has_header && head.only_names && names.size() >= min_order) {
+    CsvColumns all;
+    for (const auto& name : names) all.modes.push_back({name, ColumnKind::label});
+    return all;
+  }
+  ask_for_columns(file, head);
 }
 
 // The columns that bear the names of the model's modes, wherever they stand. The value is the one other
@@ -69,9 +84,10 @@ std::optional<CsvColumns> columns_by_name(const Names& names, const IndexSpace& 
 }
 
 // As many columns as the model has modes, or one more, which is the value.
-CsvColumns columns_by_number(const InputFile& file, const Names& names, const IndexSpace& space) {
+CsvColumns columns_by_number(const InputFile& file, const FileHead& head, const IndexSpace& space) {
+  const auto& names = head.column_names;
   const auto order = std::size_t(space.order());
-  if (names.size() != order && names.size() != order + 1) ask_for_columns(file, names);
+  if (names.size() != order && names.size() != order + 1) ask_for_columns(file, head);
   CsvColumns columns;
   for (std::size_t m = 0; m < order; ++m) columns.modes.push_back({names[m], ColumnKind::label});
   if (names.size() > order) columns.value = names.back();
@@ -82,7 +98,7 @@ CsvColumns columns_of(const InputFile& file, const FileHead& head, const ReadOpt
   if (options.columns) return *options.columns;
   if (options.space == nullptr) return known_columns(file, head);
   if (auto columns = columns_by_name(head.column_names, *options.space)) return *columns;
-  return columns_by_number(file, head.column_names, *options.space);
+  return columns_by_number(file, head, *options.space);
 }
 
 // A mode of the model that has no labels is named by its indices.
@@ -103,17 +119,21 @@ void fit_to(const IndexSpace& space, const InputFile& file, FieldRoles& roles) {
   }
 }
 
-// The column of this name, or the k-th by the name #k.
-std::size_t find_column(const InputFile& file, const Names& names, const std::string& name) {
+// The column of this name, or the k-th by the name k or #k.
+std::size_t find_column(const InputFile& file, const FileHead& head, const std::string& name) {
+  const auto& names = head.column_names;
   const auto fail = [&](const std::string& why) {
     throw Error(Errc::bad_option, why, {file.path().string(), 0});
   };
   const auto found = std::ranges::find(names, name);
   if (found == names.end()) {
-    const auto number = name.starts_with('#') ? parse_index(name.substr(1)) : std::nullopt;
+    const auto number = parse_index(name.starts_with('#') ? name.substr(1) : name);
     if (number && *number >= 1 && *number <= std::ssize(names)) return std::size_t(*number) - 1;
     fail(option_name("#columns") +
-         fmt::format("has no column {}; its columns are {}", in_quotes(name), listed(names)));
+         (head.has_header
+              ? fmt::format("has no column {}; its columns are {}", in_quotes(name), listed(names))
+              : fmt::format("has no column {}: it has no header, and its columns are called 1 to {}",
+                            in_quotes(name), names.size())));
   }
   const auto place = found - names.begin();
   if (const auto again = std::find(found + 1, names.end(), name); again != names.end())
@@ -127,7 +147,7 @@ FieldRoles csv_roles(const InputFile& file, const FileHead& head, const ReadOpti
   const CsvColumns columns = columns_of(file, head, options);
   std::set<std::size_t> used;
   const auto find = [&](const std::string& name) {
-    const auto place = find_column(file, head.column_names, name);
+    const auto place = find_column(file, head, name);
     if (!used.insert(place).second)
       throw Error(Errc::bad_option,
                   option_name("#columns") +
@@ -138,11 +158,12 @@ FieldRoles csv_roles(const InputFile& file, const FileHead& head, const ReadOpti
   FieldRoles roles;
   for (const auto& mode : columns.modes) {
     const auto place = find(mode.name);
-    roles.modes.push_back({head.column_names[place], place, mode.kind});
+    roles.modes.push_back({(head.has_header ? "" : "column") + head.column_names[place], place, mode.kind});
   }
   if (!columns.value.empty()) roles.value = find(columns.value);
   for (const auto& name : columns.idle) find(name);
   roles.num_fields = head.column_names.size();
+  if (!head.has_header) roles.example = "the first line";
   if (roles.modes.size() < min_order || roles.modes.size() > max_order)
     throw Error(Errc::bad_option,
                 fmt::format("{} names {} modes: Polyad takes orders {} to {}", option_name("columns"),

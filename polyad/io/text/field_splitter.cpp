@@ -19,6 +19,7 @@ bool FieldSplitter::split(std::string_view line) {
   fields_.clear();
   unquoted_.clear();
   unquoted_.reserve(line.size());  // so that the views into it stay valid
+  if (separator_ == " ") line = trimmed(line);
   while (true) {
     const auto first = line.find_first_not_of(separator_ == "\t" ? " \r" : " \t\r");
     const bool is_quoted = first != std::string_view::npos && line[first] == '"';
@@ -29,7 +30,7 @@ bool FieldSplitter::split(std::string_view line) {
       take_plain(line);
     }
     if (line.empty()) return true;
-    line.remove_prefix(separator_.size());
+    skip_separator(line);
   }
 }
 
@@ -46,14 +47,28 @@ bool FieldSplitter::take_quoted(std::string_view& rest) {
     rest.remove_prefix(1);
   }
   fields_.push_back(std::string_view(unquoted_).substr(begin));
-  while (!rest.empty() && !rest.starts_with(separator_) && is_blank(rest.front())) rest.remove_prefix(1);
-  return rest.empty() || rest.starts_with(separator_);
+  while (!rest.empty() && !is_at_separator(rest) && is_blank(rest.front())) rest.remove_prefix(1);
+  return rest.empty() || is_at_separator(rest);
 }
 
 void FieldSplitter::take_plain(std::string_view& rest) {
-  const auto end = std::min(rest.find(separator_), rest.size());
+  const auto end = std::min(find_separator(rest), rest.size());
   fields_.push_back(trimmed(rest.substr(0, end)));
   rest.remove_prefix(end);
+}
+
+bool FieldSplitter::is_at_separator(std::string_view rest) const {
+  return separator_ == " " ? is_blank(rest.front()) : rest.starts_with(separator_);
+}
+
+std::size_t FieldSplitter::find_separator(std::string_view rest) const {
+  if (separator_.size() > 1) return rest.find(separator_);
+  return separator_ == " " ? rest.find_first_of(" \t\r") : rest.find(separator_[0]);
+}
+
+void FieldSplitter::skip_separator(std::string_view& rest) const {
+  if (separator_ != " ") return rest.remove_prefix(separator_.size());
+  while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1);
 }
 
 }  // namespace polyad::io

@@ -2,15 +2,16 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace polyad::io {
 
-// Splits a line at its separators ("::" if the separator is a colon). Fields
+// Splits a line at its separators, such as "," or "::"; " " stands for any number of blanks and tabs. Fields
 // may be quoted, with "" for a quote inside; blanks around a field are removed.
 class FieldSplitter {
  public:
-  explicit FieldSplitter(char separator) : separator_(separator == ':' ? 2 : 1, separator) {}
+  explicit FieldSplitter(std::string separator) : separator_(std::move(separator)) {}
 
   // The fields of a line, valid until the next call; false if a
   // quote is not closed or is followed by anything but a separator.
@@ -20,6 +21,9 @@ class FieldSplitter {
  private:
   bool take_quoted(std::string_view& rest);
   void take_plain(std::string_view& rest);
+  bool is_at_separator(std::string_view rest) const;
+  std::size_t find_separator(std::string_view rest) const;
+  void skip_separator(std::string_view& rest) const;
 
   std::string separator_;
   std::vector<std::string_view> fields_;

@@ -52,4 +52,9 @@ void for_each_range(const InputFile& file, Index text_begin, Share share,
                     const std::function<void(const TextRange&)>& fn,
                     Index longest = std::numeric_limits<Index>::max());
 
+// The same for tables in which quoted fields may contain line breaks: these are replaced by blanks. Every
+// share scans the text from its beginning, and takes every parts-th range.
+void for_each_quoted_range(const InputFile& file, Index text_begin, const std::string& separator, Share share,
+                           const std::function<void(const TextRange&)>& fn);
+
 }  // namespace polyad::io

@@ -45,6 +45,7 @@ io::ReadOptions format_options(const LoadOptions& options) {
   io::ReadOptions read;
   read.format = options.format;
   read.index_base = options.index_base;
+  read.table = options.table;
   if (options.index_base && *options.index_base != 0 && *options.index_base != 1)
     refuse_option(fmt::format("{} {}: expected 0 or 1", option_name("index_base"), *options.index_base));
   if (options.columns.empty() && !options.value.empty())
