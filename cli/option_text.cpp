@@ -46,6 +46,7 @@ std::string command_line_name(const std::string& field) {
                                                          {"previous_file", "refine"},
                                                          {"previous_dims", "refine-dims"},
                                                          {"num_largest", "top"},
+                                                         {"num_lines", "lines"},
                                                          {"entries_per_mode", "top"},
                                                          {"ranks", "components"},
                                                          {"num_starts", "starts"},

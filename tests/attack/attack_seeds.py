@@ -10,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from program import run  # noqa: E402
 from rating_model import RatingModel, npy  # noqa: E402
 
-TENSOR = ["stats {x}", "check {x}", "check {x} --fix {out}/fixed.tns", "convert {x} {out}/y.ptb", "convert {x} {out}/y.csv",
+TENSOR = ["look {x}", "stats {x}", "check {x}", "check {x} --fix {out}/fixed.tns", "convert {x} {out}/y.ptb", "convert {x} {out}/y.csv",
           "cpd {x} -r 2 -i 2", "cpd {x} -r 2 -i 2 --out {out}/m.npz", "rank {x} --components 1,2 --starts 2 -i 2",
           "partition {x} -k 2 --no-cache", "partition {x} -k 2 --model coarse --no-cache --out {out}/parts", "plan {x} -k 2"]
 COORDINATES = ["predict {good}/model {x}", "predict {good}/model {x} --skip-unknown --json -"]
@@ -53,6 +53,12 @@ def make_tensors(good: pathlib.Path) -> list[Seed]:
     (good / "triples.txt").write_text("".join(f"/m/0{i % 4}\t/r/{i % 3}\t/m/0{i * i % 5}\n" for i in range(12)))
     (good / "answers.txt").write_text("".join(f"{i % 5} {i % 3} {1217567877 + 9999 * i}\n" for i in range(25)))
     (good / "notes.csv").write_text("".join(f'ann{i % 3};"so\n""{i % 2}""";{i},5\n' for i in range(12)))
+    (good / "lists.txt").write_text("".join(f"{i} " + " ".join(str(j) for j in range(i % 4 + 1)) + "\n" for i in range(9)))
+    (good / "wide.csv").write_text("who,tea,milk\n" + "".join(f"w{i},{i}.5,99\n" for i in range(9)))
+    (good / "train2id.txt").write_text("9\n" + "".join(f"{i} {i % 3} {i % 2}\n" for i in range(9)))
+    seeds += [Seed(good / "lists.txt", [command + " --input-format adjacency" for command in TENSOR]),
+              Seed(good / "wide.csv", [command + " --input-format wide --missing 99" for command in TENSOR]),
+              Seed(good / "train2id.txt", TENSOR)]
     seeds += [Seed(good / "triples.txt", TENSOR + [command + " --no-header" for command in TENSOR]),
               Seed(good / "answers.txt", TENSOR + [command + " --columns 1,2,3:day --value 1" for command in TENSOR]),
               Seed(good / "notes.csv", [command + " --columns 1,2,3 --multiline --decimal-comma" for command in TENSOR])]

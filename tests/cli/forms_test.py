@@ -89,6 +89,65 @@ class FormsTest(ProgramTest):
                                         "--header confirms that it is not\n")
         self.assertEqual(self.result("stats", names, "--no-header")["nnz"], 2)
 
+    def test_openke(self) -> None:
+        triples = rows("openke-train2id.txt", None, 1)
+        out = self.folder / "out.tns"
+        self.succeed("convert", FORMS / "openke-train2id.txt", out)
+        written = [line.split() for line in out.read_text().splitlines() if line[0] != "#"]
+        self.assertEqual(written, [[*(str(int(i) + 1) for i in triple), "1"] for triple in triples])
+        short = self.write("short", "12\n" + "0 1 2\n" * 9)
+        self.assert_fails(f"{short}: the header announces 12 nonzeros, the file has 9", 2, "stats", short)
+
+    def test_gowalla(self) -> None:
+        pairs = [[user, item, 1] for user, *items in rows("gowalla.txt", None) for item in items]
+        self.assert_reads(pairs, "gowalla.txt", "--input-format", "adjacency")
+        self.assert_fails(f"{FORMS / 'gowalla.txt'}:2: expected 6 fields as on line 1, found 3; --input-format adjacency reads "
+                          "lists of a row and its columns", 2, "stats", FORMS / "gowalla.txt")
+
+    def test_jester(self) -> None:
+        ratings = [[row + 1, column + 1, value] for row, line in enumerate(rows("jester.csv", ","))
+                   for column, value in enumerate(line) if column > 0 and value != "99"]
+        self.assert_reads(ratings, "jester.csv", "--input-format", "wide", "--columns", "2-6", "--missing", 99)
+        self.assertEqual(self.result("stats", FORMS / "jester.csv", "--input-format", "wide", "--columns", "2-6",
+                                     "--missing", 99)["dims"], [4, 5])
+        self.assert_fails(f"{FORMS / 'jester.csv'}: --missing is for wide tables, which --input-format wide reads", 2,
+                          "stats", FORMS / "jester.csv", "--columns", "1,2,3", "--missing", 99)
+        self.assert_fails("--columns 6-2: expected a range of columns such as 2-101", 2, "stats", FORMS / "jester.csv",
+                          "--input-format", "wide", "--columns", "6-2")
+
+    def test_wide_tables_with_names(self) -> None:
+        pivot = self.write("pivot.csv", "user,tea,milk\nann,4,\nbob,NA,2.5\ncid,,\n")
+        out = self.folder / "out.csv"
+        self.succeed("convert", pivot, out.with_suffix(".tns"), "--input-format", "wide")
+        self.assertEqual(self.result("stats", pivot, "--input-format", "wide")["dims"], [3, 2])
+        self.assertEqual(self.result("stats", pivot, "--input-format", "wide", "--columns", "user:label,tea")["nnz"], 1)
+        lines = [line for line in out.with_suffix(".tns").read_text().splitlines() if line[0] != "#"]
+        self.assertEqual(lines, ["1 2 4", "2 1 2.5"])  # columns in the order of their names
+
+    def test_look_suggests_what_reads_the_file(self) -> None:
+        for name, columns, value in [("icews18.txt", "1,2,3,4", "1"), ("snap-temporal.txt", "1,2,3:day", "1"),
+                                     ("pandas.csv", "user,item", "rating"), ("lastfm-tags.dat", "userID,artistID,tagID,timestamp", "1"),
+                                     ("pipes.txt", "1,2", "3"), ("codex.txt", "", ""), ("epinions.txt", "", "")]:
+            with self.subTest(name):
+                seen = self.result("look", FORMS / name)
+                self.assertEqual((seen["suggested_columns"], seen["suggested_value"]), (columns, value))
+                if columns:
+                    self.succeed("stats", FORMS / name, "--columns", columns, "--value", value)
+
+    def test_look_shows_lines_columns_and_commands(self) -> None:
+        path = FORMS / "pandas.csv"
+        self.assertEqual(self.succeed("look", path, "--lines", 2).splitlines(), [
+            f"{path}: csv, 4 columns separated by ',', with a header", "  ,user,item,rating", "  0,ann,tea,4.0", "",
+            "column  seems to be                     different  examples",
+            "1       numbers                                 3  0, 1, 2",
+            "user    names                                   2  ann, bob",
+            "item    names                                   2  tea, coffee",
+            "rating  numbers                                 3  4.0, 2.5, 5.0", "",
+            "It could be read by",
+            f"  polyad stats {path} --columns user,item --value rating",
+            f"  polyad cpd {path} --columns user,item --value rating --rank 8"])
+        self.assert_fails("--lines 501: expected a number from 0 to 500", 2, "look", path, "--lines", 501)
+
     def test_frappe(self) -> None:
         table = rows("frappe.csv", skip=1)
         self.assert_reads([[row[0], row[1], row[3], row[2]] for row in table], "frappe.csv",
@@ -150,7 +209,9 @@ class FormsTest(ProgramTest):
     @unittest.skipUnless(WITH_MPI, "needs MPI")
     def test_several_processes_read_the_same(self) -> None:
         for name, options in [("fb15k-237.txt", ["--no-header"]), ("icews18.txt", ["--columns", "1,2,3,4", "--value", 1]),
-                              ("quoted-breaks.csv", ["--columns", "user,text,stars", "--multiline"])]:
+                              ("quoted-breaks.csv", ["--columns", "user,text,stars", "--multiline"]),
+                              ("gowalla.txt", ["--input-format", "adjacency"]), ("openke-train2id.txt", []),
+                              ("jester.csv", ["--input-format", "wide", "--missing", 99])]:
             with self.subTest(name):
                 one, three = (self.result("stats", FORMS / name, *options, processes=p) for p in (0, 3))
                 self.assertEqual((one["dims"], one["nnz"], one["values"], one["modes"]),

@@ -88,7 +88,7 @@ class JsonTest(ProgramTest):
         return path
 
     def test_the_types_of_the_tables_are_understood(self) -> None:
-        self.assertEqual(len(self.TABLES), 15)
+        self.assertEqual(len(self.TABLES), 16)
         self.assertTrue(has_type(["a", 2], "list of strings or integers"))
         self.assertTrue(has_type(None, "string, integer or null"))
         self.assertFalse(has_type(True, "integer"))
@@ -96,6 +96,8 @@ class JsonTest(ProgramTest):
 
     def test_keys_of_commands_for_tensors(self) -> None:
         self.compare("stats", self.result("stats", self.x), self.result("stats", self.x, "--formats"))
+        table = self.write("table.csv", "user,item,rating\nann,tea,4\nbob,milk,2\n")
+        self.compare("look", self.result("look", self.x), self.result("look", table))
         bad = self.write("bad.tns", "1 1 1 2.5\n2 x 1 1\n")
         self.compare("check", self.result("check", self.x), self.result("check", bad, "--fix", self.folder / "fixed.tns"))
         self.succeed("cpd", self.x, "-r", 2, "-i", 2, "--out", self.folder / "model")

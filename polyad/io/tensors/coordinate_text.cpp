@@ -29,6 +29,7 @@ struct LineShape {
   std::array<Index, max_order> limit{};  // the first index that is too large, after that
   std::array<const char*, max_order> limit_source{};
   Index first_line = 0;
+  bool is_ragged = false;  // see FileHead
 
   void keep_within(const std::vector<Index>& dims, const char* source) {
     for (std::size_t m = 0; m < dims.size(); ++m) {
@@ -58,6 +59,7 @@ LineShape shape_of(const InputFile& file, const FileHead& head, const ReadOption
     if (shape.mirrored) shape.keep_within({model[1], model[0]}, "the model, for the mirror image,");
   }
   shape.first_line = head.data_line;
+  shape.is_ragged = head.is_ragged;
   return shape;
 }
 
@@ -80,6 +82,10 @@ std::string index_fault(std::string_view word, int mode, const LineShape& shape)
 std::string explain(std::string_view line, const LineShape& shape) {
   const auto words = split_blanks(line);
   const auto expected = std::size_t(shape.order) + (shape.has_value ? 1 : 0);
+  if (words.size() != expected && shape.is_ragged)
+    return fmt::format(
+        "expected {} fields as on line {}, found {}; {} adjacency reads lists of a row and its columns",
+        expected, shape.first_line, words.size(), option_name("LoadOptions::format"));
   if (words.size() != expected)
     return fmt::format(
         "expected {} fields as on line {}, found {}{}", expected, shape.first_line, words.size(),

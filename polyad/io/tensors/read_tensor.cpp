@@ -10,13 +10,18 @@
 #include "polyad/io/tensors/coordinate_text.hpp"
 #include "polyad/io/tensors/dense_text.hpp"
 #include "polyad/io/tensors/labelled_text.hpp"
+#include "polyad/io/tensors/list_text.hpp"
 #include "polyad/io/tensors/recognise.hpp"
 
 namespace polyad::io {
 namespace {
 
+bool is_list(TensorFormat format) {
+  return format == TensorFormat::adjacency || format == TensorFormat::wide;
+}
+
 bool names_its_indices(TensorFormat format) {
-  return format == TensorFormat::csv || format == TensorFormat::movielens_tabs ||
+  return is_list(format) || format == TensorFormat::csv || format == TensorFormat::movielens_tabs ||
          format == TensorFormat::movielens_colons;
 }
 
@@ -41,17 +46,23 @@ void refuse_table_options(const FileHead& head, const ReadOptions& options) {
         head, Errc::bad_option,
         fmt::format("{} is for tables (csv); this file is {}", option_name(field), traits(head.format).name));
   };
-  if (options.columns) refuse("columns");
-  if (options.table.header) refuse(*options.table.header ? "header=true" : "header=false");
-  if (!options.table.separator.empty()) refuse("separator");
-  if (options.table.decimal_comma) refuse("decimal_comma");
-  if (options.table.multiline) refuse("multiline");
+  const bool is_wide = head.format == TensorFormat::wide;
+  const bool is_table = is_wide || head.format == TensorFormat::csv;
+  if (options.columns && !is_table) refuse("columns");
+  if (options.table.header && !is_table) refuse(*options.table.header ? "header=true" : "header=false");
+  if (!options.table.separator.empty() && !is_table && !is_list(head.format)) refuse("separator");
+  if (options.table.decimal_comma && !is_table) refuse("decimal_comma");
+  if (options.table.multiline && head.format != TensorFormat::csv) refuse("multiline");
+  if (options.table.missing && !is_wide)
+    fail(head, Errc::bad_option,
+         fmt::format("{} is for wide tables, which {} wide reads", option_name("missing"),
+                     option_name("LoadOptions::format")));
 }
 
 // An option that has no meaning for this format is an error, not ignored.
 void check_options(const FileHead& head, const ReadOptions& options) {
   const auto name = traits(head.format).name;
-  if (head.format != TensorFormat::csv) refuse_table_options(head, options);
+  refuse_table_options(head, options);
   if (options.index_base && head.index_base && *options.index_base != *head.index_base)
     fail(head, Errc::bad_option,
          fmt::format("the format {} counts from {}, {} says {}", name, *head.index_base,
@@ -84,6 +95,9 @@ Slab read_as(const InputFile& file, const FileHead& head, const ReadOptions& opt
     case TensorFormat::movielens_colons:
     case TensorFormat::csv:
       return read_labelled_text(file, head, options);
+    case TensorFormat::adjacency:
+    case TensorFormat::wide:
+      return read_list_text(file, head, options);
     case TensorFormat::splatt:
       return read_splatt(file, head, options);
     case TensorFormat::genten:
@@ -221,7 +235,8 @@ void for_each_slab(const std::filesystem::path& path, const ReadOptions& options
   const FileHead head = recognise(file, options);
   check_options(head, options);
   check_space(head, options);
-  const bool is_labelled = names_its_indices(head.format) && options.space != nullptr;
+  const bool is_labelled =
+      names_its_indices(head.format) && !is_list(head.format) && options.space != nullptr;
   if (!is_labelled && !is_lines_of_indices(head.format)) {
     Slab slab = read_slab(path, options);
     check_space(slab.head, options);

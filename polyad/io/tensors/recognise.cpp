@@ -293,9 +293,48 @@ bool begins_with_a_count(const InputFile& file, const Head& first, const IndexSp
   return Index(lines.words().size()) == order + 1;
 }
 
+// A line with the number of triples and lines of three indices, where HiParTI has the order, dims and values.
+bool looks_like_openke(const InputFile& file) {
+  constexpr Index enough = 8;
+  Head lines(file);
+  if (!lines.next() || lines.words().size() != 1) return false;
+  const auto count = parse_index(lines.words()[0]);
+  Index found = 0;
+  while (found < enough && lines.next()) {
+    if (lines.words().size() != 3 || !all_whole_numbers(lines.words())) return false;
+    ++found;
+  }
+  return count && (found == enough ? *count >= enough : *count == found) && found > 1;
+}
+
+FileHead openke_head(Head& lines) {
+  FileHead head;
+  head.format = TensorFormat::openke;
+  head.order = 3;
+  head.has_values = false;
+  head.index_base = 0;
+  head.nonzeros = lines.number(0, 0, "the number of triples");
+  begin_data_after(lines, head);
+  return head;
+}
+
+FileHead adjacency_head(Head& lines, const ReadOptions& options) {
+  FileHead head;
+  head.format = TensorFormat::adjacency;
+  head.order = 2;
+  head.separator = options.table.separator;
+  for (const auto* const separator : {"\t", "::", ";", "|", ",", " "})
+    if (head.separator.empty() && lines.line().find(separator) != std::string_view::npos)
+      head.separator = separator;
+  if (head.separator.empty()) head.separator = " ";
+  begin_data_here(lines, head);
+  return head;
+}
+
 FileHead tns_head(const InputFile& file, Head& lines, const IndexSpace* space) {
   auto head = plain_head(lines, TensorFormat::tns, space);
   if (space != nullptr || head.has_own_comments) return head;
+  head.is_ragged = looks_like_lists(file, head.data_begin);
   if (auto doubt = doubt_about_value(file, head.data_begin); !doubt.empty())
     head.notes.push_back(std::move(doubt));
   return head;
@@ -338,6 +377,7 @@ FileHead text_head(const InputFile& file, const ReadOptions& options) {
     return head;
   }
   if (space == nullptr && looks_like_pairs(file)) refuse_pairs(lines);
+  if (looks_like_openke(file)) return openke_head(lines);
   if (begins_with_a_count(file, lines, space)) return counted_head(lines);
   if (looks_like_names(file, lines.line_begin())) return table();
   if (!parse_real(word))
@@ -365,6 +405,9 @@ FileHead text_head_as(const InputFile& file, TensorFormat format, const ReadOpti
     case TensorFormat::movielens_tabs:
     case TensorFormat::movielens_colons:
       return movielens_head(lines, format, space);
+    case TensorFormat::adjacency:
+      return adjacency_head(lines, options);
+    case TensorFormat::wide:
     case TensorFormat::csv:
       return table_head(file, lines.line_begin(), lines.line_number(), options);
     default:

@@ -57,6 +57,7 @@ struct FileHead {
   std::optional<int> index_base;          // prescribed by the format
   bool has_values = true;                 // false: a pattern, every value is 1
   bool symmetric = false;                 // an entry off the diagonal counts twice
+  bool is_ragged = false;                 // lines of whole numbers of many lengths: adjacency lists?
   Index data_begin = 0;                   // position of the first data line in the (decompressed) bytes
   Index data_line = 0;                    // its line number
   std::string separator;                  // of tables: see TableForm

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "polyad/base/error.hpp"
 #include "polyad/io/text/number_text.hpp"
@@ -129,11 +130,21 @@ bool looks_like_names(const InputFile& file, Index begin) {
   return false;
 }
 
+bool looks_like_lists(const InputFile& file, Index begin) {
+  const auto sample = sample_table(file, begin, {.separator = " "});
+  std::set<std::size_t> counts;
+  for (const auto& row : sample.rows) {
+    if (std::ranges::any_of(row, [](auto& field) { return !parse_index(field); })) return false;
+    counts.insert(row.size());
+  }
+  return counts.size() >= 3;
+}
+
 FileHead table_head(const InputFile& file, Index begin, Index line, const ReadOptions& options) {
   const auto sample = sample_table(file, begin, options.table);
   check_form(file, options.table, sample.separator);
   FileHead head;
-  head.format = TensorFormat::csv;
+  head.format = options.format == TensorFormat::wide ? TensorFormat::wide : TensorFormat::csv;
   head.separator = sample.separator;
   const auto judged = judge(sample, options);
   head.has_header = judged != FirstLine::data;

@@ -15,6 +15,9 @@ bool asks_for_table(const ReadOptions& options);
 // tabs or blanks, all with the same number of columns, one of which has no numbers.
 bool looks_like_names(const InputFile& file, Index begin);
 
+// Whether lines from `begin` on are whole numbers of many different counts per line, as adjacency lists are.
+bool looks_like_lists(const InputFile& file, Index begin);
+
 // Why the last column of lines of indices and a value, in which it is read as the value, seems to be
 // something else, and the options that read it otherwise; empty if it looks like a value.
 std::string doubt_about_value(const InputFile& file, Index begin);

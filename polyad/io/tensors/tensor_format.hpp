@@ -19,6 +19,9 @@ enum class TensorFormat {
   movielens_tabs,    // user, item, rating, time with tabs: u.data
   movielens_colons,  // the same separated by "::": ratings.dat
   csv,               // a header line and columns
+  adjacency,         // lists: a row, then its columns
+  wide,              // tables with a row per line and a column per index of the last mode
+  openke,            // triples of indices from 0 behind their number
   libmf,             // row, column and value, indices from 0
   splatt,            // binary of SPLATT
   genten,            // binary of GenTen

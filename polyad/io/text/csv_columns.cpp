@@ -113,6 +113,22 @@ std::vector<CsvColumn> parse_list(std::string_view columns) {
   return list;
 }
 
+// Adds a column such as "7" or "tea", or each of "2-101", to those of values.
+void append_wide(const std::string& item, CsvColumns& result) {
+  const auto dash = item.find('-');
+  const auto first = parse_index(item.substr(0, dash));
+  const auto last = dash == std::string::npos ? std::nullopt : parse_index(item.substr(dash + 1));
+  constexpr Index most = 1 << 20;
+  if (!first || !last) {
+    result.wide_values.push_back(item);
+    return;
+  }
+  if (*first < 1 || *last < *first || *last - *first >= most)
+    throw Error(Errc::bad_option, fmt::format("{} {}: expected a range of columns such as 2-101",
+                                              option_name("columns"), item));
+  for (Index c = *first; c <= *last; ++c) result.wide_values.push_back(std::to_string(c));
+}
+
 }  // namespace
 
 CsvColumns parse_columns(std::string_view columns, std::string_view value) {
@@ -137,6 +153,23 @@ CsvColumns parse_columns(std::string_view columns, std::string_view value) {
                             option_name("columns"), option_name("value"), result.modes.back().name));
   result.value = result.modes.back().name;
   result.modes.pop_back();
+  return result;
+}
+
+CsvColumns parse_wide_columns(std::string_view columns) {
+  CsvColumns result;
+  while (!columns.empty()) {
+    const auto comma = std::min(columns.find(','), columns.size());
+    const std::string item(columns.substr(0, comma));
+    if (item.ends_with(":label"))
+      result.modes.push_back(parse_column(item));
+    else
+      append_wide(item, result);
+    columns.remove_prefix(std::min(comma + 1, columns.size()));
+  }
+  if (result.wide_values.empty())
+    throw Error(Errc::bad_option, fmt::format("{0} names no column of values, as in {0} user:label,2-101",
+                                              option_name("columns")));
   return result;
 }
 

@@ -23,6 +23,8 @@ struct CsvColumns {
   std::vector<CsvColumn> modes;
   std::string value;              // empty: every line counts 1
   std::vector<std::string> idle;  // columns without effect
+  std::vector<std::string> wide_values =
+      {};  // of a wide table: the columns of values; then there is no `value`
 };
 
 // Parses the options `columns` ("user,item,rating", "user,item,time:day", "row:index,column:index,count") and
@@ -30,7 +32,11 @@ struct CsvColumns {
 // `timestamp` without a kind, which is ignored, as in the MovieLens formats). Throws Error{bad_option}.
 CsvColumns parse_columns(std::string_view columns, std::string_view value);
 
-// The same for coordinates of a model of this order: the value is optional.
+// Parses the option `columns` of a wide table: "name:label,2-101" or "2-101". Columns that end in :label name
+// the rows, the others hold values.
+CsvColumns parse_wide_columns(std::string_view columns);
+
+// The same as parse_columns for coordinates of a model of this order: the value is optional.
 CsvColumns parse_coordinate_columns(std::string_view columns, std::string_view value, int order);
 
 // The label of a binned time: 2014-04-01T13, 2014-04-01, 2014-W14 or 2014-04. `text` is

@@ -19,6 +19,9 @@ struct TableForm {
   // Whether quoted fields may contain line breaks, which become blanks (default: no). Such a file is scanned
   // by every process from its beginning.
   bool multiline = false;
+  // Wide tables: the value that stands for a missing one, as 99 does in Jester. Empty cells, NA and nan are
+  // always missing.
+  std::optional<double> missing = {};
 
   friend bool operator==(const TableForm&, const TableForm&) = default;
 };

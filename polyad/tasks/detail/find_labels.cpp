@@ -109,7 +109,13 @@ io::ReadOptions read_options(const LoadOptions& options) {
   if (std::ranges::any_of(options.dims, [](Index dim) { return dim < 1; }))
     refuse_option(
         fmt::format("{} {}: expected numbers from 1 on", option_name("dims"), fmt::join(options.dims, "x")));
-  if (!options.columns.empty()) read.columns = io::parse_columns(options.columns, options.value);
+  const bool is_wide = options.format == io::TensorFormat::wide;
+  if (is_wide && !options.value.empty())
+    refuse_option(
+        fmt::format("{} does not apply to wide tables, whose columns are values", option_name("value")));
+  if (!options.columns.empty())
+    read.columns =
+        is_wide ? io::parse_wide_columns(options.columns) : io::parse_columns(options.columns, options.value);
   return read;
 }
 

@@ -127,13 +127,19 @@ void add_distribution(Settings& all, const DistributionOptions& options) {
 }
 
 Settings values_of(const LoadOptions& options) {
-  const auto& [format, index_base, dims, columns, value, labels] = options;
+  const auto& [format, index_base, dims, columns, value, table, labels] = options;
+  const auto& [header, separator, decimal_comma, multiline, missing] = table;
   Settings all;
   add(all, "LoadOptions::format", format ? std::string(io::traits(*format).name) : "auto");
   add(all, "index_base", index_base ? std::to_string(*index_base) : "auto");
   add(all, "dims", or_else(report::dims_text(dims), "auto"));
   add(all, "columns", or_else(columns, "auto"));
   add(all, "value", or_else(value, "auto"));
+  add(all, "header", header ? text_of(*header) : "auto");
+  add(all, "separator", or_else(separator, "auto"));
+  add(all, "decimal_comma", text_of(decimal_comma));
+  add(all, "multiline", text_of(multiline));
+  add(all, "missing", missing ? text_of(*missing) : "none");
   add(all, "labels", labels_text(labels));
   return all;
 }
