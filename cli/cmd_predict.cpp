@@ -28,6 +28,7 @@ PredictOptions predict_options(const PredictArgs& args) {
   options.format = load.format;
   options.index_base = load.index_base;
   options.columns = load.columns;
+  options.table = load.table;
   options.value = load.value;
   // Labels may hold anything: a file keeps it, a terminal would obey it.
   if (prints_table(args))

@@ -10,6 +10,7 @@
 
 #include "polyad/algo/large_residual.hpp"
 #include "polyad/base/array.hpp"
+#include "polyad/io/text/table_form.hpp"
 #include "polyad/tasks/context.hpp"
 #include "polyad/tasks/cp_model.hpp"
 #include "polyad/tasks/task_result.hpp"
@@ -22,11 +23,13 @@ struct PredictOptions {
   std::optional<io::TensorFormat> format = {};
   // The first index of every mode in that file, 0 or 1 (default: found out).
   std::optional<int> index_base = {};
-  // Tables with a header: the columns of the modes, then that of the value if there is one, as in
+  // Tables: the columns of the modes, then that of the value if there is one, as in
   // LoadOptions::columns (default: found by the names of the model's modes).
   std::string columns = {};
   // Tables: the column of the value; then all of `columns` are modes.
   std::string value = {};
+  // Tables: the header, the separator and how values are written, as in LoadOptions::table.
+  io::TableForm table = {};
   // Leave out coordinates that the model does not have and count them; by default they are an error.
   bool skip_unknown = false;
   // Add a column per component to the table: what the component adds to the prediction (default: no).

@@ -54,7 +54,7 @@ def make_tensors(good: pathlib.Path) -> list[Seed]:
     (good / "answers.txt").write_text("".join(f"{i % 5} {i % 3} {1217567877 + 9999 * i}\n" for i in range(25)))
     (good / "notes.csv").write_text("".join(f'ann{i % 3};"so\n""{i % 2}""";{i},5\n' for i in range(12)))
     (good / "lists.txt").write_text("".join(f"{i} " + " ".join(str(j) for j in range(i % 4 + 1)) + "\n" for i in range(9)))
-    (good / "wide.csv").write_text("who,tea,milk\n" + "".join(f"w{i},{i}.5,99\n" for i in range(9)))
+    (good / "wide.csv").write_text("who,tea,milk\n" + "".join(f"w{i},{i}.5,{i if i % 2 else 99}\n" for i in range(9)))
     (good / "train2id.txt").write_text("9\n" + "".join(f"{i} {i % 3} {i % 2}\n" for i in range(9)))
     seeds += [Seed(good / "lists.txt", [command + " --input-format adjacency" for command in TENSOR]),
               Seed(good / "wide.csv", [command + " --input-format wide --missing 99" for command in TENSOR]),

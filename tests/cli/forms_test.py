@@ -206,6 +206,14 @@ class FormsTest(ProgramTest):
         self.assert_fails(f"{tns}: has no column 'user': it has no header, and its columns are called 1 to 3", 2,
                           "stats", tns, "--columns", "user,item,rating")
 
+    def test_predict_takes_tables_without_a_header(self) -> None:
+        self.succeed("cpd", FORMS / "pipes.txt", "--columns", "1,2,3", "-r", 2, "--out", self.folder / "model")
+        pairs = self.write("pairs", "ann|milk\nbob|tea\n")
+        self.assert_fails(f"{pairs}:1: 'milk' in the column 'column2' is no label of mode 2 of the model", 2,
+                          "predict", self.folder / "model", pairs, "--no-header")
+        table = self.succeed("predict", self.folder / "model", self.write("good", "bob|coffee\nann|tea\n"), "--no-header")
+        self.assertEqual([line.split("\t")[:2] for line in table.splitlines()[1:3]], [["bob", "coffee"], ["ann", "tea"]])
+
     @unittest.skipUnless(WITH_MPI, "needs MPI")
     def test_several_processes_read_the_same(self) -> None:
         for name, options in [("fb15k-237.txt", ["--no-header"]), ("icews18.txt", ["--columns", "1,2,3,4", "--value", 1]),

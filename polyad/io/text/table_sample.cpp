@@ -150,10 +150,15 @@ FirstLine judge_column(const Row& column) {
   return is_number(first) ? FirstLine::data : judge_names(column);
 }
 
+bool is_missing(const std::string& field) {
+  return field.empty() || field == "NA";
+}
+
 Row column_of(const Rows& rows, std::size_t column, std::size_t first_row) {
   Row fields;
   for (std::size_t r = first_row; r < rows.size(); ++r)
-    if (column < rows[r].size() && (!rows[r][column].empty() || r == 0)) fields.push_back(rows[r][column]);
+    if (column < rows[r].size() && (r == 0 || !is_missing(rows[r][column])))
+      fields.push_back(rows[r][column]);
   return fields;
 }
 
@@ -225,6 +230,7 @@ FirstLine judge_first_line(const TableSample& sample) {
 ColumnLook look_at_column(const TableSample& sample, std::size_t column, std::size_t first_row) {
   auto fields = column_of(sample.rows, column, first_row);
   for (auto& field : column_of(sample.last_rows, column, 0)) fields.push_back(std::move(field));
+  std::erase_if(fields, is_missing);
   ColumnLook look;
   look.num_distinct = std::set(fields.begin(), fields.end()).size();
   if (fields.empty()) return look;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -104,16 +105,22 @@ bool is_called_value(const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+bool is_called_time(std::string name) {
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+  return name.find("time") != std::string::npos || name.find("date") != std::string::npos;
+}
+
 // The column of the value: one that is called so, else the last if it has numbers that look like values.
 std::optional<std::size_t> value_column(const Seen& seen) {
   const auto has_numbers = [&](std::size_t c) {
+    if (is_called_time(seen.names[c])) return false;
     return seen.looks[c].content == ColumnContent::numbers ||
            seen.looks[c].content == ColumnContent::constant;
   };
   for (std::size_t c = 0; c < seen.names.size(); ++c)
     if (has_numbers(c) && is_called_value(seen.names[c])) return c;
   const auto last = seen.names.size() - 1;
-  if (seen.looks[last].content == ColumnContent::numbers && seen.names.size() > 2) return last;
+  if (seen.looks[last].content != ColumnContent::constant && has_numbers(last) && last > 1) return last;
   // u.data and ratings.dat: user, item, rating, time.
   const bool ends_with_time = seen.looks[last].content == ColumnContent::epoch;
   if (ends_with_time && last == 3 && has_numbers(2) && seen.looks[2].maximum <= 10) return 2;

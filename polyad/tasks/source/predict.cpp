@@ -89,6 +89,7 @@ io::ReadOptions read_options(const Context& context, const PredictOptions& optio
   load.index_base = options.index_base;
   load.columns = options.columns;
   load.value = options.value;
+  load.table = options.table;
   auto read = tasks::read_options(load, space);
   read.progress = &context.progress();
   return read;
