@@ -14,10 +14,10 @@ namespace polyad::cli {
 // The options of every command that reads a tensor.
 struct InputOptions {
   std::string path;
-  std::string format;               // --input-format
-  int index_base = -1;              // -1: not given
-  std::string dims;                 // "30x24x659"
-  std::string columns, value;       // of a table
+  std::string format;          // --input-format
+  int index_base = -1;         // -1: not given
+  std::string dims;            // "30x24x659"
+  std::string columns, value;  // of a table
   io::TableForm table;
   std::vector<std::string> labels;  // "MODE=FILE", a folder, or "none"
 };
