@@ -11,11 +11,12 @@ import shlex
 import unittest
 from unittest import mock
 
-from program import SOURCE, WITH_MPI, ProgramTest, run
+from program import SOURCE, TEST_DATA, WITH_MPI, ProgramTest, run
 
 DEBIAN = SOURCE / "data" / "debian.tns.gz"
 # Options that say what to do with the result, or that other settings show.
-NO_SETTINGS = {"--help", "--json", "--quiet", "--verbose", "--out", "--report", "--policy-c", "--for"}
+NO_SETTINGS = {"--help", "--json", "--quiet", "--verbose", "--out", "--report", "--policy-c", "--for",
+               "--no-header"}  # shown as --header no
 
 
 class ReportTest(ProgramTest):
@@ -61,6 +62,13 @@ class RecordTest(ReportTest):
         shown = {name: settings[name] for name in ("--rank", "--nonneg", "--iters", "--tol", "--memory", "--seed", "--method")}
         self.assertEqual(shown, {"--rank": "3", "--nonneg": "1,3", "--iters": "2", "--tol": "0", "--memory": "2 GB",
                                  "--seed": "1 (default)", "--method": "als (default)"})
+
+    def test_no_header_is_shown_as_the_value_of_header(self) -> None:
+        triples = TEST_DATA / "forms" / "codex.txt"
+        self.succeed("cpd", triples, "--no-header", "-r", 1, "-i", 1, "--report", self.page)
+        self.assertEqual(self.settings()["--header"], "no")
+        self.succeed("cpd", triples, "-r", 1, "-i", 1, "--report", self.page)
+        self.assertEqual(self.settings()["--header"], "auto (default)")
 
     def test_plans_of_ratings_have_their_own_settings(self) -> None:
         self.succeed("plan", self.ratings, "--for", "complete", "-k", "2,4", "--by", "items", "--report", self.page)
