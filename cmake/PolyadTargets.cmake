@@ -74,10 +74,11 @@ function(polyad_test_program target source)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()
 
-# What CTest is told about a test. The time limit is only against tests that hang: no test is slow by itself, but
+# What CTest is told about a test: one that ends with code 77 has skipped all that it would have tested. The time limit is only against tests that hang: no test is slow by itself, but
 # machines are, and may be shared.
 function(polyad_describe_test name labels processors)
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" PROCESSORS ${processors} TIMEOUT 1500
+                                          SKIP_RETURN_CODE 77
                                           ENVIRONMENT "${POLYAD_TEST_ENVIRONMENT};${ARGN}")
 endfunction()
 
@@ -150,7 +151,8 @@ function(polyad_add_script_test path)
     return()
   endif()
   polyad_test_name(name ${path})
-  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${path}_test.py)
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/support/run_script.py
+    ${CMAKE_CURRENT_SOURCE_DIR}/${path}_test.py)
   if(NOT ARG_PROCESSES)
     set(ARG_PROCESSES 1)
   endif()

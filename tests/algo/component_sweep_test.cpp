@@ -236,7 +236,7 @@ TEST(ComponentSweep, recommends_what_was_planted_nearly_always) {
 
 TEST(ComponentSweep, finds_three_amino_acids) {
   const auto file = test::shared_data() / "dense/aminoacid.sptensor.txt.gz";
-  if (!std::filesystem::exists(file)) GTEST_SKIP() << "no shared data here";
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << test::no_shared_data;
 
   const auto result = sweep(io::read_tensor(file).tensor, counts_up_to(5));
 

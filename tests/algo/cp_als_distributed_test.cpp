@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 
 #include "polyad/io/tensors/read_tensor.hpp"
@@ -13,6 +12,7 @@
 #include "tests/support/generated.hpp"
 #include "tests/support/overfactored.hpp"
 #include "tests/support/shares.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace polyad {
 namespace {
@@ -219,15 +219,12 @@ TEST(DistributedCpAls, in_single_precision_comes_near) {
   }
 }
 
-// Real data, where it is there.
 TEST(DistributedCpAls, follows_the_trajectory_of_one_process_on_shared_tensors) {
   const Comm comm = Comm::world();
-  const char* folder = std::getenv("POLYAD_SHARED_DATA");
+  if (!std::filesystem::exists(test::shared_data())) GTEST_SKIP() << test::no_shared_data;
   int n = 5 * comm.size();
   for (const char* name : {"dense/aminoacid.sptensor.txt.gz", "tensors/uber-2014-apr.tns.gz"}) {
-    const auto path = std::filesystem::path(folder == nullptr ? "" : folder) / name;
-    if (!std::filesystem::exists(path)) continue;
-    const auto whole = io::read_tensor(path).tensor;
+    const auto whole = io::read_tensor(test::shared_data() / name).tensor;
     const auto share = test::share_of(whole, comm);
     auto options = test::options_for(3, 10);
     const auto alone = test::decompose(whole, options);

@@ -1,12 +1,13 @@
-// Fits that are known from elsewhere, on real data; see the README beside the data. Skipped without it.
+// Fits that are known from elsewhere; those on real data are skipped without it (see the README beside the
+// data).
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "polyad/io/tensors/read_tensor.hpp"
 #include "tests/support/decomposed.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace polyad {
 namespace {
@@ -15,20 +16,15 @@ using test::best_fit;
 using test::decompose;
 using test::options_for;
 
-std::filesystem::path shared_data() {
-  const char* folder = std::getenv("POLYAD_SHARED_DATA");
-  return folder == nullptr ? "" : folder;
-}
-
 class ReferenceFits : public testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(shared_data() / "dense")) GTEST_SKIP() << "no shared data here";
+    if (!std::filesystem::exists(test::shared_data() / "dense")) GTEST_SKIP() << test::no_shared_data;
   }
   static SparseTensor<double> read(const std::string& name, std::vector<Index> dims = {}) {
     io::ReadOptions options;
     options.dims = std::move(dims);
-    return io::read_tensor(shared_data() / name, options).tensor;
+    return io::read_tensor(test::shared_data() / name, options).tensor;
   }
   const test::Threads one_{1};  // the tensors are small
 };
@@ -55,8 +51,18 @@ TEST_F(ReferenceFits, amino_acids_of_other_ranks) {
   EXPECT_NEAR(best_fit(x, options_for(4, 2000, 1e-8), 10), 0.97833149, 0.005);
 }
 
-TEST_F(ReferenceFits, two_by_two_matrices_multiply_with_seven_products_not_six) {
-  const auto x = read("tensors/matmul_2-2-2.tns");
+// The tensor of C = AB for matrices of n rows and columns: a mode for the entries of each matrix.
+SparseTensor<double> matrix_multiplication(Index n) {
+  SparseTensor<double> x({n * n, n * n, n * n});
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j)
+      for (Index k = 0; k < n; ++k) x.append(std::vector<Index>{i * n + k, k * n + j, i * n + j}, 1);
+  return x;
+}
+
+TEST(KnownFits, two_by_two_matrices_multiply_with_seven_products_not_six) {
+  const test::Threads one(1);
+  const auto x = matrix_multiplication(2);
   double best = 0;
   for (std::uint64_t seed = 1; seed <= 10 && best <= 0.9999; ++seed)
     best = std::max(best, decompose(x, options_for(7, 10000, 0, seed)).fit());

@@ -5,7 +5,7 @@ import json
 import os
 import unittest
 
-from program import SHARED_DATA, SOURCE, TEST_DATA, WITH_MPI, ProgramTest, run
+from program import NO_SHARED_DATA, SHARED_DATA, SOURCE, TEST_DATA, WITH_MPI, ProgramTest, run
 
 
 def nonzeros(text: str) -> list[str]:
@@ -25,7 +25,7 @@ class StatsTest(ProgramTest):
     def test_uber(self) -> None:
         path = SHARED_DATA / "tensors" / "uber-2014-apr.tns.gz"
         if not path.exists():
-            self.skipTest(f"no {path}")
+            self.skipTest(NO_SHARED_DATA)
         stats = self.result("stats", path)
         self.assertEqual((stats["dims"], stats["nnz"]), ([30, 24, 659, 1086], 416744))
 

@@ -65,7 +65,7 @@ class CompareTest(ProgramTest):
         truth = self.result("compare", model, self.folder / "x-truth.ktensor")
         self.assertGreater(truth["score"], 0.95)
 
-    @unittest.skipUnless(WITH_MPI, "needs several processes")
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_processes_agree(self) -> None:
         first, second = self.models(2, 3)
         alone = self.result("compare", first, second)

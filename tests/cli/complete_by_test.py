@@ -29,7 +29,7 @@ class OneProcessTest(CompleteTest):
         self.assertIn(f"mpirun -n 4 polyad complete '{path}' --columns who,what,stars -r 3 --seed 5 --by ", command)
 
 
-@unittest.skipUnless(WITH_MPI, "built without MPI")
+@unittest.skipUnless(WITH_MPI, "this build has no MPI")
 class ManyProcessesTest(CompleteTest):
     def kept_ratings(self, model: pathlib.Path) -> list[str]:
         self.succeed("convert", model / "training.ptb", self.folder / "kept.tns", "-q", "--force")

@@ -5,7 +5,7 @@ import json
 import pathlib
 import unittest
 
-from program import SHARED_DATA, SOURCE, WITH_MPI, ProgramTest, run
+from program import NO_SHARED_DATA, SHARED_DATA, SOURCE, WITH_MPI, ProgramTest, run
 
 # The keys are an interface; docs/json.md says what they mean.
 KEYS = {"train_rmse", "train_mae", "rmse_per_epoch", "epochs", "undone", "best_epoch", "stop", "per_epoch", "users", "items", "ratings",
@@ -225,7 +225,7 @@ class OddRatingsTest(CompleteTest):
         self.assert_refused(f"--out {path} would overwrite the input", 2, "complete", path, "--out", path)
 
 
-@unittest.skipUnless(WITH_MPI, "built without MPI")
+@unittest.skipUnless(WITH_MPI, "this build has no MPI")
 class ManyProcessesTest(CompleteTest):
     def test_words_and_messages_are_as_predicted(self) -> None:
         path = self.ratings()
@@ -276,7 +276,7 @@ class ManyProcessesTest(CompleteTest):
         self.assert_refused("y.part", 2, "complete", path, "--partition", short, processes=2)
 
 
-@unittest.skipUnless(MOVIES and MOVIES.exists(), "the shared data is not here")
+@unittest.skipUnless(MOVIES and MOVIES.exists(), NO_SHARED_DATA)
 class MovieTweetingsTest(CompleteTest):
     def test_it_is_better_than_biases_alone(self) -> None:
         for processes in (0, 4) if WITH_MPI else (0,):

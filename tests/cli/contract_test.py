@@ -86,7 +86,7 @@ class ContractTest(ProgramTest):
             self.assertAlmostEqual(result["norm"], math.sqrt(sum(v * v for v in expected)))
             self.assertEqual(result["communication"], {"words": 0, "predicted_words": 0, "max_words": 0})
 
-    @unittest.skipUnless(WITH_MPI, "one process")
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_any_number_of_processes_gives_the_same(self) -> None:
         expected = self.note()
         for processes, options in (2, []), (4, ["--stationary", "a", "--grid", "2x1x2x1"]), (6, ["--grid", "2x3"]):
@@ -98,7 +98,7 @@ class ContractTest(ProgramTest):
             self.assertEqual(result["communication"]["words"], result["communication"]["predicted_words"])
             self.assertIn("product", [step["move"] for step in result["steps"]])
 
-    @unittest.skipUnless(WITH_MPI, "one process")
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_a_memory_limit_is_kept_in_blocks(self) -> None:
         expected = self.note()
         whole = self.contract("--grid", "2x2x1x1", processes=4)
@@ -200,7 +200,7 @@ class ContractTest(ProgramTest):
                           self.folder / "a.npy", self.folder / "b.npy", "-o", self.folder / "c.npy")
         self.assertFalse((self.folder / "c.npy").exists())
 
-    @unittest.skipUnless(WITH_MPI, "one process")
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_partial_results_are_not_called_as_a_tensor_is(self) -> None:
         self.tensor("a.npy", "ak", 5), self.tensor("b.npy", "kb", 6)
         result = self.contract("--stationary", "a", "--grid", "1x2", expression="C'[ab] += T[ak] * B[kb]", processes=2)

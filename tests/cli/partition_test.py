@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import unittest
 
-from program import SHARED_DATA, SOURCE, WITH_MPI, ProgramTest, run
+from program import NO_SHARED_DATA, SHARED_DATA, SOURCE, WITH_MPI, ProgramTest, run
 
 DEBIAN = SOURCE / "data" / "debian.tns.gz"
 
@@ -161,7 +161,7 @@ class ResultTest(PartitionTest):
         self.assertEqual(read["model"], "hypergraph")
         self.assertEqual(len(self.parts()), tensor["vertices"])
 
-    @unittest.skipUnless((SHARED_DATA / "tensors").exists(), "no shared data here")
+    @unittest.skipUnless((SHARED_DATA / "tensors").exists(), NO_SHARED_DATA)
     def test_the_order_of_space_is_found(self) -> None:
         uber = self.folder / "uber.tns.gz"
         shutil.copy(SHARED_DATA / "tensors" / "uber-2014-apr.tns.gz", uber)
@@ -231,7 +231,7 @@ class OutsideTest(PartitionTest):
                                   "--model", "coarse")
 
 
-@unittest.skipUnless(WITH_MPI, "needs MPI")
+@unittest.skipUnless(WITH_MPI, "this build has no MPI")
 class DecompositionTest(PartitionTest):
     """The words that processes send are what the metric says."""
 

@@ -282,7 +282,7 @@ class RefusalTest(PlanTest):
                           absent)
         self.assert_fails(f"--report {path} would overwrite the input", 2, "plan", path, "-k", 2, "--report", path)
 
-    @unittest.skipUnless(WITH_MPI, "needs MPI")
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_several_processes(self) -> None:
         result = run("plan", self.generated(), "-k", 2, processes=2)
         self.assertEqual(result.returncode, 2)

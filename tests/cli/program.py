@@ -12,6 +12,7 @@ SOURCE = pathlib.Path(os.environ["POLYAD_SOURCE"])
 TEST_DATA = pathlib.Path(os.environ["POLYAD_TEST_DATA"])
 SHARED_DATA = pathlib.Path(os.environ["POLYAD_SHARED_DATA"])
 WITH_MPI = os.environ["POLYAD_WITH_MPI"] == "ON"
+NO_SHARED_DATA = "the shared data is not beside the checkout"  # why a test is skipped
 
 
 def run(*arguments: object, processes: int = 0, **options) -> subprocess.CompletedProcess:

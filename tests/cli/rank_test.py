@@ -4,7 +4,7 @@ import json
 import pathlib
 import unittest
 
-from program import SHARED_DATA, SOURCE, WITH_MPI, ProgramTest, run
+from program import NO_SHARED_DATA, SHARED_DATA, SOURCE, WITH_MPI, ProgramTest, run
 
 DEBIAN = SOURCE / "data" / "debian.tns.gz"
 
@@ -54,7 +54,7 @@ class ResultTest(RankTest):
             self.assertIn("held-out error", result["reason"])
             self.assertEqual(len(result["counts"]), 8)
 
-    @unittest.skipUnless((SHARED_DATA / "dense").exists(), "no shared data here")
+    @unittest.skipUnless((SHARED_DATA / "dense").exists(), NO_SHARED_DATA)
     def test_it_finds_three_amino_acids(self) -> None:
         result = self.rank(SHARED_DATA / "dense" / "aminoacid.sptensor.txt.gz", "--components", "1-4")
         self.assertEqual(result["recommended"], 3)
@@ -192,7 +192,7 @@ class RefusalTest(RankTest):
                           beside)
         self.assertEqual((names.read_text(), beside.read_text()), ("a\n", "b\n"))
 
-    @unittest.skipUnless(WITH_MPI, "needs MPI")
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_several_processes(self) -> None:
         result = run("rank", self.planted(), processes=2)
         self.assertEqual(result.returncode, 2)

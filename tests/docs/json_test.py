@@ -128,7 +128,7 @@ class JsonTest(ProgramTest):
         self.addCleanup(os.environ.pop, "POLYAD_MACHINE")
         self.compare("doctor", self.result("doctor"), self.result("doctor", "--calibrate"))
 
-    @unittest.skipUnless(WITH_MPI, "needs MPI")
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_keys_of_commands_on_several_processes(self) -> None:
         decompose = ["cpd", self.x, "-r", 2, "-i", 2]
         self.compare("cpd", self.result(*decompose), self.result(*decompose, "--starts", 2),

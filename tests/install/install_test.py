@@ -68,7 +68,7 @@ class InstallTest(unittest.TestCase):
         self.fits(run(self.folder / "consumer" / "decompose_file", TENSOR))
         self.fits(run(self.folder / "consumer" / "two_contexts", TENSOR))
 
-    @unittest.skipUnless(WITH_MPI, "built without MPI")
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_find_package_with_mpi(self) -> None:
         mpirun = SOURCE / "tools" / "mpirun"
         self.fits(run(mpirun, 2, self.folder / "consumer" / "decompose_file", TENSOR))

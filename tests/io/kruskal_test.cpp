@@ -75,7 +75,7 @@ TEST(Kruskal, a_ktensor_may_be_compressed) {
 
 TEST(Kruskal, reads_what_genten_and_pyttb_write) {
   const fs::path dialects = test::shared_data() / "dialects";
-  if (!fs::exists(dialects)) GTEST_SKIP() << "POLYAD_SHARED_DATA does not name the shared data";
+  if (!fs::exists(dialects)) GTEST_SKIP() << test::no_shared_data;
 
   EXPECT_EQ(read_kruskal(dialects / "genten-E_ktensor.txt"),
             (Kruskal<double>{{1, 2},

@@ -17,7 +17,7 @@ using Dims = std::vector<Index>;
 class SharedData : public testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(test::shared_data())) GTEST_SKIP() << "no data at " << test::shared_data();
+    if (!std::filesystem::exists(test::shared_data())) GTEST_SKIP() << test::no_shared_data;
   }
   static LoadedTensor read(const std::string& name, const ReadOptions& options = {}) {
     return read_tensor(test::shared_data() / name, options);

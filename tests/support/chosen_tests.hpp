@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -42,6 +43,34 @@ inline bool choose_tests(int argc, char** argv) {
   }
   if (!filter.empty()) GTEST_FLAG_SET(filter, filter);
   return true;
+}
+
+// "[skipped] NAME: REASON" on a line of its own, which tools/run_ctest.py collects.
+class SkipPrinter : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo& test) override {
+    name_ = std::string(test.test_suite_name()) + "." + test.name();
+  }
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!result.skipped()) return;
+    std::string reason = result.message();
+    std::ranges::replace(reason, '\n', ' ');
+    std::printf("[skipped] %s: %s\n", name_.c_str(), reason.c_str());
+    std::fflush(stdout);
+  }
+
+  std::string name_;  // while a result is reported, Google Test cannot be asked for it
+};
+
+// The exit code that CTest shows as skipped.
+constexpr int all_skipped_code = 77;
+
+// RUN_ALL_TESTS, with a line for each test that is skipped.
+inline int run_and_print_skipped() {
+  auto& all = *testing::UnitTest::GetInstance();
+  all.listeners().Append(new SkipPrinter);  // gtest owns it
+  const int code = RUN_ALL_TESTS();
+  const bool skipped_all = all.skipped_test_count() > 0 && all.successful_test_count() == 0;
+  return code == 0 && skipped_all ? all_skipped_code : code;
 }
 
 }  // namespace polyad::test

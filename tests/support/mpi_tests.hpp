@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "polyad/comm/comm.hpp"
+#include "tests/support/chosen_tests.hpp"
 
 namespace polyad::test {
 
@@ -52,7 +53,9 @@ class Together : public testing::EmptyTestEventListener {
 // The exit code of main, the same on all ranks. After testing::InitGoogleTest. Collective.
 inline int run_tests_together(const Comm& comm, std::function<void()> stop_all) {
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
-  if (comm.rank() != 0) {
+  if (comm.rank() == 0) {
+    listeners.Append(new SkipPrinter);  // gtest owns it
+  } else {
     const std::unique_ptr<testing::TestEventListener> silenced(
         listeners.Release(listeners.default_result_printer()));
     listeners.Append(new FailurePrinter(comm.rank()));  // gtest owns it

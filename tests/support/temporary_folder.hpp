@@ -53,6 +53,9 @@ inline std::vector<std::string> names_in(const std::filesystem::path& folder) {
   return names;
 }
 
+// Why a test that needs shared_data() is skipped.
+constexpr const char* no_shared_data = "the shared data is not beside the checkout";
+
 // The real data that lies beside a checkout, if it does.
 inline std::filesystem::path shared_data() {
   const char* folder = std::getenv("POLYAD_SHARED_DATA");

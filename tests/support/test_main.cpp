@@ -3,5 +3,5 @@
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  return polyad::test::choose_tests(argc, argv) ? RUN_ALL_TESTS() : 1;
+  return polyad::test::choose_tests(argc, argv) ? polyad::test::run_and_print_skipped() : 1;
 }
