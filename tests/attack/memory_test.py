@@ -85,7 +85,7 @@ class MemoryTest(ProgramTest):
         start = ("import os, sys; ballast = bytearray(300 << 20); ballast[::4096] = b'x' * len(ballast[::4096]); "
                  "os.execv(sys.argv[1], sys.argv[1:])")
         result = subprocess.run([sys.executable, "-c", start, POLYAD, "cpd", self.folder / "tiny.tns", "-r", "2", "-q",
-                                 "--json", "-"], capture_output=True, text=True, timeout=60)
+                                 "--json", "-"], capture_output=True, text=True, timeout=600)
         self.assertLess(json.loads(result.stdout)["peak_memory_bytes"], 200 << 20)
 
     def test_a_limit_that_was_exceeded_is_told(self) -> None:

@@ -2,17 +2,20 @@
 there, whole, and nothing else. POLYAD_ATTACK=all tries every system call and many rounds."""
 
 import collections
+import contextlib
 import os
 import pathlib
 import re
 import resource
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+from collections.abc import Iterator
 
 sys.path.append(os.path.join(os.environ["POLYAD_SOURCE"], "tests", "cli"))
 from program import POLYAD, ProgramTest, run  # noqa: E402
@@ -62,7 +65,23 @@ class StoppedTest(ProgramTest):
 class KilledTest(StoppedTest):
     def trace(self, words: list, *options: str) -> subprocess.CompletedProcess:
         return subprocess.run(["strace", "-f", "-o", str(self.folder / "trace"), *options, POLYAD, *map(str, words)],
-                              capture_output=True, text=True, timeout=120)
+                              capture_output=True, text=True, timeout=600)
+
+    @contextlib.contextmanager
+    def stopped_after(self, calls: str, words: list, *options: str) -> Iterator[subprocess.Popen]:
+        """The program, stopped at the end of the first of these calls until the block is left. Nothing depends on time: on a busy
+        machine seconds may pass between two lines of a test."""
+        trace = self.folder / "trace"
+        trace.unlink(missing_ok=True)
+        traced = subprocess.Popen(["strace", "-f", "-o", trace, *options, "-e", f"inject={calls}:signal=SIGSTOP:when=1", POLYAD,
+                                   *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while not (stop := re.search(r"^(\d+) +--- stopped by SIGSTOP", trace.read_text() if trace.exists() else "", re.M)):
+            self.assertIsNone(traced.poll())
+            time.sleep(0.02)
+        try:
+            yield traced
+        finally:
+            os.kill(int(stop[1]), signal.SIGCONT)
 
     def points(self, words: list, calls: str, *options: str) -> list:
         """Every call of these in an undisturbed run that the name of the output or its temporaries occurs in, and others
@@ -127,13 +146,10 @@ class KilledTest(StoppedTest):
                 whole = place.read_bytes()
                 place.unlink()
                 # The contents are made durable before the name is taken.
-                traced = subprocess.Popen(["strace", "-f", "-o", os.devnull, "-e", "trace=fsync,renameat2,link", *faults, "-e",
-                                           "inject=fsync:delay_exit=2000000:when=1", POLYAD, *map(str, words)],
-                                          stderr=subprocess.PIPE, text=True)
-                while not [name for name in os.listdir(self.folder) if name.endswith(".partial")]:
-                    self.assertIsNone(traced.poll())
-                place.write_text("mine")
-                _, errors = traced.communicate(timeout=120)
+                with self.stopped_after("fsync", words, "-e", "trace=fsync,renameat2,link", *faults) as traced:
+                    self.assertFalse(place.exists())
+                    place.write_text("mine")
+                _, errors = traced.communicate(timeout=600)
                 self.assertEqual((traced.returncode, errors), (2, f"polyad: {place}: exists already; --force replaces it\n"))
                 self.assertEqual(place.read_text(), "mine")
                 place.unlink()
@@ -151,13 +167,12 @@ class KilledTest(StoppedTest):
         self.assertNotEqual(*tables)
         (self.folder / "a").rename(self.folder / "m")
         labels = next((self.folder / "m").glob("mode-1-*.map"))
-        traced = subprocess.Popen(["strace", "-f", "-o", self.folder / "trace", "-P", labels, "-e", "trace=openat", "-e",
-                                   "inject=openat:delay_enter=1500000:when=1", POLYAD, "predict", self.folder / "m", points, "-q"],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(0.7)  # by then the factors have been read; a slower run reads the new model only
-        (self.folder / "m").rename(self.folder / "old")
-        (self.folder / "b").rename(self.folder / "m")
-        table, errors = traced.communicate(timeout=120)
+        # The labels are looked for after the factors have been read.
+        words = ["predict", self.folder / "m", points, "-q"]
+        with self.stopped_after("%%stat", words, "-P", str(labels), "-e", "trace=%%stat") as traced:
+            (self.folder / "m").rename(self.folder / "old")
+            (self.folder / "b").rename(self.folder / "m")
+        table, errors = traced.communicate(timeout=600)
         self.assertEqual((traced.returncode, errors), (0, ""))
         self.assertIn(table, tables)
 
@@ -165,8 +180,8 @@ class KilledTest(StoppedTest):
         old, _ = self.prepare("cpd")
         words = self.command("cpd", 2, old)
         before = parts(old)
-        for signal, status in (("SIGINT", -2), ("SIGTERM", -15), ("SIGHUP", -1)):
-            result = self.trace(words, "-e", "trace=fsync", "-e", f"inject=fsync:signal={signal}:when=5")
+        for name, status in (("SIGINT", -2), ("SIGTERM", -15), ("SIGHUP", -1)):
+            result = self.trace(words, "-e", "trace=fsync", "-e", f"inject=fsync:signal={name}:when=5")
             self.assertEqual(result.returncode, status, result.stderr)
             self.assertEqual(parts(old), before)
             self.assertEqual([name for name in os.listdir(self.folder) if name.startswith(".")], [])
@@ -179,7 +194,7 @@ class TwoWritersTest(StoppedTest):
             runs = [subprocess.Popen([POLYAD, *map(str, one)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                     for one in words]
             for one in runs:
-                _, errors = one.communicate(timeout=120)
+                _, errors = one.communicate(timeout=600)
                 if one.returncode != 0:
                     self.assertRegex(errors, "another (run has written a model|process has locked)")
             found = parts(place) if place.is_dir() else place.read_bytes()
@@ -207,7 +222,7 @@ class TwoWritersTest(StoppedTest):
             words = [POLYAD, "convert", str(self.folder / source), str(place), "-q"]
             for _ in range(20 if TRIES_ALL else 3):
                 runs = [subprocess.Popen(words, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-                ends = sorted((one.communicate(timeout=120)[1], one.returncode) for one in runs)
+                ends = sorted((one.communicate(timeout=600)[1], one.returncode) for one in runs)
                 self.assertEqual(ends, [("", 0), (f"polyad: {place}: {sentence}; --force replaces it\n", 2)])
                 self.assertEqual([name for name in os.listdir(self.folder) if name.startswith(".")], [])
                 shutil.rmtree(place) if place.is_dir() else place.unlink()

@@ -19,7 +19,7 @@ def run(*arguments: object, processes: int = 0, **options) -> subprocess.Complet
     """Runs `polyad ARGUMENTS`, under MPI when a number of processes is given."""
     start = [str(SOURCE / "tools" / "mpirun"), str(processes)] if processes else []
     command = [*start, POLYAD, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, **options)
 
 
 class ProgramTest(unittest.TestCase):

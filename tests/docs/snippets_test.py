@@ -40,7 +40,7 @@ class SnippetsTest(unittest.TestCase):
                     command = [os.environ["POLYAD_CXX"], "-std=c++20", "-fopenmp", "-fsyntax-only", f"-I{SOURCE}",
                                f"-I{os.environ['POLYAD_BUILD']}/include",
                                *(f"-I{path}" for path in os.environ["POLYAD_MPI_INCLUDE"].split(":") if path), source]
-                    result = subprocess.run(command, text=True, capture_output=True, timeout=120)
+                    result = subprocess.run(command, text=True, capture_output=True, timeout=600)
                     self.assertEqual(result.returncode, 0, f"{page.name}:\n{body}\n{result.stderr}")
                     compiled += 1
         self.assertGreater(compiled, 3)
@@ -56,7 +56,7 @@ class SnippetsTest(unittest.TestCase):
                 for body in (body for language, body in FENCE.findall(page.read_text()) if language == "bash"):
                     with self.subTest(page=page.name, snippet=body):
                         result = subprocess.run(["bash", "-euo", "pipefail", "-c", body], cwd=folder, text=True,
-                                                capture_output=True, timeout=120, env=environment)
+                                                capture_output=True, timeout=600, env=environment)
                         self.assertEqual(result.returncode, 0, f"{page.name}:\n{body}\n{result.stderr}")
                         ran += 1
         return ran

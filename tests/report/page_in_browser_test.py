@@ -115,7 +115,7 @@ class BrowsedPage(PageTest):
     def browse(self, path: pathlib.Path, *options: str) -> subprocess.CompletedProcess:
         command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder / 'profile'}",
                    *options, path.as_uri()]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        return subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
 
     def measure(self, width: int) -> dict:
         page = html.escape(self.page.read_text(encoding="utf-8"))

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <stdexcept>
@@ -82,7 +83,8 @@ TEST(Callbacks, MessagesThrowWhenTheTaskHasEnded) {
 
 TEST(Callbacks, ProgressThrowsWhenTheTaskHasEnded) {
   using namespace std::chrono_literals;
-  int calls = 0, iterations = 0;
+  std::atomic<int> calls = 0;
+  int iterations = 0;
   const Context context(Comm::world(), {.on_progress = [&](const ProgressState&) {
                           ++calls;
                           throw Stranger{7};
@@ -92,7 +94,9 @@ TEST(Callbacks, ProgressThrowsWhenTheTaskHasEnded) {
     decompose(context, some_tensor(comm),
               {.rank = 2, .max_iterations = 3, .tolerance = 0, .observer = [&](const CpProgress&) {
                  ++iterations;
-                 std::this_thread::sleep_for(150ms);  // a phase that is shown
+                 // Long enough to be shown, on a busy machine too.
+                 for (int i = 0; i < 600 && comm.rank() == 0 && calls == 0; ++i)
+                   std::this_thread::sleep_for(100ms);
                  return true;
                }});
   });
