@@ -121,8 +121,9 @@ class ComponentSweep {
                     num_components == 1 ? "1 component" : fmt::format("{} components", num_components),
                     start + 1, options_.num_starts),
         options_.decompose.als.max_iterations, "iterations");
-    auto result = fn([&](const CpProgress&) {
+    auto result = fn([&](const CpProgress& state) {
       progress_.advance(1);
+      progress_.show_figure(fmt::format("fit {:.6f}", state.fit));
       return true;
     });
     progress_.finish();

@@ -73,6 +73,7 @@ void Progress::begin(const std::string& phase, Index total, const std::string& u
   unit_ = unit;
   total_ = total;
   done_ = 0;
+  show_figure("");
   watch_.lap();
   if (style_ == Style::silent) return;
   try {
@@ -94,12 +95,23 @@ void Progress::keep_showing(const std::stop_token& stop) noexcept try {
 } catch (const std::exception&) {  // as when memory runs out: progress ends, the work does not
 }
 
+void Progress::show_figure(const std::string& figure) {
+  const std::lock_guard lock(mutex_);
+  figure_ = figure;
+}
+
+std::string Progress::figure() const {
+  const std::lock_guard lock(mutex_);
+  return figure_;
+}
+
 void Progress::show() {
   if (style_ == Style::callback) {
-    callback_({phase_, done_, total_, unit_, watch_.seconds()});
+    callback_({phase_, done_, total_, unit_, watch_.seconds(), figure()});
     return;
   }
-  const std::string line = progress_line(phase_, done_, total_, unit_, watch_.seconds());
+  std::string line = progress_line(phase_, done_, total_, unit_, watch_.seconds());
+  if (const auto reached = figure(); !reached.empty()) line += ", " + reached;
   if (style_ == Style::log) {
     write_log(out_, line + "\n");
   } else {
@@ -115,8 +127,9 @@ void Progress::finish() {
   teller_.join();
   if (!shown_) return;
   const std::string amount = done_ > 0 ? with_prefix(double(done_), unit_) + " " : "";
-  write_log(out_, fmt::format("{}{}: {}in {}\n", style_ == Style::terminal ? "\r\x1b[K" : "", phase_, amount,
-                              duration(watch_.seconds())));
+  const auto reached = figure();
+  write_log(out_, fmt::format("{}{}: {}in {}{}{}\n", style_ == Style::terminal ? "\r\x1b[K" : "", phase_,
+                              amount, duration(watch_.seconds()), reached.empty() ? "" : ", ", reached));
   shown_ = false;
 }
 

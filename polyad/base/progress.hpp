@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdio>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -17,13 +18,14 @@ struct ProgressState {
   Index done = 0, total = 0;  // number of steps done and in total; 0: the total is unknown
   std::string unit;           // unit of the steps: "B", "iterations"
   double seconds = 0;         // elapsed time since the phase began
+  std::string figure = {};    // what the steps so far have come to: "fit 0.4312"; may be empty
 };
 // Called every 0.1 s, on a thread of its own, during phases that take longer than that.
 using ProgressFn = std::function<void(const ProgressState&)>;
 
 // Shows progress: on a terminal a bar with rate and remaining time, redrawn in place; in
 // a log a line every few seconds. Phases shorter than a second are not shown. A separate
-// thread writes, so that phases without counted steps are shown too. advance() is
+// thread writes, so that phases without counted steps are shown too. advance() and show_figure() are
 // thread-safe; the other functions are not. Output errors are ignored: see write_log.
 class Progress {
  public:
@@ -42,6 +44,8 @@ class Progress {
   // Begins a phase of `total` steps (0: unknown), counted in `unit`, e.g. begin("reading x.tns", n, "B").
   void begin(const std::string& phase, Index total = 0, const std::string& unit = "");
   void advance(Index steps) { done_ += steps; }
+  // What the steps so far have come to, shown at the end of the line: "fit 0.4312".
+  void show_figure(const std::string& figure);
   void finish();
 
   // Runs fn as a phase without counted steps.
@@ -56,6 +60,7 @@ class Progress {
  private:
   void keep_showing(const std::stop_token& stop) noexcept;
   void show();
+  std::string figure() const;
 
   Style style_;
   std::FILE* out_ = stderr;
@@ -63,6 +68,8 @@ class Progress {
   std::string phase_, unit_;
   Index total_ = 0;
   std::atomic<Index> done_ = 0;
+  mutable std::mutex mutex_;  // of the next
+  std::string figure_;
   Stopwatch watch_;
   bool shown_ = false;
   std::jthread teller_;

@@ -94,9 +94,9 @@ nlohmann::ordered_json completion_plan_json(const CompletionPlanRun& run) {
 }
 
 std::string completion_plan_text(const CompletionPlanRun& run) {
-  auto text = fmt::format("{} users, {} items, {} ratings; {} words per row are communicated\n",
-                          with_commas(run.plan.num_users), with_commas(run.plan.num_items),
-                          with_commas(run.plan.num_ratings), run.options.row.num_words);
+  auto text = fmt::format("{}, {}, {}; {} per row are communicated\n", counted(run.plan.num_users, "user"),
+                          counted(run.plan.num_items, "item"), counted(run.plan.num_ratings, "rating"),
+                          counted(run.options.row.num_words, "word"));
   int processes = 0;
   for (const auto& way : run.plan.ways) {
     if (way.processes != processes)

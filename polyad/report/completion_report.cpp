@@ -102,12 +102,13 @@ nlohmann::ordered_json communication_json(const CompletionRun& run) {
 std::string communication_text(const CompletionRun& run) {
   if (run.processes == 1) return "";
   return fmt::format(
-      "{} processes, {}s distributed by {}; {} sub-epochs ({} for no staleness)\n"
-      "per epoch: {} words (predicted {}), {} messages (predicted {}), staleness {} words; "
+      "{} processes, {}s distributed by {}; {} ({} for no staleness)\n"
+      "per epoch: {} (predicted {}), {} (predicted {}), staleness {}; "
       "the busiest process has {:.2f} times the mean work\n",
-      run.processes, to_string(run.by), run.partition, run.num_sub_epochs, run.predicted.max_connectivity,
-      with_commas(run.volume_words), with_commas(run.predicted_volume_words), with_commas(run.messages),
-      with_commas(run.predicted.messages), with_commas(run.staleness_words()),
+      run.processes, to_string(run.by), run.partition, counted(run.num_sub_epochs, "sub-epoch"),
+      run.predicted.max_connectivity, counted(run.volume_words, "word"),
+      with_commas(run.predicted_volume_words), counted(run.messages, "message"),
+      with_commas(run.predicted.messages), counted(run.staleness_words(), "word"),
       run.predicted.schedule_ratio());
 }
 

@@ -90,7 +90,7 @@ std::string contraction_text(const ContractionRun& run) {
                       to_string(problem.grid));
   if (run.plan.num_blocks() > 1)
     text += fmt::format(", in {} blocks of index {}", run.plan.num_blocks(), run.plan.block_index);
-  text += fmt::format("\nmoved       {} words between processes\n", with_commas(run.words));
+  text += fmt::format("\nmoved       {} between processes\n", counted(run.words, "word"));
   text += fmt::format("time        {:.3g} s (predicted: {:.3g} s), {:.3g} GFLOP/s in {} precision",
                       run.timings.seconds("contract"), run.predicted_seconds, run.gflops(), run.precision);
   return text;

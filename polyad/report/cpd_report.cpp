@@ -91,12 +91,11 @@ std::string choice_text(const CpdRun& run) {
   if (run.candidates.empty()) return "";
   const auto count = Index(run.candidates.size());
   const auto limit = with_prefix(double(run.options.max_bytes), "B");
-  auto text = run.num_too_large == count
-                  ? fmt::format(
-                        "; smallest memory of {} candidates, none of which is predicted to fit into {} "
-                        "per process",
-                        count, limit)
-                  : fmt::format("; fastest of {} candidates", count);
+  auto text =
+      run.num_too_large == count
+          ? fmt::format("; smallest memory of {}, none of which is predicted to fit into {} per process",
+                        counted(count, "candidate"), limit)
+          : fmt::format("; fastest of {}", counted(count, "candidate"));
   if (run.num_too_large > 0 && run.num_too_large < count)
     text += fmt::format(" ({} {} not fit into {} per process)", run.num_too_large,
                         run.num_too_large == 1 ? "does" : "do", limit);
@@ -115,10 +114,11 @@ std::string distribution_text(const CpdRun& run) {
                       1e3 * run.predicted.seconds(), round, 1e3 * run.predicted.communicate);
   text += fmt::format("imbalance: nonzeros {:.2f}, volume {:.2f}, rows {:.2f}\n", run.imbalance.nnz,
                       run.imbalance.volume, run.imbalance.rows);
-  text += fmt::format("sent per {}: {} words in {} messages, as planned", round,
-                      with_commas(run.communication.volume_words), with_commas(run.communication.messages));
+  text +=
+      fmt::format("sent per {}: {} in {}, as planned", round, counted(run.communication.volume_words, "word"),
+                  counted(run.communication.messages, "message"));
   if (!run.replicated_modes.empty())
-    text += fmt::format("; all-reduced {} words of mode {}", with_commas(run.communication.all_reduced_words),
+    text += fmt::format("; all-reduced {} of mode {}", counted(run.communication.all_reduced_words, "word"),
                         fmt::join(run.replicated_modes, ", "));
   text += "\n";
   return text;

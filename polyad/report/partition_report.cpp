@@ -63,10 +63,11 @@ std::string partition_text(const PartitionRun& run) {
   std::string imbalance;
   for (const double value : metrics.imbalance)
     imbalance += fmt::format("{}{:.1f} %", imbalance.empty() ? "" : ", ", 100 * value);
-  auto text = fmt::format("{} parts, {}, by {}{}\n", run.options.num_parts, run.model, to_string(run.method),
-                          run.was_cached ? " (from the cache)" : "");
-  text += fmt::format("{} vertices, {} nets, {} pins\n", with_commas(run.partition.num_vertices),
-                      with_commas(run.partition.num_nets), with_commas(run.partition.num_pins));
+  auto text = fmt::format("{}, {}, by {}{}\n", counted(run.options.num_parts, "part"), run.model,
+                          to_string(run.method), run.was_cached ? " (from the cache)" : "");
+  text += fmt::format("{} {}, {}, {}\n", with_commas(run.partition.num_vertices),
+                      run.partition.num_vertices == 1 ? "vertex" : "vertices",
+                      counted(run.partition.num_nets, "net"), counted(run.partition.num_pins, "pin"));
   text += fmt::format("connectivity - 1   {}\n", with_commas(metrics.connectivity));
   text += fmt::format("cut nets           {}\n", with_commas(metrics.cut_nets));
   text += fmt::format("sum of lambda^{:<4} {}\n", run.options.objective.rho,

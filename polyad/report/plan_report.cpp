@@ -214,8 +214,8 @@ nlohmann::ordered_json plan_json(const PlanRun& run) {
 
 std::string plan_text(const PlanRun& run) {
   const auto& plan = run.plan;
-  auto text = fmt::format("{} tensor, {} nonzeros, {} components", dims_text(run.dims),
-                          with_commas(plan.num_nonzeros), run.options.num_components);
+  auto text = fmt::format("{} tensor, {}, {}", dims_text(run.dims), counted(plan.num_nonzeros, "nonzero"),
+                          counted(run.options.num_components, "component"));
   if (run.options.max_bytes > 0)
     text += fmt::format(", {} for each process", with_prefix(double(run.options.max_bytes), "B"));
   text += "\n";

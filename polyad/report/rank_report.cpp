@@ -42,17 +42,9 @@ std::vector<int> nonnegative_modes(const CpAlsOptions& als) {
   return modes;
 }
 
-// "csf", or "csf and coo" where numbers of components differ in it.
-std::string formats_text(const std::vector<CountEvidence>& counts) {
-  std::vector<std::string> names;
-  for (const auto& evidence : counts)
-    if (std::ranges::find(names, evidence.format) == names.end()) names.push_back(evidence.format);
-  return fmt::format("{}", fmt::join(names, " and "));
-}
-
 std::string recommended_text(std::optional<Index> count) {
   if (!count) return "no recommendation";
-  return *count == 1 ? "recommended: 1 component" : fmt::format("recommended: {} components", *count);
+  return "recommended: " + counted(*count, "component");
 }
 
 // A core that is far off says no more than one that is off.
@@ -107,12 +99,12 @@ std::string rank_text(const RankRun& run) {
   const auto& result = run.result;
   std::string text = fmt::format("{}: {}\n\n", recommended_text(result.recommendation.num_components),
                                  result.recommendation.reason);
-  text += fmt::format("{} tensor, {} nonzeros, format {}, {} starts each, {} precision, {} threads",
-                      dims_text(result.dims), with_commas(result.num_nonzeros), formats_text(result.evidence),
-                      run.options.num_starts, run.precision, run.threads);
+  text += fmt::format("{} tensor, {}, {} each, {} precision, {}", dims_text(result.dims),
+                      counted(result.num_nonzeros, "nonzero"), counted(run.options.num_starts, "start"),
+                      run.precision, counted(run.threads, "thread"));
   if (result.num_held_out_nonzeros > 0)
-    text += fmt::format("; held out {} nonzeros and {} zeros", with_commas(result.num_held_out_nonzeros),
-                        with_commas(result.num_held_out_zeros));
+    text += fmt::format("; held out {} and {}", counted(result.num_held_out_nonzeros, "nonzero"),
+                        counted(result.num_held_out_zeros, "zero"));
   text += fmt::format(
       "\nseconds: load {:.2f}, compress {:.2f}, fit {:.2f}, predict {:.2f}, core {:.2f}; peak memory {}",
       run.load_seconds, result.timings.seconds("compress"), result.timings.seconds("fit"),

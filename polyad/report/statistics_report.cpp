@@ -77,11 +77,11 @@ nlohmann::ordered_json statistics_json(const TensorStatistics& statistics,
 
 std::string statistics_text(const TensorStatistics& statistics, std::span<const ModeLabels> labels) {
   std::string text;
-  text += fmt::format("{} tensor of order {}, {} nonzeros, density {:.3g}\n", dims_text(statistics.dims),
-                      statistics.order(), with_commas(statistics.num_nonzeros), statistics.density());
+  text += fmt::format("{} tensor of order {}, {}, density {:.3g}\n", dims_text(statistics.dims),
+                      statistics.order(), counted(statistics.num_nonzeros, "nonzero"), statistics.density());
   text += fmt::format("values from {:.6g} to {:.6g}, norm {:.10g}", statistics.min_value,
                       statistics.max_value, statistics.norm);
-  if (statistics.num_zeros > 0) text += fmt::format(", {} stored zeros", with_commas(statistics.num_zeros));
+  if (statistics.num_zeros > 0) text += fmt::format(", {}", counted(statistics.num_zeros, "stored zero"));
   text +=
       fmt::format("\nin memory {} as coordinates in double precision\n\n",
                   with_prefix(double(coordinate_bytes(statistics.order(), statistics.num_nonzeros, 8)), "B"));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -38,6 +39,7 @@ std::string shown(Progress::Style style, std::optional<double> seconds = {}) {
     Progress progress(style, out);
     progress.begin("sorting", 200, "rows");
     progress.advance(100);
+    progress.show_figure("fit 0.25");
     if (seconds) std::this_thread::sleep_for(std::chrono::duration<double>(*seconds));
     for (int i = 0; i < 600 && !seconds && test::contents(path).empty(); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -58,6 +60,31 @@ TEST(Progress, a_log_gets_plain_lines_and_a_terminal_a_bar) {
   EXPECT_TRUE(log.starts_with("sorting: 50 % of 200 rows")) << log;
   EXPECT_EQ(log.find('\r'), std::string::npos);
   EXPECT_TRUE(terminal.starts_with("\r[############............] sorting: 50 %")) << terminal;
+  EXPECT_NE(log.find(" left, fit 0.25\n"), std::string::npos) << log;
+  EXPECT_NE(terminal.find(" left, fit 0.25\x1b[K"), std::string::npos) << terminal;
+  EXPECT_NE(log.find("\nsorting: 100 rows in "), std::string::npos) << log;
+  EXPECT_TRUE(log.ends_with(" s, fit 0.25\n")) << log;
+}
+
+TEST(Progress, a_new_phase_has_no_figure_yet) {
+  std::string last;  // read when a phase has ended
+  std::atomic<int> calls = 0;
+  Progress progress([&](const ProgressState& state) {
+    last = state.phase + ": " + state.figure;
+    ++calls;
+  });
+  auto wait_for_call = [&, before = 0]() mutable {
+    while (calls <= before) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    progress.finish();
+    before = calls;
+  };
+  progress.begin("first");
+  progress.show_figure("fit 0.5");
+  wait_for_call();
+  EXPECT_EQ(last, "first: fit 0.5");
+  progress.begin("second");
+  wait_for_call();
+  EXPECT_EQ(last, "second: ");
 }
 
 }  // namespace

@@ -309,5 +309,23 @@ class HelpTest(ProgramTest):
         self.assertRegex(self.succeed("--version"), r"^polyad \d+\.\d+\.\d+$")
 
 
+class SingularTest(ProgramTest):
+    def test_one_is_not_counted_in_the_plural(self) -> None:
+        one = self.write("one.tns", "1 1 1 2.5\n")
+        ratings = self.write("ratings.tns", "1 1 5\n")
+        parts = self.folder / "one.part"
+        commands = [("stats", one), ("check", one), ("convert", one, self.folder / "one.ptb"),
+                    ("cpd", one, "-r", 1, "-i", 1, "-t", 1, "--out", self.folder / "x.ktensor"),
+                    ("convert", self.folder / "x.ktensor", self.folder / "x.npz"),
+                    ("rank", one, "--components", 1, "--starts", 1, "-t", 1), ("plan", one, "-k", 1, "-r", 1),
+                    ("complete", ratings, "-r", 1, "-e", 1, "-t", 1), ("plan", ratings, "--for", "complete", "-k", 1, "-r", 1),
+                    ("partition", one, "-k", 1, "--no-cache", "--out", parts),
+                    ("generate", "planted", self.folder / "p.tns", "--dims", "2x2x2", "--nnz", 1, "-r", 1)]
+        for command in commands:
+            result = run(*command)
+            self.assertEqual(result.returncode, 0, (command, result.stderr))
+            self.assertNotRegex(result.stdout, r"(?<![\w.,])1 (?!process\b)[a-z-]*[^s\W]s\b", command)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -130,7 +130,7 @@ class WordsTest(RankTest):
         self.assertEqual([line.split()[0] for line in words[1:5]], ["1", "2", "3", "4"])
         self.assertTrue(all(len(line) == len(words[0]) for line in words[1:5]))
         self.assertRegex(words[6], "^recommended: 3 components: held-out error .*stability .*core consistency is high")
-        self.assertRegex(words[8], "^40x30x20 tensor, 3,778 nonzeros, format [a-z]+(-[a-z]+)?, 3 starts each, ")
+        self.assertRegex(words[8], "^40x30x20 tensor, 3,778 nonzeros, 3 starts each, double precision, 1 thread; held out ")
         dashes = self.succeed("rank", self.planted(), "--components", 2, "--holdout", 0, "--starts", 1, "-t", 1)
         self.assertEqual((dashes.splitlines()[1].split()[3], dashes.splitlines()[1].split()[5]), ("-", "-"))
 

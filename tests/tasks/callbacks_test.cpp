@@ -4,8 +4,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <fstream>
+#include <mutex>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "polyad/polyad.hpp"
@@ -79,6 +82,29 @@ TEST(Callbacks, MessagesThrowWhenTheTaskHasEnded) {
     expect_stranger(comm, 0,
                     [&] { decompose(context, some_tensor(comm), {.rank = 2, .max_iterations = 2}); });
   EXPECT_EQ(calls, comm.rank() == 0 ? 2 : 0);
+}
+
+TEST(Callbacks, ProgressShowsTheFitSoFar) {
+  using namespace std::chrono_literals;
+  std::mutex mutex;
+  std::string figure;
+  const Context context(Comm::world(), {.on_progress = [&](const ProgressState& state) {
+                          const std::lock_guard lock(mutex);
+                          if (state.phase == "iterating") figure = state.figure;
+                        }});
+  const auto is_shown = [&](double fit) {
+    const std::lock_guard lock(mutex);
+    return figure.starts_with("fit ") && std::abs(std::stod(figure.substr(4)) - fit) < 1e-6;
+  };
+  int iterations = 0;
+  decompose(context, some_tensor(context.comm()),
+            {.rank = 2, .max_iterations = 2, .tolerance = 0, .observer = [&](const CpProgress& progress) {
+               ++iterations;
+               while (context.comm().rank() == 0 && !is_shown(progress.fit))
+                 std::this_thread::sleep_for(10ms);
+               return true;
+             }});
+  EXPECT_EQ(iterations, 2) << "each of which waited for its fit";
 }
 
 TEST(Callbacks, ProgressThrowsWhenTheTaskHasEnded) {

@@ -82,8 +82,8 @@ CheckedFile check(const Context& context, const std::filesystem::path& path, con
 
   const auto verdict = problems.empty() ? "no faults" : report::counted(Index(problems.size()), "fault");
   std::string text =
-      fmt::format("{}: {}; {} {} with {} nonzeros", x.path, verdict, report::dims_text(x.tensor.extents()),
-                  io::traits(x.format).name, report::with_commas(x.tensor.num_nonzeros()));
+      fmt::format("{}: {}; {} {} with {}", x.path, verdict, report::dims_text(x.tensor.extents()),
+                  io::traits(x.format).name, report::counted(x.tensor.num_nonzeros(), "nonzero"));
   if (!options.fix.empty()) {
     for (const auto& file : save(context, x, options.fix, {.existing = options.existing}))
       text += "\nwrote labels to " + file.string();

@@ -53,8 +53,8 @@ Conversion convert_tensor(const Context& context, const fs::path& input, const f
     text += "wrote labels to " + path.string() + "\n";
     json["labels"].push_back(path.string());
   }
-  text += fmt::format("{}: {} {} with {} nonzeros", output.string(), report::dims_text(dims), format,
-                      report::with_commas(x.tensor.num_nonzeros()));
+  text += fmt::format("{}: {} {} with {}", output.string(), report::dims_text(dims), format,
+                      report::counted(x.tensor.num_nonzeros(), "nonzero"));
   return {{std::move(text), tasks::json_text(json)}, dims, std::move(label_files)};
 }
 
@@ -65,8 +65,8 @@ Conversion convert_model(const fs::path& input, const fs::path& output, const Co
   auto dims = tasks::dims_of(model);
   const nlohmann::ordered_json json{
       {"format", "kruskal"}, {"dims", dims}, {"components", model.num_components()}};
-  auto text = fmt::format("{}: {} Kruskal tensor with {} components", output.string(),
-                          report::dims_text(dims), model.num_components());
+  auto text = fmt::format("{}: {} Kruskal tensor with {}", output.string(), report::dims_text(dims),
+                          report::counted(model.num_components(), "component"));
   return {{std::move(text), tasks::json_text(json)}, std::move(dims), {}};
 }
 

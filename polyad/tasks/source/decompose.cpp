@@ -170,6 +170,7 @@ BestOfStarts<Real> iterate_with_progress(const Context& context, const PreparedT
   };
   auto result = run_starts<Real>(x, options, num_starts, begin, [&](const CpProgress& progress) {
     context.progress().advance(1);
+    context.progress().show_figure(fmt::format("fit {:.6f}", progress.fit));
     return !observer || tasks::all_go_on(context.comm(), [&] { return observer(progress); });
   });
   context.progress().finish();

@@ -68,7 +68,7 @@ class FileMaker {
     write(output_, planted.tensor);
     const auto truth = generated_beside(options, output_);
     io::write_kruskal(truth, planted.truth, io::KruskalFormat::ktensor);
-    add_file(truth, fmt::format("the {} components that were planted", planted.truth.num_components()));
+    add_file(truth, "the planted " + report::counted(planted.truth.num_components(), "component"));
   }
   void make(const RatingsOptions& options) {
     expect({options.num_users, options.num_items}, options.num_ratings, options.seed);
@@ -99,8 +99,8 @@ class FileMaker {
     context_.progress().begin("writing " + path.filename().string());
     timings_.measure("write", [&] { io::write_tensor(path, x, {}); });
     context_.progress().finish();
-    add_file(path, fmt::format("{} with {} nonzeros", report::dims_text(x.extents()),
-                               report::with_commas(x.num_nonzeros())));
+    add_file(path, fmt::format("{} with {}", report::dims_text(x.extents()),
+                               report::counted(x.num_nonzeros(), "nonzero")));
     if (path != output_) return;
     json_["dims"] = x.extents();
     json_["nnz"] = x.num_nonzeros();
