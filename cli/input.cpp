@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "cli/option_text.hpp"
@@ -69,6 +70,48 @@ void add_format_options(CLI::App& command, InputOptions& options) {
       "none: no label files are read");
 }
 
+const std::map<std::string, Duplicates> duplicate_rules{
+    {"sum", Duplicates::sum},   {"mean", Duplicates::mean},   {"max", Duplicates::max},
+    {"last", Duplicates::last}, {"count", Duplicates::count}, {"refuse", Duplicates::refuse}};
+const std::map<std::string, Transform> transforms{{"none", Transform::none},
+                                                  {"log1p", Transform::log1p},
+                                                  {"sqrt", Transform::sqrt},
+                                                  {"binary", Transform::binary}};
+
+template <class Enum>
+std::string name_in(const std::map<std::string, Enum>& names, Enum value) {
+  return std::ranges::find(names, value, &std::pair<const std::string, Enum>::second)->first;
+}
+
+void add_value_options(CLI::App& command, InputOptions& options) {
+  command
+      .add_option("--duplicates", options.duplicates,
+                  "Value of a cell with several entries: sum, mean, max, last, count (how many), or refuse "
+                  "(default: sum; complete: last)")
+      ->transform(CLI::CheckedTransformer(duplicate_rules));
+  command
+      .add_option("--transform", options.transform,
+                  "Values become log1p, sqrt, or binary (1) of them (default: none)")
+      ->transform(CLI::CheckedTransformer(transforms));
+  command.add_option(
+      "--min-count", options.min_count,
+      "Remove slices with fewer nonzeros until none is left: N, or one N per mode as in 5,5,1");
+}
+
+std::vector<Index> parse_min_count(const std::string& text) {
+  std::vector<Index> counts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const auto end = std::min(text.find(',', begin), text.size());
+    const auto count = parse_whole_number(text.substr(begin, end - begin));
+    if (!count || *count < 0)
+      throw Error(Errc::bad_option,
+                  fmt::format("--min-count {}: expected whole numbers from 0 on, as in 5 or 5,5,1", text));
+    counts.push_back(*count);
+    begin = end + 1;
+  }
+  return counts;
+}
+
 }  // namespace
 
 void add_input_options(CLI::App& command, InputOptions& options) {
@@ -85,6 +128,7 @@ void add_input_options(CLI::App& command, InputOptions& options) {
   command.add_option("--value", options.value,
                      "Tables: the value's column (1: count lines); then --columns are all modes");
   add_table_options(command, options.table);
+  add_value_options(command, options);
 }
 
 void add_coordinate_options(CLI::App& command, InputOptions& options) {
@@ -115,6 +159,9 @@ std::vector<std::string> given_options(const InputOptions& options) {
   const auto add_flag = [&](const std::string& name, bool is_given) {
     if (is_given) given.push_back(name);
   };
+  if (options.duplicates) add("--duplicates", name_in(duplicate_rules, *options.duplicates));
+  if (options.transform != Transform::none) add("--transform", name_in(transforms, options.transform));
+  add("--min-count", options.min_count);
   add_flag("--header", options.table.header == true);
   add_flag("--no-header", options.table.header == false);
   if (options.table.missing) add("--missing", fmt::format("{}", *options.table.missing));
@@ -154,7 +201,16 @@ LoadOptions load_options(const InputOptions& options) {
   load.value = options.value;
   load.table = options.table;
   load.labels = parse_label_sources(options);
+  load.duplicates = options.duplicates;
+  load.transform = options.transform;
+  if (!options.min_count.empty()) load.min_count = parse_min_count(options.min_count);
   return load;
+}
+
+InputOptions rating_options(InputOptions options) {
+  const bool changes_values = options.transform != Transform::none || !options.min_count.empty();
+  if (changes_values && !options.duplicates) options.duplicates = Duplicates::last;
+  return options;
 }
 
 void plan_labels(FilePlan& plan, const InputOptions& options) {

@@ -8,6 +8,7 @@
 #include "polyad/io/text/table_form.hpp"
 #include "polyad/tasks/context.hpp"
 #include "polyad/tasks/tensor.hpp"
+#include "polyad/tensor/value_rules.hpp"
 
 namespace polyad {
 
@@ -34,6 +35,15 @@ struct LoadOptions {
   std::string value = {};
   // Tables: the header, the separator and how values are written (default: recognised).
   io::TableForm table = {};
+  // What the value of a cell is if several nonzeros have its coordinates. Nothing: what the task does, which
+  // is to add them up, with a warning; `complete` keeps the last.
+  std::optional<Duplicates> duplicates = {};
+  // What is done to every value after that (default: nothing).
+  Transform transform = Transform::none;
+  // Removes slices with fewer nonzeros than this, until all that are left have as many (k-core): one number
+  // for all modes, or one for each; empty: none are removed. Indices stay, except in modes with a label for
+  // every index, of which only those are kept that still occur.
+  std::vector<Index> min_count = {};
   LabelSources labels = {};
 };
 

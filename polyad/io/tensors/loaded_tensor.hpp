@@ -18,6 +18,7 @@ struct LoadedTensor {
   int index_base = 1;                       // first index of the file, if it holds indices
   std::vector<std::string> notes = {};      // messages of the reader, one sentence each
   std::string path = {};                    // path of the file; empty if made in memory
+  bool sums_duplicates = false;             // whether lines were to be counted: duplicates are no surprise
   double load_seconds = 0;                  // elapsed time of reading
   Index load_bytes = 0;                     // memory that reading took at most, without that of the program
   std::vector<Setting> settings = {};       // the options that it was read by; empty if made in memory

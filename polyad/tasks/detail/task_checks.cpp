@@ -47,9 +47,9 @@ void require_order(int order) {
                                              max_order, order == 0 ? "; it may have been moved from" : ""));
 }
 
-void warn_of_duplicates(const Context& context, const std::string& path, Index count) {
-  if (count > 0)
-    context.warn((path.empty() ? "" : path + ": ") + report::counted_were(count, "duplicate coordinate") +
+void warn_of_duplicates(const Context& context, const Tensor& x, Index count) {
+  if (count > 0 && !x.sums_duplicates)
+    context.warn((x.path.empty() ? "" : x.path + ": ") + report::counted_were(count, "duplicate coordinate") +
                  " added up");
 }
 

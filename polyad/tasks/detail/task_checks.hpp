@@ -4,6 +4,7 @@
 #include <string>
 
 #include "polyad/tasks/context.hpp"
+#include "polyad/tasks/tensor.hpp"
 
 namespace polyad::tasks {
 
@@ -35,8 +36,8 @@ void require_enumerator(const char* field, Enum value, Enum last) {
 // 0.
 void require_order(int order);
 
-// Warns that duplicate coordinates of a tensor were added up, if there were any. `path` is empty for a tensor
-// that was not read from a file.
-void warn_of_duplicates(const Context& context, const std::string& path, Index count);
+// Warns that duplicate coordinates of a tensor were added up, if there were any and lines were not to be
+// counted.
+void warn_of_duplicates(const Context& context, const Tensor& x, Index count);
 
 }  // namespace polyad::tasks

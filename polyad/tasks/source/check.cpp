@@ -14,6 +14,7 @@
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
+#include "polyad/tasks/detail/values/prepare_values.hpp"
 #include "polyad/tasks/save.hpp"
 #include "polyad/tensor/sort.hpp"
 
@@ -28,6 +29,7 @@ Tensor read_sound(const Context& context, const std::filesystem::path& path, con
   Tensor x = io::read_tensor(path, read);
   for (auto& problem : problems) problem.message = context.shown(problem.message);
   x.path = path.string();
+  x.sums_duplicates = options.value == "1";
   const auto label_notes = tasks::add_labels(x, options.labels);
   tasks::tell_notes(context, x, label_notes);
   return x;
@@ -63,6 +65,7 @@ nlohmann::ordered_json check_json(const Tensor& x, const std::vector<io::Problem
 
 void validate(const CheckOptions& options) {
   if (!options.fix.empty()) io::output_format(options.fix, {});
+  tasks::check_value_options(options.load);
 }
 
 CheckedFile check(const Context& context, const std::filesystem::path& path, const CheckOptions& options) {
@@ -74,10 +77,12 @@ CheckedFile check(const Context& context, const std::filesystem::path& path, con
   std::vector<FileFault> faults;
   for (const auto& problem : problems) faults.push_back({problem.line, problem.message});
   if (options.on_faults) options.on_faults(faults);
-  const Index duplicates = merge_sorted(context, x);
-  if (!options.fix.empty())
-    tasks::warn_of_duplicates(context, x.path, duplicates);
-  else if (duplicates > 0)
+  const bool is_asked = tasks::prepares_values(options.load);
+  const Index duplicates =
+      is_asked ? tasks::prepare_values(context, x, options.load) : merge_sorted(context, x);
+  if (!options.fix.empty() && !is_asked)
+    tasks::warn_of_duplicates(context, x, duplicates);
+  else if (duplicates > 0 && !is_asked && !x.sums_duplicates)
     context.warn(x.path + ": " + report::counted(duplicates, "duplicate coordinate"));
 
   const auto verdict = problems.empty() ? "no faults" : report::counted(Index(problems.size()), "fault");

@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 bool has_tensor_options(const LoadOptions& load) {
   const auto& labels = load.labels;
   return load.index_base || !load.dims.empty() || !load.columns.empty() || !load.value.empty() ||
-         load.table != io::TableForm{} || !labels.files.empty() || !labels.folder.empty() || labels.none;
+         load.table != io::TableForm{} || load.duplicates || load.transform != Transform::none ||
+         !load.min_count.empty() || !labels.files.empty() || !labels.folder.empty() || labels.none;
 }
 
 io::KruskalFormat checked_model_format(const fs::path& input, const fs::path& output,

@@ -196,7 +196,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   const double decide_seconds = watch.lap();
   auto prepared = prepare<Real>(comm, std::move(x.tensor), options, context.progress(), chosen.distribution);
   prepared.timings.add("distribute", decide_seconds);
-  tasks::warn_of_duplicates(context, x.path, prepared.num_duplicates);
+  tasks::warn_of_duplicates(context, x, prepared.num_duplicates);
 
   auto [result, starts, best_seed] =
       iterate_with_progress(context, prepared, options, asked_for.num_starts, asked_for.observer);

@@ -16,6 +16,7 @@
 #include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
+#include "polyad/tasks/detail/values/prepare_values.hpp"
 
 namespace polyad {
 namespace {
@@ -104,6 +105,7 @@ Tensor load(const Context& context, const std::filesystem::path& path, const Loa
   const Stopwatch watch;
   const tasks::WatchedMemory memory;
   const Comm& comm = context.comm();
+  tasks::check_value_options(options);
   io::ReadOptions read = tasks::read_options(options);
   read.share = {comm.rank(), comm.size()};
   read.progress = &context.progress();
@@ -121,6 +123,8 @@ Tensor load(const Context& context, const std::filesystem::path& path, const Loa
     label_notes = tasks::add_labels(tensor, options.labels);
     return tensor;
   });
+  x.sums_duplicates = options.value == "1";
+  if (tasks::prepares_values(options)) tasks::prepare_values(context, x, options);
   x.load_seconds = watch.seconds();
   x.load_bytes = memory.most();
   x.settings = tasks::settings_of(options);

@@ -169,7 +169,7 @@ Plan plan(const Context& context, const Tensor& x, const PlanOptions& options) {
   run.options.further = nullptr;  // it refers to the tensor
   run.peak_memory_bytes = peak_memory_bytes();
   for (const auto& notice : notices) context.warn(notice);
-  tasks::warn_of_duplicates(context, x.path, run.plan.num_duplicates);
+  tasks::warn_of_duplicates(context, x, run.plan.num_duplicates);
   for (const auto& planned : run.plan.strategies)
     state->candidates.push_back(candidate_of(planned, options, x.tensor.order()));
   state->summary = context.shown(report::plan_text(run));

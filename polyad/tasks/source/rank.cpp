@@ -47,7 +47,7 @@ report::RankRun sweep(const Context& context, Tensor x, const RankOptions& optio
   run.load_seconds = x.load_seconds;
   run.result = sweep_components<Real>(context.comm(), std::move(x.tensor), run.options, context.progress(),
                                       options.observer);
-  tasks::warn_of_duplicates(context, x.path, run.result.num_duplicates);
+  tasks::warn_of_duplicates(context, x, run.result.num_duplicates);
   run.precision = options.precision == Precision::float32 ? "single" : "double";
   run.processes = context.comm().size();
   run.threads = num_threads();

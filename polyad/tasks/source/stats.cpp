@@ -62,7 +62,7 @@ TensorStats stats(const Context& context, Tensor x, const StatsOptions& options)
     return context.progress().during("counting duplicates and slices",
                                      [&] { return compute_statistics(comm, std::move(x.tensor)); });
   });
-  tasks::warn_of_duplicates(context, x.path, statistics.num_duplicates);
+  tasks::warn_of_duplicates(context, x, statistics.num_duplicates);
 
   std::string text = report::statistics_text(statistics, x.labels);
   auto json = report::statistics_json(statistics, x.labels);

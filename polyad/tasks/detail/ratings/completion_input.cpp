@@ -17,6 +17,7 @@
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tasks/detail/partition_cache.hpp"
+#include "polyad/tasks/detail/values/prepare_values.hpp"
 
 namespace polyad::tasks {
 namespace {
@@ -110,6 +111,7 @@ GivenTest read_test(const Context& context, const TestRatings& test, const Tenso
       result.share.append(std::vector{batch.indices[0][z], batch.indices[1][z]}, batch.values[z]);
   });
   result.num_unknown = file.num_unknown();
+  if (prepares_values(test.file_options)) prepare_local_values(result.share, test.file_options, path);
   return result;
 }
 
