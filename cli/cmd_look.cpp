@@ -15,10 +15,8 @@ struct LookArgs {
 
 void run(const Comm& comm, const LookArgs& args) {
   require_one_process(comm, "look");
-  const LookOptions options{load_options(args.input), args.num_lines};
-  validate(options);
   const Console console(comm, args.common, plan_input(args.input));
-  const auto result = look(console.context(), args.input.path, options);
+  const auto result = look(console.context(), args.input.path, {load_options(args.input), args.num_lines});
   console.say(result.summary());
   console.result(result.json());
 }

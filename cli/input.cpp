@@ -98,20 +98,6 @@ void add_value_options(CLI::App& command, InputOptions& options) {
       "Remove slices with fewer nonzeros until none is left: N, or one N per mode as in 5,5,1");
 }
 
-std::vector<Index> parse_min_count(const std::string& text) {
-  std::vector<Index> counts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const auto end = std::min(text.find(',', begin), text.size());
-    const auto count = parse_whole_number(text.substr(begin, end - begin));
-    if (!count || *count < 0)
-      throw Error(Errc::bad_option,
-                  fmt::format("--min-count {}: expected whole numbers from 0 on, as in 5 or 5,5,1", text));
-    counts.push_back(*count);
-    begin = end + 1;
-  }
-  return counts;
-}
-
 }  // namespace
 
 void add_input_options(CLI::App& command, InputOptions& options) {
@@ -171,14 +157,14 @@ std::vector<std::string> given_options(const InputOptions& options) {
   return given;
 }
 
-std::vector<Index> parse_dims(const std::string& text, const std::string& option) {
+std::vector<Index> parse_dims(const std::string& text, const std::string& option, const char* example) {
   std::vector<Index> dims;
   for (std::size_t begin = 0; begin <= text.size();) {
     const auto end = std::min(text.find_first_of("x,", begin), text.size());
     const auto dim = parse_whole_number(text.substr(begin, end - begin));
     if (!dim || *dim < 1)
       throw Error(Errc::bad_option,
-                  fmt::format("{} {}: expected whole numbers from 1 on, as in 30x24x659", option, text));
+                  fmt::format("{} {}: expected whole numbers from 1 on, as in {}", option, text, example));
     dims.push_back(*dim);
     begin = end + 1;
   }
@@ -203,13 +189,13 @@ LoadOptions load_options(const InputOptions& options) {
   load.labels = parse_label_sources(options);
   load.duplicates = options.duplicates;
   load.transform = options.transform;
-  if (!options.min_count.empty()) load.min_count = parse_min_count(options.min_count);
+  if (!options.min_count.empty()) load.min_count = parse_dims(options.min_count, "--min-count", "5,5,1");
   return load;
 }
 
 InputOptions rating_options(InputOptions options) {
-  const bool changes_values = options.transform != Transform::none || !options.min_count.empty();
-  if (changes_values && !options.duplicates) options.duplicates = Duplicates::last;
+  if (!options.duplicates && (options.transform != Transform::none || !options.min_count.empty()))
+    options.duplicates = Duplicates::last;
   return options;
 }
 

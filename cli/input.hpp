@@ -35,7 +35,8 @@ std::vector<std::string> given_options(const InputOptions& options);
 LoadOptions load_options(const InputOptions& options);
 // Of ratings, of which the last counts unless --duplicates says otherwise.
 InputOptions rating_options(InputOptions options);
-std::vector<Index> parse_dims(const std::string& text, const std::string& option);
+std::vector<Index> parse_dims(const std::string& text, const std::string& option,
+                              const char* example = "30x24x659");
 // The same for the grid of processes that --grid gives.
 GridShape parse_grid_shape(const std::string& text);
 

@@ -58,7 +58,7 @@ class ValuesTest(ProgramTest):
         self.assert_close(self.read("--transform", "log1p"), combined(self.lines, "sum", "log1p"))
 
     def test_k_cores(self) -> None:
-        for text, minimum in {"20": (20, 20, 20), "25,10,1": (25, 10, 1), "0,30,0": (0, 30, 0)}.items():
+        for text, minimum in {"20": (20, 20, 20), "25,10,1": (25, 10, 1), "1,30,1": (1, 30, 1)}.items():
             with self.subTest(text):
                 expected = combined(self.lines, "sum", minimum=minimum)
                 self.assertTrue(0 < len(expected) < len(set(line[:3] for line in self.lines)))
@@ -103,7 +103,7 @@ class ValuesTest(ProgramTest):
         negative = self.write("x.tns", "1 1 -2\n1 2 3\n")
         self.assert_fails(f"{negative}: the value -2 has no log1p", 2, "stats", negative, "--transform", "log1p")
         self.assert_fails(f"{negative}: the value -2 has no square root", 2, "stats", negative, "--transform", "sqrt")
-        self.assert_fails("--min-count 5,x: expected whole numbers from 0 on, as in 5 or 5,5,1", 2, "stats", negative,
+        self.assert_fails("--min-count 5,x: expected whole numbers from 1 on, as in 5,5,1", 2, "stats", negative,
                           "--min-count", "5,x")
         self.assert_fails("--min-count has 3 numbers: expected one, or one for each of the 2 modes", 2, "stats", negative,
                           "--min-count", "5,5,1")
