@@ -49,7 +49,10 @@ const report::ComponentSummary& LoadedModel::summarise(Index num_strongest) {
     if (comm.rank() != 0) return;
     std::vector<std::vector<Index>> rows;
     report::ModelRows all{{}, run.dims};
-    for (const Index dim : run.dims) std::iota(rows.emplace_back(dim).begin(), rows.back().end(), Index(0));
+    for (const Index dim : run.dims) {
+      auto& of_mode = rows.emplace_back(dim);
+      std::iota(of_mode.begin(), of_mode.end(), Index(0));
+    }
     for (const auto& mode : rows) all.global.emplace_back(mode);
     summary_ = report::summarise_components(*model_, all, labels, num_strongest);
   });
