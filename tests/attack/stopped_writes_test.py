@@ -39,7 +39,7 @@ def parts(directory: pathlib.Path) -> dict:
 class StoppedTest(ProgramTest):
     def setUp(self) -> None:
         super().setUp()
-        self.write("x.tns", "\n".join(f"{i % 7 + 1} {i % 5 + 1} {i % 3 + 1} {i + 1}" for i in range(60)) + "\n")
+        self.write("x.tns", "\n".join(f"{i % 7 + 1} {i % 5 + 1} {i % 3 + 1} {i * 7 % 60 + 1}" for i in range(60)) + "\n")
         self.write("r.tns", "\n".join(f"{i % 9 + 1} {i % 5 + 1} {i % 4 + 1}" for i in range(45)) + "\n")
 
     def command(self, kind: str, seed: int, out: pathlib.Path) -> list:
