@@ -55,7 +55,7 @@ double mean_of(const Comm& comm, const SparseTensor<double>& ratings) {
 }  // namespace
 
 BaselineErrors measure_baselines(const Comm& comm, const SplitRatings& own, RatingSide first) {
-  const auto& [train, test] = own;
+  const auto &train = own.train, &test = own.test;
   const int user = first == RatingSide::user ? 0 : 1, item = 1 - user;
   const double mean = mean_of(comm, train);
   const auto from_mean = [&](Index z) { return train.values()[z] - mean; };
