@@ -103,6 +103,8 @@ class FormsTest(ProgramTest):
         self.assert_reads(pairs, "gowalla.txt", "--input-format", "adjacency")
         self.assert_fails(f"{FORMS / 'gowalla.txt'}:2: expected 6 fields as on line 1, found 3; --input-format adjacency reads "
                           "lists of a row and its columns", 2, "stats", FORMS / "gowalla.txt")
+        self.assertIn(f"  polyad stats {FORMS / 'gowalla.txt'} --input-format adjacency\n",
+                      self.succeed("look", FORMS / "gowalla.txt"))
 
     def test_jester(self) -> None:
         ratings = [[row + 1, column + 1, value] for row, line in enumerate(rows("jester.csv", ","))
@@ -126,7 +128,8 @@ class FormsTest(ProgramTest):
 
     def test_look_suggests_what_reads_the_file(self) -> None:
         for name, columns, value in [("icews18.txt", "1,2,3,4", "1"), ("snap-temporal.txt", "1,2,3:day", "1"),
-                                     ("pandas.csv", "user,item", "rating"), ("lastfm-tags.dat", "userID,artistID,tagID,timestamp", "1"),
+                                     ("pandas.csv", "user,item", "rating"), ("lastfm-tags.dat", "userID,artistID,tagID,timestamp:day", "1"),
+                                     ("uber-raw.csv", "Date/Time:day,Lat,Lon,Base", "1"),
                                      ("pipes.txt", "1,2", "3"), ("codex.txt", "", ""), ("epinions.txt", "", "")]:
             with self.subTest(name):
                 seen = self.result("look", FORMS / name)
@@ -157,14 +160,18 @@ class FormsTest(ProgramTest):
     def test_lastfm(self) -> None:
         self.assert_reads([[*row[:3], 1] for row in rows("lastfm-tags.dat", skip=1)], "lastfm-tags.dat",
                           "--columns", "userID,artistID,tagID", "--value", 1)
+        months = {"1238536800000": "2009-03", "1241128800000": "2009-04", "1243807200000": "2009-05"}
+        self.assert_reads([[row[0], months[row[3]], 1] for row in rows("lastfm-tags.dat", skip=1)], "lastfm-tags.dat",
+                          "--columns", "userID,timestamp:month", "--value", 1)
         self.assert_reads([[row[0], row[2], row[3]] for row in rows("lastfm-360k.tsv")], "lastfm-360k.tsv",
                           "--columns", "1,3,4")
 
     def test_uber(self) -> None:
         with (FORMS / "uber-raw.csv").open() as file:
             pickups = list(csv.reader(file))[1:]
-        self.assert_reads([[lat, lon, base, 1] for _, lat, lon, base in pickups], "uber-raw.csv",
-                          "--columns", "Lat,Lon,Base", "--value", 1)
+        hours = ["2014-04-01T00", "2014-04-01T00", "2014-04-01T13", "2014-04-02T00"]
+        self.assert_reads([[hour, lat, lon, base, 1] for hour, (_, lat, lon, base) in zip(hours, pickups)], "uber-raw.csv",
+                          "--columns", "Date/Time:hour,Lat,Lon,Base", "--value", 1)
 
     def test_movielens_and_epinions(self) -> None:
         self.assert_reads([row[:3] for row in rows("movielens-ratings.csv", ",", 1)], "movielens-ratings.csv")

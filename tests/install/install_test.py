@@ -5,9 +5,10 @@ import concurrent.futures
 import json
 import os
 import pathlib
-import subprocess
 import tempfile
 import unittest
+
+from command import run
 
 SOURCE = pathlib.Path(os.environ["POLYAD_SOURCE"])
 BUILD = pathlib.Path(os.environ["POLYAD_BUILD"])
@@ -15,13 +16,6 @@ COMPILER = os.environ["POLYAD_CXX"]
 WITH_MPI = os.environ["POLYAD_WITH_MPI"] == "ON"
 TENSOR = SOURCE / "data" / "debian.tns.gz"
 CONSUMER = pathlib.Path(__file__).parent / "consumer"
-
-
-def run(*command: object, **options) -> str:
-    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=600, **options)
-    if result.returncode != 0:
-        raise AssertionError(f"{command}:\n{result.stdout}{result.stderr}")
-    return result.stdout
 
 
 class InstallTest(unittest.TestCase):

@@ -6,20 +6,14 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import tempfile
 import unittest
+
+from command import run
 
 SOURCE = pathlib.Path(os.environ["POLYAD_SOURCE"])
 BUILD = pathlib.Path(os.environ["POLYAD_BUILD"])
 TENSOR = SOURCE / "data" / "debian.tns.gz"
-
-
-def run(*command: object, **options) -> str:
-    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=600, **options)
-    if result.returncode != 0:
-        raise AssertionError(f"{command}:\n{result.stdout}{result.stderr}")
-    return result.stdout
 
 
 class PackageTest(unittest.TestCase):

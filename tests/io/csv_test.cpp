@@ -5,6 +5,7 @@
 #include "polyad/io/tensors/labelled_text.hpp"
 #include "polyad/io/tensors/read_tensor.hpp"
 #include "polyad/io/text/field_splitter.hpp"
+#include "polyad/io/text/time_text.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace polyad::io {
@@ -71,13 +72,73 @@ TEST(Csv, times_fall_into_bins) {
   EXPECT_EQ(time_label("2014-04-01T13:05:30.25Z", ColumnKind::hour), "2014-04-01T13");
   EXPECT_EQ(time_label("2014-12-29", ColumnKind::week), "2015-W01");  // a Monday
   EXPECT_EQ(time_label("2012-01-01", ColumnKind::week), "2011-W52");  // a Sunday
-  for (const auto* text :
-       {"", "x", "20140401", "2014-04-01T13:x", "2014-04-01T13:00-05:00", "2014-04-01T13:5", "2014-13-01",
-        "2014-02-30", "2014-04-01T25", "-5", "1e300", "2014-04", "nan"})
+  for (const auto* text : {"",
+                           "x",
+                           "2014-04-01T13:x",
+                           "2014-04-01T13:5",
+                           "2014-13-01",
+                           "2014-02-30",
+                           "2014-04-01T25",
+                           "-5",
+                           "1e300",
+                           "2014-04",
+                           "nan",
+                           "20141301",
+                           "13/4/2014",
+                           "4/1/14",
+                           "4/1/2014 13 PM",
+                           "4/1/2014 0:05 AM",
+                           "4/1/2014 1:05 XM",
+                           "1.13.2014",
+                           "2014.4.1",
+                           "1-4-2014",
+                           "2014-04-01+02",
+                           "2014-04-01T1:00 CET",
+                           "2014-04-01T13:00+2",
+                           "2014-04-01T13:00+25",
+                           "2014-4-1",
+                           "4/1/2014 ",
+                           "4//2014",
+                           "2014-04-01T13:00:00.5+01:75",
+                           "0001-01-01T00:30+01:00",
+                           "-1e9"})
     EXPECT_EQ(time_label(text, ColumnKind::day), "") << text;
   const auto x = read("u,t\na,2014-04-02\nb,2014-04-01\na,2014-04-02\n", "u,t:day", "1");
   EXPECT_EQ(x.labels[1].labels, (Strings{"2014-04-01", "2014-04-02"}));
   EXPECT_EQ(x.tensor.num_nonzeros(), 3);
+}
+
+TEST(Csv, times_are_written_in_many_ways) {
+  for (const auto* text : {"2014-04-01T13:05",
+                           "2014-04-01 13:05:30",
+                           "2014-04-01T13",
+                           "2014/4/1 13:05",
+                           "4/1/2014 13:05:00",
+                           "04/01/2014 1:05 PM",
+                           "4/1/2014 1:05:30pm",
+                           "1.4.2014 13:05",
+                           "01.04.2014 13:05",
+                           "2014-04-01T15:05+02:00",
+                           "2014-04-01T15:05+0200",
+                           "2014-04-01 08:05:00-05",
+                           "2014-04-01 13:05 UTC",
+                           "2014-04-01T13:05:00.123456Z",
+                           "2014-04-01 13:05:00 +0000",
+                           "2014-04-01T18:35:00+05:30",
+                           "1396357500",
+                           "1396357500000",
+                           "1396357500123456",
+                           "1396357500123456789",
+                           "1396357500.75"})
+    EXPECT_EQ(time_label(text, ColumnKind::hour), "2014-04-01T13") << text;
+  for (const auto* text :
+       {"20140401", "4/1/2014", "1.4.2014", "2014/04/01", "2014-04-01", "4/1/2014 12:59 AM"})
+    EXPECT_EQ(time_label(text, ColumnKind::hour), "2014-04-01T00") << text;
+  EXPECT_EQ(time_label("4/1/2014 12:05 PM", ColumnKind::hour), "2014-04-01T12");
+  EXPECT_EQ(time_label("2014-01-01T00:30+01:00", ColumnKind::hour), "2013-12-31T23");
+  EXPECT_EQ(time_label("2013-12-31T23:30-01:00", ColumnKind::week), "2014-W01");
+  EXPECT_EQ(time_label("1960-01-01T00:30+01:00", ColumnKind::day), "1959-12-31");
+  EXPECT_EQ(time_label("0", ColumnKind::day), "1970-01-01");
 }
 
 TEST(Csv, index_columns_are_numbers_as_they_are) {
@@ -104,8 +165,8 @@ TEST(Csv, faults_are_told_with_their_line) {
             "has no header "
             "and 3 columns, called 1 to 3");
   EXPECT_EQ(fault("a,t,c\n1,yesterday,3\n", "a,t:day,c"),
-            "x.csv:2: 'yesterday' in the column 't' is neither seconds since 1970 nor a date like "
-            "2014-04-01T13:05");
+            "x.csv:2: 'yesterday' in the column 't' is no time: expected a date such as 2014-04-01T13:05 or "
+            "4/1/2014 1:05 PM (month first), or seconds since 1970");
   EXPECT_EQ(read("a,b,c\n#1,x,3\n", "a,b,c").labels[0].labels, (Strings{"#1"}));
   EXPECT_EQ(fault("1::2::3::4\n1::\"2\":\n"),
             "x.csv:2: a quoted field is not closed on its line; multiline reads fields with line breaks");

@@ -11,6 +11,10 @@ import unittest
 class Result(unittest.TextTestResult):
     num_passed = 0
 
+    def startTest(self, test: unittest.TestCase) -> None:
+        super().startTest(test)
+        print(f"[begins] {test.id().partition('.')[2]}", flush=True)  # so that a log tells which one hangs
+
     def addSuccess(self, test: unittest.TestCase) -> None:
         super().addSuccess(test)
         self.num_passed += 1

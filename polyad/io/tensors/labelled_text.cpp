@@ -16,6 +16,7 @@
 #include "polyad/io/text/field_splitter.hpp"
 #include "polyad/io/text/line_faults.hpp"
 #include "polyad/io/text/number_text.hpp"
+#include "polyad/io/text/time_text.hpp"
 
 namespace polyad::io {
 namespace {
@@ -64,8 +65,8 @@ class LabelledPart {
       if (!std::isfinite(*parsed)) return fmt::format("value {} is not finite", in_quotes(text));
       value = *parsed;
     }
-    for (const auto& mode : roles_->modes)
-      if (auto fault = check_label(mode, fields[mode.field]); !fault.empty()) return fault;
+    for (std::size_t m = 0; m < roles_->modes.size(); ++m)
+      if (auto fault = check_label(m, fields[roles_->modes[m].field]); !fault.empty()) return fault;
     std::array<Index, max_order> index{};
     for (std::size_t m = 0; m < roles_->modes.size(); ++m) {
       index[m] = number(m, fields[roles_->modes[m].field]);
@@ -88,15 +89,21 @@ class LabelledPart {
     return fmt::format("expected {} fields as in {}, found {}", roles_->num_fields, roles_->example, found);
   }
 
-  std::string check_label(const FieldRoles::Mode& mode, std::string_view field) const {
+  // Also bins times.
+  std::string check_label(std::size_t m, std::string_view field) {
+    const auto& mode = roles_->modes[m];
     if (field.empty()) return fmt::format("the column {} is empty", in_quotes(mode.name));
     if (const auto index = parse_index(field);
         mode.kind == ColumnKind::index && (!index || *index < index_base_))
       return fmt::format("{} in the column {} is not a whole number from {} on", in_quotes(field),
                          in_quotes(mode.name), index_base_);
-    if (is_time(mode.kind) && time_label(field, mode.kind).empty())
-      return fmt::format("{} in the column {} is neither seconds since 1970 nor a date like 2014-04-01T13:05",
-                         in_quotes(field), in_quotes(mode.name));
+    if (!is_time(mode.kind)) return {};
+    binned_[m] = time_label(field, mode.kind);
+    if (binned_[m].empty())
+      return fmt::format(
+          "{} in the column {} is no time: expected a date such as 2014-04-01T13:05 or 4/1/2014 1:05 PM "
+          "(month first), or seconds since 1970",
+          in_quotes(field), in_quotes(mode.name));
     return {};
   }
 
@@ -130,8 +137,7 @@ class LabelledPart {
   Index number(std::size_t mode, std::string_view field) {
     const ColumnKind kind = roles_->modes[mode].kind;
     if (kind == ColumnKind::index) return *parse_index(field) - index_base_;
-    std::string binned;
-    if (is_time(kind)) field = binned = time_label(field, kind);
+    if (is_time(kind)) field = binned_[mode];
     if (space_ != nullptr) return space_->find(int(mode), field);
     auto& known = numbering_[mode];
     if (const auto found = known.find(field); found != known.end()) return found->second;
@@ -145,7 +151,8 @@ class LabelledPart {
   const IndexSpace* space_;  // gives labels their indices; null: they are numbered here
   Index index_base_;         // of columns with indices
   bool decimal_comma_, multiline_;
-  std::vector<Numbering> numbering_;  // [mode]
+  std::vector<Numbering> numbering_;           // [mode]
+  std::array<std::string, max_order> binned_;  // [mode]: labels of the times on the line that is read
 };
 
 // new_index[i] for each label i of `numbering`, in terms of `labels`.

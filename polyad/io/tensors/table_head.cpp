@@ -98,8 +98,10 @@ std::string range_text(const ColumnLook& look) {
 std::string seeming(const ColumnLook& look, std::size_t num_lines) {
   constexpr std::size_t enough_zeros = 20;
   switch (look.content) {
-    case ColumnContent::epoch:
+    case ColumnContent::seconds:
       return fmt::format("looks like seconds since 1970 ({})", range_text(look));
+    case ColumnContent::milliseconds:
+      return fmt::format("looks like milliseconds since 1970 ({})", range_text(look));
     case ColumnContent::ordered:
       return fmt::format("looks like a time or an id ({} that never decrease)", range_text(look));
     case ColumnContent::ids:
@@ -184,7 +186,7 @@ std::string doubt_about_value(const InputFile& file, Index begin) {
   const auto look = look_at_column(sample, last - 1, 0);
   const auto what = seeming(look, sample.rows.size());
   if (what.empty()) return "";
-  const bool is_time = look.content == ColumnContent::epoch;
+  const bool is_time = look.content == ColumnContent::seconds || look.content == ColumnContent::milliseconds;
   const auto modes = look.content == ColumnContent::constant ? numbers_to(last - 1)
                                                              : numbers_to(last) + (is_time ? ":day" : "");
   return fmt::format(

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -12,8 +11,6 @@
 
 namespace polyad::io {
 namespace {
-
-using Days = std::chrono::sys_days;
 
 constexpr std::array<std::pair<std::string_view, ColumnKind>, 6> kinds{{{"label", ColumnKind::label},
                                                                         {"index", ColumnKind::index},
@@ -32,73 +29,6 @@ CsvColumn parse_column(std::string_view text) {
 
 bool is_plain_time(const CsvColumn& column) {
   return column.kind == ColumnKind::label && (column.name == "time" || column.name == "timestamp");
-}
-
-struct Moment {
-  Days day;
-  int hour = 0;
-};
-
-std::optional<int> digits_at(std::string_view text, std::size_t begin, std::size_t count) {
-  if (begin + count > text.size()) return std::nullopt;
-  int value = 0;
-  for (const char c : text.substr(begin, count)) {
-    if (!is_digit(c)) return std::nullopt;
-    value = value * 10 + (c - '0');
-  }
-  return value;
-}
-
-// What may follow the hour: nothing, :05, :05:30, :05:30.25, and Z. Another time zone would move the bin.
-bool is_rest_of_time(std::string_view text) {
-  if (text.ends_with('Z')) text.remove_suffix(1);
-  for (int part = 0; part < 2 && text.starts_with(':'); ++part) {
-    const auto number = digits_at(text, 1, 2);
-    if (!number || *number > 60) return false;
-    text.remove_prefix(3);
-  }
-  if (text.starts_with('.'))
-    text.remove_prefix(std::min(text.find_first_not_of("0123456789", 1), text.size()));
-  return text.empty();
-}
-
-// 2014-04-01, 2014-04-01T13:05:00, 2014-04-01 13:05
-std::optional<Moment> parse_iso(std::string_view text) {
-  const auto year = digits_at(text, 0, 4), month = digits_at(text, 5, 2), day = digits_at(text, 8, 2);
-  if (!year || !month || !day || text[4] != '-' || text[7] != '-') return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year(*year), std::chrono::month(unsigned(*month)),
-                                         std::chrono::day(unsigned(*day))};
-  if (!date.ok()) return std::nullopt;
-  if (text.size() == 10) return Moment{Days(date), 0};
-  const auto hour = digits_at(text, 11, 2);
-  if ((text[10] != 'T' && text[10] != ' ') || !hour || *hour > 23) return std::nullopt;
-  if (!is_rest_of_time(text.substr(13))) return std::nullopt;
-  return Moment{Days(date), *hour};
-}
-
-// 20140401 is more likely a date than the seconds of an August day in 1970.
-bool looks_like_a_date(std::string_view text) {
-  return text.size() == 8 && (text.starts_with("19") || text.starts_with("20")) &&
-         parse_iso(fmt::format("{}-{}-{}", text.substr(0, 4), text.substr(4, 2), text.substr(6, 2)));
-}
-
-std::optional<Moment> parse_moment(std::string_view text) {
-  const auto seconds = parse_real(text);
-  if (!seconds) return parse_iso(text);
-  if (looks_like_a_date(text)) return std::nullopt;
-  constexpr double year_9999 = 253402300799.0;
-  if (!(*seconds >= 0 && *seconds <= year_9999)) return std::nullopt;
-  const auto hours = Index(*seconds) / 3600;
-  return Moment{Days(std::chrono::days(hours / 24)), int(hours % 24)};
-}
-
-// ISO 8601: the week that holds the year's first Thursday is its first.
-std::string week_label(Days day) {
-  const unsigned weekday = std::chrono::weekday(day).iso_encoding();
-  const Days thursday = day + std::chrono::days(4 - int(weekday));
-  const auto year = std::chrono::year_month_day(thursday).year();
-  const Days new_year(year / std::chrono::January / 1);
-  return fmt::format("{:04}-W{:02}", int(year), (thursday - new_year).count() / 7 + 1);
 }
 
 std::vector<CsvColumn> parse_list(std::string_view columns) {
@@ -194,18 +124,6 @@ CsvColumns parse_coordinate_columns(std::string_view columns, std::string_view v
         fmt::format("{} names {} modes, the model has {}; the value may follow them, or be named by {}",
                     option_name("columns"), modes.size(), order, option_name("value")));
   return result;
-}
-
-std::string time_label(std::string_view text, ColumnKind kind) {
-  const auto moment = parse_moment(text);
-  if (!moment) return {};
-  if (kind == ColumnKind::week) return week_label(moment->day);
-  const std::chrono::year_month_day date(moment->day);
-  std::string label = fmt::format("{:04}-{:02}", int(date.year()), unsigned(date.month()));
-  if (kind == ColumnKind::month) return label;
-  label += fmt::format("-{:02}", unsigned(date.day()));
-  if (kind == ColumnKind::day) return label;
-  return label + fmt::format("T{:02}", moment->hour);
 }
 
 }  // namespace polyad::io

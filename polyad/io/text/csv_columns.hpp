@@ -39,8 +39,4 @@ CsvColumns parse_wide_columns(std::string_view columns);
 // The same as parse_columns for coordinates of a model of this order: the value is optional.
 CsvColumns parse_coordinate_columns(std::string_view columns, std::string_view value, int order);
 
-// The label of a binned time: 2014-04-01T13, 2014-04-01, 2014-W14 or 2014-04. `text` is
-// seconds since 1970 or an ISO date, with or without a time of day; empty if it is neither.
-std::string time_label(std::string_view text, ColumnKind kind);
-
 }  // namespace polyad::io

@@ -8,9 +8,9 @@
 #include <tuple>
 
 #include "polyad/io/bytes/byte_stream.hpp"
-#include "polyad/io/text/csv_columns.hpp"
 #include "polyad/io/text/field_splitter.hpp"
 #include "polyad/io/text/number_text.hpp"
+#include "polyad/io/text/time_text.hpp"
 
 namespace polyad::io {
 namespace {
@@ -172,13 +172,17 @@ bool recurs(const TableSample& sample) {
 }
 
 constexpr double year_1973 = 1e8, year_2103 = 4.2e9;  // in seconds since 1970
-constexpr std::size_t telling_lines = 20;             // fewer show no order and no ids
+constexpr double milliseconds_per_second = 1000;
+constexpr std::size_t telling_lines = 20;  // fewer show no order and no ids
 
 ColumnContent content_of(const std::vector<double>& numbers, const ColumnLook& look) {
   const bool are_whole = std::ranges::all_of(numbers, [](double v) { return v == std::floor(v); });
   if (look.num_distinct == 1) return ColumnContent::constant;
   if (!are_whole || look.minimum < 0) return ColumnContent::numbers;
-  if (look.minimum >= year_1973 && look.maximum <= year_2103) return ColumnContent::epoch;
+  if (look.minimum >= year_1973 && look.maximum <= year_2103) return ColumnContent::seconds;
+  if (look.minimum >= year_1973 * milliseconds_per_second &&
+      look.maximum <= year_2103 * milliseconds_per_second)
+    return ColumnContent::milliseconds;
   if (numbers.size() < telling_lines) return ColumnContent::numbers;
   if (look.num_distinct > 2 && std::ranges::is_sorted(numbers)) return ColumnContent::ordered;
   const bool mostly_different = look.num_distinct * 2 > numbers.size();

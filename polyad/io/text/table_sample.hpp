@@ -36,13 +36,14 @@ FirstLine judge_first_line(const TableSample& sample);
 
 // What a column seems to contain.
 enum class ColumnContent {
-  names,     // texts
-  date,      // dates, with or without a time of day
-  epoch,     // seconds since 1970
-  ordered,   // whole numbers that never decrease from line to line, with several values: a time or an id
-  ids,       // whole numbers from 0 on, most of them different
-  numbers,   // other numbers: values, counts, or ids that occur many times
-  constant,  // the same number on every line
+  names,         // texts
+  date,          // dates, with or without a time of day
+  seconds,       // since 1970
+  milliseconds,  // since 1970
+  ordered,       // whole numbers that never decrease from line to line, with several values: a time or an id
+  ids,           // whole numbers from 0 on, most of them different
+  numbers,       // other numbers: values, counts, or ids that occur many times
+  constant,      // the same number on every line
 };
 struct ColumnLook {
   ColumnContent content = ColumnContent::names;

@@ -13,8 +13,9 @@
 #include "polyad/base/error.hpp"
 #include "polyad/base/printable.hpp"
 #include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/text/number_text.hpp"
 #include "polyad/io/text/table_sample.hpp"
-#include "polyad/report/statistics_report.hpp"
+#include "polyad/report/plan_report.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
@@ -33,8 +34,10 @@ std::string content_name(ColumnContent content) {
       return "names";
     case ColumnContent::date:
       return "dates";
-    case ColumnContent::epoch:
+    case ColumnContent::seconds:
       return "seconds since 1970";
+    case ColumnContent::milliseconds:
+      return "milliseconds since 1970";
     case ColumnContent::ordered:
       return "ids or times, never decreasing";
     case ColumnContent::ids:
@@ -53,6 +56,7 @@ struct Seen {
   std::string fault;
   io::TableSample sample;
   std::size_t first_row = 0;
+  bool is_adjacency = false;  // lines of different lengths, each a row and its columns
   std::vector<io::ColumnLook> looks;
   std::vector<std::string> names;
 };
@@ -61,6 +65,14 @@ bool is_lines_of_columns(io::TensorFormat format) {
   using enum io::TensorFormat;
   constexpr std::array formats{tns, csv, movielens_tabs, movielens_colons, libmf};
   return std::ranges::find(formats, format) != formats.end();
+}
+
+bool looks_like_adjacency(const io::TableSample& sample) {
+  const auto are_indices = [](const std::vector<std::string>& row) {
+    return std::ranges::all_of(row, [](const auto& field) { return io::parse_index(field).has_value(); });
+  };
+  return sample.rows.size() > 1 && !io::is_regular(sample, 1) &&
+         std::ranges::all_of(sample.rows, are_indices);
 }
 
 Seen see(const std::filesystem::path& path, const io::ReadOptions& read) {
@@ -80,6 +92,7 @@ Seen see(const std::filesystem::path& path, const io::ReadOptions& read) {
   const bool has_header = seen.head && seen.head->format == io::TensorFormat::csv && seen.head->has_header;
   const Index begin = seen.head && !has_header ? seen.head->data_begin : 0;
   seen.sample = io::sample_table(file, is_table ? begin : 0, form);
+  seen.is_adjacency = is_table && looks_like_adjacency(seen.sample);
   if (!is_table || !io::is_regular(seen.sample, 2)) return seen;
   seen.first_row = has_header ? 1 : 0;
   for (std::size_t c = 0; c < seen.sample.num_columns(); ++c) {
@@ -122,7 +135,7 @@ std::optional<std::size_t> value_column(const Seen& seen) {
   const auto last = seen.names.size() - 1;
   if (seen.looks[last].content != ColumnContent::constant && has_numbers(last) && last > 1) return last;
   // u.data and ratings.dat: user, item, rating, time.
-  const bool ends_with_time = seen.looks[last].content == ColumnContent::epoch;
+  const bool ends_with_time = seen.looks[last].content == ColumnContent::seconds;
   if (ends_with_time && last == 3 && has_numbers(2) && seen.looks[2].maximum <= 10) return 2;
   return std::nullopt;
 }
@@ -138,7 +151,8 @@ Suggestion suggest(const Seen& seen) {
     const auto content = seen.looks[c].content;
     const bool is_row_number = seen.first_row == 1 && seen.head->column_names[c].empty();
     if (c == value || is_row_number || content == ColumnContent::constant) continue;
-    const bool is_time = content == ColumnContent::date || content == ColumnContent::epoch;
+    const bool is_time = content == ColumnContent::date || content == ColumnContent::seconds ||
+                         content == ColumnContent::milliseconds;
     suggestion.columns += (suggestion.columns.empty() ? "" : ",") + seen.names[c] + (is_time ? ":day" : "");
   }
   suggestion.value = value ? seen.names[*value] : "1";
@@ -152,21 +166,14 @@ bool needs_no_options(const Seen& seen) {
   return !seen.head->has_header && seen.head->only_names;
 }
 
-std::string in_shell_quotes(const std::string& text) {
-  const bool is_plain = std::ranges::all_of(text, [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) ||
-           std::string_view("_-.,:/#").find(c) != std::string_view::npos;
-  });
-  return is_plain && !text.starts_with('#') ? text : "'" + text + "'";
-}
-
 std::vector<std::string> commands(const std::string& path, const Seen& seen, const Suggestion& suggestion) {
   std::string options;
   if (!suggestion.columns.empty())
-    options = fmt::format(" {} {} {} {}", option_name("columns"), in_shell_quotes(suggestion.columns),
-                          option_name("value"), in_shell_quotes(suggestion.value));
+    options = fmt::format(" {} {} {} {}", option_name("columns"), report::for_shell(suggestion.columns),
+                          option_name("value"), report::for_shell(suggestion.value));
+  if (seen.is_adjacency) options += " " + option_name("LoadOptions::format") + " adjacency";
   if (seen.head && seen.head->header_is_guess) options += " " + option_name("header=false");
-  const auto file = in_shell_quotes(path) + options;
+  const auto file = report::for_shell(path) + options;
   return {"polyad stats " + file, "polyad cpd " + file + " " + option_name("rank") + " 8"};
 }
 
@@ -176,6 +183,7 @@ std::string separator_name(const std::string& separator) {
 }
 
 std::string first_sentence(const std::string& path, const Seen& seen) {
+  if (seen.is_adjacency) return path + ": lines of different lengths, perhaps a row and its columns";
   if (!seen.head) return path + ": " + seen.fault;
   std::string text = fmt::format("{}: {}", path, io::traits(seen.head->format).name);
   if (seen.looks.empty()) return text;
@@ -227,7 +235,7 @@ std::string look_text(const std::string& path, const Seen& seen, const std::vect
   if (!columns.empty()) text += column_table(columns);
   if (seen.head)
     for (const auto& note : seen.head->notes) text += "\n\n" + note;
-  if (!seen.head && columns.empty()) return text;
+  if (!seen.head && columns.empty() && !seen.is_adjacency) return text;
   text += "\n\nIt could be read by";
   for (const auto& command : commands(path, seen, suggestion)) text += "\n  " + command;
   return text;

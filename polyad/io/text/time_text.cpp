@@ -1,0 +1,194 @@
+#include "polyad/io/text/time_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+
+#include "polyad/io/text/number_text.hpp"
+
+namespace polyad::io {
+namespace {
+
+using Days = std::chrono::sys_days;
+constexpr Index minutes_per_day = 24 * 60;
+
+// Reads a time from left to right.
+class TimeParser {
+ public:
+  explicit TimeParser(std::string_view text) : rest_(text) {}
+
+  // Minutes since 1970, in UTC.
+  std::optional<Index> parse() {
+    const auto day = parse_date();
+    if (!day) return std::nullopt;
+    const Index minutes = day->time_since_epoch().count() * minutes_per_day;
+    if (rest_.empty()) return minutes;
+    if (!take('T') && !take(' ')) return std::nullopt;
+    const auto of_day = parse_time_of_day();
+    const auto offset = of_day ? parse_zone() : std::nullopt;
+    if (!offset || !rest_.empty()) return std::nullopt;
+    return minutes + *of_day - *offset;
+  }
+
+ private:
+  bool take(char c) {
+    if (!rest_.starts_with(c)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+
+  bool take(std::string_view word) {
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+
+  // A number with so many digits.
+  std::optional<int> number(std::size_t fewest, std::size_t most) {
+    std::size_t count = 0;
+    int value = 0;
+    for (; count < std::min(most, rest_.size()) && is_digit(rest_[count]); ++count)
+      value = value * 10 + (rest_[count] - '0');
+    if (count < fewest) return std::nullopt;
+    rest_.remove_prefix(count);
+    return value;
+  }
+
+  std::size_t num_digits() const {
+    return std::size_t(std::ranges::find_if_not(rest_, is_digit) - rest_.begin());
+  }
+
+  std::optional<Days> parse_date() {
+    if (num_digits() == 8) {
+      const auto year = number(4, 4), month = number(2, 2), day = number(2, 2);  // in this order
+      return date(year, month, day);
+    }
+    const bool begins_with_year = num_digits() == 4;
+    const auto first = number(1, 4);
+    if (!first || rest_.empty()) return std::nullopt;
+    const char separator = rest_.front();
+    if (separator != '-' && separator != '/' && separator != '.') return std::nullopt;
+    rest_.remove_prefix(1);
+    const std::size_t fewest = separator == '-' ? 2 : 1;
+    const auto second = number(fewest, 2);
+    if (!second || !take(separator)) return std::nullopt;
+    if (begins_with_year) return separator == '.' ? std::nullopt : date(first, second, number(fewest, 2));
+    if (separator == '-') return std::nullopt;
+    const auto year = number(4, 4);
+    return separator == '/' ? date(year, first, second) : date(year, second, first);
+  }
+
+  static std::optional<Days> date(std::optional<int> year, std::optional<int> month, std::optional<int> day) {
+    if (!year || !month || !day) return std::nullopt;
+    const std::chrono::year_month_day found{std::chrono::year(*year), std::chrono::month(unsigned(*month)),
+                                            std::chrono::day(unsigned(*day))};
+    return found.ok() ? std::optional<Days>(found) : std::nullopt;
+  }
+
+  // In minutes. Seconds are read and dropped: no bin is shorter than an hour.
+  std::optional<Index> parse_time_of_day() {
+    const auto hour = number(1, 2);
+    if (!hour || *hour > 23) return std::nullopt;
+    int minute = 0;
+    if (take(':')) {
+      const auto found = number(2, 2);
+      if (!found || *found > 59) return std::nullopt;
+      minute = *found;
+      if (take(':') && !take_seconds()) return std::nullopt;
+    }
+    const auto in_day = half_of_day(*hour);
+    return in_day ? std::optional<Index>(*in_day * 60 + minute) : std::nullopt;
+  }
+
+  bool take_seconds() {
+    const auto seconds = number(2, 2);
+    if (!seconds || *seconds > 60) return false;
+    if (take('.')) rest_.remove_prefix(num_digits());
+    return true;
+  }
+
+  // The hour of the day, given that of a clock and what follows: AM, PM, or nothing.
+  std::optional<int> half_of_day(int hour) {
+    const auto before = rest_;
+    take(' ');
+    const bool is_morning = take("AM") || take("am"),
+               is_afternoon = !is_morning && (take("PM") || take("pm"));
+    if (!is_morning && !is_afternoon) {
+      rest_ = before;
+      return hour;
+    }
+    if (hour < 1 || hour > 12) return std::nullopt;
+    return hour % 12 + (is_afternoon ? 12 : 0);
+  }
+
+  // How many minutes its clocks are ahead of UTC; without a zone 0.
+  std::optional<Index> parse_zone() {
+    if (rest_.empty() || take('Z') || take("UTC") || take("GMT") || take(" UTC") || take(" GMT")) return 0;
+    take(' ');
+    const bool is_ahead = take('+');
+    if (!is_ahead && !take('-')) return std::nullopt;
+    const auto hours = number(2, 2);
+    if (!hours || *hours > 15) return std::nullopt;
+    std::optional<int> minutes = 0;
+    if (take(':') || !rest_.empty()) minutes = number(2, 2);
+    if (!minutes || *minutes > 59) return std::nullopt;
+    const Index offset = *hours * 60 + *minutes;
+    return is_ahead ? offset : -offset;
+  }
+
+  std::string_view rest_;
+};
+
+// 20140401 is more likely a date than the seconds of an August day in 1970.
+bool has_digits_of_a_date(std::string_view text) {
+  return text.size() == 8 && (text.starts_with("19") || text.starts_with("20")) &&
+         std::ranges::all_of(text, is_digit);
+}
+
+// Minutes since 1970, of seconds, or of milliseconds and so on, which are that large for every year from 1974
+// on and too large for the unit before.
+std::optional<Index> minutes_of(double number) {
+  constexpr double seconds_of_year_5138 = 1e11, nanoseconds_of_year_2262 = 9.2e18;
+  if (!(number >= 0 && number <= nanoseconds_of_year_2262)) return std::nullopt;
+  for (double largest = seconds_of_year_5138, unit = 1; largest < 1e21; largest *= 1e3, unit *= 1e3)
+    if (number < largest) return Index(number / unit) / 60;
+  return std::nullopt;
+}
+
+std::optional<Index> parse_minutes(std::string_view text) {
+  if (has_digits_of_a_date(text)) return TimeParser(text).parse();
+  if (const auto number = parse_real(text)) return minutes_of(*number);
+  return TimeParser(text).parse();
+}
+
+// ISO 8601: the week with the first Thursday of the year is its first.
+std::string week_label(Days day) {
+  const unsigned weekday = std::chrono::weekday(day).iso_encoding();
+  const Days thursday = day + std::chrono::days(4 - int(weekday));
+  const auto year = std::chrono::year_month_day(thursday).year();
+  const Days new_year(year / std::chrono::January / 1);
+  return fmt::format("{:04}-W{:02}", int(year), (thursday - new_year).count() / 7 + 1);
+}
+
+}  // namespace
+
+std::string time_label(std::string_view text, ColumnKind kind) {
+  const auto minutes = parse_minutes(text);
+  constexpr Days first(std::chrono::year(1) / 1 / 1);
+  if (!minutes || *minutes < first.time_since_epoch().count() * minutes_per_day) return {};
+  const auto day = std::chrono::floor<std::chrono::days>(
+      std::chrono::sys_time<std::chrono::minutes>(std::chrono::minutes(*minutes)));
+  if (kind == ColumnKind::week) return week_label(day);
+  const std::chrono::year_month_day date(day);
+  std::string label = fmt::format("{:04}-{:02}", int(date.year()), unsigned(date.month()));
+  if (kind == ColumnKind::month) return label;
+  label += fmt::format("-{:02}", unsigned(date.day()));
+  if (kind == ColumnKind::day) return label;
+  const Index of_day = *minutes - day.time_since_epoch().count() * minutes_per_day;
+  return label + fmt::format("T{:02}", of_day / 60);
+}
+
+}  // namespace polyad::io
