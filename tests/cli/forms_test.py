@@ -169,9 +169,11 @@ class FormsTest(ProgramTest):
     def test_uber(self) -> None:
         with (FORMS / "uber-raw.csv").open() as file:
             pickups = list(csv.reader(file))[1:]
-        hours = ["2014-04-01T00", "2014-04-01T00", "2014-04-01T13", "2014-04-02T00"]
-        self.assert_reads([[hour, lat, lon, base, 1] for hour, (_, lat, lon, base) in zip(hours, pickups)], "uber-raw.csv",
-                          "--columns", "Date/Time:hour,Lat,Lon,Base", "--value", 1)
+        days = ["2014-04-01", "2014-04-01", "2014-04-01", "2014-04-02"]
+        self.assert_reads([[day, lat, lon, base, 1] for day, (_, lat, lon, base) in zip(days, pickups)], "uber-raw.csv",
+                          "--columns", "Date/Time:day,Lat,Lon,Base", "--value", 1)
+        hours = self.result("stats", FORMS / "uber-raw.csv", "--columns", "Date/Time:hour,Lat,Lon,Base", "--value", 1)
+        self.assertEqual(hours["dims"], [25, 3, 3, 2])  # those without a pickup too
 
     def test_movielens_and_epinions(self) -> None:
         self.assert_reads([row[:3] for row in rows("movielens-ratings.csv", ",", 1)], "movielens-ratings.csv")

@@ -1,7 +1,9 @@
+#include <fmt/chrono.h>
 #include <gtest/gtest.h>
 #include <omp.h>
 
 #include "polyad/base/error.hpp"
+#include "polyad/base/random.hpp"
 #include "polyad/io/tensors/labelled_text.hpp"
 #include "polyad/io/tensors/read_tensor.hpp"
 #include "polyad/io/text/field_splitter.hpp"
@@ -141,6 +143,46 @@ TEST(Csv, times_are_written_in_many_ways) {
   EXPECT_EQ(time_label("0", ColumnKind::day), "1970-01-01");
 }
 
+TEST(Csv, bins_have_no_gaps) {
+  const auto x = read("u,t\na,2014-02-27\nb,2014-03-02T12:00\n", "u,t:day", "1");
+  EXPECT_EQ(x.labels[1].labels, (Strings{"2014-02-27", "2014-02-28", "2014-03-01", "2014-03-02"}));
+  EXPECT_EQ(x.tensor.extents(), (std::vector<Index>{2, 4}));
+  EXPECT_EQ(x.tensor.indices(1)[1], 3);
+  const auto weeks = read("u,t\na,2014-12-20\nb,2015-01-07\n", "u,t:week", "1");
+  EXPECT_EQ(weeks.labels[1].labels, (Strings{"2014-W51", "2014-W52", "2015-W01", "2015-W02"}));
+  const auto of_day = read("u,t\na,2014-12-20T07:10\nb,2015-01-07T22:59\n", "u,t:hour-of-day", "1");
+  EXPECT_EQ(of_day.tensor.extent(1), 24);
+  EXPECT_EQ(of_day.labels[1].labels[7], "07");
+  EXPECT_EQ(of_day.tensor.indices(1)[1], 22);
+  const auto days = read("u,t\na,2014-12-20\nb,1969-12-31\n", "u,t:weekday", "1");
+  EXPECT_EQ(days.labels[1].labels.front(), "Monday");
+  EXPECT_EQ(days.tensor.extent(1), 7);
+  EXPECT_EQ(days.tensor.indices(1)[0], 5);
+  EXPECT_EQ(days.tensor.indices(1)[1], 2);
+  const auto months = read("u,t\na,2014-12-20\nb,2015-01-07\n", "u,t:month-of-year", "1");
+  EXPECT_EQ(months.tensor.extent(1), 12);
+  EXPECT_EQ(months.tensor.indices(1)[0], 11);
+}
+
+TEST(Csv, bins_follow_each_other) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const Random random(seed, 0);
+    const Index first = Index(random.below(4000000000, 0)) - 2000000000,
+                hours = Index(random.below(20000, 1));
+    for (const auto kind : {ColumnKind::hour, ColumnKind::day, ColumnKind::week, ColumnKind::month}) {
+      Strings all;
+      for (Index hour = 0; hour <= hours; ++hour) {
+        const std::chrono::sys_seconds moment(std::chrono::seconds(first + hour * 3600));
+        const auto label = time_label(fmt::format("{:%Y-%m-%dT%H:%M}", fmt::gmtime(moment)), kind);
+        if (all.empty() || all.back() != label) all.push_back(label);
+      }
+      EXPECT_EQ(complete_bins({all.back(), all.front()}, kind, "t"), all);
+    }
+  }
+  EXPECT_EQ(complete_bins({}, ColumnKind::day, "t"), Strings{});
+  EXPECT_THROW(complete_bins({"0500-01-01T00", "2014-01-01T00"}, ColumnKind::hour, "t"), Error);
+}
+
 TEST(Csv, index_columns_are_numbers_as_they_are) {
   const auto x = read("a,b,c\n5,x,1\n2,y,2\n", "a:index,b,c");
 
@@ -185,14 +227,15 @@ TEST(Csv, the_columns_option_is_checked) {
 
 TEST(Csv, shares_united_name_the_same_indices_as_the_whole) {
   const test::TemporaryFolder folder;
-  std::string text = "who,what,n\n";
+  std::string text = "who,what,when,n\n";
   for (int i = 0; i < 500; ++i)
-    text += "u" + std::to_string(i * 37 % 101) + ",w" + std::to_string(i * i % 57) + "," + std::to_string(i) +
-            "\n";
+    text += "u" + std::to_string(i * 37 % 101) + ",w" + std::to_string(i * i % 57) + "," +
+            std::to_string(1400000000 + 86400 * (i * i % 701)) + "," + std::to_string(i) + "\n";
   const auto path = folder.write("x.csv", text);
   ReadOptions options;
-  options.columns = parse_columns("who,what,n", "");
-  for (const int threads : {1, 3}) {
+  for (const auto& [threads, kind] :
+       {std::pair(1, "day"), {3, "week"}, {2, "weekday"}, {1, "month-of-year"}}) {
+    options.columns = parse_columns(std::string("who,what,when:") + kind, "n");
     omp_set_num_threads(threads);
     const auto whole = read_tensor(path, options);
     std::vector<Slab> slabs;
@@ -206,7 +249,7 @@ TEST(Csv, shares_united_name_the_same_indices_as_the_whole) {
     Index next = 0;
     SlabFacts facts;
     for (auto& slab : slabs) {
-      relabel(slab, unite_labels(labels));
+      relabel(slab, unite_labels(labels, slab.label_kinds));
       facts = merge(facts, slab.facts);
     }
     for (auto& slab : slabs) {

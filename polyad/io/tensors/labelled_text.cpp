@@ -169,6 +169,17 @@ Numbering numbering_of(const std::vector<std::string>& labels) {
   return numbering;
 }
 
+// The labels of a mode: names sorted, bins of times without gaps.
+ModeLabels in_order(const Numbering& known, const std::string& name, ColumnKind kind) {
+  ModeLabels labels{name, {}};
+  for (const auto& [label, index] : known) labels.labels.push_back(label);
+  if (is_time(kind))
+    labels.labels = complete_bins(labels.labels, kind, name);
+  else
+    sort_labels(labels.labels);
+  return labels;
+}
+
 void translate(Array<Index>& column, const std::vector<Index>& to) {
   parallel_for(Index(column.size()), [&](Index i) {
     auto& index = column[i];
@@ -184,6 +195,7 @@ class LabelledReader {
     slab_.head.index_base = 0;
     slab_.head.order = int(roles_.modes.size());
     slab_.head.has_values = roles_.value.has_value();
+    for (const auto& mode : roles_.modes) slab_.label_kinds.push_back(mode.kind);
     parts_.assign(num_threads(), LabelledPart(roles_, head, options));
   }
 
@@ -244,9 +256,12 @@ class LabelledReader {
     Numbering all;
     for (const auto& part : parts_)
       for (const auto& [label, index] : part.numbering()[mode]) all.emplace(label, 0);
-    ModeLabels labels{roles_.modes[mode].name, {}};
-    for (const auto& [label, index] : all) labels.labels.push_back(label);
-    sort_labels(labels.labels);
+    ModeLabels labels;
+    try {
+      labels = in_order(all, roles_.modes[mode].name, roles_.modes[mode].kind);
+    } catch (const Error& e) {
+      throw Error(e.code(), e.message(), {file_.path().string(), 0});
+    }
     all = numbering_of(labels.labels);
     for (std::size_t b = 0; b < blocks_.size(); ++b)
       translate(blocks_[b].indices[mode], translation(parts_[part_of_block_[b]].numbering()[mode], all));
@@ -296,16 +311,14 @@ void read_labelled_text(const InputFile& file, const FileHead& head, const ReadO
   if (!any) fn(LabelledReader(file, head, options).take());
 }
 
-std::vector<ModeLabels> unite_labels(const std::vector<std::vector<ModeLabels>>& shares) {
+std::vector<ModeLabels> unite_labels(const std::vector<std::vector<ModeLabels>>& shares,
+                                     const std::vector<ColumnKind>& kinds) {
   std::vector<ModeLabels> whole;
   for (std::size_t m = 0; !shares.empty() && m < shares[0].size(); ++m) {
     Numbering all;
     for (const auto& share : shares)
       for (const auto& label : share[m].labels) all.emplace(label, 0);
-    ModeLabels labels{shares[0][m].name, {}};
-    for (const auto& [label, index] : all) labels.labels.push_back(label);
-    sort_labels(labels.labels);
-    whole.push_back(std::move(labels));
+    whole.push_back(in_order(all, shares[0][m].name, kinds.empty() ? ColumnKind::label : kinds[m]));
   }
   return whole;
 }

@@ -13,7 +13,9 @@ void read_labelled_text(const InputFile& file, const FileHead& head, const ReadO
                         const SlabFn& fn);
 
 // Merges the labels of several shares to those of the whole, and converts the indices of a share to them.
-std::vector<ModeLabels> unite_labels(const std::vector<std::vector<ModeLabels>>& shares);
+// `kinds` as in Slab::label_kinds.
+std::vector<ModeLabels> unite_labels(const std::vector<std::vector<ModeLabels>>& shares,
+                                     const std::vector<ColumnKind>& kinds);
 void relabel(Slab& slab, std::vector<ModeLabels> whole);
 
 }  // namespace polyad::io

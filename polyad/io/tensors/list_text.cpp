@@ -106,7 +106,7 @@ class ListReader {
       slab.facts.min_index[m] = 0;
       slab.facts.max_index[m] = extent - 1;
     }
-    auto sorted = unite_labels({slab.labels});
+    auto sorted = unite_labels({slab.labels}, {});
     relabel(slab, std::move(sorted));
     return slab;
   }

@@ -90,7 +90,8 @@ struct Slab {
   std::vector<Array<Index>> indices;  // [mode][nonzero]
   Array<double> values;
   SlabFacts facts;
-  std::vector<ModeLabels> labels;  // of formats with names: those of this share, sorted
+  std::vector<ModeLabels> labels;       // of formats with names: those of this share, in their order
+  std::vector<ColumnKind> label_kinds;  // [mode] of these, which says how they are ordered; empty: names
 };
 using SlabFn = std::function<void(Slab&&)>;
 

@@ -12,12 +12,16 @@
 namespace polyad::io {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ColumnKind>, 6> kinds{{{"label", ColumnKind::label},
-                                                                        {"index", ColumnKind::index},
-                                                                        {"hour", ColumnKind::hour},
-                                                                        {"day", ColumnKind::day},
-                                                                        {"week", ColumnKind::week},
-                                                                        {"month", ColumnKind::month}}};
+constexpr std::array<std::pair<std::string_view, ColumnKind>, 9> kinds{
+    {{"label", ColumnKind::label},
+     {"index", ColumnKind::index},
+     {"hour", ColumnKind::hour},
+     {"day", ColumnKind::day},
+     {"week", ColumnKind::week},
+     {"month", ColumnKind::month},
+     {"hour-of-day", ColumnKind::hour_of_day},
+     {"weekday", ColumnKind::weekday},
+     {"month-of-year", ColumnKind::month_of_year}}};
 
 CsvColumn parse_column(std::string_view text) {
   const auto colon = text.rfind(':');

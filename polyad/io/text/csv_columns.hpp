@@ -7,8 +7,9 @@
 namespace polyad::io {
 
 // How the entries of a column become indices of a mode: every distinct name gets one (label); they
-// are indices from 1 (index); or they are times, and every hour, day, ISO week or month gets one.
-enum class ColumnKind { label, index, hour, day, week, month };
+// are indices from 1 (index); or they are times, and every hour, day, ISO week or month from the first to the
+// last gets one, or every hour of the day, day of the week or month of the year.
+enum class ColumnKind { label, index, hour, day, week, month, hour_of_day, weekday, month_of_year };
 constexpr bool is_time(ColumnKind kind) {
   return kind != ColumnKind::label && kind != ColumnKind::index;
 }

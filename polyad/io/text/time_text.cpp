@@ -7,6 +7,7 @@
 #include <chrono>
 #include <optional>
 
+#include "polyad/base/error.hpp"
 #include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {
@@ -165,30 +166,109 @@ std::optional<Index> parse_minutes(std::string_view text) {
 }
 
 // ISO 8601: the week with the first Thursday of the year is its first.
-std::string week_label(Days day) {
-  const unsigned weekday = std::chrono::weekday(day).iso_encoding();
-  const Days thursday = day + std::chrono::days(4 - int(weekday));
+std::string week_label(Days monday) {
+  const Days thursday = monday + std::chrono::days(3);
   const auto year = std::chrono::year_month_day(thursday).year();
   const Days new_year(year / std::chrono::January / 1);
   return fmt::format("{:04}-W{:02}", int(year), (thursday - new_year).count() / 7 + 1);
+}
+
+constexpr std::array weekdays{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
+constexpr std::array months{"January", "February", "March",     "April",   "May",      "June",
+                            "July",    "August",   "September", "October", "November", "December"};
+
+Index floor_divide(Index a, Index b) {
+  return a / b - (a % b < 0 ? 1 : 0);
+}
+
+// The number of the bin of a minute; bins that follow each other have numbers that do.
+Index bin_of(Index minutes, ColumnKind kind) {
+  constexpr Index thursday = 3;  // 1970 began with it, counted from Monday
+  const Index days = floor_divide(minutes, minutes_per_day);
+  const std::chrono::year_month_day date{Days(std::chrono::days(days))};
+  const Index month = int(date.year()) * 12 + Index(unsigned(date.month())) - 1;
+  switch (kind) {
+    case ColumnKind::hour:
+      return floor_divide(minutes, 60);
+    case ColumnKind::week:
+      return floor_divide(days + thursday, 7);
+    case ColumnKind::month:
+      return month;
+    case ColumnKind::hour_of_day:
+      return (minutes - days * minutes_per_day) / 60;
+    case ColumnKind::weekday:
+      return days + thursday - 7 * floor_divide(days + thursday, 7);
+    case ColumnKind::month_of_year:
+      return month % 12;
+    default:
+      return days;
+  }
+}
+
+std::string label_of(Index bin, ColumnKind kind) {
+  constexpr Index thursday = 3;
+  switch (kind) {
+    case ColumnKind::hour: {
+      const Index days = floor_divide(bin, 24);
+      return fmt::format("{}T{:02}", label_of(days, ColumnKind::day), bin - 24 * days);
+    }
+    case ColumnKind::week:
+      return week_label(Days(std::chrono::days(7 * bin - thursday)));
+    case ColumnKind::month:
+      return fmt::format("{:04}-{:02}", bin / 12, bin % 12 + 1);
+    case ColumnKind::hour_of_day:
+      return fmt::format("{:02}", bin);
+    case ColumnKind::weekday:
+      return weekdays[std::size_t(bin)];
+    case ColumnKind::month_of_year:
+      return months[std::size_t(bin)];
+    default: {
+      const std::chrono::year_month_day date{Days(std::chrono::days(bin))};
+      return fmt::format("{:04}-{:02}-{:02}", int(date.year()), unsigned(date.month()), unsigned(date.day()));
+    }
+  }
+}
+
+// A minute in the bin of a label that label_of made, which is no part of a cycle.
+Index minute_in(const std::string& label, ColumnKind kind) {
+  if (kind == ColumnKind::month) return *TimeParser(label + "-01").parse();
+  if (kind != ColumnKind::week) return *TimeParser(label).parse();
+  const Index january_4 = *TimeParser(label.substr(0, 4) + "-01-04").parse();  // is in the first week
+  return january_4 + (std::stoi(label.substr(6)) - 1) * 7 * minutes_per_day;
 }
 
 }  // namespace
 
 std::string time_label(std::string_view text, ColumnKind kind) {
   const auto minutes = parse_minutes(text);
-  constexpr Days first(std::chrono::year(1) / 1 / 1);
+  constexpr Days first(std::chrono::year(1) / 1 / 8);  // of which the week is in the year 1 too
   if (!minutes || *minutes < first.time_since_epoch().count() * minutes_per_day) return {};
-  const auto day = std::chrono::floor<std::chrono::days>(
-      std::chrono::sys_time<std::chrono::minutes>(std::chrono::minutes(*minutes)));
-  if (kind == ColumnKind::week) return week_label(day);
-  const std::chrono::year_month_day date(day);
-  std::string label = fmt::format("{:04}-{:02}", int(date.year()), unsigned(date.month()));
-  if (kind == ColumnKind::month) return label;
-  label += fmt::format("-{:02}", unsigned(date.day()));
-  if (kind == ColumnKind::day) return label;
-  const Index of_day = *minutes - day.time_since_epoch().count() * minutes_per_day;
-  return label + fmt::format("T{:02}", of_day / 60);
+  return label_of(bin_of(*minutes, kind), kind);
+}
+
+std::vector<std::string> complete_bins(const std::vector<std::string>& labels, ColumnKind kind,
+                                       const std::string& name) {
+  Index first = 0, last = -1;
+  if (kind == ColumnKind::hour_of_day) {
+    last = 23;
+  } else if (kind == ColumnKind::weekday) {
+    last = std::ssize(weekdays) - 1;
+  } else if (kind == ColumnKind::month_of_year) {
+    last = std::ssize(months) - 1;
+  } else if (!labels.empty()) {
+    const auto [earliest, latest] = std::ranges::minmax(labels);
+    first = bin_of(minute_in(earliest, kind), kind);
+    last = bin_of(minute_in(latest, kind), kind);
+    constexpr Index most = 1 << 20;
+    if (last - first >= most)
+      throw Error(Errc::bad_input,
+                  fmt::format("the times in the column '{}' extend from {} to {}: expected at most {} "
+                              "bins; longer ones, such as {}:month, are fewer",
+                              name, earliest, latest, most, name));
+  }
+  std::vector<std::string> all;
+  for (Index bin = first; bin <= last; ++bin) all.push_back(label_of(bin, kind));
+  return all;
 }
 
 }  // namespace polyad::io

@@ -113,7 +113,7 @@ Tensor load(const Context& context, const std::filesystem::path& path, const Loa
   const OneProcessWorks patience;  // a slow disk is no fault
   io::Slab slab = collectively(comm, [&] { return io::read_slab(path, read); });
   if (comm.size() > 1 && !slab.labels.empty())
-    io::relabel(slab, io::unite_labels(gather_labels(comm, slab.labels)));
+    io::relabel(slab, io::unite_labels(gather_labels(comm, slab.labels), slab.label_kinds));
   io::SlabFacts whole;
   for (const auto& facts : comm.all_gather(slab.facts)) whole = io::merge(whole, facts);
   std::vector<std::string> label_notes;
