@@ -16,6 +16,7 @@ namespace polyad::report {
 struct CpdRun {
   std::vector<Index> dims;
   Index num_nonzeros = 0, num_duplicates = 0;
+  bool sums_duplicates = false;  // whether it was asked for that they are added up
   CpRunOptions options;
   std::string precision;
   int processes = 1, threads = 1;

@@ -70,6 +70,13 @@ class RecordTest(ReportTest):
         self.succeed("cpd", triples, "-r", 1, "-i", 1, "--report", self.page)
         self.assertEqual(self.settings()["--header"], "auto (default)")
 
+    def test_duplicates_are_no_warning_where_lines_are_counted(self) -> None:
+        table = self.write("x.csv", "a,b,c\n1,2,1\n1,2,1\n2,1,1\n")
+        self.succeed("cpd", table, "--columns", "a,b,c", "-r", 1, "--report", self.page)
+        self.assertIn("1 duplicate coordinate was added up", self.text())
+        self.succeed("cpd", table, "--columns", "a,b", "--value", 1, "-r", 1, "--report", self.page)
+        self.assertNotIn("added up", self.text())
+
     def test_plans_of_ratings_have_their_own_settings(self) -> None:
         self.succeed("plan", self.ratings, "--for", "complete", "-k", "2,4", "--by", "items", "--report", self.page)
         settings = self.settings()

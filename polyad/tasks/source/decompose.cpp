@@ -206,6 +206,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   if (comm.size() > 1) describe_distribution(run, chosen, prepared.loads, machine.model);
   run.machine = machine.source;
   run.load_seconds = x.load_seconds;
+  run.sums_duplicates = x.sums_duplicates;
   auto state = std::make_shared<ModelState<Real>>(context, std::move(x.labels), std::move(prepared),
                                                   std::move(result.model));
   state->input = x.path;

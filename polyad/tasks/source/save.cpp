@@ -47,7 +47,7 @@ report::CpdPageContents page_contents(const CpModel::State& model, const report:
   page.predicted_memory_bytes = run.chosen.peak_bytes();
   page.summary = summary;
   page.labels = model.labels;
-  if (run.num_duplicates > 0)
+  if (run.num_duplicates > 0 && !run.sums_duplicates)
     page.warnings.push_back(report::counted_were(run.num_duplicates, "duplicate coordinate") + " added up");
   if (const auto fall = fall_text(run); !fall.empty()) page.warnings.push_back(fall);
   return page;
