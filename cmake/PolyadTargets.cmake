@@ -25,9 +25,10 @@ if(POLYAD_FUZZ)
 endif()
 
 # Open MPI keeps memory until the end, so leaks are not looked for. Threads that wait sleep: those of many tests
-# at once, on any number of cores, would otherwise keep each other from working.
+# at once, on any number of cores, would otherwise keep each other from working. mpirun looks for no graphics (see
+# comm/runtime_mpi.cpp), and processes that wait for each other say where, before the test runs out of patience.
 set(POLYAD_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1" "OMP_NUM_THREADS=3"
-    "OMP_WAIT_POLICY=passive"
+    "OMP_WAIT_POLICY=passive" "HWLOC_COMPONENTS=-gl,-opencl,-cuda,-nvml,-rsmi,-levelzero" "POLYAD_TIMEOUT=240"
     "POLYAD_SHARED_DATA=${PROJECT_SOURCE_DIR}/../shared/data" "POLYAD_TEST_DATA=${PROJECT_SOURCE_DIR}/tests/data")
 if(POLYAD_MPI)
   list(APPEND POLYAD_TEST_ENVIRONMENT "POLYAD_MPIRUN=${MPIEXEC_EXECUTABLE}")  # for tools/mpirun

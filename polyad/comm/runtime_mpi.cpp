@@ -19,6 +19,10 @@ void begin_mpi(int& argc, char**& argv) {
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   // Nor does it need a folder for its session, which another job that ends may remove under its feet.
   if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
+  // Open MPI asks hwloc for cores and network devices. Where its plug-ins for graphics are installed, as
+  // Debian's packages do, they look for a display and its drivers, which takes seconds on some machines (a
+  // query of the name server for every start, where the name localhost is not in /etc/hosts).
+  setenv("HWLOC_COMPONENTS", "-gl,-opencl,-cuda,-nvml,-rsmi,-levelzero", 0);
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   // By default MPI ends the program at any error. Those that belong to no communicator are raised on these.

@@ -11,11 +11,17 @@
 extern "C" void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 
 namespace polyad::kernels {
+namespace {
+
+// The largest buffer of a thread that OpenBLAS is built with (128 MiB on x86-64, 32 MiB elsewhere), and room
+// for its alignment; and a stack.
+constexpr std::size_t buffer_bytes = 130 << 20, stack_bytes = 8 << 20;
+
+}  // namespace
 
 void check_blas_memory(int num_threads) {
   static std::atomic<int> granted{0};  // threads that have been found to have theirs, which they keep
   if (num_threads <= granted.load()) return;
-  constexpr std::size_t buffer_bytes = 34 << 20, stack_bytes = 8 << 20;
   const std::size_t bytes = std::size_t(num_threads - granted.load()) * (buffer_bytes + stack_bytes);
   void* probe =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

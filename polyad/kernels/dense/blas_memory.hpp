@@ -2,9 +2,9 @@
 
 namespace polyad::kernels {
 
-// OpenBLAS allocates a buffer of 32 MiB per thread on first use and
-// keeps it; if there is no memory, it retries forever. These functions
-// ask the system first, and throw Error{resource} if it refuses.
+// OpenBLAS allocates a buffer of 32 to 128 MiB of address space per thread on first use and keeps it; if
+// there is no memory, it retries forever. These functions ask the system first, and throw Error{resource} if
+// it refuses.
 
 // Allocates the buffer of the calling thread.
 void reserve_blas_buffer();

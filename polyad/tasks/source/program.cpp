@@ -35,7 +35,7 @@ std::size_t stack_bytes() {
   if (*unit == 'b' || *unit == 'B') shift = 0;
   if (*unit == 'm' || *unit == 'M') shift = 20;
   if (*unit == 'g' || *unit == 'G') shift = 30;
-  constexpr std::size_t maximum = std::size_t(1) << 46;
+  constexpr std::size_t maximum = std::size_t(1) << 60;  // no address space is so large
   return number > (maximum >> shift) ? maximum : std::size_t(number) << shift;
 }
 
@@ -75,12 +75,13 @@ void start_team() {
                     "memory and number",
                     count, std::generic_category().message(error), option_name("threads")));
   // Where data may take what is left of the address space, all that threads need is allocated before. Threads
-  // that have been started stay, so that later regions need no new ones.
+  // that have been started stay, so that later regions need no new ones; they come first, because libgomp
+  // ends the program where it cannot start one.
   if (!is_address_space_limited()) return;
-  kernels::reserve_blas_buffer();
   int started = 0;
 #pragma omp parallel reduction(+ : started)
   ++started;
+  kernels::reserve_blas_buffer();
 }
 
 }  // namespace
