@@ -90,7 +90,7 @@ LifeSigns& own_signs() noexcept {
 }
 
 struct Watchdog::State {
-  State(MPI_Comm everyone, double patience) : all(everyone), seconds(patience) {
+  State(MPI_Comm everyone, double limit) : all(everyone), seconds(limit) {
     MPI_Comm_rank(all, &rank);
     int size = 1, local_size = 1;
     MPI_Comm_size(all, &size);

@@ -173,8 +173,10 @@ double measure_packing(const Comm& comm) {
 
 MachineModel calibrate(const Comm& comm) {
   MachineModel machine;
-  const double near_seconds = measure_nonzero(comm, MachineModel::near_bytes, calibrated_components);
   const double far_seconds = measure_nonzero(comm, MachineModel::far_bytes, calibrated_components);
+  // Rows in cache cannot take longer than rows in memory: if they do, other programs delayed the measurement.
+  const double near_seconds =
+      std::min(far_seconds, measure_nonzero(comm, MachineModel::near_bytes, calibrated_components));
   const double row_seconds = measure_row(comm);
   machine.per_near_gather = near_seconds / calibrated_components;
   machine.per_far_gather = far_seconds / calibrated_components;

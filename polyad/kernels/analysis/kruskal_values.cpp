@@ -8,9 +8,9 @@
 namespace polyad::kernels {
 namespace {
 
-constexpr int block = 8;         // components at a time, in registers
-constexpr Index lookahead = 16;  // coordinates whose rows are prefetched
-constexpr Index max_lines = 4;   // cache lines of a row to prefetch; the hardware prefetches the others
+constexpr int components_at_once = 8;  // components at a time, in registers
+constexpr Index lookahead = 16;        // coordinates whose rows are prefetched
+constexpr Index max_lines = 4;         // cache lines of a row to prefetch; the hardware prefetches the others
 
 template <class Real>
 void check_shapes(const Kruskal<Real>& model, Coordinates coordinates, Index count) {
@@ -37,7 +37,8 @@ class KruskalEntries {
     std::array<const Real*, max_order> rows;
     for (std::size_t m = 0; m < coordinates_.size(); ++m) rows[m] = row(m, z);
     Index r = 0;
-    for (; r + block <= model_.num_components(); r += block) fn(r, multiply<block>(rows, r), block);
+    for (; r + components_at_once <= model_.num_components(); r += components_at_once)
+      fn(r, multiply<components_at_once>(rows, r), components_at_once);
     for (; r < model_.num_components(); ++r) fn(r, multiply<1>(rows, r), 1);
   }
 

@@ -8,7 +8,7 @@
 namespace polyad::kernels {
 namespace {
 
-constexpr Index tile = 16;                       // numbers along an axis: two cache lines of doubles
+constexpr Index copy_tile = 16;                  // numbers along an axis: two cache lines of doubles
 constexpr Index worth_threads = Index(1) << 15;  // numbers; waking threads takes as long as copying these
 constexpr Index numbers_at_once = Index(1) << 12;
 
@@ -51,8 +51,8 @@ void copy_row(const CopyLoop& row, const Real* from, Real* to) {
 // A row is along the memory that is written, a column along that which is read.
 template <CopyMode Mode, class Real>
 void copy_tiles(const CopyLoop& row, const CopyLoop& column, const Real* from, Real* to) {
-  for (Index r = 0; r < row.extent; r += tile) {
-    const CopyLoop part{std::min(tile, row.extent - r), row.from_stride, row.to_stride};
+  for (Index r = 0; r < row.extent; r += copy_tile) {
+    const CopyLoop part{std::min(copy_tile, row.extent - r), row.from_stride, row.to_stride};
     for (Index c = 0; c < column.extent; ++c)
       copy_row<Mode>(part, from + r * row.from_stride + c * column.from_stride,
                      to + r * row.to_stride + c * column.to_stride);
@@ -124,7 +124,7 @@ void copy_normalised(std::vector<CopyLoop> loops, const Real* from, Real* to) {
   if (has_columns) loops.erase(loops.begin() + std::ptrdiff_t(in_tiles ? along : 1));
   loops.erase(loops.begin());
   const OuterLoops outer(std::move(loops));
-  const Pieces pieces = has_columns ? Pieces(column, in_tiles ? tile : numbers_at_once / row.extent)
+  const Pieces pieces = has_columns ? Pieces(column, in_tiles ? copy_tile : numbers_at_once / row.extent)
                                     : Pieces(row, numbers_at_once);
   const Index count = outer.count() * pieces.count;
   const bool is_large = outer.count() * row.extent * column.extent >= worth_threads;
