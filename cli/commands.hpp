@@ -8,6 +8,7 @@ namespace polyad::cli {
 
 // Every command adds itself to the program; it runs when the user calls it.
 void add_stats(CLI::App& app, const Comm& comm);
+void add_get(CLI::App& app, const Comm& comm);
 void add_look(CLI::App& app, const Comm& comm);
 void add_check(CLI::App& app, const Comm& comm);
 void add_convert(CLI::App& app, const Comm& comm);

@@ -16,6 +16,8 @@ void visit_all(std::string& out, const CLI::App& command, Visit visit) {
 std::string words_of(const CLI::App& command) {
   std::string words;
   for (const auto* each : commands_of(command)) words += " " + each->get_name();
+  for (const auto& argument : arguments_of(command))
+    for (const auto& choice : argument.choices) words += " " + choice;
   for (const auto& group : option_groups(command))
     for (const auto& option : group.options)
       for (const auto& name : option.names) words += " " + name;

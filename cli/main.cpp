@@ -134,7 +134,7 @@ void add_commands(CLI::App& app, const polyad::Comm& comm) {
   using namespace polyad::cli;
   using Add = void (*)(CLI::App&, const polyad::Comm&);
   const std::vector<std::pair<const char*, std::vector<Add>>> groups = {
-      {"Data", {add_look, add_stats, add_check, add_convert, add_generate}},
+      {"Data", {add_get, add_look, add_stats, add_check, add_convert, add_generate}},
       {"CP decomposition", {add_cpd, add_rank, add_predict, add_compare}},
       {"Recommenders", {add_complete, add_recommend}},
       {"Dense tensors", {add_contract}},

@@ -14,6 +14,7 @@
 #include "polyad/tasks/doctor.hpp"         // IWYU pragma: export
 #include "polyad/tasks/file_plan.hpp"      // IWYU pragma: export
 #include "polyad/tasks/generate.hpp"       // IWYU pragma: export
+#include "polyad/tasks/get_data.hpp"       // IWYU pragma: export
 #include "polyad/tasks/load.hpp"           // IWYU pragma: export
 #include "polyad/tasks/load_model.hpp"     // IWYU pragma: export
 #include "polyad/tasks/look.hpp"           // IWYU pragma: export

@@ -2,19 +2,17 @@
 
 #include <fmt/format.h>
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
 #include "polyad/hypergraph/external_partitioner.hpp"
+#include "polyad/io/bytes/download.hpp"
 #include "polyad/kernels/vector_instructions.hpp"
 #include "polyad/plan/calibrate.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
@@ -52,17 +50,6 @@ std::string huge_page_setting() {
   while (in >> word)
     if (word.starts_with('[')) return word.substr(1, word.size() - 2);
   return "unknown";
-}
-
-bool on_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const auto end = std::min(rest.find(':'), rest.size());
-    if (access((std::string(rest.substr(0, end)) + "/" + program).c_str(), X_OK) == 0) return true;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return false;
 }
 
 // Measures what this machine takes and stores it. Collective.
@@ -119,7 +106,7 @@ DoctorFindings doctor(const Context& context, const DoctorOptions& options) {
   found.zoltan = hypergraph::has_zoltan();
   found.mt_kahypar = hypergraph::has_mt_kahypar();
   for (const auto* program : {"mpirun", "splatt", "mf-train", "chromium"})
-    found.programs.emplace_back(program, on_path(program));
+    found.programs.emplace_back(program, io::find_program(program).has_value());
   if (options.calibrate) found.machine = calibrate_and_store(context);
   warn_of_shared_cores(context);
   return found;
