@@ -16,7 +16,7 @@ import time
 import unittest
 import zipfile
 
-from program import NO_SHARED_DATA, POLYAD, SHARED_DATA, WITH_MPI, ProgramTest, run
+from program import NO_SHARED_DATA, POLYAD, SHARED_DATA, SOURCE, WITH_MPI, ProgramTest, run
 
 FIELDS = {"name", "content", "size", "licence", "page", "files", "member", "data", "commands"}
 MOVIETWEETINGS = SHARED_DATA / "ratings" / "movietweetings-100K.ratings.dat.gz"
@@ -400,6 +400,11 @@ class ListTest(GetTest):
         self.assertEqual(len({one["name"] for one in sets}), len(sets))
         self.assertEqual(len({one["data"] for one in sets}), len(sets))
         self.assertEqual({name: len(found) for name, found in addresses.items() if len(found) > 1}, {})
+
+    def test_the_page_has_the_same_list(self) -> None:
+        rows = re.findall(r"^\| `([^`]+)` \| (.+) \| (.+) \| (.+) \| (yes|no) \|$", (SOURCE / "docs" / "data.md").read_text(), re.MULTILINE)
+        self.assertEqual(rows, [(one["name"], one["content"], one["size"], one["licence"], "yes" if one["files"][0]["sha256"] else "no")
+                                for one in self.sets()])
 
     def test_the_commands_read_files_of_their_form(self) -> None:
         sets = self.sets()

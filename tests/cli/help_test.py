@@ -97,6 +97,7 @@ class CompletionTest(ProgramTest):
         self.assertEqual(self.complete("generate", "com"), ["communities"])
         self.assertEqual(self.complete("generate", "like", "--sc"), ["--scale"])
         self.assertIn("stats", self.complete(""))
+        self.assertEqual(self.complete("get", "nat"), ["nations"])
 
     def test_other_shells(self) -> None:
         self.assertIn("\ncomplete -c polyad -n '__fish_seen_subcommand_from cpd' -l method -x -a 'als opt' -d '",

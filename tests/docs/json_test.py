@@ -1,6 +1,7 @@
 """The tables of docs/json.md list exactly the keys that the program writes, with their types."""
 
 import array
+import gzip
 import os
 import pathlib
 import re
@@ -88,7 +89,7 @@ class JsonTest(ProgramTest):
         return path
 
     def test_the_types_of_the_tables_are_understood(self) -> None:
-        self.assertEqual(len(self.TABLES), 16)
+        self.assertEqual(len(self.TABLES), 18)
         self.assertTrue(has_type(["a", 2], "list of strings or integers"))
         self.assertTrue(has_type(None, "string, integer or null"))
         self.assertFalse(has_type(True, "integer"))
@@ -98,6 +99,9 @@ class JsonTest(ProgramTest):
         self.compare("stats", self.result("stats", self.x), self.result("stats", self.x, "--formats"))
         table = self.write("table.csv", "user,item,rating\nann,tea,4\nbob,milk,2\n")
         self.compare("look", self.result("look", self.x), self.result("look", table))
+        (self.folder / "CollegeMsg.txt.gz").write_bytes(gzip.compress(b"1 2 1082040961\n"))  # it is not downloaded then
+        self.compare("get", self.result("get"))
+        self.compare("get NAME", self.result("get", "college-msg", "--out", self.folder))
         bad = self.write("bad.tns", "1 1 1 2.5\n2 x 1 1\n")
         self.compare("check", self.result("check", self.x), self.result("check", bad, "--fix", self.folder / "fixed.tns"))
         self.succeed("cpd", self.x, "-r", 2, "-i", 2, "--out", self.folder / "model")
