@@ -14,6 +14,7 @@
 #include "polyad/io/tensors/slab_blocks.hpp"
 #include "polyad/io/text/field_roles.hpp"
 #include "polyad/io/text/field_splitter.hpp"
+#include "polyad/io/text/label_table.hpp"
 #include "polyad/io/text/line_faults.hpp"
 #include "polyad/io/text/number_text.hpp"
 #include "polyad/io/text/time_text.hpp"
@@ -21,10 +22,6 @@
 namespace polyad::io {
 namespace {
 
-struct StringHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-};
 std::string open_quote(bool multiline) {
   if (multiline) return "a quoted field is not closed, or its quote is not followed by a separator";
   return fmt::format("a quoted field is not closed on its line; {} reads fields with line breaks",
@@ -38,8 +35,6 @@ std::optional<double> parse_with_comma(std::string_view text) {
   return parse_real(number);
 }
 
-using Numbering = std::unordered_map<std::string, Index, StringHash, std::equal_to<>>;
-
 // What one thread has read: nonzeros in terms of its own numbering of the labels.
 class LabelledPart {
  public:
@@ -50,7 +45,8 @@ class LabelledPart {
         index_base_(options.index_base.value_or(1)),
         decimal_comma_(options.table.decimal_comma),
         multiline_(options.table.multiline),
-        numbering_(roles.modes.size()) {}
+        numbering_(roles.modes.size()),
+        number_of_bin_(roles.modes.size()) {}
 
   // Reads one line into the block; returns why that is not possible, or nothing.
   std::string read(std::string_view line, SlabBlock& block) {
@@ -77,7 +73,7 @@ class LabelledPart {
     return {};
   }
 
-  const std::vector<Numbering>& numbering() const { return numbering_; }
+  const std::vector<LabelTable>& numbering() const { return numbering_; }
 
  private:
   std::string check_count(std::size_t found) const {
@@ -93,17 +89,20 @@ class LabelledPart {
   std::string check_label(std::size_t m, std::string_view field) {
     const auto& mode = roles_->modes[m];
     if (field.empty()) return fmt::format("the column {} is empty", in_quotes(mode.name));
-    if (const auto index = parse_index(field);
-        mode.kind == ColumnKind::index && (!index || *index < index_base_))
+    if (mode.kind == ColumnKind::index) {
+      const auto index = parse_index(field);
+      if (index && *index >= index_base_) return {};
       return fmt::format("{} in the column {} is not a whole number from {} on", in_quotes(field),
                          in_quotes(mode.name), index_base_);
+    }
     if (!is_time(mode.kind)) return {};
-    binned_[m] = time_label(field, mode.kind);
-    if (binned_[m].empty())
+    const auto bin = time_bin(field, mode.kind);
+    if (!bin)
       return fmt::format(
           "{} in the column {} is no time: expected a date such as 2014-04-01T13:05 or 4/1/2014 1:05 PM "
           "(month first), or seconds since 1970",
           in_quotes(field), in_quotes(mode.name));
+    bin_[m] = *bin;
     return {};
   }
 
@@ -137,12 +136,18 @@ class LabelledPart {
   Index number(std::size_t mode, std::string_view field) {
     const ColumnKind kind = roles_->modes[mode].kind;
     if (kind == ColumnKind::index) return *parse_index(field) - index_base_;
-    if (is_time(kind)) field = binned_[mode];
-    if (space_ != nullptr) return space_->find(int(mode), field);
-    auto& known = numbering_[mode];
-    if (const auto found = known.find(field); found != known.end()) return found->second;
-    const auto index = Index(known.size());
-    known.emplace(field, index);
+    if (is_time(kind)) return number_of_bin(mode, kind);
+    return space_ != nullptr ? space_->find(int(mode), field) : numbering_[mode].find_or_add(field);
+  }
+
+  // That of a time, whose label is made once.
+  Index number_of_bin(std::size_t mode, ColumnKind kind) {
+    if (const auto known = number_of_bin_[mode].find(bin_[mode]); known != number_of_bin_[mode].end())
+      return known->second;
+    const auto label = label_of_bin(bin_[mode], kind);
+    const auto index =
+        space_ != nullptr ? space_->find(int(mode), label) : numbering_[mode].find_or_add(label);
+    number_of_bin_[mode].emplace(bin_[mode], index);
     return index;
   }
 
@@ -151,28 +156,30 @@ class LabelledPart {
   const IndexSpace* space_;  // gives labels their indices; null: they are numbered here
   Index index_base_;         // of columns with indices
   bool decimal_comma_, multiline_;
-  std::vector<Numbering> numbering_;           // [mode]
-  std::array<std::string, max_order> binned_;  // [mode]: labels of the times on the line that is read
+  std::vector<LabelTable> numbering_;   // [mode]
+  std::array<Index, max_order> bin_{};  // [mode]: of the time on the line that is read
+  std::vector<std::unordered_map<Index, Index>> number_of_bin_;  // [mode]: of times
 };
 
-// new_index[i] for each label i of `numbering`, in terms of `labels`.
-std::vector<Index> translation(const Numbering& numbering, const Numbering& whole) {
-  std::vector<Index> to(numbering.size());
-  for (const auto& [label, index] : numbering) to[index] = whole.find(label)->second;
+// new_index[i] for each label i of `numbering`, in terms of `whole`.
+std::vector<Index> translation(const LabelTable& numbering, const LabelTable& whole) {
+  std::vector<Index> to;
+  to.reserve(std::size_t(numbering.size()));
+  for (const auto label : numbering.texts()) to.push_back(whole.find(label));
   return to;
 }
 
-Numbering numbering_of(const std::vector<std::string>& labels) {
-  Numbering numbering;
-  numbering.reserve(labels.size());
-  for (std::size_t i = 0; i < labels.size(); ++i) numbering.emplace(labels[i], Index(i));
+// Of distinct labels.
+LabelTable numbering_of(const std::vector<std::string>& labels) {
+  LabelTable numbering;
+  for (const auto& label : labels) numbering.find_or_add(label);
   return numbering;
 }
 
 // The labels of a mode: names sorted, bins of times without gaps.
-ModeLabels in_order(const Numbering& known, const std::string& name, ColumnKind kind) {
+ModeLabels in_order(const LabelTable& known, const std::string& name, ColumnKind kind) {
   ModeLabels labels{name, {}};
-  for (const auto& [label, index] : known) labels.labels.push_back(label);
+  labels.labels.assign(known.texts().begin(), known.texts().end());
   if (is_time(kind))
     labels.labels = complete_bins(labels.labels, kind, name);
   else
@@ -196,7 +203,7 @@ class LabelledReader {
     slab_.head.order = int(roles_.modes.size());
     slab_.head.has_values = roles_.value.has_value();
     for (const auto& mode : roles_.modes) slab_.label_kinds.push_back(mode.kind);
-    parts_.assign(num_threads(), LabelledPart(roles_, head, options));
+    for (int thread = 0; thread < num_threads(); ++thread) parts_.emplace_back(roles_, head, options);
   }
 
   void read(const TextRange& range) {
@@ -234,7 +241,7 @@ class LabelledReader {
       const auto line = rest.substr(0, rest.find('\n'));
       const Index offset = piece.offset + (line.data() - piece.lines.data());
       rest.remove_prefix(line.size() + 1);
-      if (split_blanks(line).empty()) continue;
+      if (std::ranges::all_of(line, is_blank)) continue;
       std::string fault = part.read(line, block);
       if (fault.empty()) continue;
       faults.push_back({offset, std::move(fault)});
@@ -253,9 +260,9 @@ class LabelledReader {
       slab_.labels.emplace_back();
       return;
     }
-    Numbering all;
+    LabelTable all;
     for (const auto& part : parts_)
-      for (const auto& [label, index] : part.numbering()[mode]) all.emplace(label, 0);
+      for (const auto label : part.numbering()[mode].texts()) all.find_or_add(label);
     ModeLabels labels;
     try {
       labels = in_order(all, roles_.modes[mode].name, roles_.modes[mode].kind);
@@ -315,9 +322,9 @@ std::vector<ModeLabels> unite_labels(const std::vector<std::vector<ModeLabels>>&
                                      const std::vector<ColumnKind>& kinds) {
   std::vector<ModeLabels> whole;
   for (std::size_t m = 0; !shares.empty() && m < shares[0].size(); ++m) {
-    Numbering all;
+    LabelTable all;
     for (const auto& share : shares)
-      for (const auto& label : share[m].labels) all.emplace(label, 0);
+      for (const auto& label : share[m].labels) all.find_or_add(label);
     whole.push_back(in_order(all, shares[0][m].name, kinds.empty() ? ColumnKind::label : kinds[m]));
   }
   return whole;

@@ -239,11 +239,20 @@ Index minute_in(const std::string& label, ColumnKind kind) {
 
 }  // namespace
 
-std::string time_label(std::string_view text, ColumnKind kind) {
+std::optional<Index> time_bin(std::string_view text, ColumnKind kind) {
   const auto minutes = parse_minutes(text);
   constexpr Days first(std::chrono::year(1) / 1 / 8);  // of which the week is in the year 1 too
-  if (!minutes || *minutes < first.time_since_epoch().count() * minutes_per_day) return {};
-  return label_of(bin_of(*minutes, kind), kind);
+  if (!minutes || *minutes < first.time_since_epoch().count() * minutes_per_day) return std::nullopt;
+  return bin_of(*minutes, kind);
+}
+
+std::string label_of_bin(Index bin, ColumnKind kind) {
+  return label_of(bin, kind);
+}
+
+std::string time_label(std::string_view text, ColumnKind kind) {
+  const auto bin = time_bin(text, kind);
+  return bin ? label_of(*bin, kind) : "";
 }
 
 std::vector<std::string> complete_bins(const std::vector<std::string>& labels, ColumnKind kind,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,11 @@ namespace polyad::io {
 //   a date 2014-04-01, 2014/4/1, 20140401, 4/1/2014 (month first) or 1.4.2014 (day first), with or without a
 //   time of day 13:05, 13:05:30.25 or 1:05 PM, and with or without a time zone Z, UTC, GMT, +02 or -05:30.
 std::string time_label(std::string_view text, ColumnKind kind);
+
+// The same in two steps, for many times with few labels: the number of the bin, if the text is a time, and
+// the label of that. Different bins have different labels.
+std::optional<Index> time_bin(std::string_view text, ColumnKind kind);
+std::string label_of_bin(Index bin, ColumnKind kind);
 
 // All bins of a mode in their order, so that its axis has no gaps: from the first to the last of these
 // labels, or the whole day, week or year. Throws Error{bad_input} if they would be more than a million;

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "polyad/base/types.hpp"
+
+namespace polyad::io {
+
+// Numbers distinct texts from 0 in the order in which they come. Nothing is removed. Faster than
+// std::unordered_map, because a search compares parts of hashes in one array, and texts only where these
+// agree.
+class LabelTable {
+ public:
+  LabelTable() = default;
+  LabelTable(const LabelTable&) = delete;
+  LabelTable& operator=(const LabelTable&) = delete;
+  LabelTable(LabelTable&&) = default;
+  LabelTable& operator=(LabelTable&&) = default;
+  ~LabelTable() = default;
+
+  // The number of a text, which is new if it was not there.
+  Index find_or_add(std::string_view text);
+  // The number of a text; -1: it is not there.
+  Index find(std::string_view text) const;
+
+  Index size() const { return Index(texts_.size()); }
+  // In the order of their numbers; valid as long as the table.
+  const std::vector<std::string_view>& texts() const { return texts_; }
+
+ private:
+  // A number plus 1 in the low bits, and the highest bits of the hash in the others; 0: free.
+  using Slot = std::uint64_t;
+
+  std::size_t place_of(std::string_view text, std::uint64_t hash) const;
+  std::string_view keep(std::string_view text);
+  void grow();
+
+  std::vector<Slot> slots_;  // a power of two of them, at most half of which are taken
+  std::vector<std::string_view> texts_;
+  std::vector<std::unique_ptr<char[]>> chunks_;  // what texts_ refers to
+  std::size_t chunk_left_ = 0;
+  char* chunk_next_ = nullptr;
+};
+
+}  // namespace polyad::io
