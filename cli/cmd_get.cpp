@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/help.hpp"
+#include "cli/input.hpp"
 #include "cli/output.hpp"
 #include "polyad/polyad.hpp"
 

@@ -6,6 +6,7 @@ import hashlib
 import http.server
 import io
 import os
+import random
 import re
 import shlex
 import shutil
@@ -337,6 +338,26 @@ class FaultsTest(GetTest):
             self.assertEqual(result.returncode, 2)
             self.assertRegex(result.stderr, "^polyad: ml-100k.zip: .*(damaged|truncated)")
             self.assertEqual(self.names(), ["ml-100k.zip"])
+
+    def test_any_damage_to_an_archive_is_noticed_or_does_not_matter(self) -> None:
+        text = SAMPLES["ml-100k"][0]
+        whole = zipped("ml-100k/u.data", text)
+        draw = random.Random(1)
+        refused = 0
+        for _ in range(60):
+            damaged = bytearray(whole)
+            for _ in range(draw.choice((1, 1, 2, 5))):
+                damaged[draw.randrange(2, len(whole))] = draw.randrange(256)
+            (self.folder / "ml-100k.zip").write_bytes(damaged[:draw.choice((len(whole), len(whole), draw.randrange(3, len(whole))))])
+            result = self.get("ml-100k")
+            if result.returncode == 0:
+                self.assertEqual((self.folder / "ml-100k.data").read_text(), text)
+                (self.folder / "ml-100k.data").unlink()
+            else:
+                self.assertEqual((result.returncode, result.stderr.count("\n")), (2, 1), result.stderr)
+                refused += 1
+            self.assertEqual(self.names(), ["ml-100k.zip"])
+        self.assertGreater(refused, 20)
 
     def test_size_limit_of_files(self) -> None:
         self.server.files = {"icews18.txt": ("whole", b"1\t2\t3\t0\t0\n" * 200_000)}

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "polyad/base/types.hpp"
 #include "polyad/io/text/csv_columns.hpp"
 
 namespace polyad::io {

@@ -2,7 +2,7 @@
 // files that were at hand when the list was made, as published. Names of files are ours, so that label
 // files belong to their tensor by name.
 
-#include <utility>
+#include <fmt/format.h>
 
 #include "polyad/tasks/get_data.hpp"
 
@@ -25,7 +25,8 @@ DataSet frostt(DataSet set, const std::string& page, const std::string& tensor,
   set.data = file + ".tns.gz";
   set.files = {{root + tensor + ".tns.gz", set.data}};
   for (const auto& label : labels)
-    set.files.push_back({folder + label + ".map.gz", file + "." + label + ".map.gz"});
+    set.files.push_back(
+        {fmt::format("{}{}.map.gz", folder, label), fmt::format("{}.{}.map.gz", file, label)});
   return set;
 }
 
