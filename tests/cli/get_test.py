@@ -331,7 +331,7 @@ class FaultsTest(GetTest):
     def test_damaged_archives(self) -> None:
         whole = zipped("ml-100k/u.data", SAMPLES["ml-100k"][0])
         self.server.files = {"ml-100k.zip": ("whole", zipped("other.data", "1\t1\t1\t1\n"))}
-        self.get_fails("ml-100k.zip: has no member 'ml-100k/u.data', which is the data set ml-100k", "ml-100k")
+        self.get_fails("ml-100k.zip: has no member 'ml-100k/u.data', which is the data set ml-100k; --force downloads it again", "ml-100k")
         for damaged in (whole[:-30], whole[:200] + bytes(40) + whole[240:]):
             (self.folder / "ml-100k.zip").write_bytes(damaged)
             result = self.get("ml-100k")

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <system_error>
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/printable.hpp"
@@ -139,18 +141,21 @@ class Inspection {
   Index num_bytes_ = 0;
 };
 
+// A file that is there. All of it is read only if there is a checksum to compare with.
 GotFile keep_file(const DataFile& file, const fs::path& path) {
   const io::InputFile input(path);
   Inspection inspection(file);
   std::string bytes(data_step_bytes, '\0');
-  while (const Index got = input.read_some(inspection.num_bytes(), bytes))
+  while (const Index got = input.read_some(inspection.num_bytes(), bytes)) {
     inspection.add(std::string_view(bytes).substr(0, std::size_t(got)));
+    if (file.sha256.empty()) break;
+  }
   if (const auto fault = inspection.fault(); !fault.empty())
     throw Error(Errc::bad_input,
                 fmt::format("is not the published file: {}; {} downloads {} again", fault,
                             option_name("existing=replaced"), file.address),
                 {path.string(), 0});
-  return {&file, path, inspection.num_bytes(), false, !file.sha256.empty()};
+  return {&file, path, input.size(), false, !file.sha256.empty()};
 }
 
 GotFile download_file(const Context& context, const DataFile& file, const fs::path& path, Existing existing) {
@@ -175,8 +180,24 @@ GotFile download_file(const Context& context, const DataFile& file, const fs::pa
   return {&file, path, inspection.num_bytes(), true, !file.sha256.empty()};
 }
 
+void copy_member(const Context& context, const io::InputFile& archive, const io::ZipMember& member,
+                 io::OutputFile& output) {
+  io::ZipMemberReader reader(archive, member);
+  context.progress().begin("unpacking " + member.name, member.bytes, "B");
+  std::string buffer(data_step_bytes, '\0');
+  while (reader.bytes_left() > 0) {
+    const auto step = std::min<Index>(reader.bytes_left(), Index(data_step_bytes));
+    const auto part = std::span(buffer).first(std::size_t(step));
+    reader.read(part);
+    output.write({part.data(), part.size()});
+    context.progress().advance(step);
+  }
+  reader.finish();
+  context.progress().finish();
+}
+
 void unpack_member(const Context& context, const DataSet& set, const fs::path& archive, const fs::path& path,
-                   Existing existing) {
+                   Existing existing) try {
   const io::InputFile file(archive);
   const auto members = io::read_zip_directory(file);
   const auto member = std::ranges::find(members, set.member, &io::ZipMember::name);
@@ -185,19 +206,12 @@ void unpack_member(const Context& context, const DataSet& set, const fs::path& a
                 fmt::format("has no member '{}', which is the data set {}", set.member, set.name),
                 {archive.string(), 0});
   io::OutputFile output(path, io::OutputFile::Compression::none, existing);
-  io::ZipMemberReader reader(file, *member);
-  context.progress().begin("unpacking " + set.data, member->bytes, "B");
-  std::string buffer(data_step_bytes, '\0');
-  while (reader.bytes_left() > 0) {
-    const auto part =
-        std::span(buffer).first(std::size_t(std::min<Index>(reader.bytes_left(), Index(data_step_bytes))));
-    reader.read(part);
-    output.write({part.data(), part.size()});
-    context.progress().advance(Index(part.size()));
-  }
-  reader.finish();
+  copy_member(context, file, *member, output);
   output.commit();
-  context.progress().finish();
+} catch (const Error& e) {
+  if (e.code() != Errc::bad_input) throw;
+  throw Error(e.code(), e.message() + "; " + option_name("existing=replaced") + " downloads it again",
+              e.input());
 }
 
 struct GotSet {
@@ -207,7 +221,8 @@ struct GotSet {
 
 GotSet get_files(const Context& context, const DataSet& set, const GetDataOptions& options) {
   const auto is_kept = [&options](const fs::path& path) {
-    return options.existing == Existing::refused && fs::exists(path);
+    std::error_code error;
+    return options.existing == Existing::refused && fs::exists(path, error);
   };
   const auto data = place_of(options, set.data);
   GotSet got;
