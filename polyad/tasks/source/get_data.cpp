@@ -196,8 +196,8 @@ void copy_member(const Context& context, const io::InputFile& archive, const io:
   context.progress().finish();
 }
 
-void unpack_member(const Context& context, const DataSet& set, const fs::path& archive, const fs::path& path,
-                   Existing existing) try {
+void unpack_sound(const Context& context, const DataSet& set, const fs::path& archive, const fs::path& path,
+                  Existing existing) {
   const io::InputFile file(archive);
   const auto members = io::read_zip_directory(file);
   const auto member = std::ranges::find(members, set.member, &io::ZipMember::name);
@@ -208,10 +208,17 @@ void unpack_member(const Context& context, const DataSet& set, const fs::path& a
   io::OutputFile output(path, io::OutputFile::Compression::none, existing);
   copy_member(context, file, *member, output);
   output.commit();
-} catch (const Error& e) {
-  if (e.code() != Errc::bad_input) throw;
-  throw Error(e.code(), e.message() + "; " + option_name("existing=replaced") + " downloads it again",
-              e.input());
+}
+
+void unpack_member(const Context& context, const DataSet& set, const fs::path& archive, const fs::path& path,
+                   Existing existing) {
+  try {
+    unpack_sound(context, set, archive, path, existing);
+  } catch (const Error& e) {
+    if (e.code() != Errc::bad_input) throw;
+    throw Error(e.code(), e.message() + "; " + option_name("existing=replaced") + " downloads it again",
+                e.input());
+  }
 }
 
 struct GotSet {
