@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/help.hpp"
 #include "cli/input.hpp"
 #include "cli/output.hpp"
 #include "polyad/polyad.hpp"
@@ -22,12 +19,6 @@ struct GetArgs {
   bool force = false;
 };
 
-std::vector<std::string> data_set_names() {
-  std::vector<std::string> names;
-  for (const auto& set : public_data_sets()) names.push_back(set.name);
-  return names;
-}
-
 void run(const Comm& comm, const GetArgs& args) {
   require_one_process(comm, "get");
   const GetDataOptions options{args.folder, existing(args.force)};
@@ -38,20 +29,12 @@ void run(const Comm& comm, const GetArgs& args) {
   console.result(result.json());
 }
 
-// Empty: there is such a data set.
-std::string fault_of_name(const std::string& name) {
-  const auto names = data_set_names();
-  if (std::ranges::find(names, name) != names.end()) return "";
-  return "there is no data set " + name + suggestion(name, names) + "; polyad get lists them";
-}
-
 }  // namespace
 
 void add_get(CLI::App& app, const Comm& comm) {
   auto args = std::make_shared<GetArgs>();
   auto* command = app.add_subcommand("get", "List public data sets, or download one of them by its name");
   command->add_option("name", args->name, "The data set to download (default: list all)")
-      ->check(fault_of_name)
       ->type_name(fmt::format("NAME:{{{}}}", fmt::join(data_set_names(), ",")));  // for completion
   command->add_option("--out", args->folder, "The folder to download to, which must exist")
       ->capture_default_str();

@@ -8,6 +8,7 @@
 #include "cli/console.hpp"
 #include "cli/help.hpp"
 #include "polyad/base/error.hpp"
+#include "polyad/base/suggestion.hpp"
 
 namespace polyad::cli {
 namespace {

@@ -168,22 +168,6 @@ std::string manual_row(const std::string& left, const std::string& text) {
   return fmt::format(".TP\n\\fB{}\\fR\n{}\n", escaped(left), escaped(text));
 }
 
-// Letters that must be added, removed, replaced or exchanged with the next to make one word of the other.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> older(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    older = std::exchange(last, row);
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], older[j - 2] + 1);
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 std::vector<OptionHelp> arguments_of(const CLI::App& command) {
@@ -276,17 +260,6 @@ std::vector<std::string> command_names(const CLI::App& command) {
   std::vector<std::string> names;
   for (const auto* each : commands_of(command)) names.push_back(each->get_name());
   return names;
-}
-
-std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
-  std::string nearest;
-  std::size_t fewest = std::max<std::size_t>(word.size() / 3, 1) + 1;
-  for (const auto& name : names)
-    if (const auto distance = edit_distance(word, name); distance < fewest) {
-      fewest = distance;
-      nearest = name;
-    }
-  return nearest.empty() ? "" : " (did you mean " + nearest + "?)";
 }
 
 std::string HelpFormatter::make_help(const CLI::App* command, std::string /*name*/,

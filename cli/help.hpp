@@ -37,10 +37,6 @@ std::string manual_page(const CLI::App& command);
 // A script that completes commands, options and values in a shell: "bash", "zsh" or "fish".
 std::string completion_script(const CLI::App& program, const std::string& shell);
 
-// " (did you mean rank?)": the one of the names that a misspelt word probably means, of which at most a third
-// of the letters differ. Empty: there is none.
-std::string suggestion(const std::string& word, const std::vector<std::string>& names);
-
 class HelpFormatter : public CLI::FormatterBase {
  public:
   std::string make_help(const CLI::App* command, std::string name, CLI::AppFormatMode mode) const override;

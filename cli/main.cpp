@@ -19,6 +19,7 @@
 #include "polyad/base/log.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/printable.hpp"
+#include "polyad/base/suggestion.hpp"
 #include "polyad/base/unfinished_paths.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
@@ -59,7 +60,7 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& stop) {
   if (command->get_require_subcommand_min() > 0 && !not_understood.empty() &&
       !not_understood.front().starts_with('-'))
     return "There is no command " + not_understood.front() +
-           polyad::cli::suggestion(not_understood.front(), polyad::cli::command_names(*command));
+           polyad::suggestion(not_understood.front(), polyad::cli::command_names(*command));
   for (const auto& word : not_understood)
     if (word.starts_with('-')) {
       std::vector<std::string> names;
@@ -67,7 +68,7 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& stop) {
         for (const auto& option : group.options)
           names.insert(names.end(), option.names.begin(), option.names.end());
       const auto name = word.substr(0, word.find('='));
-      return "The following argument was not expected: " + name + polyad::cli::suggestion(name, names);
+      return "The following argument was not expected: " + name + polyad::suggestion(name, names);
     }
   return stop.what();
 }

@@ -39,6 +39,7 @@ struct DataSet {
 
 // All data sets of the list. Their addresses may have changed since it was made.
 const std::vector<DataSet>& public_data_sets();
+std::vector<std::string> data_set_names();
 
 // The list as text and as JSON, with the commands that read each set.
 TaskResult list_data(const Context& context);

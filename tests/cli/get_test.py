@@ -383,8 +383,8 @@ class FaultsTest(GetTest):
             self.get_fails(f"POLYAD_MIRROR={mirror}: expected the address of a folder that begins with http:// or https://", "nations")
 
     def test_names(self) -> None:
-        self.get_fails("name: there is no data set natons (did you mean nations?); polyad get lists them; see polyad get --help", "natons")
-        self.get_fails("name: there is no data set ../x; polyad get lists them; see polyad get --help", "../x")
+        self.get_fails("there is no data set natons (did you mean nations?) in the list of 36", "natons")
+        self.get_fails("there is no data set ../x in the list of 36", "../x")
 
 
 class ListTest(GetTest):

@@ -12,6 +12,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/printable.hpp"
+#include "polyad/base/suggestion.hpp"
 #include "polyad/io/bytes/download.hpp"
 #include "polyad/io/bytes/input_file.hpp"
 #include "polyad/io/bytes/output_file.hpp"
@@ -32,9 +33,9 @@ constexpr std::size_t data_step_bytes = std::size_t(1) << 18;
 const DataSet& data_set_called(const std::string& name) {
   const auto& sets = public_data_sets();
   const auto found = std::ranges::find(sets, name, &DataSet::name);
-  if (found == sets.end())
-    throw Error(Errc::bad_option, "there is no public data set called '" + name + "' in the list");
-  return *found;
+  if (found != sets.end()) return *found;
+  throw Error(Errc::bad_option, fmt::format("there is no data set {}{} in the list of {}", name,
+                                            suggestion(name, data_set_names()), sets.size()));
 }
 
 fs::path place_of(const GetDataOptions& options, const std::string& name) {
@@ -316,6 +317,12 @@ std::string set_text(const DataSet& set) {
 }
 
 }  // namespace
+
+std::vector<std::string> data_set_names() {
+  std::vector<std::string> names;
+  for (const auto& set : public_data_sets()) names.push_back(set.name);
+  return names;
+}
 
 TaskResult list_data(const Context& context) {
   std::string text;
