@@ -30,6 +30,8 @@ PredictOptions predict_options(const PredictArgs& args) {
   options.columns = load.columns;
   options.table = load.table;
   options.value = load.value;
+  options.duplicates = load.duplicates;
+  if (!args.input.transform.empty()) options.transform = load.transform;
   // Labels may hold anything: a file keeps it, a terminal would obey it.
   if (prints_table(args))
     options.write_table = [](std::string_view text) { Console::print(printable_lines(text)); };

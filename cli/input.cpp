@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
 
 #include "cli/option_text.hpp"
@@ -70,32 +69,18 @@ void add_format_options(CLI::App& command, InputOptions& options) {
       "none: no label files are read");
 }
 
-const std::map<std::string, Duplicates> duplicate_rules{
-    {"sum", Duplicates::sum},   {"mean", Duplicates::mean},   {"max", Duplicates::max},
-    {"last", Duplicates::last}, {"count", Duplicates::count}, {"refuse", Duplicates::refuse}};
-const std::map<std::string, Transform> transforms{{"none", Transform::none},
-                                                  {"log1p", Transform::log1p},
-                                                  {"sqrt", Transform::sqrt},
-                                                  {"binary", Transform::binary}};
-
-template <class Enum>
-std::string name_in(const std::map<std::string, Enum>& names, Enum value) {
-  return std::ranges::find(names, value, &std::pair<const std::string, Enum>::second)->first;
-}
-
-void add_value_options(CLI::App& command, InputOptions& options) {
+void add_value_options(CLI::App& command, InputOptions& options, const std::string& usual_rule,
+                       const std::string& usual_transform) {
   command
       .add_option("--duplicates", options.duplicates,
                   "Value of a cell with several entries: sum, mean, max, last, count (how many), or refuse "
-                  "(default: sum; complete: last)")
-      ->transform(CLI::CheckedTransformer(duplicate_rules));
+                  "(default: " +
+                      usual_rule + ")")
+      ->check(CLI::IsMember(names_of(all_duplicate_rules())));
   command
       .add_option("--transform", options.transform,
-                  "Values become log1p, sqrt, or binary (1) of them (default: none)")
-      ->transform(CLI::CheckedTransformer(transforms));
-  command.add_option(
-      "--min-count", options.min_count,
-      "Remove slices with fewer nonzeros until none is left: N, or one N per mode as in 5,5,1");
+                  "Values become log1p, sqrt, or binary (1) of them (default: " + usual_transform + ")")
+      ->check(CLI::IsMember(names_of(all_transforms())));
 }
 
 }  // namespace
@@ -114,7 +99,10 @@ void add_input_options(CLI::App& command, InputOptions& options) {
   command.add_option("--value", options.value,
                      "Tables: the value's column (1: count lines); then --columns are all modes");
   add_table_options(command, options.table);
-  add_value_options(command, options);
+  add_value_options(command, options, "sum; complete: last", "none");
+  command.add_option(
+      "--min-count", options.min_count,
+      "Remove slices with fewer nonzeros until none is left: N, or one N per mode as in 5,5,1");
 }
 
 void add_coordinate_options(CLI::App& command, InputOptions& options) {
@@ -129,6 +117,8 @@ void add_coordinate_options(CLI::App& command, InputOptions& options) {
       "NAME:day bins times, also by hour, week, month, weekday, ...; NAME:index reads indices");
   command.add_option("--value", options.value, "Tables: the value's column; then --columns are all modes");
   add_table_options(command, options.table);
+  add_value_options(command, options, "as the model was fitted, else sum; models of ratings: last",
+                    "as the model was fitted, else none");
 }
 
 std::vector<std::string> given_options(const InputOptions& options) {
@@ -145,8 +135,8 @@ std::vector<std::string> given_options(const InputOptions& options) {
   const auto add_flag = [&](const std::string& name, bool is_given) {
     if (is_given) given.push_back(name);
   };
-  if (options.duplicates) add("--duplicates", name_in(duplicate_rules, *options.duplicates));
-  if (options.transform != Transform::none) add("--transform", name_in(transforms, options.transform));
+  add("--duplicates", options.duplicates);
+  add("--transform", options.transform);
   add("--min-count", options.min_count);
   add_flag("--header", options.table.header == true);
   add_flag("--no-header", options.table.header == false);
@@ -187,16 +177,10 @@ LoadOptions load_options(const InputOptions& options) {
   load.value = options.value;
   load.table = options.table;
   load.labels = parse_label_sources(options);
-  load.duplicates = options.duplicates;
-  load.transform = options.transform;
+  if (!options.duplicates.empty()) load.duplicates = named(options.duplicates, all_duplicate_rules());
+  load.transform = named(options.transform, all_transforms());
   if (!options.min_count.empty()) load.min_count = parse_dims(options.min_count, "--min-count", "5,5,1");
   return load;
-}
-
-InputOptions rating_options(InputOptions options) {
-  if (!options.duplicates && (options.transform != Transform::none || !options.min_count.empty()))
-    options.duplicates = Duplicates::last;
-  return options;
 }
 
 void plan_labels(FilePlan& plan, const InputOptions& options) {

@@ -19,9 +19,7 @@ struct InputOptions {
   std::string dims;            // "30x24x659"
   std::string columns, value;  // of a table
   io::TableForm table;
-  std::optional<Duplicates> duplicates;
-  Transform transform = Transform::none;
-  std::string min_count;
+  std::string duplicates, transform, min_count;  // empty: not given
   std::vector<std::string> labels;  // "MODE=FILE", a folder, or "none"
 };
 void add_input_options(CLI::App& command, InputOptions& options);
@@ -33,8 +31,6 @@ std::vector<std::string> given_options(const InputOptions& options);
 
 // What they mean. Throws Error{bad_option}.
 LoadOptions load_options(const InputOptions& options);
-// Of ratings, of which the last counts unless --duplicates says otherwise.
-InputOptions rating_options(InputOptions options);
 std::vector<Index> parse_dims(const std::string& text, const std::string& option,
                               const char* example = "30x24x659");
 // The same for the grid of processes that --grid gives.

@@ -27,38 +27,9 @@ bool is_same_cell(const SparseTensor<double>& x, Index a, Index b) {
   return true;
 }
 
-double combined(std::span<const double> values, Duplicates rule) {
-  double sum = 0;
-  switch (rule) {
-    case Duplicates::max:
-      return std::ranges::max(values);
-    case Duplicates::last:
-      return values.back();
-    case Duplicates::count:
-      return double(values.size());
-    default:
-      for (const double value : values) sum += value;
-      return rule == Duplicates::mean ? sum / double(values.size()) : sum;
-  }
-}
-
 void keep(SparseTensor<double>& x, Index from, Index to, double value) {
   for (int m = 0; m < x.order(); ++m) x.indices(m)[to] = x.indices(m)[from];
   x.values()[to] = value;
-}
-
-double transformed(double value, Transform transform) {
-  switch (transform) {
-    case Transform::log1p:
-      return std::log1p(value);
-    case Transform::sqrt:
-      return std::sqrt(value);
-    case Transform::binary:
-      return value != 0 ? 1 : 0;
-    case Transform::none:
-      break;
-  }
-  return value;
 }
 
 using CountsOfModes = std::vector<std::vector<Index>>;
@@ -94,10 +65,10 @@ Index combine_local_duplicates(SparseTensor<double>& share, Duplicates rule) {
   Index kept = 0;
   if (rule != Duplicates::refuse && (duplicates > 0 || rule == Duplicates::count)) {
     for (Index first = 0; first < count;) {
-      Index end = first + 1;
-      while (end < count && is_same_cell(share, first, end)) ++end;
-      const auto values = share.values().subspan(std::size_t(first), std::size_t(end - first));
-      keep(share, first, kept++, combined(values, rule));
+      CellValue value;
+      Index end = first;
+      for (; end < count && is_same_cell(share, first, end); ++end) value.add(share.values()[end]);
+      keep(share, first, kept++, value.combined(rule));
       first = end;
     }
     share.resize(kept);
@@ -105,8 +76,7 @@ Index combine_local_duplicates(SparseTensor<double>& share, Duplicates rule) {
   return duplicates;
 }
 
-Index transform_values(SparseTensor<double>& share, Transform transform) {
-  const auto values = share.values();
+Index transform_values(std::span<double> values, Transform transform) {
   for (std::size_t z = 0; z < values.size(); ++z) {
     const double value = transformed(values[z], transform);
     if (!std::isfinite(value)) return Index(z);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "polyad/comm/comm.hpp"
@@ -18,7 +19,7 @@ Index combine_duplicates(const Comm& comm, SparseTensor<double>& share, Duplicat
 Index combine_local_duplicates(SparseTensor<double>& x, Duplicates rule);
 
 // Applies a transform to all values. Returns the position of the first one that has no result, or -1.
-Index transform_values(SparseTensor<double>& share, Transform transform);
+Index transform_values(std::span<double> values, Transform transform);
 
 // Removes nonzeros of slices with fewer than minimum[mode] nonzeros, until all slices that are left have as
 // many. The extents stay. Returns, for each mode, the number of nonzeros of every slice that are left.

@@ -8,6 +8,7 @@
 #include "polyad/base/array.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/radix_sort.hpp"
+#include "polyad/tensor/repeated_cells.hpp"
 
 namespace polyad {
 namespace {
@@ -44,12 +45,7 @@ bool same_coordinates(const SparseTensor<double>& x, Index y, Index z) {
 }  // namespace
 
 std::uint64_t coordinate_hash(const SparseTensor<double>& x, Index z) {
-  std::uint64_t hash = 0;
-  for (int m = 0; m < x.order(); ++m) {
-    hash = (hash ^ std::uint64_t(x.indices(m)[z])) * 0x9E3779B97F4A7C15;
-    hash ^= hash >> 32;
-  }
-  return hash;
+  return cell_hash(x.order(), [&](int mode) { return x.indices(mode)[z]; });
 }
 
 int meeting_place(std::uint64_t hash, int processes) {

@@ -9,6 +9,7 @@
 #include "polyad/algo/run_cp.hpp"
 #include "polyad/plan/choose_distribution.hpp"
 #include "polyad/tensor/labels.hpp"
+#include "polyad/tensor/value_rules.hpp"
 
 namespace polyad::report {
 
@@ -17,6 +18,8 @@ struct CpdRun {
   std::vector<Index> dims;
   Index num_nonzeros = 0, num_duplicates = 0;
   bool sums_duplicates = false;  // whether it was asked for that they are added up
+  Duplicates duplicate_rule = Duplicates::sum;  // as in LoadedTensor, like the next
+  Transform transform = Transform::none;
   CpRunOptions options;
   std::string precision;
   int processes = 1, threads = 1;

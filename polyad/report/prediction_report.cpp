@@ -78,6 +78,9 @@ Json prediction_json(const PredictionRun& run, std::span<const ModeLabels> label
   const auto relative = summary.relative_error();
   return {{"count", summary.num_coordinates},
           {"unknown", run.num_unknown},
+          {"duplicates", run.num_duplicates},
+          {"duplicate_rule", to_string(run.duplicate_rule)},
+          {"transform", to_string(run.transform)},
           {"dims", run.dims},
           {"components", run.num_components},
           {"with_values", summary.has_values},

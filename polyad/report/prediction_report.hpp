@@ -6,6 +6,7 @@
 
 #include "polyad/algo/predict.hpp"
 #include "polyad/tensor/labels.hpp"
+#include "polyad/tensor/value_rules.hpp"
 
 namespace polyad::report {
 
@@ -13,7 +14,10 @@ namespace polyad::report {
 struct PredictionRun {
   std::vector<Index> dims;
   Index num_components = 0;
-  Index num_unknown = 0;  // coordinates that the model does not have; skipped
+  Index num_unknown = 0;     // coordinates that the model does not have; skipped
+  Index num_duplicates = 0;  // lines that were combined with an earlier one
+  Duplicates duplicate_rule = Duplicates::sum;
+  Transform transform = Transform::none;
   PredictionSummary summary;
 };
 

@@ -30,7 +30,9 @@ struct TestRatings {
   // Users and items are found by label, or by number where the training ratings have no labels. Ratings of
   // others are left out, with a warning.
   std::filesystem::path file = {};
-  LoadOptions file_options = {};  // how to read the file; `dims` and `labels` are those of the ratings
+  // How to read the file; `dims` and `labels` are those of the ratings. Of several ratings of an item by a
+  // user the last counts unless `duplicates` says otherwise.
+  LoadOptions file_options = {};
   // With the dims and indices of the ratings. On several processes each passes a share, which may be empty.
   SparseTensor<double> tensor = {};
 };
@@ -96,6 +98,10 @@ struct CompleteOptions {
 
 // Throws Error{bad_option} for options that make no sense whatever the ratings.
 void validate(const CompleteOptions& options);
+
+// Reads ratings as `load` does, except that of several ratings of an item by a user the last counts unless
+// options.duplicates says otherwise; the options transform and min_count see one rating of each. Collective.
+Tensor load_ratings(const Context& context, const std::filesystem::path& path, LoadOptions options = {});
 
 // Learns a model of ratings, for recommending items to users and for predicting ratings, by stochastic
 // gradient descent. The first mode of the tensor are users, the second items; a place without a rating is

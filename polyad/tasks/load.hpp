@@ -36,7 +36,8 @@ struct LoadOptions {
   // Tables: the header, the separator and how values are written (default: recognised).
   io::TableForm table = {};
   // What the value of a cell is if several nonzeros have its coordinates. Nothing: what the task does, which
-  // is to add them up, with a warning; `complete` keeps the last.
+  // is to add them up, with a warning, where `complete` keeps the last. With `transform` or `min_count`, for
+  // which a cell must have one value, `load` adds up and `load_ratings` keeps the last.
   std::optional<Duplicates> duplicates = {};
   // What is done to every value after that (default: nothing).
   Transform transform = Transform::none;

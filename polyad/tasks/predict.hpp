@@ -15,6 +15,7 @@
 #include "polyad/tasks/cp_model.hpp"
 #include "polyad/tasks/task_result.hpp"
 #include "polyad/tasks/tensor.hpp"
+#include "polyad/tensor/value_rules.hpp"
 
 namespace polyad {
 
@@ -30,6 +31,14 @@ struct PredictOptions {
   std::string value = {};
   // Tables: the header, the separator and how values are written, as in LoadOptions::table.
   io::TableForm table = {};
+  // What the value of a cell is if several lines have its coordinates; the table has one line for it, at the
+  // place of the first. Nothing: what the model was fitted with where its summary.json says so, else to add
+  // them up, and for a model of ratings to keep the last. Requires values, as does `transform`; without
+  // values every line has a line in the table.
+  std::optional<Duplicates> duplicates = {};
+  // What is done to every value after that, before it is compared. Nothing: what was done to those that the
+  // model was fitted to where its summary.json says so, else nothing.
+  std::optional<Transform> transform = {};
   // Leave out coordinates that the model does not have and count them; by default they are an error.
   bool skip_unknown = false;
   // Add a column per component to the table: what the component adds to the prediction (default: no).
@@ -72,8 +81,8 @@ void validate(const PredictOptions& options);
 
 // Evaluates a model at the coordinates in a file, of any text or binary format of tensors; where the file has
 // values, compares with them. The table has a line for each coordinate, in the order of the file; only a part
-// of it is in memory at any time. Requires a context of one process. Throws Error{bad_input} with file and
-// line for coordinates that the model does not have.
+// of it, and eight bytes for each line with a value, are in memory at any time. Requires a context of one
+// process. Throws Error{bad_input} with file and line for coordinates that the model does not have.
 Predictions predict(const Context& context, const CpModel& model, const std::filesystem::path& coordinates,
                     const PredictOptions& options = {});
 

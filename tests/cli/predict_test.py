@@ -7,12 +7,13 @@ import json
 import math
 import operator
 import pathlib
+import random
 import unittest
 
 from program import WITH_MPI, ProgramTest, run
 
 # The keys are an interface; docs/json.md says what they mean.
-KEYS = {"count", "unknown", "dims", "components", "with_values", "rmse", "mae", "relative_error", "residual_norm",
+KEYS = {"count", "unknown", "duplicates", "duplicate_rule", "transform", "dims", "components", "with_values", "rmse", "mae", "relative_error", "residual_norm",
         "value_norm", "largest_residuals", "format", "out", "threads", "seconds", "peak_memory_bytes"}
 VISITS = """who,page,when,seconds
 ann,/home,2014-04-01T09:12,31
@@ -134,9 +135,104 @@ class TableTest(PredictTest):
 
     def test_many_coordinates_are_as_few(self) -> None:
         self.tiny()
-        x = self.write("x.tns", "1 2 5\n2 3 10\n" * 40000)
+        x = self.write("x.tns", "1 2\n2 3\n" * 40000)
         lines = self.succeed("predict", self.model, x, "--contributions").splitlines()
-        self.assertEqual(lines[1:], ["1\t2\t4\t5\t1\t4", "2\t3\t12\t10\t-2\t12"] * 40000)
+        self.assertEqual(lines[1:], ["1\t2\t4\t4", "2\t3\t12\t12"] * 40000)
+
+
+RULES = {"sum": sum, "mean": lambda v: sum(v) / len(v), "max": max, "last": lambda v: v[-1], "count": len}
+TRANSFORMS = {"none": float, "log1p": math.log1p, "sqrt": math.sqrt, "binary": lambda v: float(v != 0)}
+
+
+class DuplicatesTest(PredictTest):
+    """Against a naive computation."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        chance = random.Random(7)
+        self.lines = [(chance.randrange(1, 9), chance.randrange(1, 7), chance.randrange(1, 5), chance.randrange(0, 33) / 4)
+                      for _ in range(300)]
+        self.x = self.write("x.tns", "# dims: 8 6 4\n" + "".join(f"{i} {j} {k} {v}\n" for i, j, k, v in self.lines))
+
+    def fitted(self, *options: object, processes: int = 0) -> Model:
+        done = run("cpd", self.x, "-r", 2, "-i", 5, "-q", "--out", self.model, *options, processes=processes)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return Model(self.model)
+
+    def assert_predicts(self, model: Model, rule: str, transform: str, *options: object) -> None:
+        """One row per cell, at the place of its first line, with the combined value."""
+        cells: dict = {}
+        for *cell, value in self.lines:
+            cells.setdefault(tuple(cell), []).append(value)
+        expected = {cell: TRANSFORMS[transform](RULES[rule](values)) for cell, values in cells.items()}
+        out = self.folder / "out.tsv"
+        result = self.result("predict", self.model, self.x, "-q", "--out", out, *options)
+        rows = [line.split("\t") for line in out.read_text().splitlines()[1:]]
+        self.assertEqual([tuple(map(int, row[:3])) for row in rows], list(expected))
+        residuals = []
+        for row, (cell, value) in zip(rows, expected.items()):
+            self.assertAlmostEqual(float(row[4]), value, places=12)
+            residuals.append(value - sum(model.contributions(list(cell))))
+        self.assertAlmostEqual(result["rmse"], math.hypot(*residuals) / math.sqrt(len(residuals)), places=10)
+        self.assertEqual([result[key] for key in ("count", "duplicates", "duplicate_rule", "transform")],
+                         [len(expected), len(self.lines) - len(expected), rule, transform])
+
+    def test_every_rule_and_transform(self) -> None:
+        model = self.fitted("--duplicates", "sum")
+        self.assert_predicts(model, "sum", "none")
+        for rule in RULES:
+            for transform in TRANSFORMS:
+                with self.subTest(rule=rule, transform=transform):
+                    self.assert_predicts(model, rule, transform, "--duplicates", rule, "--transform", transform)
+
+    def test_the_model_knows_how_its_values_were_made(self) -> None:
+        for processes in (0, 3) if WITH_MPI else (0,):
+            model = self.fitted("--duplicates", "max", "--transform", "sqrt", processes=processes)
+            self.assert_predicts(model, "max", "sqrt")
+            self.assert_predicts(model, "mean", "sqrt", "--duplicates", "mean")
+            self.assert_predicts(model, "max", "none", "--transform", "none")
+        self.succeed("convert", self.model, self.folder / "m.npz", "-q")
+        self.model = self.folder / "m.npz"  # which has no place for it
+        self.assert_predicts(model, "sum", "none")
+
+    def test_the_fit_of_cpd_follows_from_the_errors_of_predict(self) -> None:
+        """Where every cell has a line, the file says all that the model was fitted to."""
+        self.lines = [(i, j, k, (i * j + k) % 5) for i in range(1, 5) for j in range(1, 4) for k in range(1, 4)] * 3
+        self.x = self.write("x.tns", "".join(f"{i} {j} {k} {v}\n" for i, j, k, v in self.lines))
+        for options in ((), ("--transform", "log1p"), ("--duplicates", "mean")):
+            self.fitted(*options)
+            fit = json.loads((self.model / "summary.json").read_text())["fit"]
+            self.assertAlmostEqual(1 - self.result("predict", self.model, self.x, "-q")["relative_error"], fit, places=10)
+
+    def test_warnings_and_refusals(self) -> None:
+        self.fitted("-q")
+        count = len(self.lines) - len({line[:3] for line in self.lines})
+        warned = run("predict", self.model, self.x, "--out", self.folder / "y.tsv")
+        self.assertEqual(warned.stderr, f"polyad: warning: {self.x}: {count} duplicate coordinates were added up\n")
+        self.assertEqual(run("predict", self.model, self.x, "--duplicates", "sum").stderr, "")
+        self.assert_fails(f"{self.x}: has {count} duplicate coordinates, which --duplicates refuse does not allow", 2,
+                          "predict", self.model, self.x, "--duplicates", "refuse")
+        places = self.write("places.tns", "1 1 1\n1 1 1\n")
+        self.assertEqual(len(self.table(self.model, places)), 3)
+        self.assert_fails(f"{places}: has no values, which --duplicates would be for", 2, "predict", self.model, places,
+                          "--duplicates", "mean")
+        self.assert_fails(f"{places}: has no values, which --transform would be for", 2, "predict", self.model, places,
+                          "--transform", "sqrt")
+        negative = self.write("n.tns", "1 1 1 -2\n")
+        self.assert_fails(f"{negative}: the value -2 has no square root", 2, "predict", self.model, negative,
+                          "--transform", "sqrt")
+
+    def test_a_model_of_ratings_keeps_the_last(self) -> None:
+        ratings = self.write("r.csv", "userId,movieId,rating\n" + "".join(
+            f"{u},{m},{r}\n" for u in range(6) for m in range(6) for r in ((u + m) % 5 + 1, (u * m) % 4 + 1)))
+        for options in ((), ("--transform", "sqrt")):
+            self.succeed("complete", ratings, "-r", 2, "-e", 3, "-q", "--out", self.model, *options)
+            rows = self.table(self.model, ratings, *options)[1:]
+            value = TRANSFORMS["sqrt" if options else "none"]
+            self.assertEqual([float(row[3]) for row in rows],
+                             [value((u * m) % 4 + 1) for u in range(6) for m in range(6)])
+        self.assertIn(f"{ratings}: 36 duplicate coordinates were repeated by a later line, and dropped",
+                      run("predict", self.model, ratings).stderr)
 
 
 class LabelsTest(PredictTest):

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "polyad/base/error.hpp"
 #include "polyad/base/random.hpp"
 #include "polyad/io/bytes/output_file.hpp"
@@ -222,6 +224,48 @@ TEST_F(CoordinateFileTest, batches_make_no_difference) {
   slab_bytes_ = 500;
   EXPECT_EQ(fault(text + "401 1 1 1\n", space).substr(0, 54),
             "x:3860: index '401' of mode 1 is beyond the dimension ");
+}
+
+// A rule for duplicates leaves the first line of every cell, with the value of all of them.
+TEST_F(CoordinateFileTest, lines_of_a_cell_become_one_however_the_file_is_cut) {
+  const IndexSpace space({30, 9}, {}, Unknown::leave_out);
+  const Random random(3, 0);
+  std::string text;
+  std::map<std::vector<double>, CellValue> cells;
+  std::vector<std::vector<double>> order;
+  Index num_lines = 0;
+  for (std::uint64_t z = 0; z < 900; ++z) {
+    const std::vector<double> cell{double(random.below(31, 3 * z)), double(random.below(9, 3 * z + 1))};
+    const double value = double(random.below(1000, 3 * z + 2)) / 8;
+    text += std::to_string(int(cell[0]) + 1) + " " + std::to_string(int(cell[1]) + 1) + " " +
+            std::to_string(value) + "\n";
+    if (cell[0] > 29) continue;  // the model does not have it
+    ++num_lines;
+    if (!cells.contains(cell)) order.push_back(cell);
+    cells[cell].add(value);
+  }
+  const auto path = folder_.write("x", text);
+  for (const auto rule : all_duplicate_rules()) {
+    if (rule == Duplicates::refuse) continue;
+    Lines expected;
+    for (const auto& cell : order) expected.push_back({cell[0], cell[1], cells[cell].combined(rule)});
+    for (const Index bytes : {20, 1000, 1 << 30}) {
+      slab_bytes_ = bytes;
+      const CoordinateFile file(path, options_for(space), rule);
+      EXPECT_EQ(lines(file), expected) << to_string(rule) << " " << bytes;
+      EXPECT_EQ(lines(file), expected);  // a second pass is as the first
+      EXPECT_EQ(file.num_duplicates(), num_lines - Index(order.size()));
+    }
+  }
+  const CoordinateFile refused(path, options_for(space), Duplicates::refuse);
+  EXPECT_EQ(refused.num_duplicates(), num_lines - Index(order.size()));
+  EXPECT_EQ(Index(lines(refused).size()), num_lines);
+  EXPECT_EQ(
+      lines(CoordinateFile(folder_.write("y", "1 1 5\n2 2 7\n"), options_for(space), Duplicates::count)),
+      (Lines{{0, 0, 1}, {1, 1, 1}}));
+  EXPECT_EQ(
+      lines(CoordinateFile(folder_.write("y", "1 1\n1 1\n"), options_for(space), Duplicates::sum)).size(),
+      2U);
 }
 
 TEST(CoordinateColumns, may_leave_out_the_value) {

@@ -48,8 +48,9 @@ bool is_dense(TensorFormat format) {
 
 }  // namespace
 
-CoordinateFile::CoordinateFile(std::filesystem::path path, const ReadOptions& options)
-    : path_(std::move(path)), options_(options) {
+CoordinateFile::CoordinateFile(std::filesystem::path path, const ReadOptions& options,
+                               std::optional<Duplicates> rule)
+    : path_(std::move(path)), options_(options), rule_(rule) {
   if (scan() == IndexBase::is_zero_after_all) {
     options_.index_base = 0;
     scan();
@@ -59,12 +60,40 @@ CoordinateFile::CoordinateFile(std::filesystem::path path, const ReadOptions& op
   const bool comes_whole = is_binary(format_) || is_dense(format_);
   if (comes_whole && options_.space->unknown() == IndexSpace::Unknown::fault)
     check_inside(path_, *only_batch_, options_.space->dims());
+  if (rule_ && has_values_) combine_duplicates();
   options_.progress = nullptr;
 }
 
 void CoordinateFile::for_each_batch(const std::function<void(const CoordinateBatch&)>& fn) const {
   if (only_batch_) return fn(*only_batch_);
-  for_each_slab(path_, options_, [&](Slab&& slab) { fn(batch_of(std::move(slab))); });
+  Index line = 0;
+  for_each_slab(path_, options_, [&](Slab&& slab) {
+    auto batch = batch_of(std::move(slab));
+    const Index count = batch.size();
+    if (rule_) merge_lines(batch, line);
+    fn(batch);
+    line += count;
+  });
+}
+
+void CoordinateFile::combine_duplicates() {
+  if (repeated_.find()) {
+    if (only_batch_)
+      repeated_.collect(only_batch_->indices, only_batch_->values);
+    else
+      for_each_slab(path_, options_, [&](Slab&& slab) {
+        const auto batch = batch_of(std::move(slab));
+        repeated_.collect(batch.indices, batch.values);
+      });
+  }
+  if (only_batch_) merge_lines(*only_batch_, 0);
+  if (rule_ != Duplicates::refuse) num_coordinates_ -= num_duplicates();
+}
+
+void CoordinateFile::merge_lines(CoordinateBatch& batch, Index first_line) const {
+  const bool keeps_lines = num_duplicates() == 0 && rule_ != Duplicates::count;
+  if (has_values_ && rule_ != Duplicates::refuse && !keeps_lines)
+    repeated_.merge(batch.indices, batch.values, first_line, *rule_);
 }
 
 CoordinateFile::IndexBase CoordinateFile::scan() {
@@ -72,6 +101,7 @@ CoordinateFile::IndexBase CoordinateFile::scan() {
   SlabFacts whole;
   Index num_slabs = 0;
   num_coordinates_ = num_unknown_ = 0;
+  repeated_ = {};
   for_each_slab(path_, options_, [&](Slab&& slab) {
     head = slab.head;
     whole = merge(whole, slab.facts);
@@ -79,6 +109,7 @@ CoordinateFile::IndexBase CoordinateFile::scan() {
     auto batch = batch_of(std::move(slab));
     num_coordinates_ += batch.size();
     num_unknown_ += read - batch.size();
+    if (rule_ && head.has_values) repeated_.note(batch.indices);
     only_batch_ = ++num_slabs == 1 ? std::optional(std::move(batch)) : std::nullopt;
   });
   if (counts_from_zero(head, whole, options_)) return IndexBase::is_zero_after_all;

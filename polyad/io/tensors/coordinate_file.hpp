@@ -1,6 +1,7 @@
 #pragma once
 
 #include "polyad/io/tensors/read_tensor.hpp"
+#include "polyad/tensor/repeated_cells.hpp"
 
 namespace polyad::io {
 
@@ -17,12 +18,17 @@ struct CoordinateBatch {
 class CoordinateFile {
  public:
   // Reads everything once, so that all errors are found before the file is used, and the index
-  // base is known. options.space is that of the model. Throws Error{bad_input} with file and line.
-  CoordinateFile(std::filesystem::path path, const ReadOptions& options);
+  // base is known. options.space is that of the model. If there is a rule for duplicates and the file has
+  // values, the lines of a cell become one, at the place of the first, with the value that the rule says; the
+  // file is then read once more if it has several batches and a cell occurs twice. Duplicates::refuse only
+  // counts. Throws Error{bad_input} with file and line.
+  CoordinateFile(std::filesystem::path path, const ReadOptions& options, std::optional<Duplicates> rule = {});
 
+  const std::filesystem::path& path() const { return path_; }
   TensorFormat format() const { return format_; }
   bool has_values() const { return has_values_; }
-  Index num_coordinates() const { return num_coordinates_; }
+  Index num_coordinates() const { return num_coordinates_; }  // without duplicates that were combined
+  Index num_duplicates() const { return repeated_.num_repeated(); }
   Index num_unknown() const { return num_unknown_; }  // skipped, as options.space says
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -33,10 +39,14 @@ class CoordinateFile {
   enum class IndexBase { settled, is_zero_after_all };
 
   IndexBase scan();
+  void combine_duplicates();
+  void merge_lines(CoordinateBatch& batch, Index first_line) const;
   CoordinateBatch batch_of(Slab&& slab) const;
 
   std::filesystem::path path_;
   ReadOptions options_;
+  std::optional<Duplicates> rule_;
+  RepeatedCells repeated_;
   TensorFormat format_ = TensorFormat::tns;
   bool has_values_ = true;
   Index num_coordinates_ = 0, num_unknown_ = 0;

@@ -7,6 +7,7 @@
 #include "polyad/io/tensors/tensor_format.hpp"
 #include "polyad/tensor/labels.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
+#include "polyad/tensor/value_rules.hpp"
 
 namespace polyad::io {
 
@@ -19,6 +20,9 @@ struct LoadedTensor {
   std::vector<std::string> notes = {};      // messages of the reader, one sentence each
   std::string path = {};                    // path of the file; empty if made in memory
   bool sums_duplicates = false;             // whether lines were to be counted: duplicates are no surprise
+  // How the value of a cell with several entries is, or is to be, made of them; and what became of values.
+  Duplicates duplicate_rule = Duplicates::sum;
+  Transform transform = Transform::none;
   double load_seconds = 0;                  // elapsed time of reading
   Index load_bytes = 0;                     // memory that reading took at most, without that of the program
   std::vector<Setting> settings = {};       // the options that it was read by; empty if made in memory

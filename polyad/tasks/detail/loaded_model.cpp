@@ -14,6 +14,8 @@
 
 namespace polyad::tasks {
 
+using Json = nlohmann::ordered_json;
+
 std::vector<Index> dims_of(const Kruskal<double>& model) {
   std::vector<Index> dims;
   for (const auto& factor : model.factors) dims.push_back(factor.num_rows());
@@ -21,13 +23,14 @@ std::vector<Index> dims_of(const Kruskal<double>& model) {
 }
 
 LoadedModel::LoadedModel(Comm processes, std::vector<ModeLabels> mode_labels, Kruskal<double> model,
-                         nlohmann::ordered_json recorded)
+                         nlohmann::ordered_json recorded, Duplicates usual_rule)
     : State(std::move(processes), std::move(mode_labels)),
       model_(std::make_shared<const Kruskal<double>>(std::move(model))),
       recorded_(std::move(recorded)),
       fit_(std::numeric_limits<double>::quiet_NaN()) {
   run.dims = dims_of(*model_);
   run.weights = model_->weights;
+  run.duplicate_rule = usual_rule;
   read_record();
 }
 
@@ -38,6 +41,10 @@ void LoadedModel::read_record() {
   const auto stop = recorded_.find("stop");
   for (const auto reason : {StopReason::converged, StopReason::iteration_limit, StopReason::observer})
     if (stop != recorded_.end() && *stop == report::stop_text(reason)) stop_ = reason;
+  for (const auto rule : all_duplicate_rules())
+    if (recorded_.value("duplicate_rule", Json()) == to_string(rule)) run.duplicate_rule = rule;
+  for (const auto transform : all_transforms())
+    if (recorded_.value("transform", Json()) == to_string(transform)) run.transform = transform;
   const auto fits = recorded_.find("fit_trajectory");
   if (fits == recorded_.end() || !fits->is_array()) return;
   for (const auto& value : *fits)

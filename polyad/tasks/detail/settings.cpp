@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <ctime>
@@ -127,16 +126,6 @@ void add_distribution(Settings& all, const DistributionOptions& options) {
   add(all, "is_replicated", is_replicated ? modes_text(*is_replicated) : "auto");
 }
 
-std::string duplicates_text(Duplicates rule) {
-  constexpr std::array names{"sum", "mean", "max", "last", "count", "refuse"};
-  return names.at(std::size_t(rule));
-}
-
-std::string transform_text(Transform transform) {
-  constexpr std::array names{"none", "log1p", "sqrt", "binary"};
-  return names.at(std::size_t(transform));
-}
-
 Settings values_of(const LoadOptions& options) {
   const auto& [format, index_base, dims, columns, value, table, duplicates, transform, min_count, labels] =
       options;
@@ -152,8 +141,8 @@ Settings values_of(const LoadOptions& options) {
   add(all, "decimal_comma", text_of(decimal_comma));
   add(all, "multiline", text_of(multiline));
   add(all, "missing", missing ? text_of(*missing) : "none");
-  add(all, "duplicates", duplicates ? duplicates_text(*duplicates) : "auto");
-  add(all, "transform", transform_text(transform));
+  add(all, "duplicates", duplicates ? to_string(*duplicates) : "auto");
+  add(all, "transform", to_string(transform));
   add(all, "min_count", min_count.empty() ? "none" : fmt::format("{}", fmt::join(min_count, ",")));
   add(all, "labels", labels_text(labels));
   return all;

@@ -208,6 +208,10 @@ std::string to_string(RatingPartition partition) {
   return "";
 }
 
+Tensor load_ratings(const Context& context, const std::filesystem::path& path, LoadOptions options) {
+  return load(context, path, tasks::rating_options(std::move(options)));
+}
+
 std::string to_text(const EpochRecord& record) {
   return report::epoch_text(record);
 }

@@ -207,6 +207,8 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   run.machine = machine.source;
   run.load_seconds = x.load_seconds;
   run.sums_duplicates = x.sums_duplicates;
+  run.duplicate_rule = x.duplicate_rule;
+  run.transform = x.transform;
   auto state = std::make_shared<ModelState<Real>>(context, std::move(x.labels), std::move(prepared),
                                                   std::move(result.model));
   state->input = x.path;

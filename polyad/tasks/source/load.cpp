@@ -124,6 +124,8 @@ Tensor load(const Context& context, const std::filesystem::path& path, const Loa
     return tensor;
   });
   x.sums_duplicates = options.value == "1";
+  x.duplicate_rule = options.duplicates.value_or(Duplicates::sum);
+  x.transform = options.transform;
   if (tasks::prepares_values(options)) tasks::prepare_values(context, x, options);
   x.load_seconds = watch.seconds();
   x.load_bytes = memory.most();

@@ -28,6 +28,7 @@ struct ReadModel {
   Kruskal<double> model;
   io::FoundLabels found;
   nlohmann::ordered_json recorded;
+  Duplicates usual_rule = Duplicates::sum;
 };
 
 io::LabelPlace labels_of(const fs::path& model) {
@@ -60,10 +61,12 @@ ReadModel read_from(const fs::path& path, const LabelSources& sources) {
       is_of_ratings ? kruskal_of(io::read_rating_factors<double>(path).model) : io::read_kruskal(path);
   const std::vector<ModeLabels> none(read.model.factors.size());
   read.found = tasks::find_labels({"model", labels_of(path), tasks::dims_of(read.model), none}, sources);
-  if (is_of_ratings)
+  if (is_of_ratings) {
     io::name_rating_modes(read.found.labels);
-  else
+    read.usual_rule = Duplicates::last;
+  } else {
     read.recorded = read_record(path);
+  }
   return read;
 }
 
@@ -101,7 +104,7 @@ CpModel load_model(const Context& context, const fs::path& path, const LabelSour
   for (const auto& warning : read.found.warnings) context.warn(path.string() + ": " + warning);
   for (const auto& note : read.found.notes) context.note(path.string() + ": " + note);
   auto state = std::make_shared<tasks::LoadedModel>(comm, std::move(read.found.labels), std::move(read.model),
-                                                    std::move(read.recorded));
+                                                    std::move(read.recorded), read.usual_rule);
   state->input = path.string();
   state->run.load_seconds = watch.seconds();
   state->run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);

@@ -19,6 +19,7 @@
 #include "polyad/tasks/detail/table_output.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
+#include "polyad/tasks/detail/values/prepare_values.hpp"
 
 namespace polyad {
 namespace {
@@ -41,18 +42,51 @@ ColumnSpans part_of(const std::vector<Array<Index>>& indices, Index begin, std::
   return spans;
 }
 
+// What becomes of the values of the file before they are compared.
+struct ValueRules {
+  Duplicates duplicates = Duplicates::sum;
+  Transform transform = Transform::none;
+};
+
+ValueRules value_rules(const PredictOptions& options, const report::CpdRun& run) {
+  return {options.duplicates.value_or(run.duplicate_rule), options.transform.value_or(run.transform)};
+}
+
+void check_values(const PredictOptions& options, const ValueRules& rules, const io::CoordinateFile& file,
+                  const std::string& path) {
+  if (!file.has_values() && (options.duplicates || options.transform))
+    throw Error(Errc::bad_input,
+                fmt::format("has no values, which {} would be for",
+                            option_name(options.duplicates ? "duplicates" : "transform")),
+                {path, 0});
+  if (rules.duplicates == Duplicates::refuse) tasks::refuse_duplicates(file.num_duplicates(), path);
+}
+
+// Where nobody said what should become of them.
+void warn_of_duplicates(const Context& context, const std::string& path, Index count, Duplicates rule) {
+  const auto warn = [&](const char* what) {
+    context.warn(path + ": " + report::counted_were(count, "duplicate coordinate") + what);
+  };
+  if (count > 0 && rule == Duplicates::sum) warn(" added up");
+  if (count > 0 && rule == Duplicates::last) warn(" repeated by a later line, and dropped");
+}
+
 // Predicts batch after batch; `table` is null when none is wanted.
 PredictionSummary predict_all(const io::CoordinateFile& file, const Kruskal<double>& model,
-                              const PredictorOptions& options, const io::PredictionTable* table,
-                              Progress& progress) {
+                              const PredictorOptions& options, Transform transform,
+                              const io::PredictionTable* table, Progress& progress) {
   Predictor<double> predictor(model, options);
+  Array<double> all_values;
   file.for_each_batch([&](const io::CoordinateBatch& whole) {
+    all_values = whole.values;
+    tasks::transform_all(all_values, transform, file.path().string());
     const Index step = predictor.batch_size();
     for (Index begin = 0; begin < whole.size(); begin += step) {
       const auto count = std::size_t(std::min(step, whole.size() - begin));
       const auto coordinates = part_of(whole.indices, begin, count);
-      const auto values = options.has_values ? std::span(whole.values).subspan(std::size_t(begin), count)
-                                             : std::span<const double>();
+      const auto values = options.has_values
+                              ? std::span<const double>(all_values).subspan(std::size_t(begin), count)
+                              : std::span<const double>();
       const auto& batch = predictor.predict(coordinates, values);
       if (table != nullptr)
         table->write_rows({coordinates, batch.predictions, values, batch.residuals,
@@ -65,10 +99,10 @@ PredictionSummary predict_all(const io::CoordinateFile& file, const Kruskal<doub
 
 PredictionSummary predict_table(const PredictOptions& options, const io::CoordinateFile& file,
                                 const Kruskal<double>& model, const io::IndexSpace& space,
-                                Progress& progress) {
+                                Transform transform, Progress& progress) {
   const PredictorOptions predictor{file.has_values(), options.contributions, options.num_largest};
   if (options.out.empty() && !options.write_table)
-    return predict_all(file, model, predictor, nullptr, progress);
+    return predict_all(file, model, predictor, transform, nullptr, progress);
   tasks::TableOutput output(options.out, options.write_table);
   std::vector<std::string> names;
   for (int m = 0; m < space.order(); ++m) names.push_back(space.name(m));
@@ -77,7 +111,7 @@ PredictionSummary predict_table(const PredictOptions& options, const io::Coordin
   using Values = io::PredictionTable::Values;
   table.write_head(file.has_values() ? Values::present : Values::absent,
                    options.contributions ? model.num_components() : 0);
-  auto summary = predict_all(file, model, predictor, &table, progress);
+  auto summary = predict_all(file, model, predictor, transform, &table, progress);
   output.commit();
   return summary;
 }
@@ -113,6 +147,8 @@ nlohmann::ordered_json predict_json(const report::PredictionRun& run, const io::
 }  // namespace
 
 void validate(const PredictOptions& options) {
+  if (options.duplicates) tasks::require_enumerator("duplicates", *options.duplicates, Duplicates::refuse);
+  if (options.transform) tasks::require_enumerator("transform", *options.transform, Transform::binary);
   tasks::table_separator(options.out);
   if (options.num_largest < 0)
     throw Error(Errc::bad_option,
@@ -133,13 +169,25 @@ Predictions predict(const Context& context, const CpModel& model, const std::fil
   Timings timings;
   if (!model.state().has_run()) timings.add("load", model.state().run.load_seconds);
   const auto read = read_options(context, options, space);
-  const auto file = timings.measure("read", [&] { return io::CoordinateFile(coordinates, read); });
+  const auto rules = value_rules(options, model.state().run);
+  const auto file =
+      timings.measure("read", [&] { return io::CoordinateFile(coordinates, read, rules.duplicates); });
   for (const auto& note : file.notes()) context.warn(coordinates.string() + ": " + note);
+  check_values(options, rules, file, coordinates.string());
+  if (!options.duplicates)
+    warn_of_duplicates(context, coordinates.string(), file.num_duplicates(), rules.duplicates);
 
-  report::PredictionRun run{space.dims(), model.rank(), file.num_unknown(), {}};
+  report::PredictionRun run{space.dims(),
+                            model.rank(),
+                            file.num_unknown(),
+                            file.num_duplicates(),
+                            rules.duplicates,
+                            rules.transform,
+                            {}};
   context.progress().begin("predicting", file.num_coordinates(), "coordinates");
-  run.summary = timings.measure(
-      "predict", [&] { return predict_table(options, file, *kruskal, space, context.progress()); });
+  run.summary = timings.measure("predict", [&] {
+    return predict_table(options, file, *kruskal, space, rules.transform, context.progress());
+  });
   context.progress().finish();
   if (run.num_unknown > 0)
     context.warn(fmt::format("{}: {} left out that the model does not have", coordinates.string(),

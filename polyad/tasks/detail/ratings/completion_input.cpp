@@ -111,7 +111,8 @@ GivenTest read_test(const Context& context, const TestRatings& test, const Tenso
       result.share.append(std::vector{batch.indices[0][z], batch.indices[1][z]}, batch.values[z]);
   });
   result.num_unknown = file.num_unknown();
-  if (prepares_values(test.file_options)) prepare_local_values(result.share, test.file_options, path);
+  const auto options = rating_options(test.file_options);
+  if (prepares_values(options)) prepare_local_values(result.share, options, path);
   return result;
 }
 

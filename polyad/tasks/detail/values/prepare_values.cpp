@@ -53,6 +53,8 @@ void keep_frequent(const Context& context, Tensor& x, const std::vector<Index>& 
   x.tensor = SparseTensor<double>(std::move(extents), std::move(arrays.indices), std::move(arrays.values));
 }
 
+}  // namespace
+
 void refuse_duplicates(Index count, const std::string& path) {
   if (count > 0)
     throw Error(Errc::bad_input,
@@ -61,10 +63,10 @@ void refuse_duplicates(Index count, const std::string& path) {
                 {path, 0});
 }
 
-void transform_all(SparseTensor<double>& x, Transform transform, const std::string& path) {
-  const Index fault = transform_values(x, transform);
+void transform_all(std::span<double> values, Transform transform, const std::string& path) {
+  const Index fault = transform_values(values, transform);
   if (fault < 0) return;
-  const double value = x.values()[fault];
+  const double value = values[fault];
   if (!std::isfinite(value))
     throw Error(Errc::bad_input, "duplicate coordinates add up to more than double precision holds",
                 {path, 0});
@@ -74,8 +76,6 @@ void transform_all(SparseTensor<double>& x, Transform transform, const std::stri
       {path, 0});
 }
 
-}  // namespace
-
 void check_value_options(const LoadOptions& options) {
   if (options.duplicates) require_enumerator("duplicates", *options.duplicates, Duplicates::refuse);
   require_enumerator("transform", options.transform, Transform::binary);
@@ -83,6 +83,11 @@ void check_value_options(const LoadOptions& options) {
     if (minimum < 0)
       throw Error(Errc::bad_option,
                   fmt::format("{} {}: expected numbers from 0 on", option_name("min_count"), minimum));
+}
+
+LoadOptions rating_options(LoadOptions options) {
+  if (!options.duplicates && prepares_values(options)) options.duplicates = Duplicates::last;
+  return options;
 }
 
 bool prepares_values(const LoadOptions& options) {
@@ -94,7 +99,7 @@ Index prepare_values(const Context& context, Tensor& x, const LoadOptions& optio
   const auto rule = options.duplicates.value_or(Duplicates::sum);
   const Index duplicates = combine_duplicates(comm, x.tensor, rule);
   if (rule == Duplicates::refuse) refuse_duplicates(duplicates, x.path);
-  collectively(comm, [&] { transform_all(x.tensor, options.transform, x.path); });
+  collectively(comm, [&] { transform_all(x.tensor.values(), options.transform, x.path); });
   if (!options.min_count.empty()) keep_frequent(context, x, options.min_count);
   return duplicates;
 }
@@ -103,7 +108,7 @@ void prepare_local_values(SparseTensor<double>& x, const LoadOptions& options, c
   const auto rule = options.duplicates.value_or(Duplicates::sum);
   const Index duplicates = combine_local_duplicates(x, rule);
   if (rule == Duplicates::refuse) refuse_duplicates(duplicates, path);
-  transform_all(x, options.transform, path);
+  transform_all(x.values(), options.transform, path);
 }
 
 }  // namespace polyad::tasks
