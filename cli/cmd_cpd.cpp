@@ -24,10 +24,20 @@ struct CpdArgs {
   bool verbose = false;
 };
 
+// Empty where --init names a kind of random numbers.
+std::string start_model(const CpdArgs& args) {
+  if (args.init == to_string(named(args.init, all_starts()))) return "";
+  std::error_code ignored;
+  if (!std::filesystem::exists(args.init, ignored))
+    throw Error(Errc::bad_option, "--init " + args.init + ": expected auto, uniform, normal, or a model");
+  return args.init;
+}
+
 FilePlan file_plan(const CpdArgs& args) {
   auto plan = plan_input(args.input);
   plan.reads("the file that --partition names", partition_file(args.distribution));
   plan.reads_machine_constants().reads_cached_partitions(args.distribution.cache);
+  plan.goes_on_from("the model that --init names", start_model(args));
   return plan.writes_cp_model("--out", args.out).writes("--report", args.page);
 }
 
@@ -37,9 +47,7 @@ DecomposeOptions fixed_options(const CpdArgs& args) {
   options.method = args.method == "opt" ? Method::opt : Method::als;
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
   options.format = named(args.format, all_storage_formats());
-  options.start = args.init == "uniform"  ? Start::uniform
-                  : args.init == "normal" ? Start::normal
-                                          : Start::automatic;
+  options.start = named(args.init, all_starts());
   if (!args.memory.empty()) options.max_memory_bytes = parse_bytes(args.memory, "--memory");
   options.nonnegative = args.nonneg != "none";
   if (options.method == Method::opt && args.mode_order != "auto") options.mode_order = {0};  // is refused
@@ -64,7 +72,8 @@ void run(const Comm& comm, const CpdArgs& args) {
   const auto& context = console.context();
   fixed_options(args);
   auto x = load(args.input, console);
-  const auto options = options_for(args, x.tensor.order());
+  auto options = options_for(args, x.tensor.order());
+  if (const auto path = start_model(args); !path.empty()) options.start_model = load_model(context, path);
   if (!args.out.empty()) check_output(context, x, options.rank, args.out);
   const auto model = decompose(context, std::move(x), options);
   if (!args.out.empty()) {
@@ -105,7 +114,7 @@ void add_cpd(CLI::App& app, const Comm& comm) {
                    "Maximum number of iterations; increase it if the fit is still rising at the end")
       ->capture_default_str()
       ->check(in_range(0, std::numeric_limits<int>::max()));
-  command->add_option("--tol", cp.tolerance, "Stop when the fit changes by less than this; 0: never")
+  command->add_option("--tol", cp.tolerance, "Stop when the fit changes by a smaller part; 0: never")
       ->capture_default_str()
       ->check(fault_of_real)
       ->check(in_range(0.0, 1.0));
@@ -133,11 +142,11 @@ void add_cpd(CLI::App& app, const Comm& comm) {
       ->capture_default_str()
       ->check(CLI::IsMember({"double", "single"}));
   command
-      ->add_option("--init", args->init,
-                   "Distribution of the initial factors; auto: uniform for als without --nonneg where few "
-                   "values are negative, else normal")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "uniform", "normal"}));
+      ->add_option(
+          "--init", args->init,
+          "Initial factors: uniform or normal random numbers; auto: uniform for als without --nonneg "
+          "where few values are negative, else normal; or a model to continue from, as --out writes it")
+      ->capture_default_str();
   command->add_option("--mode-order", args->mode_order, "Order of the updates: auto, natural, or as in 2,1,3")
       ->capture_default_str();
   command

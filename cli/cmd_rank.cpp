@@ -14,7 +14,7 @@ struct RankArgs {
   CommonOptions common;
   InputOptions input;
   RankOptions rank;
-  std::string components, precision = "double", format = "auto", memory, nonneg = "none";
+  std::string components, precision = "double", format = "auto", memory, nonneg = "none", init = "auto";
 };
 
 constexpr Index max_rank_counts = 1000;
@@ -26,6 +26,7 @@ RankOptions fixed_options(const RankArgs& args) {
     options.ranks = parse_numbers(args.components, "--components", max_rank, max_rank_counts);
   if (!args.memory.empty()) options.max_memory_bytes = parse_bytes(args.memory, "--memory");
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
+  options.start = named(args.init, all_starts());
   options.format = named(args.format, all_storage_formats());
   validate(options);
   return options;
@@ -65,13 +66,16 @@ void add_rank(CLI::App& app, const Comm& comm) {
   command->add_option("-i,--iters", args->rank.max_iterations, "Maximum number of iterations")
       ->capture_default_str()
       ->check(in_range(1, std::numeric_limits<int>::max()));
-  command->add_option("--tol", args->rank.tolerance, "Stop when the fit changes by less (0: never)")
+  command->add_option("--tol", args->rank.tolerance, "Stop when the fit changes by a smaller part; 0: never")
       ->capture_default_str()
       ->check(fault_of_real)
       ->check(in_range(0.0, 1.0));
   command->add_option("--seed", args->rank.seed, "Seed of the first start; the others have the next numbers")
       ->capture_default_str()
       ->check(fault_of_seed);
+  command->add_option("--init", args->init, "Random numbers in the initial factors; auto: as cpd chooses")
+      ->capture_default_str()
+      ->check(CLI::IsMember(names_of(all_starts())));
   // A flag takes a value after = only: so it cannot take the name of the input for one.
   command->add_flag("--nonneg{all}", args->nonneg,
                     "No negative entries in the factors: of all modes, or with --nonneg=1,3 of these");

@@ -59,19 +59,17 @@ class CpAls {
     }
     const auto random = random_start(options, prefers_uniform_start());
     for (const int m : plan.mode_order) {
-      if (start != nullptr)
-        start_from(start->factors[m], m);
-      else if (m == plan.mode_order.front())
-        continue;  // is computed before it is used
-      else
+      if (start == nullptr && m == plan.mode_order.front()) continue;  // is computed before it is used
+      if (start == nullptr || start->num_components() < options.num_components)
         kernels::fill_with_start(factors_[m], options.num_components, random, m, x.rows(m));
+      if (start != nullptr) start_from(start->factors[m], m);
       if (is_nonnegative(m)) kernels::make_nonnegative(factors_[m]);
       grams_[m] = kernels::gram(factors_[m], x.num_owned(m));
       x.comm().all_reduce(grams_[m].flat());
     }
     if (start != nullptr) {
       std::ranges::transform(start->weights, weights_.begin(), [&](double w) { return w / x.value_scale(); });
-      coefficients_ = weights_;  // the columns have length one
+      std::copy_n(weights_.begin(), start->weights.size(), coefficients_.begin());  // columns have length one
     }
     cut_trees();
     parts_ = kernels::PartialRows<Real>(num_threads(), scattered_rows(), num_components_);

@@ -16,8 +16,9 @@ struct CpAlsOptions : CpOptions {
 
 // CP decomposition by alternating least squares (docs/algorithms.md). Up to rounding, the trajectory depends
 // only on the tensor, the options and the mode order of the plan; processes may have different plans with the
-// same mode order. `start` holds the rows that this process owns of a model with as many components, from
-// which the iteration continues; without it, the initial factors are random. Throws Error{bad_input} if
+// same mode order. `start` holds the rows that this process owns of a model with at most as many components,
+// of columns with 2-norm 1, from which the iteration continues; further components, or all without it, are
+// random at first. Throws Error{bad_input} if
 // numbers exceed the range of Real, and Error{internal} if the words sent differ from those that follow from
 // the distribution. Collective.
 template <class Real>

@@ -32,7 +32,7 @@ CpObjective<Real>::CpObjective(const DistTensor<Real>& x, Index num_components)
 }
 
 template <class Real>
-void CpObjective<Real>::start(const kernels::RandomStart& random) {
+void CpObjective<Real>::start(const kernels::RandomStart& random, const Kruskal<Real>* given) {
   for (int m = 0; m < x_.order(); ++m)
     kernels::fill_with_start(factors_[m], num_components_, random, m, x_.rows(m));
   for (int m = 0; m < x_.order(); ++m) turn_towards_tensor(m);
@@ -40,9 +40,23 @@ void CpObjective<Real>::start(const kernels::RandomStart& random) {
   const double norm = std::sqrt(kernels::sum_of_entries(kernels::hadamard_except(grams_, -1)));
   const std::vector<double> divisors(std::size_t(num_columns_), std::pow(norm, 1.0 / x_.order()));
   for (auto& factor : factors_) kernels::divide_columns(factor, divisors);
+  if (given != nullptr) take_components(*given);
   for (auto& of_mode : grams_) of_mode = Matrix<double>(num_columns_, num_columns_);  // those of no model yet
   ++num_evaluations_;
   timings_ = {};  // are those of iterations
+}
+
+// Every mode takes an equal part of a component's weight. The next evaluation makes the rows known to others.
+template <class Real>
+void CpObjective<Real>::take_components(const Kruskal<Real>& given) {
+  std::vector<double> divisors;
+  for (const double weight : given.weights)
+    divisors.push_back(std::pow(x_.norm() / weight, 1.0 / x_.order()));
+  for (int m = 0; m < x_.order(); ++m) {
+    auto columns = given.factors[m];
+    kernels::divide_columns(columns, divisors);
+    kernels::fill_with_columns(factors_[m], columns);
+  }
 }
 
 // Its factor becomes the MTTKRP, with columns of length one.

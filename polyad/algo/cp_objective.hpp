@@ -35,8 +35,9 @@ class CpObjective {
   // once per mode, as in a power iteration; then all columns are scaled to one length, such
   // that the norm of the model is that of the tensor. Random factors alone are nearly
   // orthogonal to a sparse tensor: descent from them first approaches zero, where the
-  // gradient vanishes. Counts as an evaluation, because it communicates as much. Collective.
-  void start(const kernels::RandomStart& random);
+  // gradient vanishes. The first components are those of `given`, if there is one, as in cp_als. Counts as an
+  // evaluation, because it communicates as much. Collective.
+  void start(const kernels::RandomStart& random, const Kruskal<Real>* given = nullptr);
 
   // The rows that this process owns: of the point where f is evaluated, and of the gradient there.
   const kernels::FactorVector<Real>& factors() const { return factor_rows_; }
@@ -58,6 +59,7 @@ class CpObjective {
   void update_grams();
   void multiply(int mode);
   void turn_towards_tensor(int mode);
+  void take_components(const Kruskal<Real>& given);
   double find_gradient(int mode);
   Evaluation add_up(double inner, const kernels::FactorVector<Real>& direction);
 

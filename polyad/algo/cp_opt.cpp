@@ -19,10 +19,10 @@ namespace {
 template <class Real>
 class CpOpt {
  public:
-  CpOpt(const DistTensor<Real>& x, const CpOptions& options)
+  CpOpt(const DistTensor<Real>& x, const CpOptions& options, const Kruskal<Real>* start)
       : objective_(x, options.num_components),
         memory_(x.comm(), num_lbfgs_pairs, objective_.num_owned(), objective_.num_cols()) {
-    objective_.start(random_start(options, false));
+    objective_.start(random_start(options, false), start);
     for (int m = 0; m < x.order(); ++m)
       for (auto* matrices : {&place_, &gradient_, &direction_})
         matrices->emplace_back(x.num_owned(m), objective_.num_cols());
@@ -120,10 +120,11 @@ class CpOpt {
 }  // namespace
 
 template <class Real>
-CpResult<Real> cp_opt(const DistTensor<Real>& x, const CpOptions& options, const CpObserver& observe) {
+CpResult<Real> cp_opt(const DistTensor<Real>& x, const CpOptions& options, const CpObserver& observe,
+                      const Kruskal<Real>* start) {
   CpResult<Real> result;
   std::optional<CpOpt<Real>> opt;
-  const auto begin = [&] { result.timings.measure("start", [&] { opt.emplace(x, options); }); };
+  const auto begin = [&] { result.timings.measure("start", [&] { opt.emplace(x, options, start); }); };
   begin();
   iterate(result, options, observe, {begin, [&] { return opt->iterate(); }});
   for (const auto& [phase, seconds] : opt->objective().timings().phases()) result.timings.add(phase, seconds);
@@ -135,7 +136,9 @@ CpResult<Real> cp_opt(const DistTensor<Real>& x, const CpOptions& options, const
   return result;
 }
 
-template CpResult<float> cp_opt(const DistTensor<float>&, const CpOptions&, const CpObserver&);
-template CpResult<double> cp_opt(const DistTensor<double>&, const CpOptions&, const CpObserver&);
+template CpResult<float> cp_opt(const DistTensor<float>&, const CpOptions&, const CpObserver&,
+                                const Kruskal<float>*);
+template CpResult<double> cp_opt(const DistTensor<double>&, const CpOptions&, const CpObserver&,
+                                 const Kruskal<double>*);
 
 }  // namespace polyad

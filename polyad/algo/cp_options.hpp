@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string>
 
 #include "polyad/base/types.hpp"
 
@@ -21,11 +23,16 @@ enum class Start {
   normal      // standard normal; their absolute values in factors that must be nonnegative
 };
 
+// "auto", "uniform", "normal", as the command line calls them; and all of them.
+std::string to_string(Start start);
+std::span<const Start> all_starts();
+
 struct CpOptions {
   Index num_components = 16;  // number of components (rank of the model)
   int max_iterations = 50;    // maximum number of iterations
-  double tolerance = 1e-5;    // stop when the fit changes by less than this in an iteration; 0: never
-  std::uint64_t seed = 1;     // seed of the initial factors, which do not depend on the processes
+  double tolerance =
+      1e-5;                // stop when an iteration changes the fit by less than this times the fit; 0: never
+  std::uint64_t seed = 1;  // seed of the initial factors, which do not depend on the processes
   Start start = Start::automatic;
 };
 

@@ -1,6 +1,7 @@
 #include "polyad/algo/cp_result.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -8,6 +9,20 @@
 #include "polyad/base/error.hpp"
 
 namespace polyad {
+namespace {
+
+constexpr std::array starts{Start::automatic, Start::uniform, Start::normal};
+constexpr std::array start_names{"auto", "uniform", "normal"};
+
+}  // namespace
+
+std::string to_string(Start start) {
+  return start_names.at(std::size_t(start));
+}
+
+std::span<const Start> all_starts() {
+  return starts;
+}
 
 template <class Real>
 double fit_from(double squared_residual) {

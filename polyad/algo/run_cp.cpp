@@ -272,20 +272,22 @@ PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const
 }
 
 template <class Real>
-CpResult<Real> run_cp(const PreparedTensor<Real>& x, const CpRunOptions& options, const CpObserver& observe) {
-  if (options.method == Method::opt) return cp_opt<Real>(x.tensor, options.als, observe);
-  return cp_als<Real>(x.tensor, x.chosen.plan, options.als, observe);
+CpResult<Real> run_cp(const PreparedTensor<Real>& x, const CpRunOptions& options, const CpObserver& observe,
+                      const Kruskal<Real>* start) {
+  if (options.method == Method::opt) return cp_opt<Real>(x.tensor, options.als, observe, start);
+  return cp_als<Real>(x.tensor, x.chosen.plan, options.als, observe, start);
 }
 
 template <class Real>
 BestOfStarts<Real> run_starts(const PreparedTensor<Real>& x, CpRunOptions options, int num_starts,
-                              const std::function<void(int)>& begin, const CpObserver& observe) {
+                              const std::function<void(int)>& begin, const CpObserver& observe,
+                              const Kruskal<Real>* start_model) {
   BestOfStarts<Real> runs;
   Timings timings;
   const auto run = [&](std::uint64_t seed, const CpObserver& observer) {
     options.als.seed = seed;
     runs.best = {};  // frees its memory first
-    runs.best = run_cp(x, options, observer);
+    runs.best = run_cp(x, options, observer, start_model);
     for (const auto& [phase, seconds] : runs.best.timings.phases()) timings.add(phase, seconds);
   };
   const auto first_seed = options.als.seed;
@@ -322,11 +324,15 @@ template PreparedTensor<double> prepare(const Comm&, SparseTensor<double>, const
                                         const Distribution&);
 template class TensorPreparer<float>;
 template class TensorPreparer<double>;
-template CpResult<float> run_cp(const PreparedTensor<float>&, const CpRunOptions&, const CpObserver&);
-template CpResult<double> run_cp(const PreparedTensor<double>&, const CpRunOptions&, const CpObserver&);
+template CpResult<float> run_cp(const PreparedTensor<float>&, const CpRunOptions&, const CpObserver&,
+                                const Kruskal<float>*);
+template CpResult<double> run_cp(const PreparedTensor<double>&, const CpRunOptions&, const CpObserver&,
+                                 const Kruskal<double>*);
 template BestOfStarts<float> run_starts(const PreparedTensor<float>&, CpRunOptions, int,
-                                        const std::function<void(int)>&, const CpObserver&);
+                                        const std::function<void(int)>&, const CpObserver&,
+                                        const Kruskal<float>*);
 template BestOfStarts<double> run_starts(const PreparedTensor<double>&, CpRunOptions, int,
-                                         const std::function<void(int)>&, const CpObserver&);
+                                         const std::function<void(int)>&, const CpObserver&,
+                                         const Kruskal<double>*);
 
 }  // namespace polyad

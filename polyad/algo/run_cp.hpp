@@ -94,10 +94,10 @@ class TensorPreparer {
   int num_builds_ = 0;
 };
 
-// Runs the method that the tensor was prepared for. Collective.
+// Runs the method that the tensor was prepared for; `start` as in cp_als. Collective.
 template <class Real>
 CpResult<Real> run_cp(const PreparedTensor<Real>& x, const CpRunOptions& options,
-                      const CpObserver& observe = {});
+                      const CpObserver& observe = {}, const Kruskal<Real>* start = nullptr);
 
 // Outcome of one of several random starts.
 struct StartOutcome {
@@ -118,7 +118,8 @@ struct BestOfStarts {
 // observer that stops a run stops them all. Calls begin(start), from 1, before each. Collective.
 template <class Real>
 BestOfStarts<Real> run_starts(const PreparedTensor<Real>& x, CpRunOptions options, int num_starts,
-                              const std::function<void(int)>& begin, const CpObserver& observe);
+                              const std::function<void(int)>& begin, const CpObserver& observe,
+                              const Kruskal<Real>* start_model = nullptr);
 
 // A table with a line per format: predicted time and memory.
 std::string format_table(const std::vector<FormatOption>& options);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,9 +37,12 @@ struct DecomposeOptions {
   Index rank = 0;  // number of components; required
   Method method = Method::als;
   int max_iterations = 50;
-  double tolerance = 1e-5;                  // stop when the fit changes by less; 0: never
-  std::uint64_t seed = 1;                   // of the first random start
-  Start start = Start::automatic;           // distribution of the initial factors
+  double tolerance = 1e-5;         // stop when the fit changes by less than this times the fit; 0: never
+  std::uint64_t seed = 1;          // of the first random start
+  Start start = Start::automatic;  // distribution of the initial factors
+  // A model of the same dims, and labels if both have any, with at most `rank` components, from which the
+  // iterations continue; further components, and those that vanished in it, start as above (default: none).
+  std::optional<CpModel> start_model = {};
   int num_starts = 1;                       // with the seeds `seed`, `seed` + 1, ...; the best is kept
   bool nonnegative = false;                 // no negative entries in any factor (Method::als)
   std::vector<int> nonnegative_modes = {};  // the same in these modes only, counted from 0

@@ -25,10 +25,11 @@ struct RankOptions {
   // Fraction of the nonzeros that is held out and predicted, with as many zeros, from 0 to 0.5 (default
   // 0.05).
   double held_out = 0.05;
-  int max_iterations = 200;                 // of each decomposition
-  double tolerance = 1e-6;                  // stop when the fit changes by less; 0: never
-  std::uint64_t seed = 1;                   // of the first start
-  bool nonnegative = false;                 // no negative entries in any factor
+  int max_iterations = 200;        // of each decomposition
+  double tolerance = 1e-6;         // stop when the fit changes by less than this times the fit; 0: never
+  std::uint64_t seed = 1;          // of the first start
+  Start start = Start::automatic;  // distribution of the initial factors
+  bool nonnegative = false;        // no negative entries in any factor
   std::vector<int> nonnegative_modes = {};  // the same in these modes only, counted from 0
   Precision precision = Precision::float64;
   StorageFormat format = StorageFormat::automatic;

@@ -6,7 +6,7 @@ import pathlib
 import unittest
 import zipfile
 
-from program import SOURCE, ProgramTest, run
+from program import SOURCE, WITH_MPI, ProgramTest, run
 
 DEBIAN = SOURCE / "data" / "debian.tns.gz"
 QUICK = ("-r", 4, "-i", 5, "--tol", 0)
@@ -119,6 +119,72 @@ class ResultTest(CpdTest):
         fits = {init: self.debian("--init", init)["fit"] for init in ("auto", "uniform", "normal")}
         self.assertEqual(fits["auto"], fits["uniform"])
         self.assertNotEqual(fits["auto"], fits["normal"])
+
+    def from_debian(self, components: int, *options: object, processes: int = 0) -> dict:
+        return self.result("cpd", DEBIAN, "-r", components, "--tol", 0, "-q", *options, processes=processes)
+
+    def test_a_model_is_continued(self) -> None:
+        """Iterations of two runs are those of one."""
+        model = self.folder / "model"
+        whole = self.from_debian(3, "-i", 12)["fit_trajectory"]
+        for options in ((), ("--precision", "single"), ("--format", "coo")):
+            first = self.from_debian(3, "-i", 5, "--out", model, *options)["fit_trajectory"]
+            for processes in (0, 3) if WITH_MPI else (0,):
+                then = self.from_debian(3, "-i", 7, "--init", model, *options, processes=processes)["fit_trajectory"]
+                self.assert_near(first + then, whole, 1e-5 if options else 1e-10)
+        report = self.folder / "r.html"
+        self.from_debian(3, "-i", 1, "--init", model, "--out", model, "--report", report)  # which replaces it
+        self.assertIn(str(model), report.read_text())
+
+    def test_every_form_of_a_model_is_continued(self) -> None:
+        """Weights and columns of any length and sign, also where a component has vanished, by both methods."""
+        x, model = self.small(), self.folder / "model"
+        whole = self.result("cpd", x, "-r", 2, "-i", 500, "--tol", 1e-9, "-q", "--out", model)
+        fit, weights = whole["fit"], whole["weights"]
+        (model / "lambda.mat").write_text(f"{-weights[0] / 8}\n{weights[1] * 3}\n0\n")
+        for mode in (1, 2, 3):
+            path = model / f"mode{mode}.mat"
+            rows = [[float(word) for word in line.split()] for line in path.read_text().splitlines()]
+            path.write_text("".join(f"{-8 * a} {b / 3} 1\n" if mode == 1 else f"{a} {b} 1\n" for a, b in rows))
+        for method in ("als", "opt"):
+            again = self.result("cpd", x, "-r", 2, "-i", 1, "-q", "--init", model, "--method", method)
+            self.assertGreater(again["fit"], fit - 1e-6, method)
+            self.assert_near(again["weights"], weights, 1e-2)
+            more = self.result("cpd", x, "-r", 3, "-i", 60, "--tol", 0, "-q", "--init", model, "--method", method)
+            self.assertGreater(more["fit"], 0.999, method)
+
+    def test_components_are_added_to_a_model(self) -> None:
+        model = self.folder / "model"
+        fit = self.from_debian(3, "-i", 30, "--out", model)["fit"]
+        seeds = [self.from_debian(5, "-i", 20, "--init", model, "--seed", seed)["fit"] for seed in (1, 2)]
+        self.assertGreater(min(seeds), fit)
+        self.assertNotEqual(*seeds)
+        best = self.from_debian(5, "-i", 20, "--init", model, "--starts", 2)
+        self.assertEqual([start["fit"] for start in best["starts"]], seeds)
+
+    def test_models_that_do_not_fit(self) -> None:
+        model = self.folder / "model"
+        self.from_debian(3, "-i", 1, "--out", model)
+        self.assert_fails(f"--init {model}: the model has 3 components, more than --rank 2", 2, "cpd", DEBIAN, "-r", 2,
+                          "--init", model)
+        self.assert_fails(f"--starts 2: --init {model} leaves no component to random starts", 2, "cpd", DEBIAN, "-r", 3,
+                          "--init", model, "--starts", 2)
+        self.assert_fails(f"--init {model}: the model has the dims 368x13905x58x8, the tensor 2x3", 2, "cpd",
+                          self.write("x.tns", "1 1 1\n2 3 1\n"), "-r", 3, "--init", model)
+        first, then = self.write("a.csv", "a,b,v\nx,y,1\nu,v,2\n"), self.write("b.csv", "a,b,v\nx,y,1\nw,v,2\n")
+        self.succeed("cpd", first, "--columns", "a,b,v", "-r", 1, "--out", self.folder / "named", "-q")
+        self.assert_fails(f"--init {self.folder / 'named'}: index 1 of mode 1 is 'u' in the model and 'w' in the tensor", 2,
+                          "cpd", then, "--columns", "a,b,v", "-r", 1, "--init", self.folder / "named")
+
+    def test_the_tolerance_is_relative_to_the_fit(self) -> None:
+        """A tensor that few components explain badly: scattered ones."""
+        x = self.write("x.tns", "".join(f"{(7 * i) % 40 + 1} {(11 * i) % 37 + 1} {(13 * i) % 41 + 1} 1\n" for i in range(400)))
+        for tolerance in (1e-2, 1e-3, 1e-4):
+            fits = self.result("cpd", x, "-r", 2, "-i", 1000, "--tol", tolerance, "-q")["fit_trajectory"]
+            changes = [abs(after - before) / after for before, after in zip(fits, fits[1:])]
+            self.assertLess(fits[-1], 0.2)
+            self.assertLess(changes[-1], tolerance)
+            self.assertTrue(all(change >= tolerance for change in changes[:-1]))
 
     def test_it_stops_when_the_fit_does(self) -> None:
         result = self.result("cpd", self.small(), "-r", 2, "-i", 500, "--tol", 1e-8)
@@ -314,7 +380,7 @@ class RefusalTest(CpdTest):
         self.assert_refused("--format: alto not in {auto,csf,csf-one,csf-two,csf-all,coo,hicoo}; see polyad cpd --help", 2,
                             "-r", 2, "--format", "alto")
         self.assert_refused("--precision: half not in {double,single}; see polyad cpd --help", 2, "-r", 2, "--precision", "half")
-        self.assert_refused("--init: svd not in {auto,uniform,normal}; see polyad cpd --help", 2, "-r", 2, "--init", "svd")
+        self.assert_refused("--init unifrom: expected auto, uniform, normal, or a model", 2, "-r", 2, "--init", "unifrom")
         self.assert_refused("--starts: Value 0 not in range 1 to 1000; see polyad cpd --help", 2, "-r", 2, "--starts", 0)
         self.assert_refused("--rank is required; see polyad cpd --help", 2)
         self.assert_refused("--rank: Value 0 not in range 1 to 100000; see polyad cpd --help", 2, "-r", 0)

@@ -52,4 +52,11 @@ struct CpModel::State {
   std::vector<FormatOption> formats;  // that were compared
 };
 
+namespace tasks {
+
+// All of a model on this process. Collective.
+std::shared_ptr<const Kruskal<double>> whole_model(const CpModel& model);
+
+}  // namespace tasks
+
 }  // namespace polyad

@@ -15,6 +15,7 @@
 #include "polyad/base/progress.hpp"
 #include "polyad/report/plan_report.hpp"
 #include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
 #include "polyad/version.hpp"
 
@@ -44,10 +45,6 @@ std::string text_of(Precision precision) {
 
 std::string text_of(DistributedSide side) {
   return side == DistributedSide::automatic ? "auto" : side == DistributedSide::users ? "users" : "items";
-}
-
-std::string text_of(Start start) {
-  return start == Start::automatic ? "auto" : start == Start::uniform ? "uniform" : "normal";
 }
 
 std::string or_else(const std::string& text, const char* if_empty) {
@@ -149,7 +146,7 @@ Settings values_of(const LoadOptions& options) {
 }
 
 Settings values_of(const DecomposeOptions& options) {
-  const auto& [rank, method, max_iterations, tolerance, seed, start, num_starts, nonnegative,
+  const auto& [rank, method, max_iterations, tolerance, seed, start, start_model, num_starts, nonnegative,
                nonnegative_modes, precision, format, mode_order, max_memory_bytes, distribution, observer] =
       options;
   Settings all;
@@ -159,7 +156,7 @@ Settings values_of(const DecomposeOptions& options) {
   add(all, "max_iterations", std::to_string(max_iterations));
   add(all, "tolerance", text_of(tolerance));
   add(all, "seed", std::to_string(seed));
-  add(all, "start", text_of(start));
+  add(all, "start", start_model ? or_else(start_model->state().input, "model") : to_string(start));
   add(all, "num_starts", std::to_string(num_starts));
   add(all, "format", to_string(format));
   add(all, "precision", text_of(precision));

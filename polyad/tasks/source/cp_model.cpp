@@ -103,4 +103,12 @@ Index CpModel::peak_memory_bytes() const {
   return state_->run.peak_memory_bytes;
 }
 
+std::shared_ptr<const Kruskal<double>> tasks::whole_model(const CpModel& model) {
+  if (auto whole = model.state().whole()) return whole;
+  auto gathered = std::make_shared<Kruskal<double>>();
+  gathered->weights = model.weights();
+  for (int m = 0; m < model.order(); ++m) gathered->factors.push_back(model.factor(m));
+  return gathered;
+}
+
 }  // namespace polyad

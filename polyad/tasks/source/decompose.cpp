@@ -23,6 +23,7 @@
 #include "polyad/tasks/detail/nonnegative_flags.hpp"
 #include "polyad/tasks/detail/output_files.hpp"
 #include "polyad/tasks/detail/settings.hpp"
+#include "polyad/tasks/detail/start_model.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
 
@@ -162,17 +163,18 @@ class ModelState final : public CpModel::State {
 template <class Real>
 BestOfStarts<Real> iterate_with_progress(const Context& context, const PreparedTensor<Real>& x,
                                          const CpRunOptions& options, int num_starts,
-                                         const CpObserver& observer) {
+                                         const CpObserver& observer, const Kruskal<Real>* start_model) {
   const auto begin = [&](int start) {
     context.progress().begin(
         num_starts == 1 ? "iterating" : fmt::format("iterating, start {} of {}", start, num_starts),
         options.als.max_iterations, "iterations");
   };
-  auto result = run_starts<Real>(x, options, num_starts, begin, [&](const CpProgress& progress) {
+  const auto observe = [&](const CpProgress& progress) {
     context.progress().advance(1);
     context.progress().show_figure(fmt::format("fit {:.6f}", progress.fit));
     return !observer || tasks::all_go_on(context.comm(), [&] { return observer(progress); });
-  });
+  };
+  auto result = run_starts<Real>(x, options, num_starts, begin, observe, start_model);
   context.progress().finish();
   return result;
 }
@@ -183,6 +185,8 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   auto options = run_options(asked_for, x.tensor.order());
   options.read_bytes = x.load_bytes;
   options.extra_bytes = tasks::bytes_beside(x);
+  std::optional<tasks::StartModel> given;
+  if (asked_for.start_model) given.emplace(context, asked_for, x);
   const auto machine = tasks::load_machine(comm);
   options.machine = machine.model;
   const auto max_threads = int(comm.all_reduce(Index(num_threads()), Reduce::max));
@@ -198,8 +202,12 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   prepared.timings.add("distribute", decide_seconds);
   tasks::warn_of_duplicates(context, x, prepared.num_duplicates);
 
+  std::optional<Kruskal<Real>> start_model;
+  if (given) start_model = given->rows_of(prepared.tensor);
+  given.reset();  // frees its memory
   auto [result, starts, best_seed] =
-      iterate_with_progress(context, prepared, options, asked_for.num_starts, asked_for.observer);
+      iterate_with_progress(context, prepared, options, asked_for.num_starts, asked_for.observer,
+                            start_model ? &*start_model : nullptr);
   options.als.seed = best_seed;
   auto run = report::describe_run(prepared, options, result);
   run.starts = std::move(starts);

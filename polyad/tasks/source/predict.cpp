@@ -27,15 +27,6 @@ namespace {
 using Unknown = io::IndexSpace::Unknown;
 using ColumnSpans = std::vector<std::span<const Index>>;
 
-// All of a model on this process. Collective.
-std::shared_ptr<const Kruskal<double>> whole_model(const CpModel& model) {
-  if (auto whole = model.state().whole()) return whole;
-  auto gathered = std::make_shared<Kruskal<double>>();
-  gathered->weights = model.weights();
-  for (int m = 0; m < model.order(); ++m) gathered->factors.push_back(model.factor(m));
-  return gathered;
-}
-
 ColumnSpans part_of(const std::vector<Array<Index>>& indices, Index begin, std::size_t count) {
   ColumnSpans spans;
   for (const auto& column : indices) spans.push_back(std::span(column).subspan(std::size_t(begin), count));
@@ -163,7 +154,7 @@ Predictions predict(const Context& context, const CpModel& model, const std::fil
   const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "predicting the coordinates of a file");
   validate(options);
-  const auto kruskal = whole_model(model);
+  const auto kruskal = tasks::whole_model(model);
   const io::IndexSpace space(model.dims(), model.labels(),
                              options.skip_unknown ? Unknown::leave_out : Unknown::fault);
   Timings timings;
@@ -207,7 +198,7 @@ Array<double> predict(const Context& context, const CpModel& model, const Tensor
   if (x.tensor.order() != model.order() || !std::ranges::equal(dims, model.dims(), std::less_equal<>()))
     throw Error(Errc::bad_input, fmt::format("a tensor of dims {} does not lie within a model of dims {}",
                                              report::dims_text(dims), report::dims_text(model.dims())));
-  const auto kruskal = whole_model(model);
+  const auto kruskal = tasks::whole_model(model);
   ColumnSpans coordinates;
   for (int m = 0; m < x.tensor.order(); ++m) coordinates.push_back(x.tensor.indices(m));
   Array<double> values(std::size_t(x.tensor.num_nonzeros()));

@@ -30,6 +30,7 @@ ComponentSweepOptions sweep_options(const Context& context, const RankOptions& o
   run.als.max_iterations = options.max_iterations;
   run.als.tolerance = options.tolerance;
   run.als.seed = options.seed;
+  run.als.start = options.start;
   run.als.nonnegative =
       tasks::nonnegative_flags(options.nonnegative, options.nonnegative_modes, x.tensor.order());
   run.format = to_string(options.format);
@@ -73,6 +74,7 @@ void validate(const RankOptions& options) {
   if (!(options.tolerance >= 0))
     tasks::refuse_option(
         fmt::format("{} {}: expected 0 or more", option_name("tolerance"), options.tolerance));
+  tasks::require_enumerator("start", options.start, Start::normal);
   tasks::require_memory_limit(options.max_memory_bytes);
   tasks::require_enumerator("precision", options.precision, Precision::float32);
   tasks::require_enumerator("format", options.format, StorageFormat::hicoo);
