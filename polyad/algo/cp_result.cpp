@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -34,6 +35,13 @@ double fit_from(double squared_residual) {
 }
 
 namespace {
+
+// Where a model explains little, small changes are a large part of it: the change is compared with the fit.
+// Below the last bit of the numbers that the fit is made of, it is rounding.
+bool has_settled(double fit, double change, double tolerance) {
+  constexpr double rounding = std::numeric_limits<double>::epsilon();
+  return tolerance > 0 && std::abs(change) < std::max(tolerance * std::abs(fit), rounding);
+}
 
 double squared_residual(double fit) {
   return (1 - fit) * (1 - fit);
@@ -68,7 +76,7 @@ void iterate(CpResult<Real>& result, const CpOptions& options, const CpObserver&
       result.stop = StopReason::observer;
       break;
     }
-    if (is_last || (result.iterations() > 1 && std::abs(change) < options.tolerance)) {
+    if (is_last || (result.iterations() > 1 && has_settled(fit, change, options.tolerance))) {
       result.stop = StopReason::converged;
       break;
     }

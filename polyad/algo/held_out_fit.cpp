@@ -73,7 +73,8 @@ HeldOutFit<Real> fit_around(TrainingTensor<Real>& x, Array<double> guesses, cons
         std::exchange(fit.known_fit, known_fit(result.fit(), x.tensor(), held_out, moved));
     is_settled = result.stop == StopReason::observer ||
                  (kernels::relative_distance(fit.predicted, guesses) < settled_change &&
-                  std::abs(fit.known_fit - fit_before) < iterations_per_round * options.tolerance);
+                  std::abs(fit.known_fit - fit_before) <
+                      iterations_per_round * options.tolerance * std::abs(fit.known_fit));
     step = !is_first && fit.known_fit > fit_before ? std::min(step * step_growth, longest_step) : 1;
     kernels::move_towards(guesses, fit.predicted, step);
   }
