@@ -95,7 +95,8 @@ void add_input_options(CLI::App& command, InputOptions& options) {
   command.add_option(
       "--columns", options.columns,
       "Tables: the columns of the modes, then of the value, by name or number: user,item,rating "
-      "or 1,2,4; NAME:day bins times, also by hour, week, month, weekday, ...; NAME:index reads indices");
+      "or 1,2,4; NAME:day bins times, also by hour, week, month, weekday, ...; NAME:width=10 and "
+      "NAME:quantiles=4 bin numbers; NAME:index reads indices");
   command.add_option("--value", options.value,
                      "Tables: the value's column (1: count lines); then --columns are all modes");
   add_table_options(command, options.table);
@@ -114,7 +115,7 @@ void add_coordinate_options(CLI::App& command, InputOptions& options) {
   command.add_option(
       "--columns", options.columns,
       "Tables: the columns of the modes, then of the value if there is one, by name or number; "
-      "NAME:day bins times, also by hour, week, month, weekday, ...; NAME:index reads indices");
+      "NAME:day, NAME:width=10, ... bin as for the model; NAME:index reads indices");
   command.add_option("--value", options.value, "Tables: the value's column; then --columns are all modes");
   add_table_options(command, options.table);
   add_value_options(command, options, "as the model was fitted, else sum; models of ratings: last",

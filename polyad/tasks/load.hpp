@@ -29,7 +29,8 @@ struct LoadOptions {
   std::optional<int> index_base = {};           // the first index, 0 or 1; nothing: found out
   std::vector<Index> dims = {};                 // empty: those of the header, else the largest indices
   // Tables: the columns of the modes, then that of the value, by name as in "user,item,rating" or by number
-  // as in "1,2,4"; "time:day" bins times by hour, day, week or month, "id:index" takes numbers as indices.
+  // as in "1,2,4"; "time:day" bins times by hour, day, week or month, "age:width=10" and
+  // "age:quantiles=4" bin numbers, "id:index" takes numbers as indices.
   std::string columns = {};
   // Tables: the column of the value, or "1" to count lines; then all of `columns` are modes.
   std::string value = {};

@@ -1,8 +1,12 @@
 #include "polyad/tensor/labels.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace polyad {
 namespace {
@@ -26,11 +30,21 @@ bool numerically_less(std::string_view a, std::string_view b) {
   return a_negative ? !less : less;
 }
 
+// With or without decimals and exponent.
+std::optional<double> number_of(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
 }  // namespace
 
 void sort_labels(std::vector<std::string>& labels) {
   if (std::ranges::all_of(labels, is_whole_number))
     std::ranges::sort(labels, numerically_less);
+  else if (std::ranges::all_of(labels, [](const auto& label) { return number_of(label).has_value(); }))
+    std::ranges::sort(labels, {}, [](const auto& label) { return std::pair(*number_of(label), label); });
   else
     std::ranges::sort(labels);
 }

@@ -14,7 +14,7 @@ struct ModeLabels {
   friend bool operator==(const ModeLabels&, const ModeLabels&) = default;
 };
 
-// Sorts distinct labels into the order in which they number a mode: numerically if all are integers,
+// Sorts distinct labels into the order in which they number a mode: numerically if all are numbers,
 // otherwise by their bytes. The numbering then does not depend on the order of lines in a file.
 void sort_labels(std::vector<std::string>& labels);
 

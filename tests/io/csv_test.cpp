@@ -249,7 +249,7 @@ TEST(Csv, shares_united_name_the_same_indices_as_the_whole) {
     Index next = 0;
     SlabFacts facts;
     for (auto& slab : slabs) {
-      relabel(slab, unite_labels(labels, slab.label_kinds));
+      relabel(slab, unite_labels(labels, slab.label_rules));
       facts = merge(facts, slab.facts);
     }
     for (auto& slab : slabs) {

@@ -16,6 +16,7 @@
 #include "polyad/io/text/field_splitter.hpp"
 #include "polyad/io/text/label_table.hpp"
 #include "polyad/io/text/line_faults.hpp"
+#include "polyad/io/text/number_bins.hpp"
 #include "polyad/io/text/number_text.hpp"
 #include "polyad/io/text/time_text.hpp"
 
@@ -46,7 +47,12 @@ class LabelledPart {
         decimal_comma_(options.table.decimal_comma),
         multiline_(options.table.multiline),
         numbering_(roles.modes.size()),
-        number_of_bin_(roles.modes.size()) {}
+        number_of_bin_(roles.modes.size()) {
+    for (std::size_t m = 0; space_ != nullptr && m < roles.modes.size(); ++m)
+      intervals_.emplace_back(roles.modes[m].rule.kind == ColumnKind::quantiles
+                                  ? std::span<const std::string>(space_->labels()[m].labels)
+                                  : std::span<const std::string>());
+  }
 
   // Reads one line into the block; returns why that is not possible, or nothing.
   std::string read(std::string_view line, SlabBlock& block) {
@@ -85,24 +91,44 @@ class LabelledPart {
     return fmt::format("expected {} fields as in {}, found {}", roles_->num_fields, roles_->example, found);
   }
 
-  // Also bins times.
+  // Also bins times and numbers.
   std::string check_label(std::size_t m, std::string_view field) {
     const auto& mode = roles_->modes[m];
     if (field.empty()) return fmt::format("the column {} is empty", in_quotes(mode.name));
-    if (mode.kind == ColumnKind::index) {
+    if (mode.rule.kind == ColumnKind::index) {
       const auto index = parse_index(field);
       if (index && *index >= index_base_) return {};
       return fmt::format("{} in the column {} is not a whole number from {} on", in_quotes(field),
                          in_quotes(mode.name), index_base_);
     }
-    if (!is_time(mode.kind)) return {};
-    const auto bin = time_bin(field, mode.kind);
+    if (bins_numbers(mode.rule.kind)) return bin_number(m, field);
+    if (!is_time(mode.rule.kind)) return {};
+    const auto bin = time_bin(field, mode.rule.kind);
     if (!bin)
       return fmt::format(
           "{} in the column {} is no time: expected a date such as 2014-04-01T13:05 or 4/1/2014 1:05 PM "
           "(month first), or seconds since 1970",
           in_quotes(field), in_quotes(mode.name));
     bin_[m] = *bin;
+    return {};
+  }
+
+  std::string bin_number(std::size_t m, std::string_view field) {
+    const auto& mode = roles_->modes[m];
+    const auto parsed = decimal_comma_ ? parse_with_comma(field) : parse_real(field);
+    if (!parsed || !std::isfinite(*parsed))
+      return fmt::format("{} in the column {} is no number to bin", in_quotes(field), in_quotes(mode.name));
+    if (mode.rule.kind == ColumnKind::width) {
+      binned_[m] = width_label(*parsed, mode.rule.size);
+      if (binned_[m].empty())
+        return fmt::format("{} in the column {} is too large for bins of width {}", in_quotes(field),
+                           in_quotes(mode.name), mode.rule.size);
+    } else if (space_ == nullptr) {
+      binned_[m] = number_label(*parsed);
+    } else {
+      const Index place = intervals_[m].find(*parsed);
+      binned_[m] = place < 0 ? std::string(field) : space_->labels()[m].labels[place];
+    }
     return {};
   }
 
@@ -134,9 +160,10 @@ class LabelledPart {
   }
 
   Index number(std::size_t mode, std::string_view field) {
-    const ColumnKind kind = roles_->modes[mode].kind;
+    const ColumnKind kind = roles_->modes[mode].rule.kind;
     if (kind == ColumnKind::index) return *parse_index(field) - index_base_;
     if (is_time(kind)) return number_of_bin(mode, kind);
+    if (bins_numbers(kind)) field = binned_[mode];
     return space_ != nullptr ? space_->find(int(mode), field) : numbering_[mode].find_or_add(field);
   }
 
@@ -157,8 +184,10 @@ class LabelledPart {
   Index index_base_;         // of columns with indices
   bool decimal_comma_, multiline_;
   std::vector<LabelTable> numbering_;   // [mode]
+  std::vector<Intervals> intervals_;    // [mode] of a model whose labels are bins of quantiles
   std::array<Index, max_order> bin_{};  // [mode]: of the time on the line that is read
   std::vector<std::unordered_map<Index, Index>> number_of_bin_;  // [mode]: of times
+  std::array<std::string, max_order> binned_;  // [mode]: labels of numbers on the line that is read
 };
 
 // new_index[i] for each label i of `numbering`, in terms of `whole`.
@@ -176,12 +205,16 @@ LabelTable numbering_of(const std::vector<std::string>& labels) {
   return numbering;
 }
 
-// The labels of a mode: names sorted, bins of times without gaps.
-ModeLabels in_order(const LabelTable& known, const std::string& name, ColumnKind kind) {
+// The labels of a mode: names sorted, bins of times and numbers without gaps.
+ModeLabels in_order(const LabelTable& known, const std::string& name, const ColumnRule& rule) {
   ModeLabels labels{name, {}};
   labels.labels.assign(known.texts().begin(), known.texts().end());
-  if (is_time(kind))
-    labels.labels = complete_bins(labels.labels, kind, name);
+  if (is_time(rule.kind))
+    labels.labels = complete_bins(labels.labels, rule.kind, name);
+  else if (rule.kind == ColumnKind::width)
+    labels.labels = complete_width_bins(labels.labels, rule.size, name);
+  else if (rule.kind == ColumnKind::quantiles)
+    sort_numbers(labels.labels);
   else
     sort_labels(labels.labels);
   return labels;
@@ -202,7 +235,7 @@ class LabelledReader {
     slab_.head.index_base = 0;
     slab_.head.order = int(roles_.modes.size());
     slab_.head.has_values = roles_.value.has_value();
-    for (const auto& mode : roles_.modes) slab_.label_kinds.push_back(mode.kind);
+    for (const auto& mode : roles_.modes) slab_.label_rules.push_back(mode.rule);
     for (int thread = 0; thread < num_threads(); ++thread) parts_.emplace_back(roles_, head, options);
   }
 
@@ -251,7 +284,7 @@ class LabelledReader {
   }
 
   void number_mode(std::size_t mode) {
-    if (roles_.modes[mode].kind == ColumnKind::index) {
+    if (roles_.modes[mode].rule.kind == ColumnKind::index) {
       for (const auto& block : blocks_)
         for (const Index index : block.indices[mode]) {
           slab_.facts.min_index[mode] = std::min(slab_.facts.min_index[mode], index);
@@ -265,7 +298,7 @@ class LabelledReader {
       for (const auto label : part.numbering()[mode].texts()) all.find_or_add(label);
     ModeLabels labels;
     try {
-      labels = in_order(all, roles_.modes[mode].name, roles_.modes[mode].kind);
+      labels = in_order(all, roles_.modes[mode].name, roles_.modes[mode].rule);
     } catch (const Error& e) {
       throw Error(e.code(), e.message(), {file_.path().string(), 0});
     }
@@ -319,13 +352,13 @@ void read_labelled_text(const InputFile& file, const FileHead& head, const ReadO
 }
 
 std::vector<ModeLabels> unite_labels(const std::vector<std::vector<ModeLabels>>& shares,
-                                     const std::vector<ColumnKind>& kinds) {
+                                     const std::vector<ColumnRule>& rules) {
   std::vector<ModeLabels> whole;
   for (std::size_t m = 0; !shares.empty() && m < shares[0].size(); ++m) {
     LabelTable all;
     for (const auto& share : shares)
       for (const auto& label : share[m].labels) all.find_or_add(label);
-    whole.push_back(in_order(all, shares[0][m].name, kinds.empty() ? ColumnKind::label : kinds[m]));
+    whole.push_back(in_order(all, shares[0][m].name, rules.empty() ? ColumnRule{} : rules[m]));
   }
   return whole;
 }
@@ -338,6 +371,27 @@ void relabel(Slab& slab, std::vector<ModeLabels> whole) {
     slab.facts.max_index[m] = Index(whole[m].labels.size()) - 1;
   }
   slab.labels = std::move(whole);
+}
+
+std::vector<int> modes_of_quantiles(const Slab& slab) {
+  std::vector<int> modes;
+  for (std::size_t m = 0; m < slab.labels.size() && m < slab.label_rules.size(); ++m)
+    if (slab.label_rules[m].kind == ColumnKind::quantiles) modes.push_back(int(m));
+  return modes;
+}
+
+std::vector<Index> count_labels(const Slab& slab, int mode) {
+  std::vector<Index> counts(slab.labels[mode].labels.size(), 0);
+  for (const Index index : slab.indices[mode]) ++counts[index];
+  return counts;
+}
+
+void bin_quantiles(Slab& slab, int mode, const std::vector<Index>& counts) {
+  auto& labels = slab.labels[mode].labels;
+  auto bins = quantile_bins(labels, counts, Index(slab.label_rules[mode].size));
+  translate(slab.indices[mode], bins.bin_of);
+  labels = std::move(bins.labels);
+  slab.facts.max_index[mode] = std::ssize(labels) - 1;
 }
 
 }  // namespace polyad::io

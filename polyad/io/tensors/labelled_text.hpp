@@ -13,9 +13,16 @@ void read_labelled_text(const InputFile& file, const FileHead& head, const ReadO
                         const SlabFn& fn);
 
 // Merges the labels of several shares to those of the whole, and converts the indices of a share to them.
-// `kinds` as in Slab::label_kinds.
+// `rules` as in Slab::label_rules.
 std::vector<ModeLabels> unite_labels(const std::vector<std::vector<ModeLabels>>& shares,
-                                     const std::vector<ColumnKind>& kinds);
+                                     const std::vector<ColumnRule>& rules);
 void relabel(Slab& slab, std::vector<ModeLabels> whole);
+
+// Modes that are binned by quantiles have the numbers that occur as labels until all entries are known:
+// count_labels counts those of a share, and bin_quantiles takes the counts of all, and makes labels and
+// indices those of bins.
+std::vector<int> modes_of_quantiles(const Slab& slab);
+std::vector<Index> count_labels(const Slab& slab, int mode);
+void bin_quantiles(Slab& slab, int mode, const std::vector<Index>& counts);
 
 }  // namespace polyad::io

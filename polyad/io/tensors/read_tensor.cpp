@@ -36,7 +36,7 @@ bool is_lines_of_indices(TensorFormat format) {
 
 bool has_index_columns(const ReadOptions& options) {
   return options.columns && std::ranges::any_of(options.columns->modes, [](const CsvColumn& column) {
-           return column.kind == ColumnKind::index;
+           return column.rule.kind == ColumnKind::index;
          });
 }
 
@@ -274,6 +274,7 @@ LoadedTensor assemble(Slab slab, const SlabFacts& whole, const ReadOptions& opti
 
 LoadedTensor read_tensor(const std::filesystem::path& path, const ReadOptions& options) {
   Slab slab = read_slab(path, options);
+  for (const int mode : modes_of_quantiles(slab)) bin_quantiles(slab, mode, count_labels(slab, mode));
   const SlabFacts whole = slab.facts;
   return assemble(std::move(slab), whole, options);
 }

@@ -91,7 +91,7 @@ struct Slab {
   Array<double> values;
   SlabFacts facts;
   std::vector<ModeLabels> labels;       // of formats with names: those of this share, in their order
-  std::vector<ColumnKind> label_kinds;  // [mode] of these, which says how they are ordered; empty: names
+  std::vector<ColumnRule> label_rules;  // [mode] of these, which says how they are ordered; empty: names
 };
 using SlabFn = std::function<void(Slab&&)>;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -23,16 +24,39 @@ constexpr std::array<std::pair<std::string_view, ColumnKind>, 9> kinds{
      {"weekday", ColumnKind::weekday},
      {"month-of-year", ColumnKind::month_of_year}}};
 
+// The width of "width=10" or the number of "quantiles=4"; nothing for other texts.
+std::optional<ColumnRule> parse_number_rule(std::string_view text, std::string_view column) {
+  const auto fail = [&](const char* expected) {
+    throw Error(Errc::bad_option,
+                fmt::format("{} {}: expected {}", option_name("columns"), column, expected));
+  };
+  constexpr double most = 1 << 20;
+  const auto equals = text.find('=');
+  const auto name = text.substr(0, equals);
+  if (equals == std::string_view::npos || (name != "width" && name != "quantiles")) return std::nullopt;
+  const auto size = parse_real(text.substr(equals + 1)).value_or(0);
+  if (name == "width") {
+    if (!(size > 0 && std::isfinite(size))) fail("a width above 0, as in age:width=10");
+    return ColumnRule{ColumnKind::width, size};
+  }
+  if (!(size >= 1 && size <= most && size == std::floor(size)))
+    fail("a number of bins from 1 to 1048576, as in age:quantiles=4");
+  return ColumnRule{ColumnKind::quantiles, size};
+}
+
 CsvColumn parse_column(std::string_view text) {
   const auto colon = text.rfind(':');
+  if (colon != std::string_view::npos)
+    if (const auto rule = parse_number_rule(text.substr(colon + 1), text))
+      return {std::string(text.substr(0, colon)), *rule};
   for (const auto& [name, kind] : kinds)
     if (colon != std::string_view::npos && text.substr(colon + 1) == name)
-      return {std::string(text.substr(0, colon)), kind};
-  return {std::string(text), ColumnKind::label};
+      return {std::string(text.substr(0, colon)), {kind}};
+  return {std::string(text)};
 }
 
 bool is_plain_time(const CsvColumn& column) {
-  return column.kind == ColumnKind::label && (column.name == "time" || column.name == "timestamp");
+  return column.rule.kind == ColumnKind::label && (column.name == "time" || column.name == "timestamp");
 }
 
 std::vector<CsvColumn> parse_list(std::string_view columns) {
@@ -80,11 +104,11 @@ CsvColumns parse_columns(std::string_view columns, std::string_view value) {
                 fmt::format("{0} needs two or more modes and then the value (or {1} NAME, {1} 1), as in "
                             "{0} user,item,rating",
                             option_name("columns"), option_name("value")));
-  if (is_time(result.modes.back().kind))
-    throw Error(Errc::bad_option,
-                fmt::format("{0} ends with the time '{2}', which cannot be the value; name "
-                            "the value with {1} NAME, or count lines with {1} 1",
-                            option_name("columns"), option_name("value"), result.modes.back().name));
+  if (const auto kind = result.modes.back().rule.kind; is_time(kind) || bins_numbers(kind))
+    throw Error(Errc::bad_option, fmt::format("{0} ends with the {2} '{3}', which cannot be the value; name "
+                                              "the value with {1} NAME, or count lines with {1} 1",
+                                              option_name("columns"), option_name("value"),
+                                              is_time(kind) ? "time" : "bins of", result.modes.back().name));
   result.value = result.modes.back().name;
   result.modes.pop_back();
   return result;

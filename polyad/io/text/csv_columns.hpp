@@ -7,16 +7,39 @@
 namespace polyad::io {
 
 // How the entries of a column become indices of a mode: every distinct name gets one (label); they
-// are indices from 1 (index); or they are times, and every hour, day, ISO week or month from the first to the
-// last gets one, or every hour of the day, day of the week or month of the year.
-enum class ColumnKind { label, index, hour, day, week, month, hour_of_day, weekday, month_of_year };
+// are indices from 1 (index); they are times, and every hour, day, ISO week or month from the first to the
+// last gets one, or every hour of the day, day of the week or month of the year; or they are numbers, and
+// every interval of a width from the first to the last gets one, or intervals of about equally many entries
+// do.
+enum class ColumnKind {
+  label,
+  index,
+  hour,
+  day,
+  week,
+  month,
+  hour_of_day,
+  weekday,
+  month_of_year,
+  width,
+  quantiles
+};
 constexpr bool is_time(ColumnKind kind) {
-  return kind != ColumnKind::label && kind != ColumnKind::index;
+  return kind >= ColumnKind::hour && kind <= ColumnKind::month_of_year;
 }
+constexpr bool bins_numbers(ColumnKind kind) {
+  return kind == ColumnKind::width || kind == ColumnKind::quantiles;
+}
+
+// The same with the width of the intervals, or their number.
+struct ColumnRule {
+  ColumnKind kind = ColumnKind::label;
+  double size = 0;
+};
 
 struct CsvColumn {
   std::string name;
-  ColumnKind kind = ColumnKind::label;
+  ColumnRule rule = {};
 };
 
 // The columns of a csv file that make up the tensor.
@@ -28,9 +51,10 @@ struct CsvColumns {
       {};  // of a wide table: the columns of values; then there is no `value`
 };
 
-// Parses the options `columns` ("user,item,rating", "user,item,time:day", "row:index,column:index,count") and
-// `value` ("rating"; "1": count lines; empty: the last of the columns is the value, except a final `time` or
-// `timestamp` without a kind, which is ignored, as in the MovieLens formats). Throws Error{bad_option}.
+// Parses the options `columns` ("user,item,rating", "user,item,time:day", "user,age:width=10,rating",
+// "row:index,column:index,count") and `value` ("rating"; "1": count lines; empty: the last of the columns is
+// the value, except a final `time` or `timestamp` without a kind, which is ignored, as in the MovieLens
+// formats). Throws Error{bad_option}.
 CsvColumns parse_columns(std::string_view columns, std::string_view value);
 
 // Parses the option `columns` of a wide table: "name:label,2-101" or "2-101". Columns that end in :label name

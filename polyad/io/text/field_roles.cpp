@@ -51,15 +51,15 @@ CsvColumns known_columns(const InputFile& file, const FileHead& head) {
   CsvColumns numbered{{}, "value", {}};
   while (numbered.modes.size() < names.size() &&
          names[numbered.modes.size()] == fmt::format("mode{}", numbered.modes.size() + 1))
-    numbered.modes.push_back({names[numbered.modes.size()], ColumnKind::index});
+    numbered.modes.push_back({names[numbered.modes.size()], {ColumnKind::index}});
   if (numbered.modes.size() >= min_order && numbered.modes.size() + 1 == names.size() &&
       names.back() == "value")
     return numbered;
   if (names.size() >= 3 && names[0] == "userId" && names[1] == "movieId" && names[2] == "rating")
-    return {{{"userId", ColumnKind::label}, {"movieId", ColumnKind::label}}, "rating", {}};
+    return {{{"userId"}, {"movieId"}}, "rating", {}};
   if (!head.has_header && head.only_names && names.size() >= min_order) {
     CsvColumns all;
-    for (const auto& name : names) all.modes.push_back({name, ColumnKind::label});
+    for (const auto& name : names) all.modes.push_back({name});
     return all;
   }
   ask_for_columns(file, head);
@@ -72,7 +72,7 @@ std::optional<CsvColumns> columns_by_name(const Names& names, const IndexSpace& 
   std::set<std::string> modes;
   for (int m = 0; m < space.order(); ++m) {
     if (!holds(names, space.name(m)) || !modes.insert(space.name(m)).second) return std::nullopt;
-    columns.modes.push_back({space.name(m), ColumnKind::label});
+    columns.modes.push_back({space.name(m)});
   }
   Names others;
   std::ranges::copy_if(names, std::back_inserter(others), [&](auto& name) { return !modes.contains(name); });
@@ -89,7 +89,7 @@ CsvColumns columns_by_number(const InputFile& file, const FileHead& head, const 
   const auto order = std::size_t(space.order());
   if (names.size() != order && names.size() != order + 1) ask_for_columns(file, head);
   CsvColumns columns;
-  for (std::size_t m = 0; m < order; ++m) columns.modes.push_back({names[m], ColumnKind::label});
+  for (std::size_t m = 0; m < order; ++m) columns.modes.push_back({names[m]});
   if (names.size() > order) columns.value = names.back();
   return columns;
 }
@@ -111,11 +111,12 @@ void fit_to(const IndexSpace& space, const InputFile& file, FieldRoles& roles) {
   for (int m = 0; m < space.order(); ++m) {
     auto& mode = roles.modes[m];
     if (space.has_labels(m)) continue;
-    if (is_time(mode.kind))
-      throw Error(Errc::bad_option,
-                  fmt::format("the column {} holds times, but mode {} of the model has no labels",
-                              in_quotes(mode.name), m + 1));
-    mode.kind = ColumnKind::index;
+    if (is_time(mode.rule.kind) || bins_numbers(mode.rule.kind))
+      throw Error(
+          Errc::bad_option,
+          fmt::format("the column {} holds {}, but mode {} of the model has no labels", in_quotes(mode.name),
+                      is_time(mode.rule.kind) ? "times" : "numbers to bin", m + 1));
+    mode.rule = {ColumnKind::index};
   }
 }
 
@@ -158,7 +159,7 @@ FieldRoles csv_roles(const InputFile& file, const FileHead& head, const ReadOpti
   FieldRoles roles;
   for (const auto& mode : columns.modes) {
     const auto place = find(mode.name);
-    roles.modes.push_back({(head.has_header ? "" : "column") + head.column_names[place], place, mode.kind});
+    roles.modes.push_back({(head.has_header ? "" : "column") + head.column_names[place], place, mode.rule});
   }
   if (!columns.value.empty()) roles.value = find(columns.value);
   for (const auto& name : columns.idle) find(name);
@@ -178,10 +179,9 @@ FieldRoles field_roles(const InputFile& file, const FileHead& head, const ReadOp
   if (head.format == TensorFormat::csv)
     roles = csv_roles(file, head, options);
   else if (head.has_values)
-    roles = {{{"user", 0, ColumnKind::label}, {"item", 1, ColumnKind::label}}, 2, 0};
+    roles = {{{"user", 0}, {"item", 1}}, 2, 0};
   else
-    roles = {
-        {{"user", 0, ColumnKind::label}, {"item", 1, ColumnKind::label}}, std::nullopt, 2, "the first line"};
+    roles = {{{"user", 0}, {"item", 1}}, std::nullopt, 2, "the first line"};
   if (options.space != nullptr) fit_to(*options.space, file, roles);
   return roles;
 }

@@ -9,7 +9,7 @@ struct FieldRoles {
   struct Mode {
     std::string name;
     std::size_t field;
-    ColumnKind kind = ColumnKind::label;
+    ColumnRule rule = {};
   };
   std::vector<Mode> modes;
   std::optional<std::size_t> value;    // empty: every line counts 1

@@ -113,7 +113,12 @@ Tensor load(const Context& context, const std::filesystem::path& path, const Loa
   const OneProcessWorks patience;  // a slow disk is no fault
   io::Slab slab = collectively(comm, [&] { return io::read_slab(path, read); });
   if (comm.size() > 1 && !slab.labels.empty())
-    io::relabel(slab, io::unite_labels(gather_labels(comm, slab.labels), slab.label_kinds));
+    io::relabel(slab, io::unite_labels(gather_labels(comm, slab.labels), slab.label_rules));
+  for (const int mode : io::modes_of_quantiles(slab)) {
+    auto counts = io::count_labels(slab, mode);
+    comm.all_reduce(std::span(counts));
+    io::bin_quantiles(slab, mode, counts);
+  }
   io::SlabFacts whole;
   for (const auto& facts : comm.all_gather(slab.facts)) whole = io::merge(whole, facts);
   std::vector<std::string> label_notes;
