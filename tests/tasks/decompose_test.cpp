@@ -181,6 +181,41 @@ TEST(Decompose, KeepsTheBestOfSeveralStarts) {
     }
 }
 
+// However the tensor is distributed, the iterations of two runs are those of one.
+TEST(Decompose, ContinuesFromAModel) {
+  const Context context(Comm::world());
+  for (const auto& c : test::distributed_cases()) {
+    const auto x = whole_tensor(c);
+    const auto share = [&] { return make_tensor(test::share_of(x, context.comm())); };
+    auto options = ten_iterations(c.num_components);
+    const auto whole = decompose(context, share(), options);
+    options.max_iterations = 4;
+    const auto first = decompose(context, share(), options);
+    const bool has_all = std::ranges::all_of(first.weights(), [](double weight) { return weight > 0; });
+    options.start_model = first;
+    options.max_iterations = 6;
+    const auto then = decompose(context, share(), options);
+    ASSERT_EQ(then.fits().size(), 6U);
+    for (std::size_t i = 0; has_all && i < 6; ++i)
+      EXPECT_NEAR(then.fits()[i], whole.fits()[4 + i], 1e-6) << c.num_components;
+  }
+}
+
+TEST(Decompose, ContinuesWithTheOtherMethodAndWithMoreComponents) {
+  const Context context(Comm::world());
+  const auto x = test::tame_tensor({12, 10, 8}, 200, 5);
+  const auto share = [&] { return make_tensor(test::share_of(x, context.comm())); };
+  const auto model = decompose(context, share(), ten_iterations(3));
+  DecomposeOptions options{.rank = 3, .method = Method::opt, .max_iterations = 3, .start_model = model};
+  EXPECT_GE(decompose(context, share(), options).fits().front(), model.fit() - 1e-9);
+  options = {.rank = 5, .max_iterations = 30, .start_model = model};
+  EXPECT_GT(decompose(context, share(), options).fit(), model.fit());
+  options.rank = 2;
+  EXPECT_THROW(decompose(context, share(), options), Error);
+  options = {.rank = 3, .start_model = model, .num_starts = 2};
+  EXPECT_THROW(decompose(context, share(), options), Error);
+}
+
 TEST(Decompose, StopsAllStarts) {
   const Context context(Comm::world());
   const auto x = test::tame_tensor({20, 15, 10}, 300, 7);

@@ -78,6 +78,12 @@ StartModel::StartModel(const Context& context, const DecomposeOptions& options, 
   require_room(std::ssize(kept_), options, name_of(model));
 }
 
+Index StartModel::bytes() const {
+  Index bytes = 0;
+  for (const auto& factor : model_->factors) bytes += std::ssize(factor.flat()) * Index(sizeof(double));
+  return bytes;
+}
+
 template <class Real>
 Kruskal<Real> StartModel::rows_of(const DistTensor<Real>& x) const {
   Kruskal<Real> own{weights_, {}};

@@ -17,6 +17,9 @@ class StartModel {
   // there are to be any. Collective.
   StartModel(const Context& context, const DecomposeOptions& options, const Tensor& x);
 
+  // Of all of its factors.
+  Index bytes() const;
+
   // The rows that this process owns, with columns of 2-norm 1 and positive weights.
   template <class Real>
   Kruskal<Real> rows_of(const DistTensor<Real>& x) const;

@@ -186,7 +186,10 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   options.read_bytes = x.load_bytes;
   options.extra_bytes = tasks::bytes_beside(x);
   std::optional<tasks::StartModel> given;
-  if (asked_for.start_model) given.emplace(context, asked_for, x);
+  if (asked_for.start_model) {
+    given.emplace(context, asked_for, x);
+    options.extra_bytes += given->bytes();
+  }
   const auto machine = tasks::load_machine(comm);
   options.machine = machine.model;
   const auto max_threads = int(comm.all_reduce(Index(num_threads()), Reduce::max));
@@ -204,7 +207,6 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
 
   std::optional<Kruskal<Real>> start_model;
   if (given) start_model = given->rows_of(prepared.tensor);
-  given.reset();  // frees its memory
   auto [result, starts, best_seed] =
       iterate_with_progress(context, prepared, options, asked_for.num_starts, asked_for.observer,
                             start_model ? &*start_model : nullptr);
