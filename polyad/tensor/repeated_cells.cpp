@@ -1,6 +1,7 @@
 #include "polyad/tensor/repeated_cells.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "polyad/base/parallel.hpp"
 
@@ -44,6 +45,13 @@ bool RepeatedCells::find() {
   });
   for (const auto& of_bucket : repeated) hashes_.insert(hashes_.end(), of_bucket.begin(), of_bucket.end());
   first_cells_.assign(hashes_.size(), -1);
+  num_bits_ = std::max(1, int(std::bit_width(hashes_.size())));  // about one hash for each place
+  for (std::uint64_t first = 0; !hashes_.empty() && first <= std::uint64_t(1) << num_bits_; ++first) {
+    const Index before = begins_.empty() ? 0 : begins_.back();
+    const auto begin = std::find_if(hashes_.begin() + before, hashes_.end(),
+                                    [&](std::uint64_t hash) { return hash >> (64 - num_bits_) >= first; });
+    begins_.push_back(begin - hashes_.begin());
+  }
   return !hashes_.empty();
 }
 
@@ -85,12 +93,16 @@ void RepeatedCells::merge(std::vector<Array<Index>>& cells, Array<double>& value
 
 Array<Index> RepeatedCells::places_of(Cells cells) const {
   Array<Index> places(static_cast<std::size_t>(num_lines(cells)));
-  parallel_for(num_lines(cells), [&](Index line) {
-    const auto hash = hash_of_line(cells, line);
-    const auto found = std::ranges::lower_bound(hashes_, hash);
-    places[line] = found != hashes_.end() && *found == hash ? found - hashes_.begin() : -1;
-  });
+  parallel_for(num_lines(cells), [&](Index line) { places[line] = place_of(hash_of_line(cells, line)); });
   return places;
+}
+
+Index RepeatedCells::place_of(std::uint64_t hash) const {
+  if (hashes_.empty()) return -1;
+  const auto first_bits = hash >> (64 - num_bits_);
+  const auto begin = hashes_.begin() + begins_[first_bits], end = hashes_.begin() + begins_[first_bits + 1];
+  const auto found = std::find(begin, end, hash);
+  return found == end ? -1 : found - hashes_.begin();
 }
 
 Index RepeatedCells::find_cell(Cells cells, Index line, Index place) const {

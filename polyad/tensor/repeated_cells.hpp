@@ -47,6 +47,7 @@ class RepeatedCells {
     Index next;        // the next cell with the same hash, -1 if there is none
     CellValue value;
   };
+  Index place_of(std::uint64_t hash) const;
   // For each line its place in hashes_, -1 if its hash occurs once.
   Array<Index> places_of(Cells cells) const;
   // The cell with these coordinates among those of a place, -1 if there is none.
@@ -54,6 +55,8 @@ class RepeatedCells {
 
   std::vector<std::vector<std::uint64_t>> noted_;  // by their first bits
   std::vector<std::uint64_t> hashes_;              // that occur several times, ascending
+  std::vector<Index> begins_;                      // where those begin that have these first bits
+  int num_bits_ = 0;                               // of the places in begins_
   std::vector<Index> first_cells_;                 // by place in hashes_, -1 if there is none
   std::vector<Cell> cells_;
   std::vector<Index> coordinates_;  // of all cells, one after the other
