@@ -19,6 +19,7 @@
 #include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
+#include "polyad/tasks/detail/values/prepare_values.hpp"
 
 namespace polyad {
 namespace {
