@@ -20,7 +20,7 @@ struct InputOptions {
   std::string columns, value;  // of a table
   io::TableForm table;
   std::string duplicates, transform, min_count;  // empty: not given
-  std::vector<std::string> labels;  // "MODE=FILE", a folder, or "none"
+  std::vector<std::string> labels;               // "MODE=FILE", a folder, or "none"
 };
 void add_input_options(CLI::App& command, InputOptions& options);
 // Those of a file of coordinates of a model, which states the dims.
