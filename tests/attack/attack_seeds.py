@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 
-from program import run  # noqa: E402
+from program import TEST_DATA, run  # noqa: E402
 from rating_model import RatingModel, npy  # noqa: E402
 
 TENSOR = ["look {x}", "stats {x}", "check {x}", "check {x} --fix {out}/fixed.tns", "convert {x} {out}/y.ptb", "convert {x} {out}/y.csv",
@@ -62,6 +62,9 @@ def make_tensors(good: pathlib.Path) -> list[Seed]:
     seeds += [Seed(good / "triples.txt", TENSOR + [command + " --no-header" for command in TENSOR]),
               Seed(good / "answers.txt", TENSOR + [command + " --columns 1,2,3:day --value 1" for command in TENSOR]),
               Seed(good / "notes.csv", [command + " --columns 1,2,3 --multiline --decimal-comma" for command in TENSOR])]
+    for array in sorted((TEST_DATA / "forms").glob("*.np[yz]")):
+        (good / array.name).write_bytes(array.read_bytes())
+        seeds.append(Seed(good / array.name, TENSOR + COORDINATES))
     succeed("cpd", good / "x.tns", "-r", 2, "-i", 3, "--out", good / "model")
     return seeds
 

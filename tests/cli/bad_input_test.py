@@ -155,7 +155,7 @@ class BadInputTest(ProgramTest):
                           "--labels", f"1={path}")
         self.assert_fails(f"--labels 3={path}: the tensor has 2 modes", 2, "stats", path, "--labels", f"3={path}")
         names = ("tns, hiparti, frostt, sptensor, tensor, matrix, mtx, movielens-tabs, movielens-colons, csv, adjacency, wide, openke, libmf, "
-                 "splatt, genten, ptb")
+                 "splatt, genten, ptb, npy, npz")
         self.assert_fails(f"there is no format 'docx'; the formats are {names}", 2, "stats", path, "--input-format", "docx")
 
 
@@ -180,8 +180,7 @@ class UnusualFileTest(ProgramTest):
                 made.writestr(member, "x")
             return (self.folder / "made.zip").read_bytes()
         kinds = {
-            b"\x93NUMPY\x01\x00": "is a NumPy array (.npy), which contract reads; the other commands read sparse tensors: write its "
-                                  "nonzeros as text, indices from 1 and the value on each line",
+            b"\x93NUMPY\x01\x00": "is too short for an .npy array",
             b"PAR1\x15\x00": "is a Parquet file; write it as csv first, and name the columns by --columns",
             b"\x89HDF\r\n\x1a\n": "is an HDF5 file; write the tensor as text, as csv or as .tns, first",
             b"MATLAB 5.0 MAT-file" + b"\0" * 110: "is a MATLAB file (.mat); write the tensor as text first, as export_data of Tensor "
@@ -193,8 +192,9 @@ class UnusualFileTest(ProgramTest):
             archive("a.txt"): "is a zip archive; unpack it first",
             archive("[Content_Types].xml"): "is an Excel or other Office file (.xlsx); save the sheet as csv first, and name the columns "
                                             "by --columns",
-            archive("weights.npy"): "is an .npz archive of NumPy arrays, which predict and convert read as a Kruskal tensor; a sparse "
-                                    "tensor is written as text, indices from 1 and the value on each line",
+            archive("weights.npy"): "is an .npz archive of NumPy arrays, which predict and convert read as a Kruskal tensor; expected "
+                                    "a sparse matrix or array, as save_npz of SciPy or of pydata/sparse writes it, with the arrays data "
+                                    "and shape; a dense array is written by numpy.save",
         }
         path = self.folder / "x"
         for data, sentence in kinds.items():

@@ -223,12 +223,47 @@ class FormsTest(ProgramTest):
         table = self.succeed("predict", self.folder / "model", self.write("good", "bob|coffee\nann|tea\n"), "--no-header")
         self.assertEqual([line.split("\t")[:2] for line in table.splitlines()[1:3]], [["bob", "coffee"], ["ann", "tea"]])
 
+    def test_arrays_of_numpy_scipy_and_pydata(self) -> None:
+        cells = [[1, 2, 1, 1.5], [2, 3, 1, 1 / 3], [3, 1, 1, 4], [3, 4, 2, -2]]
+        ratings = [[1, 2, 5], [1, 4, 3.5], [3, 1, 4], [5, 4, 1]]
+        for name, expected in [("numpy-dense.npy", cells), ("pydata-coo.npz", cells), ("pydata-gcxs.npz", cells),
+                               ("numpy-fortran.npy", [[*at, 12 * value] for *at, value in cells]),
+                               ("scipy-csr.npz", ratings), ("scipy-csc.npz", ratings), ("scipy-coo.npz", ratings)]:
+            with self.subTest(name):
+                out = self.folder / "out.tns"
+                self.succeed("convert", FORMS / name, out, "--force")
+                lines = out.read_text().splitlines()
+                self.assertEqual(lines[0], "# dims: 5 4" if expected is ratings else "# dims: 3 4 2")
+                self.assertEqual(sorted([*map(int, at), float(value)] for *at, value in map(str.split, lines[2:])), expected)
+                self.assertEqual(self.result("check", FORMS / name)["format"], name[-3:])
+
+    def test_every_command_takes_arrays(self) -> None:
+        for name in ("numpy-dense.npy", "pydata-coo.npz"):
+            path = FORMS / name
+            self.succeed("stats", path, "--dims", "3x4x2", "--input-format", name[-3:])
+            self.succeed("look", path)
+            self.succeed("cpd", path, "-r", 1, "--out", self.folder / "model", "--quiet")
+            self.succeed("rank", path, "--components", "1,2", "--starts", 2, "-i", 3)
+            self.succeed("partition", path, "-k", 2)
+            self.succeed("plan", path, "-k", 2, "-r", 2)
+            compared = self.result("predict", self.folder / "model", path, "--out", self.folder / "table.tsv")
+            # All cells of a dense array but the missing one, all nonzeros of a sparse one.
+            self.assertEqual(compared["count"], 23 if name.endswith("npy") else 4)
+        self.succeed("complete", FORMS / "scipy-csr.npz", "-r", 1, "-e", 2, "--test", FORMS / "scipy-coo.npz")
+        self.assert_fails(f"{path}: the format npz counts from 0, --index-base says 1", 2, "stats", path, "--index-base", 1)
+        self.assert_fails(f"{path}: --columns is for tables (csv); this file is npz", 2, "stats", path, "--columns", "1,2,3")
+        self.assert_fails(f"{path}: is npz, not npy as --input-format says", 2, "stats", path, "--input-format", "npy")
+        out = self.folder / "x.npy"
+        self.assert_fails(f"{out}: npy is only read, not written", 2,
+                          "convert", path, out, "--output-format", "npy")
+
     @unittest.skipUnless(WITH_MPI, "needs MPI")
     def test_several_processes_read_the_same(self) -> None:
         for name, options in [("fb15k-237.txt", ["--no-header"]), ("icews18.txt", ["--columns", "1,2,3,4", "--value", 1]),
                               ("quoted-breaks.csv", ["--columns", "user,text,stars", "--multiline"]),
                               ("gowalla.txt", ["--input-format", "adjacency"]), ("openke-train2id.txt", []),
-                              ("jester.csv", ["--input-format", "wide", "--missing", 99])]:
+                              ("jester.csv", ["--input-format", "wide", "--missing", 99]), ("numpy-dense.npy", []),
+                              ("numpy-fortran.npy", []), ("scipy-csr.npz", []), ("pydata-coo.npz", []), ("pydata-gcxs.npz", [])]:
             with self.subTest(name):
                 one, three = (self.result("stats", FORMS / name, *options, processes=p) for p in (0, 3))
                 self.assertEqual((one["dims"], one["nnz"], one["values"], one["modes"]),

@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "polyad/io/arrays/npy_diagonal.hpp"
+#include "polyad/io/tensors/read_tensor.hpp"
 #include "tests/fuzz/fuzz_file.hpp"
 
 namespace {
@@ -28,6 +29,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     if (labels.size() > 2) labels[1] = 1;
     const io::NpyDiagonal diagonal(array, labels);
     read_all(diagonal, diagonal.shape());
+  });
+  // As tensors: dense arrays, and archives of sparse ones.
+  fuzz::expect_sound([&] {
+    const auto loaded = io::read_tensor(file.path());
+    for (int m = 0; m < loaded.tensor.order(); ++m)
+      for (const Index index : loaded.tensor.indices(m))
+        if (index < 0 || index >= loaded.tensor.extent(m)) std::abort();
   });
   return 0;
 }

@@ -30,20 +30,28 @@ std::optional<Index> bytes_of(const NpyHead& head) {
 
 }  // namespace
 
-NpyFile::NpyFile(const std::filesystem::path& path) : file_(path) {
+NpyHead read_npy_head(const InputFile& file, NpyElements elements) {
+  const auto fail = [&](const std::string& why) {
+    throw Error(Errc::bad_input, why, {file.path().string(), 0});
+  };
   Index position = 0;
-  head_ = read_npy_head({file_.size(),
-                         [&](std::span<char> into) {
-                           file_.read(position, into);
-                           position += std::ssize(into);
-                         },
-                         [&](const std::string& why) { fail(why); }});
-  const auto expected = bytes_of(head_);
-  const Index found = file_.size() - head_.begin;
+  auto head = read_npy_head({file.size(),
+                             [&](std::span<char> into) {
+                               file.read(position, into);
+                               position += std::ssize(into);
+                             },
+                             fail},
+                            elements);
+  const auto expected = bytes_of(head);
+  const Index found = file.size() - head.begin;
   if (!expected || *expected != found)
     fail(fmt::format("has {} bytes of numbers, expected {} for the shape ({})", found,
-                     expected ? fmt::format("{}", *expected) : "2^63 or more", fmt::join(head_.shape, ", ")));
+                     expected ? fmt::format("{}", *expected) : "2^63 or more", fmt::join(head.shape, ", ")));
+  return head;
 }
+
+NpyFile::NpyFile(const std::filesystem::path& path)
+    : file_(path), head_(read_npy_head(file_, NpyElements::reals)) {}
 
 void NpyFile::fail(const std::string& why) const {
   throw Error(Errc::bad_input, why, {file_.path().string(), 0});

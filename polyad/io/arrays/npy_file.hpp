@@ -11,6 +11,10 @@
 
 namespace polyad::io {
 
+// Reads the header of an .npy file. Throws Error{bad_input} unless
+// the file has the length that its shape requires.
+NpyHead read_npy_head(const InputFile& file, NpyElements elements);
+
 // A NumPy array with any number of dimensions in a file, read in parts. Several processes may open it.
 class NpyFile {
  public:

@@ -73,17 +73,47 @@ std::string read_header(const NpySource& source, Index& begin) {
   return header;
 }
 
+// Why a dtype is not read, after the name of the array.
+std::string dtype_fault(std::string_view type, NpyElements elements) {
+  const auto shown = in_quotes(type.starts_with('\'') ? type.substr(1, type.size() - 2) : type);
+  if (elements == NpyElements::reals) return fmt::format("has dtype {}; only f8 and f4 are read", shown);
+  if (elements == NpyElements::texts) return fmt::format("has dtype {}, expected a text", shown);
+  if (type.starts_with("'|O") || type.starts_with("'O"))
+    return "holds Python objects (a pickle), which only Python reads; write an array of numbers";
+  return fmt::format(
+      "has dtype {}; expected truth values (b1), whole numbers (i and u of 1 to 8 bytes) or real ones (f2, "
+      "f4, f8)",
+      shown);
+}
+
+bool is_expected(char kind, Index width, NpyElements elements) {
+  const bool is_power = width == 1 || width == 2 || width == 4 || width == 8;
+  if (elements == NpyElements::reals) return kind == 'f' && (width == 4 || width == 8);
+  if (elements == NpyElements::texts) return (kind == 'S' || kind == 'U') && width < (1 << 10);
+  if (kind == 'b') return width == 1;
+  return kind == 'f' ? is_power && width > 1 : is_power && (kind == 'i' || kind == 'u');
+}
+
+// 'descr' of an array without fields: a sign of the byte order, a letter and a number, in quotes.
+void parse_type(const NpySource& source, std::string_view type, NpyElements elements, NpyHead& head) {
+  constexpr std::size_t shortest = 5;
+  const bool is_simple = type.size() >= shortest && type.front() == '\'' &&
+                         std::string_view("<>|").find(type[1]) != std::string_view::npos;
+  const auto width = is_simple ? parse_index(type.substr(3, type.size() - 4)) : std::nullopt;
+  if (!width || *width < 0 || !is_expected(type[2], *width, elements) ||
+      (type[1] == '|' && *width > 1 && type[2] != 'S'))
+    fail(source, dtype_fault(type, elements));
+  head.kind = type[2];
+  head.width = *width;
+  head.swapped = type[1] != '|' && (type[1] == '<') != (std::endian::native == std::endian::little);
+}
+
 }  // namespace
 
-NpyHead read_npy_head(const NpySource& source) {
+NpyHead read_npy_head(const NpySource& source, NpyElements elements) {
   NpyHead head;
   const std::string header = read_header(source, head.begin);
-  const auto type = entry(source, header, "descr");
-  if (type != "'<f8'" && type != "'>f8'" && type != "'<f4'" && type != "'>f4'")
-    fail(source,
-         fmt::format("has dtype {}; only f8 and f4 are read", in_quotes(type.substr(1, type.size() - 2))));
-  head.swapped = (type[1] == '<') != (std::endian::native == std::endian::little);
-  head.width = type[3] - '0';
+  parse_type(source, entry(source, header, "descr"), elements, head);
   const auto order = entry(source, header, "fortran_order");
   if (order != "True" && order != "False")
     fail(source,

@@ -12,7 +12,8 @@ namespace polyad::io {
 // The header of a NumPy array.
 struct NpyHead {
   std::vector<Index> shape;
-  Index width = 0;          // bytes per number
+  char kind = 'f';          // of its elements, as NumPy calls it: f, i, u, b, and S or U for texts
+  Index width = 0;          // bytes per element; characters of a text
   bool swapped = false;     // whether the byte order differs from that of this machine
   bool by_columns = false;  // Fortran order
   Index begin = 0;          // position of the numbers, in bytes
@@ -25,7 +26,10 @@ struct NpySource {
   std::function<void(std::span<char>)> next;
   std::function<void(const std::string&)> fail;
 };
-NpyHead read_npy_head(const NpySource& source);
+// Which elements are expected: reals are f8 and f4, numbers also f2, whole numbers (i, u) of
+// 1 to 8 bytes and truth values (b1), texts are S and U.
+enum class NpyElements { reals, numbers, texts };
+NpyHead read_npy_head(const NpySource& source, NpyElements elements = NpyElements::reals);
 
 // Header of an array of doubles (width 8) or floats
 // (4) in C order and the byte order of this machine.

@@ -13,6 +13,7 @@
 #include "polyad/io/bytes/zip_archive.hpp"
 #include "polyad/io/models/kruskal_formats.hpp"
 #include "polyad/io/models/kruskal_text.hpp"
+#include "polyad/io/tensors/array_tensor.hpp"
 #include "polyad/io/tensors/tensor_format.hpp"
 
 namespace polyad::io {
@@ -23,7 +24,8 @@ namespace fs = std::filesystem;
 std::optional<KruskalFormat> file_format(const InputFile& file) {
   std::array<char, 512> bytes{};
   const std::string_view begin(bytes.data(), std::size_t(file.read_some(0, bytes)));
-  if (begin.starts_with("PK\x03\x04") || begin.starts_with("PK\x05\x06")) return KruskalFormat::npz;
+  if (begin.starts_with("PK\x03\x04") || begin.starts_with("PK\x05\x06"))
+    return holds_sparse_array(file) ? std::nullopt : std::optional(KruskalFormat::npz);
   // A binary file may have no line within gigabytes.
   if (!file.is_gzip() && begin.find('\0') != std::string_view::npos) return std::nullopt;
   NumberText text(file);

@@ -19,9 +19,6 @@ struct Kind {
 };
 
 constexpr std::array kinds{
-    Kind{0, "\x93NUMPY"sv,
-         "is a NumPy array (.npy), which contract reads; the other commands read sparse tensors: write its "
-         "nonzeros as text, indices from 1 and the value on each line"},
     Kind{0, "PAR1"sv, "is a Parquet file; write it as csv first", true},
     Kind{0, "ARROW1"sv, "is an Arrow file; write it as csv first", true},
     Kind{0, "MATLAB 5.0 MAT-file"sv,
@@ -71,21 +68,33 @@ bool may_be_text(std::string_view magic, std::string_view begin) {
   return magic != "%PDF-" && std::ranges::all_of(magic, is_letter) && std::ranges::none_of(begin, is_control);
 }
 
+// The name of the first member of a zip archive, and what follows it.
+std::string_view first_member(std::string_view begin) {
+  constexpr std::size_t name_offset = 30;
+  return begin.substr(std::min(name_offset, begin.size()));
+}
+
 // A zip archive by the name of its first member.
 std::string kind_of_zip(std::string_view begin) {
-  constexpr std::size_t name_offset = 30;
-  const auto name = begin.substr(std::min(name_offset, begin.size()));
+  const auto name = first_member(begin);
   if (name.starts_with("[Content_Types].xml") || name.starts_with("_rels/") || name.starts_with("xl/"))
     return "is an Excel or other Office file (.xlsx); save the sheet as csv first" + name_columns();
   if (name.starts_with("mimetypeapplication/vnd.oasis"))
     return "is an OpenDocument file (.ods); save the sheet as csv first" + name_columns();
-  if (name.substr(0, 128).find(".npy") != std::string_view::npos)
-    return "is an .npz archive of NumPy arrays, which predict and convert read as a Kruskal tensor; a sparse "
-           "tensor is written as text, indices from 1 and the value on each line";
+  if (begins_like_npz(begin))
+    return "is an .npz archive of NumPy arrays, which predict and convert read as a Kruskal tensor; expected "
+           "a sparse matrix or array, as save_npz of SciPy or of pydata/sparse writes it, with the arrays "
+           "data "
+           "and shape; a dense array is written by numpy.save";
   return "is a zip archive; unpack it first";
 }
 
 }  // namespace
+
+bool begins_like_npz(std::string_view begin) {
+  return begin.starts_with("PK\x03\x04") &&
+         first_member(begin).substr(0, 128).find(".npy") != std::string_view::npos;
+}
 
 std::string foreign_kind(std::string_view begin) {
   if (begin.starts_with("PK\x03\x04") || begin.starts_with("PK\x05\x06")) return kind_of_zip(begin);

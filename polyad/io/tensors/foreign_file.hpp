@@ -9,4 +9,7 @@ namespace polyad::io {
 // image, not a tensor". Empty if they are not recognised. Reads at most the first 512 bytes.
 std::string foreign_kind(std::string_view begin);
 
+// Whether a file begins like a zip archive of NumPy arrays.
+bool begins_like_npz(std::string_view begin);
+
 }  // namespace polyad::io

@@ -6,6 +6,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/io/tensors/array_tensor.hpp"
 #include "polyad/io/tensors/binary_tensor.hpp"
 #include "polyad/io/tensors/coordinate_text.hpp"
 #include "polyad/io/tensors/dense_text.hpp"
@@ -104,6 +105,10 @@ Slab read_as(const InputFile& file, const FileHead& head, const ReadOptions& opt
       return read_genten(file, head, options);
     case TensorFormat::ptb:
       return read_ptb(file, head, options);
+    case TensorFormat::npy:
+      return read_npy_tensor(file, head, options);
+    case TensorFormat::npz:
+      return read_npz_tensor(file, head, options);
     default:
       check_dims_option(head, options);
       return read_coordinate_text(file, head, options);

@@ -38,6 +38,8 @@ constexpr std::array formats{
     FormatTraits{TensorFormat::splatt, "splatt", ".bin", "SPLATT binary", true},
     FormatTraits{TensorFormat::genten, "genten", ".sptn", "GenTen binary", true},
     FormatTraits{TensorFormat::ptb, "ptb", ".ptb", "Polyad binary: checksummed, read in parallel", true},
+    FormatTraits{TensorFormat::npy, "npy", "", "NumPy dense array: zeros and NaN are left out", false},
+    FormatTraits{TensorFormat::npz, "npz", "", "sparse matrix of SciPy or array of pydata/sparse", false},
 };
 
 std::string all_names() {
@@ -57,7 +59,9 @@ const FormatTraits& traits(TensorFormat format) {
 }
 
 bool is_binary(TensorFormat format) {
-  return format == TensorFormat::splatt || format == TensorFormat::genten || format == TensorFormat::ptb;
+  using enum TensorFormat;
+  constexpr std::array binaries{splatt, genten, ptb, npy, npz};
+  return std::ranges::find(binaries, format) != binaries.end();
 }
 
 TensorFormat format_by_name(std::string_view name) {

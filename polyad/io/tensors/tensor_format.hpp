@@ -25,7 +25,9 @@ enum class TensorFormat {
   libmf,             // row, column and value, indices from 0
   splatt,            // binary of SPLATT
   genten,            // binary of GenTen
-  ptb                // binary of Polyad
+  ptb,               // binary of Polyad
+  npy,               // dense array of NumPy
+  npz                // sparse matrix of SciPy or sparse array of pydata
 };
 
 struct FormatTraits {

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string_view>
+
+#include "polyad/io/bytes/zip_archive.hpp"
+#include "polyad/io/tensors/slab.hpp"
+
+namespace polyad::io {
+
+// Arrays of Python as tensors, with indices from 0.
+
+// A dense array (.npy) of order 2 or more: its nonzeros. Zeros and NaN are left out; as
+// coordinates of a model (options.space) only NaN are. A share is a range of its numbers.
+Slab read_npy_tensor(const InputFile& file, const FileHead& head, const ReadOptions& options);
+
+// A sparse matrix of SciPy or array of pydata/sparse (.npz). Every share reads the whole
+// archive and keeps a range of its nonzeros. Zeros are kept, except those that fill up the
+// blocks of bsr and the diagonals of dia.
+Slab read_npz_tensor(const InputFile& file, const FileHead& head, const ReadOptions& options);
+
+// Whether an archive with these members is meant to be one of them.
+bool holds_sparse_array(const std::vector<ZipMember>& members);
+bool holds_sparse_array(const InputFile& file);  // false also if the archive is damaged
+
+}  // namespace polyad::io
