@@ -24,7 +24,7 @@ struct CheckArgs {
 void show_faults(const Console& console, const CheckArgs& args, const std::vector<FileFault>& faults) {
   const auto shown = std::min(args.max_shown, Index(faults.size()));
   for (Index i = 0; i < shown; ++i)
-    console.say(args.input.path + (faults[i].line > 0 ? fmt::format(":{}", faults[i].line) : "") + ": " +
+    console.say(faults[i].file + (faults[i].line > 0 ? fmt::format(":{}", faults[i].line) : "") + ": " +
                 faults[i].message);
   if (shown < Index(faults.size()))
     console.say(
@@ -38,7 +38,7 @@ void run(const Comm& comm, const CheckArgs& args) {
   Console console(comm, args.common,
                   plan_input(args.input).writes_labelled("--fix", args.fix, existing(args.force)));
   options.on_faults = [&](const auto& faults) { show_faults(console, args, faults); };
-  const auto result = check(console.context(), args.input.path, options);
+  const auto result = check(console.context(), tensor_files(args.input), options);
   const auto& faults = result.faults();
   console.say(result.summary());
   console.result(result.json());
@@ -46,7 +46,7 @@ void run(const Comm& comm, const CheckArgs& args) {
     throw Error(Errc::bad_input,
                 fmt::format("{}; check --fix OUT writes a file without {}", result.verdict(),
                             faults.size() == 1 ? "it" : "them"),
-                {args.input.path, 0});
+                {result.sound().path, 0});
 }
 
 }  // namespace

@@ -24,18 +24,18 @@ ConvertOptions convert_options(const ConvertArgs& args) {
 }
 
 FilePlan file_plan(const ConvertArgs& args, const ConvertOptions& options) {
-  switch (check_conversion(args.input.path, args.output, options)) {
+  switch (check_conversion(tensor_files(args.input), args.output, options)) {
     case ConversionOutput::tensor:
       return plan_input(args.input).writes_labelled("the output", args.output, existing(args.force));
     case ConversionOutput::model_file:
       return FilePlan()
-          .reads("the input", args.input.path)
+          .reads("the input", args.input.paths[0])
           .writes("the output", args.output, existing(args.force));
     case ConversionOutput::model_directory:
       break;
   }
   return FilePlan()
-      .reads("the input", args.input.path)
+      .reads("the input", args.input.paths[0])
       .writes_model("the output", args.output, [output = args.output, force = args.force] {
         check_model_place(output, existing(force));
       });
@@ -45,7 +45,7 @@ void run(const Comm& comm, const ConvertArgs& args) {
   require_one_process(comm, "convert");
   const auto options = convert_options(args);
   const Console console(comm, args.common, file_plan(args, options));
-  const auto result = convert(console.context(), args.input.path, args.output, options);
+  const auto result = convert(console.context(), tensor_files(args.input), args.output, options);
   console.say(result.summary());
   console.result(result.json());
 }
@@ -64,17 +64,22 @@ void add_convert(CLI::App& app, const Comm& comm) {
   auto args = std::make_shared<ConvertArgs>();
   auto* command = app.add_subcommand("convert", "Convert a tensor or a model to another file format");
   add_input_options(*command, args->input);
-  command
-      ->add_option("output", args->output,
-                   "The file to write; its extension selects the format, and .gz compresses text")
-      ->required();
+  command->get_option("input")
+      ->expected(2, 1 << 20)
+      ->description(
+          "Tensor files or a model, and then the file to write, whose extension selects the format; .gz "
+          "compresses text");
   command->add_option("--output-format", args->output_format,
                       "Format of the output (default: by its extension)");
   command->add_flag("--compress", args->compress, "Compress the blocks of a .ptb file");
   add_force_option(*command, args->force);
   add_common_options(*command, args->common);
   command->footer("Example: polyad convert data/debian.tns.gz debian.ptb\n\n" + format_list());
-  command->callback([args, comm] { run(comm, *args); });
+  command->callback([args, comm] {
+    args->output = args->input.paths.back();
+    args->input.paths.pop_back();
+    run(comm, *args);
+  });
 }
 
 }  // namespace polyad::cli

@@ -16,7 +16,8 @@ struct LookArgs {
 void run(const Comm& comm, const LookArgs& args) {
   require_one_process(comm, "look");
   const Console console(comm, args.common, plan_input(args.input));
-  const auto result = look(console.context(), args.input.path, {load_options(args.input), args.num_lines});
+  const auto result =
+      look(console.context(), tensor_files(args.input), {load_options(args.input), args.num_lines});
   console.say(result.summary());
   console.result(result.json());
 }

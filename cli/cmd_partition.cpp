@@ -49,6 +49,10 @@ PartitionOptions parse(const PartitionArgs& args) {
   return options;
 }
 
+bool is_hypergraph(const PartitionArgs& args) {
+  return args.input.paths.size() == 1 && is_hypergraph_file(args.input.paths[0]);
+}
+
 void check_hypergraph_input(const PartitionArgs& args) {
   auto given = given_options(args.input);
   if (!args.hypergraph_out.empty()) given.emplace_back("--write-hypergraph");
@@ -59,7 +63,7 @@ void check_hypergraph_input(const PartitionArgs& args) {
 FilePlan file_plan(const PartitionArgs& args, const PartitionOptions& options) {
   auto plan = plan_input(args.input);
   plan.reads("the file that --refine names", args.previous);
-  if (!options.no_cache && !is_hypergraph_file(args.input.path)) plan_cache(plan, args.cache);
+  if (!options.no_cache && !is_hypergraph(args)) plan_cache(plan, args.cache);
   plan.writes("--out", args.out, existing(args.force));
   return plan.writes("--write-hypergraph", args.hypergraph_out, existing(args.force));
 }
@@ -77,13 +81,13 @@ Partition partition_tensor_file(const PartitionArgs& args, const PartitionOption
 void run(const Comm& comm, const PartitionArgs& args) {
   require_one_process(comm, "partition");
   const auto options = parse(args);
-  const bool is_hypergraph = is_hypergraph_file(args.input.path);
-  if (is_hypergraph) check_hypergraph_input(args);
-  if (is_hypergraph) validate_for_hypergraph(options);
+  const bool is_graph = is_hypergraph(args);
+  if (is_graph) check_hypergraph_input(args);
+  if (is_graph) validate_for_hypergraph(options);
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args, options); }));
   const auto& context = console.context();
-  const auto parts = is_hypergraph ? partition(context, load_hypergraph(context, args.input.path), options)
-                                   : partition_tensor_file(args, options, console);
+  const auto parts = is_graph ? partition(context, load_hypergraph(context, args.input.paths[0]), options)
+                              : partition_tensor_file(args, options, console);
   if (!args.out.empty()) save(context, parts, args.out, existing(args.force));
   console.say(parts.summary());
   if (!args.out.empty()) console.say("wrote partition to " + args.out);

@@ -87,7 +87,11 @@ void add_value_options(CLI::App& command, InputOptions& options, const std::stri
 
 void add_input_options(CLI::App& command, InputOptions& options) {
   command.option_defaults()->group("Reading the input");
-  command.add_option("input", options.path, "Tensor file; its format is recognised, also inside gzip")
+  command
+      .add_option(
+          "input", options.paths,
+          "Tensor file; its format is recognised, also inside gzip. Several files, or a folder of files, are "
+          "read as one; '-' is standard input")
       ->required();
   command.add_option("--dims", options.dims,
                      "Dimensions, as in 30x24x659 (default: those of the header, or the largest indices)");
@@ -120,6 +124,10 @@ void add_coordinate_options(CLI::App& command, InputOptions& options) {
   add_table_options(command, options.table);
   add_value_options(command, options, "as the model was fitted, else sum; models of ratings: last",
                     "as the model was fitted, else none");
+}
+
+TensorFiles tensor_files(const InputOptions& options) {
+  return std::vector<std::filesystem::path>(options.paths.begin(), options.paths.end());
 }
 
 std::vector<std::string> given_options(const InputOptions& options) {
@@ -191,7 +199,7 @@ void plan_labels(FilePlan& plan, const InputOptions& options) {
 FilePlan plan_input(const InputOptions& options) {
   FilePlan plan;
   plan_labels(plan, options);
-  plan.reads_labelled("the input", options.path);
+  plan.reads_tensor("the input", tensor_files(options));
   return plan;
 }
 
@@ -200,7 +208,7 @@ void plan_cache(FilePlan& plan, const std::string& cache) {
 }
 
 io::LoadedTensor load(const InputOptions& options, Console& console) {
-  return polyad::load(console.context(), options.path, load_options(options));
+  return polyad::load(console.context(), tensor_files(options), load_options(options));
 }
 
 void require_one_process(const Comm& comm, const std::string& command) {

@@ -13,11 +13,12 @@ namespace polyad::cli {
 
 // The options of every command that reads a tensor.
 struct InputOptions {
-  std::string path;
-  std::string format;          // --input-format
-  int index_base = -1;         // -1: not given
-  std::string dims;            // "30x24x659"
-  std::string columns, value;  // of a table
+  std::vector<std::string> paths;  // of a tensor; see TensorFiles
+  std::string path;                // of coordinates
+  std::string format;              // --input-format
+  int index_base = -1;             // -1: not given
+  std::string dims;                // "30x24x659"
+  std::string columns, value;      // of a table
   io::TableForm table;
   std::string duplicates, transform, min_count;  // empty: not given
   std::vector<std::string> labels;               // "MODE=FILE", a folder, or "none"
@@ -25,6 +26,8 @@ struct InputOptions {
 void add_input_options(CLI::App& command, InputOptions& options);
 // Those of a file of coordinates of a model, which states the dims.
 void add_coordinate_options(CLI::App& command, InputOptions& options);
+
+TensorFiles tensor_files(const InputOptions& options);
 
 // Those that were given, as another command takes them: {"--dims", "30x24x659"}.
 std::vector<std::string> given_options(const InputOptions& options);

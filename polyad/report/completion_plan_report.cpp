@@ -68,7 +68,8 @@ std::string recommended_text(const CompletionPlanRun& run) {
 
 std::string complete_command(const CompletionPlanRun& run, const PlannedCompletion& way) {
   const auto start = way.processes == 1 ? "" : fmt::format("mpirun -n {} ", way.processes);
-  auto command = fmt::format("{}polyad complete {}", start, for_shell(run.input));
+  auto command = fmt::format("{}polyad complete", start);
+  for (const auto& file : run.input_files) command += " " + for_shell(file);
   for (const auto& option : run.input_options) command += " " + for_shell(option);
   for (const auto& option : complete_options(run, way)) command += " " + for_shell(option);
   return command;

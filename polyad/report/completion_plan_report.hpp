@@ -10,6 +10,7 @@ namespace polyad::report {
 // Options and result of a run of `polyad plan --for complete`.
 struct CompletionPlanRun {
   std::string input, partition_file;
+  std::vector<std::string> input_files;    // that they were read from
   std::vector<std::string> input_options;  // options by which it was read
   std::uint64_t seed = 1;
   CompletionPlanOptions options;

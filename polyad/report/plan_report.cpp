@@ -142,7 +142,8 @@ std::vector<std::string> cpd_options(const PlanRun& run, const PlannedStrategy& 
 
 std::string cpd_command(const PlanRun& run, const PlannedStrategy& planned) {
   const auto start = planned.processes == 1 ? "" : fmt::format("mpirun -n {} ", planned.processes);
-  auto command = fmt::format("{}polyad cpd {}", start, for_shell(run.input));
+  auto command = fmt::format("{}polyad cpd", start);
+  for (const auto& file : run.input_files) command += " " + for_shell(file);
   for (const auto& option : run.input_options) command += " " + for_shell(option);
   command += fmt::format(" -r {}", run.options.num_components);
   for (const auto& option : cpd_options(run, planned)) command += " " + for_shell(option);

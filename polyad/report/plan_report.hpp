@@ -11,6 +11,7 @@ namespace polyad::report {
 // Options and result of a run of `polyad plan`.
 struct PlanRun {
   std::string input;                       // path of the tensor
+  std::vector<std::string> input_files;    // that it was read from
   std::vector<std::string> input_options;  // options by which it was read
   std::string partition;                   // path of the partition file, if given
   std::vector<Index> dims;

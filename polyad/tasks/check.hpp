@@ -16,6 +16,7 @@ namespace polyad {
 struct FileFault {
   Index line = 0;  // from 1; 0: in no particular line
   std::string message;
+  std::string file = {};
 };
 
 struct CheckOptions {
@@ -59,10 +60,9 @@ class CheckedFile : public TaskResult {
 // Throws Error{bad_option} for options that make no sense whatever the file.
 void validate(const CheckOptions& options);
 
-// Reads a whole file of a tensor and reports every fault with its line, where load throws at the first one.
+// Reads all of a tensor and reports every fault with its line, where load throws at the first one.
 // Requires a context of one process. Throws Error{bad_input} for a file of which no tensor can be made, and
 // what load and save throw.
-CheckedFile check(const Context& context, const std::filesystem::path& path,
-                  const CheckOptions& options = {});
+CheckedFile check(const Context& context, const TensorFiles& files, const CheckOptions& options = {});
 
 }  // namespace polyad

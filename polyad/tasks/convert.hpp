@@ -33,16 +33,16 @@ class Conversion : public TaskResult {
   std::vector<std::filesystem::path> label_files_;
 };
 
-// Converts a file of a tensor, or a CP model, to another format: docs/formats.md lists the formats. All
+// Converts the files of a tensor, or a CP model, to another format: docs/formats.md lists the formats. All
 // values keep their bits. Requires a context of one process. Throws Error{bad_option} for a name or for
 // options that do not suit the input, and what load and save throw.
-Conversion convert(const Context& context, const std::filesystem::path& input,
-                   const std::filesystem::path& output, const ConvertOptions& options = {});
+Conversion convert(const Context& context, const TensorFiles& input, const std::filesystem::path& output,
+                   const ConvertOptions& options = {});
 
 // What convert would write, by the first bytes of the input and the name of the output. Throws the errors of
 // convert that names and options alone lead to.
 enum class ConversionOutput { tensor, model_file, model_directory };
-ConversionOutput check_conversion(const std::filesystem::path& input, const std::filesystem::path& output,
+ConversionOutput check_conversion(const TensorFiles& input, const std::filesystem::path& output,
                                   const ConvertOptions& options = {});
 
 }  // namespace polyad

@@ -16,6 +16,8 @@ class FilePlan {
  public:
   // A file, or a directory that holds a model. `name` is what messages call it: "the input", "--out".
   FilePlan& reads(const std::string& name, const std::filesystem::path& path);
+  // The files of a tensor, with label files beside them.
+  FilePlan& reads_tensor(const std::string& name, const TensorFiles& files);
   // A tensor or model with label files beside it. No output may have a name that makes it one of them.
   FilePlan& reads_labelled(const std::string& name, const std::filesystem::path& path);
   // A model that an output may replace, because it has been read before that is written.

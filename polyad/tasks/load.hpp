@@ -1,8 +1,10 @@
 #pragma once
 
+#include <concepts>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "polyad/io/text/table_form.hpp"
@@ -22,6 +24,19 @@ struct LabelSources {
   std::vector<File> files = {};       // line i of a file names index i of its mode
   std::filesystem::path folder = {};  // that holds mode-1-NAME.map, ...
   bool none = false;                  // no label files are read
+};
+
+// The files of one tensor. Several are read as if they were one, in this order: they have the same format,
+// and tables the same columns. A folder stands for all files in it, in the order of their names, except
+// hidden, empty and label files. "-" is standard input, which process 0 reads for all.
+struct TensorFiles {
+  std::vector<std::filesystem::path> paths;
+
+  TensorFiles(std::vector<std::filesystem::path> several)
+      : paths(std::move(several)) {}  // NOLINT(*-explicit-*)
+  template <class Path>
+    requires std::convertible_to<Path, std::filesystem::path>
+  TensorFiles(const Path& one) : paths{one} {}  // NOLINT(*-explicit-*): a file is the usual case
 };
 
 struct LoadOptions {
@@ -50,8 +65,8 @@ struct LoadOptions {
 };
 
 // Reads a tensor of any format that docs/formats.md lists, compressed or not. Each process reads a share of
-// the file. Warnings are messages of the context and stay in Tensor::notes. Throws Error{bad_input} with file
-// and line for a file that cannot be understood. Collective.
-Tensor load(const Context& context, const std::filesystem::path& path, const LoadOptions& options = {});
+// the files. Warnings are messages of the context and stay in Tensor::notes. Throws Error{bad_input} with
+// file and line for a file that cannot be understood. Collective.
+Tensor load(const Context& context, const TensorFiles& files, const LoadOptions& options = {});
 
 }  // namespace polyad

@@ -48,9 +48,9 @@ class FileLook : public TaskResult {
 // Throws Error{bad_option} for options that make no sense whatever the file.
 void validate(const LookOptions& options);
 
-// Looks at the beginning of a file: its format, its first lines, what each column seems to contain, and how
-// it could be read. A file that load refuses for want of options is no error here. Requires a context of one
-// process.
-FileLook look(const Context& context, const std::filesystem::path& path, const LookOptions& options = {});
+// Looks at the beginning of a file, of several the first: its format, its first lines, what each column seems
+// to contain, and how it could be read. A file that load refuses for want of options is no error here.
+// Requires a context of one process.
+FileLook look(const Context& context, const TensorFiles& files, const LookOptions& options = {});
 
 }  // namespace polyad

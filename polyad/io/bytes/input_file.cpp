@@ -49,6 +49,17 @@ InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
   size_ = Index(status.st_size);
 }
 
+InputFile::InputFile(const std::filesystem::path& path, int descriptor)
+    : path_(path), descriptor_(descriptor) {
+  struct stat status {};
+  if (fstat(descriptor_, &status) != 0) {
+    const int error = errno;
+    close(descriptor_);
+    fail(path, "cannot be read", error);
+  }
+  size_ = Index(status.st_size);
+}
+
 InputFile::~InputFile() {
   close(descriptor_);
 }

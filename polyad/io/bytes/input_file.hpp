@@ -16,6 +16,8 @@ class InputFile {
   // Throws Error{io} with the path if the file is missing, not
   // a regular file, or not readable. Does not wait for a pipe.
   explicit InputFile(const std::filesystem::path& path);
+  // Takes over a descriptor of a regular file. `path` is for messages.
+  InputFile(const std::filesystem::path& path, int descriptor);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;

@@ -22,7 +22,7 @@ Slab binary_slab(FileHead head, Index count) {
   for (auto& column : slab.indices) column.resize(std::size_t(count));
   slab.values.resize(std::size_t(count));
   slab.facts.num_nonzeros = slab.facts.data_lines = count;
-  for (std::size_t m = 0; m < std::size_t(head.order) && count > 0; ++m) {
+  for (std::size_t m = 0; m < std::size_t(head.order); ++m) {
     slab.facts.min_index[m] = 0;  // the header states the dims; the exact extremes are not needed
     slab.facts.max_index[m] = head.dims[m] - 1;
   }

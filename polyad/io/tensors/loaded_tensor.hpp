@@ -18,7 +18,8 @@ struct LoadedTensor {
   TensorFormat format = TensorFormat::tns;  // format of the file
   int index_base = 1;                       // first index of the file, if it holds indices
   std::vector<std::string> notes = {};      // messages of the reader, one sentence each
-  std::string path = {};                    // path of the file; empty if made in memory
+  std::string path = {};                    // path of the file, or a name of several; empty if made in memory
+  std::vector<std::string> files = {};      // files and folders that were given; empty if made in memory
   bool sums_duplicates = false;             // whether lines were to be counted: duplicates are no surprise
   // How the value of a cell with several entries is, or is to be, made of them; and what became of values.
   Duplicates duplicate_rule = Duplicates::sum;

@@ -6,6 +6,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/io/bytes/standard_input.hpp"
 #include "polyad/io/tensors/array_tensor.hpp"
 #include "polyad/io/tensors/binary_tensor.hpp"
 #include "polyad/io/tensors/coordinate_text.hpp"
@@ -224,7 +225,7 @@ SlabFacts merge(const SlabFacts& a, const SlabFacts& b) {
 }
 
 Slab read_slab(const std::filesystem::path& path, const ReadOptions& options) {
-  const InputFile file(path);
+  const InputFile file = open_input(path);
   const FileHead head = recognise(file, options);
   check_options(head, options);
   begin_progress(file, options);
@@ -236,7 +237,7 @@ Slab read_slab(const std::filesystem::path& path, const ReadOptions& options) {
 }
 
 void for_each_slab(const std::filesystem::path& path, const ReadOptions& options, const SlabFn& fn) {
-  const InputFile file(path);
+  const InputFile file = open_input(path);
   const FileHead head = recognise(file, options);
   check_options(head, options);
   check_space(head, options);

@@ -23,6 +23,7 @@ namespace polyad::io {
 struct Problem {
   Index line = 0;
   std::string message;
+  std::string file = {};  // of several; empty: of the only one
 
   friend bool operator==(const Problem&, const Problem&) = default;
 };

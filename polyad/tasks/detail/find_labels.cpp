@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/bytes/standard_input.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 
 namespace polyad::tasks {
@@ -41,6 +42,40 @@ void read_label_file(const LabelSources::File& file, Index extent, io::FoundLabe
   found.labels[std::size_t(file.mode)] = std::move(labels);
 }
 
+// The label files that the sources name.
+std::vector<std::filesystem::path> named_files(const LabelSources& sources) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& file : sources.files) files.push_back(file.path);
+  if (!sources.folder.empty())
+    for (auto& file : io::label_files_at(io::labels_of_model_folder(sources.folder)))
+      files.push_back(std::move(file));
+  return files;
+}
+
+bool names_any(const LabelSources& sources) {
+  return sources.none || !sources.folder.empty() || !sources.files.empty();
+}
+
+// Where a tensor has label files of its own; nothing if it is read from several files, or from a stream.
+std::optional<io::LabelPlace> own_place(const SourceFiles& source) {
+  if (source.files.size() == 1 && io::is_standard_input(source.files[0])) return std::nullopt;
+  if (source.files.size() == 1) return io::labels_of_tensor(source.files[0]);
+  if (!source.folder.empty()) return io::labels_of_model_folder(source.folder);
+  return std::nullopt;
+}
+
+void refuse_own_labels(const SourceFiles& source) {
+  for (const auto& file : source.files)
+    for (const auto& labels : io::label_files_at(io::labels_of_tensor(file)))
+      if (!io::is_standard_input(file) && !io::is_label_file(labels.filename()))
+        throw Error(
+            Errc::bad_input,
+            fmt::format("has labels of its own in {}, and the other files may have other indices for them; "
+                        "{} reads the indices, {} 1=FILE names labels for all of them",
+                        labels.string(), option_name("labels.none"), option_name("labels")),
+            {file.string(), 0});
+}
+
 io::ReadOptions format_options(const LoadOptions& options) {
   io::ReadOptions read;
   read.format = options.format;
@@ -69,8 +104,19 @@ io::FoundLabels find_labels(const Labelled& owner, const LabelSources& sources) 
   return found;
 }
 
-std::vector<std::string> add_labels(Tensor& x, const LabelSources& sources) {
-  auto found = find_labels({"tensor", io::labels_of_tensor(x.path), x.tensor.extents(), x.labels}, sources);
+std::vector<std::string> add_labels(Tensor& x, const SourceFiles& source, const LabelSources& sources) {
+  x.path = source.name;
+  for (const auto& path : source.given) x.files.push_back(path.string());
+  x.notes.insert(x.notes.end(), source.notes.begin(), source.notes.end());
+  const auto place = own_place(source);
+  auto chosen = sources;
+  if (!place) {
+    const bool has_names = std::ranges::any_of(x.labels, [](const auto& mode) { return !mode.empty(); });
+    if (!has_names && !names_any(sources)) refuse_own_labels(source);
+    chosen.none = true;
+  }
+  auto found =
+      find_labels({"tensor", place.value_or(io::LabelPlace()), x.tensor.extents(), x.labels}, chosen);
   x.notes.insert(x.notes.end(), found.warnings.begin(), found.warnings.end());
   for (int m = 0; m < x.tensor.order(); ++m) {
     if (!found.labels[m].empty()) x.labels[m] = std::move(found.labels[m]);
@@ -90,16 +136,19 @@ void tell_notes(const Context& context, Tensor& x, const std::vector<std::string
   for (const auto& note : label_notes) context.note(x.path + ": " + note);
 }
 
-std::vector<std::filesystem::path> label_files_for(const std::filesystem::path& tensor,
+std::vector<std::filesystem::path> label_files_for(const std::filesystem::path& path,
                                                    const LabelSources& sources) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& file : sources.files) files.push_back(file.path);
-  if (!sources.folder.empty())
-    for (auto& file : io::label_files_at(io::labels_of_model_folder(sources.folder)))
-      files.push_back(std::move(file));
+  auto files = named_files(sources);
   std::error_code ignored;
-  if (!std::filesystem::is_directory(tensor, ignored))
-    for (auto& file : io::label_files_at(io::labels_of_tensor(tensor))) files.push_back(std::move(file));
+  if (!std::filesystem::is_directory(path, ignored))
+    for (auto& file : io::label_files_at(io::labels_of_tensor(path))) files.push_back(std::move(file));
+  return files;
+}
+
+std::vector<std::filesystem::path> label_files_for(const SourceFiles& source, const LabelSources& sources) {
+  auto files = named_files(sources);
+  if (const auto place = own_place(source))
+    for (auto& file : io::label_files_at(*place)) files.push_back(std::move(file));
   return files;
 }
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/tensors/read_tensor.hpp"
+#include "polyad/io/tensors/file_series.hpp"
 #include "polyad/io/tensors/write_tensor.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
@@ -21,16 +21,16 @@
 namespace polyad {
 namespace {
 
-Tensor read_sound(const Context& context, const std::filesystem::path& path, const LoadOptions& options,
+Tensor read_sound(const Context& context, const TensorFiles& files, const LoadOptions& options,
                   std::vector<io::Problem>& problems) {
   io::ReadOptions read = tasks::read_options(options);
   read.progress = &context.progress();
   read.problems = &problems;
-  Tensor x = io::read_tensor(path, read);
+  const auto source = tasks::source_files(files);
+  Tensor x = io::read_tensor_series(source.files, read);
   for (auto& problem : problems) problem.message = context.shown(problem.message);
-  x.path = path.string();
   x.sums_duplicates = options.value == "1";
-  const auto label_notes = tasks::add_labels(x, options.labels);
+  const auto label_notes = tasks::add_labels(x, source, options.labels);
   tasks::tell_notes(context, x, label_notes);
   return x;
 }
@@ -50,7 +50,8 @@ Index merge_sorted(const Context& context, Tensor& x) {
 nlohmann::ordered_json check_json(const Tensor& x, const std::vector<io::Problem>& problems, Index duplicates,
                                   const CheckOptions& options) {
   auto list = nlohmann::ordered_json::array();
-  for (const auto& problem : problems) list.push_back({{"line", problem.line}, {"message", problem.message}});
+  for (const auto& problem : problems)
+    list.push_back({{"file", problem.file}, {"line", problem.line}, {"message", problem.message}});
   return {{"format", io::traits(x.format).name},
           {"dims", x.tensor.extents()},
           {"nnz", x.tensor.num_nonzeros()},
@@ -68,14 +69,16 @@ void validate(const CheckOptions& options) {
   tasks::check_value_options(options.load);
 }
 
-CheckedFile check(const Context& context, const std::filesystem::path& path, const CheckOptions& options) {
+CheckedFile check(const Context& context, const TensorFiles& files, const CheckOptions& options) {
   const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "check");
   validate(options);
   std::vector<io::Problem> problems;
-  Tensor x = read_sound(context, path, options.load, problems);
+  Tensor x = read_sound(context, files, options.load, problems);
+  for (auto& problem : problems)
+    if (problem.file.empty()) problem.file = x.path;
   std::vector<FileFault> faults;
-  for (const auto& problem : problems) faults.push_back({problem.line, problem.message});
+  for (const auto& problem : problems) faults.push_back({problem.line, problem.message, problem.file});
   if (options.on_faults) options.on_faults(faults);
   const bool is_asked = tasks::prepares_values(options.load);
   const Index duplicates =

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/bytes/standard_input.hpp"
 #include "polyad/io/models/kruskal.hpp"
 #include "polyad/io/tensors/write_tensor.hpp"
 #include "polyad/report/statistics_report.hpp"
@@ -39,7 +40,7 @@ io::KruskalFormat checked_model_format(const fs::path& input, const fs::path& ou
   return *format;
 }
 
-Conversion convert_tensor(const Context& context, const fs::path& input, const fs::path& output,
+Conversion convert_tensor(const Context& context, const TensorFiles& input, const fs::path& output,
                           const ConvertOptions& options) {
   const std::string format(io::traits(io::output_format(output, options.save)).name);
   const auto x = load(context, input, options.load);
@@ -71,28 +72,29 @@ Conversion convert_model(const fs::path& input, const fs::path& output, const Co
   return {{std::move(text), tasks::json_text(json)}, std::move(dims), {}};
 }
 
-bool is_model(const fs::path& input, const ConvertOptions& options) {
-  return !options.load.format && io::looks_like_kruskal(input);
+bool is_model(const TensorFiles& input, const ConvertOptions& options) {
+  if (options.load.format || input.paths.size() != 1 || io::is_standard_input(input.paths[0])) return false;
+  return io::looks_like_kruskal(input.paths[0]);
 }
 
 }  // namespace
 
-ConversionOutput check_conversion(const fs::path& input, const fs::path& output,
+ConversionOutput check_conversion(const TensorFiles& input, const fs::path& output,
                                   const ConvertOptions& options) {
   if (!is_model(input, options)) {
     io::output_format(output, options.save);
     return ConversionOutput::tensor;
   }
-  return checked_model_format(input, output, options) == io::KruskalFormat::splatt
+  return checked_model_format(input.paths[0], output, options) == io::KruskalFormat::splatt
              ? ConversionOutput::model_directory
              : ConversionOutput::model_file;
 }
 
-Conversion convert(const Context& context, const fs::path& input, const fs::path& output,
+Conversion convert(const Context& context, const TensorFiles& input, const fs::path& output,
                    const ConvertOptions& options) {
   const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "convert");
-  if (is_model(input, options)) return convert_model(input, output, options);
+  if (is_model(input, options)) return convert_model(input.paths[0], output, options);
   return convert_tensor(context, input, output, options);
 }
 

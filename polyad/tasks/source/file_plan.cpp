@@ -10,11 +10,13 @@
 #include "polyad/base/error.hpp"
 #include "polyad/io/bytes/output_file.hpp"
 #include "polyad/io/bytes/paths.hpp"
+#include "polyad/io/bytes/standard_input.hpp"
 #include "polyad/io/models/kruskal.hpp"
 #include "polyad/io/models/label_files.hpp"
 #include "polyad/io/models/rating_model_file.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/model_output.hpp"
+#include "polyad/tasks/detail/source_files.hpp"
 #include "polyad/tasks/detail/stored_partition.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 
@@ -83,6 +85,18 @@ bool is_kept_by_another(const struct stat& folder, const struct stat& file) {
 FilePlan& FilePlan::reads(const std::string& name, const fs::path& path) {
   if (!path.empty())
     inputs_.push_back(Entry{name, path, io::is_folder(path) ? Kind::model : Kind::file, {}, {}, {}});
+  return *this;
+}
+
+FilePlan& FilePlan::reads_tensor(const std::string& name, const TensorFiles& files) {
+  for (const auto& path : files.paths) {
+    if (io::is_standard_input(path))
+      reads(name, "/dev/stdin");
+    else if (io::is_folder(path) && !io::looks_like_kruskal(path))
+      for (const auto& file : tasks::source_files(path).files) reads("a file of " + name, file);
+    else
+      reads_labelled(name, path);
+  }
   return *this;
 }
 

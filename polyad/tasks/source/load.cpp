@@ -8,12 +8,15 @@
 
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
+#include "polyad/io/bytes/standard_input.hpp"
+#include "polyad/io/tensors/file_series.hpp"
 #include "polyad/io/tensors/labelled_text.hpp"
 #include "polyad/io/tensors/read_tensor.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tasks/detail/memory_use.hpp"
 #include "polyad/tasks/detail/settings.hpp"
+#include "polyad/tasks/detail/source_files.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
 #include "polyad/tasks/detail/values/prepare_values.hpp"
@@ -48,11 +51,35 @@ std::vector<std::vector<ModeLabels>> gather_labels(const Comm& comm, const std::
 }
 
 // Of the tensor and of its labels. Collective.
-void require_same_inputs(const Comm& comm, const std::filesystem::path& path, const LabelSources& sources) {
-  const auto files = collectively(comm, [&] { return tasks::label_files_for(path, sources); });
-  std::vector<std::string> names{path.string()};
-  for (const auto& file : files) names.push_back(file.string());
+void require_same_inputs(const Comm& comm, const tasks::SourceFiles& source, const LabelSources& sources) {
+  std::vector<std::string> names;
+  for (const auto& file : source.files)
+    if (!io::is_standard_input(file)) names.push_back(file.string());
+  const auto labels = collectively(comm, [&] { return tasks::label_files_for(source, sources); });
+  for (const auto& file : labels) names.push_back(file.string());
   tasks::require_same_files(comm, names);
+}
+
+// Of each file, over all processes. Collective.
+std::vector<io::SlabFacts> facts_of_files(const Comm& comm, const io::SeriesSlab& series) {
+  std::vector<io::SlabFacts> whole(series.facts.size());
+  const auto all = comm.all_gather_varying<io::SlabFacts>(series.facts);
+  for (std::size_t i = 0; i < all.items.size(); ++i) {
+    auto& facts = whole[i % whole.size()];
+    facts = io::merge(facts, all.items[i]);
+  }
+  return whole;
+}
+
+// What processes that have read different files cannot see by themselves. Collective.
+void require_same_order(const Comm& comm, const tasks::SourceFiles& source, int order) {
+  const auto orders = comm.all_gather(order);
+  const auto other = std::ranges::find_if(orders, [&](int o) { return o != orders[0]; });
+  if (other != orders.end())
+    throw Error(Errc::bad_input,
+                fmt::format("tensors of the orders {} and {}: files that are read as one have the same",
+                            orders[0], *other),
+                {source.name, 0});
 }
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -100,7 +127,7 @@ Tensor make_tensor(SparseTensor<double> nonzeros, std::vector<ModeLabels> labels
   return x;
 }
 
-Tensor load(const Context& context, const std::filesystem::path& path, const LoadOptions& options) {
+Tensor load(const Context& context, const TensorFiles& files, const LoadOptions& options) {
   const tasks::TaskScope scope(context);
   const Stopwatch watch;
   const tasks::WatchedMemory memory;
@@ -109,9 +136,15 @@ Tensor load(const Context& context, const std::filesystem::path& path, const Loa
   io::ReadOptions read = tasks::read_options(options);
   read.share = {comm.rank(), comm.size()};
   read.progress = &context.progress();
-  require_same_inputs(comm, path, options.labels);
+  tasks::share_standard_input(comm, files);
+  const auto source = collectively(comm, [&] { return tasks::source_files(files); });
+  require_same_inputs(comm, source, options.labels);
   const OneProcessWorks patience;  // a slow disk is no fault
-  io::Slab slab = collectively(comm, [&] { return io::read_slab(path, read); });
+  auto series = collectively(comm, [&] { return io::read_series(source.files, read); });
+  const auto of_files = facts_of_files(comm, series);
+  require_same_order(comm, source, series.slab.head.order);
+  collectively(comm, [&] { io::settle_series(series, of_files, read); });
+  auto& slab = series.slab;
   if (comm.size() > 1 && !slab.labels.empty())
     io::relabel(slab, io::unite_labels(gather_labels(comm, slab.labels), slab.label_rules));
   for (const int mode : io::modes_of_quantiles(slab)) {
@@ -124,8 +157,7 @@ Tensor load(const Context& context, const std::filesystem::path& path, const Loa
   std::vector<std::string> label_notes;
   Tensor x = collectively(comm, [&] {
     auto tensor = io::assemble(std::move(slab), whole, read);
-    tensor.path = path.string();
-    label_notes = tasks::add_labels(tensor, options.labels);
+    label_notes = tasks::add_labels(tensor, source, options.labels);
     return tensor;
   });
   x.sums_duplicates = options.value == "1";

@@ -12,6 +12,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/printable.hpp"
+#include "polyad/io/bytes/standard_input.hpp"
 #include "polyad/io/tensors/recognise.hpp"
 #include "polyad/io/text/number_text.hpp"
 #include "polyad/io/text/table_sample.hpp"
@@ -77,7 +78,7 @@ bool looks_like_adjacency(const io::TableSample& sample) {
 
 Seen see(const std::filesystem::path& path, const io::ReadOptions& read) {
   Seen seen;
-  const io::InputFile file(path);
+  const io::InputFile file = io::open_input(path);
   try {
     seen.head = io::recognise(file, read);
   } catch (const Error& e) {
@@ -166,14 +167,17 @@ bool needs_no_options(const Seen& seen) {
   return !seen.head->has_header && seen.head->only_names;
 }
 
-std::vector<std::string> commands(const std::string& path, const Seen& seen, const Suggestion& suggestion) {
+std::vector<std::string> commands(const tasks::SourceFiles& source, const Seen& seen,
+                                  const Suggestion& suggestion) {
   std::string options;
   if (!suggestion.columns.empty())
     options = fmt::format(" {} {} {} {}", option_name("columns"), report::for_shell(suggestion.columns),
                           option_name("value"), report::for_shell(suggestion.value));
   if (seen.is_adjacency) options += " " + option_name("LoadOptions::format") + " adjacency";
   if (seen.head && seen.head->header_is_guess) options += " " + option_name("header=false");
-  const auto file = report::for_shell(path) + options;
+  std::string file;
+  for (const auto& path : source.given) file += (file.empty() ? "" : " ") + report::for_shell(path.string());
+  file += options;
   return {"polyad stats " + file, "polyad cpd " + file + " " + option_name("rank") + " 8"};
 }
 
@@ -224,10 +228,10 @@ nlohmann::ordered_json look_json(const Seen& seen, const std::vector<SeenColumn>
   return json;
 }
 
-std::string look_text(const std::string& path, const Seen& seen, const std::vector<SeenColumn>& columns,
-                      const Suggestion& suggestion, Index num_lines) {
+std::string look_text(const tasks::SourceFiles& source, const Seen& seen,
+                      const std::vector<SeenColumn>& columns, const Suggestion& suggestion, Index num_lines) {
   constexpr std::size_t longest = 100;
-  std::string text = first_sentence(path, seen);
+  std::string text = first_sentence(source.files[0].string(), seen);
   for (Index i = 0; i < std::min(num_lines, Index(seen.sample.lines.size())); ++i) {
     const auto& line = seen.sample.lines[std::size_t(i)];
     text += "\n  " + line.substr(0, longest) + (line.size() > longest ? "..." : "");
@@ -237,7 +241,7 @@ std::string look_text(const std::string& path, const Seen& seen, const std::vect
     for (const auto& note : seen.head->notes) text += "\n\n" + note;
   if (!seen.head && columns.empty() && !seen.is_adjacency) return text;
   text += "\n\nIt could be read by";
-  for (const auto& command : commands(path, seen, suggestion)) text += "\n  " + command;
+  for (const auto& command : commands(source, seen, suggestion)) text += "\n  " + command;
   return text;
 }
 
@@ -249,11 +253,12 @@ void validate(const LookOptions& options) {
                                               option_name("num_lines"), options.num_lines, max_shown_lines));
 }
 
-FileLook look(const Context& context, const std::filesystem::path& path, const LookOptions& options) {
+FileLook look(const Context& context, const TensorFiles& files, const LookOptions& options) {
   const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "look");
   validate(options);
-  auto seen = see(path, tasks::read_options(options.load));
+  const auto source = tasks::source_files(files);
+  auto seen = see(source.files[0], tasks::read_options(options.load));
   seen.fault = context.shown(seen.fault);
   if (seen.head)
     for (auto& note : seen.head->notes) note = context.shown(note);
@@ -262,7 +267,7 @@ FileLook look(const Context& context, const std::filesystem::path& path, const L
     columns.push_back({seen.names[c], content_name(seen.looks[c].content), Index(seen.looks[c].num_distinct),
                        examples(seen, c)});
   const auto suggestion = columns.empty() || needs_no_options(seen) ? Suggestion() : suggest(seen);
-  auto text = context.shown(look_text(path.string(), seen, columns, suggestion, options.num_lines));
+  auto text = context.shown(look_text(source, seen, columns, suggestion, options.num_lines));
   auto json = tasks::json_text(look_json(seen, columns, suggestion));
   return {{std::move(text), std::move(json)}, std::move(columns), suggestion.columns, suggestion.value};
 }

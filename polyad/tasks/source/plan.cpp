@@ -157,6 +157,7 @@ Plan plan(const Context& context, const Tensor& x, const PlanOptions& options) {
   auto& run = state->run;
   run.load_seconds = x.load_seconds;
   run.input = x.path;
+  run.input_files = x.files.empty() ? std::vector{x.path} : x.files;
   run.input_options = options.input_arguments;
   run.partition = options.distribution.partition_file.string();
   run.dims = x.tensor.extents();

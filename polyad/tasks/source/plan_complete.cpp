@@ -168,6 +168,7 @@ CompletePlan plan_complete(const Context& context, const Tensor& ratings,
   auto distinct = without_repeated(context, ratings);
   run.load_seconds = ratings.load_seconds;
   run.input = ratings.path;
+  run.input_files = ratings.files.empty() ? std::vector{ratings.path} : ratings.files;
   run.input_options = options.input_arguments;
   run.partition_file = options.partition_file.string();
   run.seed = options.seed;
