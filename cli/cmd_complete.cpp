@@ -80,7 +80,7 @@ CompleteOptions parse(const CompleteArgs& args, int processes) {
 
 FilePlan file_plan(const CompleteArgs& args, const CompleteOptions& options) {
   auto plan = plan_input(args.input);
-  plan.reads("the file that --test names", options.test.file);
+  if (!options.test.file.empty()) plan.reads_tensor("the file that --test names", options.test.file);
   plan.reads("the file that --partition names", options.partition_file);
   plan.reads_machine_constants().reads_cached_partitions(args.cache);
   plan.goes_on_from("the model to go on from", args.resume);

@@ -65,6 +65,7 @@ void add_convert(CLI::App& app, const Comm& comm) {
   auto* command = app.add_subcommand("convert", "Convert a tensor or a model to another file format");
   add_input_options(*command, args->input);
   command->get_option("input")
+      ->option_text("INPUT... OUTPUT")
       ->expected(2, 1 << 20)
       ->description(
           "Tensor files or a model, and then the file to write, whose extension selects the format; .gz "

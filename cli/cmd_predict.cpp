@@ -45,7 +45,7 @@ FilePlan file_plan(const PredictArgs& args) {
   FilePlan plan;
   plan_labels(plan, args.input);
   plan.reads_labelled("the model", args.model);
-  plan.reads("the coordinates", args.input.path);
+  plan.reads_tensor("the coordinates", tensor_files(args.input));
   return plan.writes("--out", args.out);
 }
 
@@ -57,7 +57,7 @@ void run(const Comm& comm, const PredictArgs& args) {
                         prints_table(args) ? Words::to_standard_error : Words::to_standard_output);
   const auto& context = console.context();
   const auto model = load_model(context, args.model, load_options(args.input).labels);
-  const auto result = predict(context, model, args.input.path, options);
+  const auto result = predict(context, model, tensor_files(args.input), options);
   if (!args.out.empty() || !args.common.json.empty()) console.say(result.summary());
   if (!args.out.empty()) console.say("wrote predictions to " + args.out);
   console.result(result.json());

@@ -204,7 +204,9 @@ std::string usage(const CLI::App& command) {
   for (const auto* option : command.get_options()) {
     if (!option->get_positional()) continue;
     const bool repeats = option->get_items_expected_max() > 1;
-    const auto name = upper_case(option->get_name(true)) + (repeats ? "..." : "");
+    const auto name = option->get_option_text().empty()
+                          ? upper_case(option->get_name(true)) + (repeats ? "..." : "")
+                          : option->get_option_text();
     text += option->get_required() ? " " + name : " [" + name + "]";
   }
   return text + (commands_of(command).empty() ? " [OPTIONS]" : " COMMAND ...");

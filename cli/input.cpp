@@ -112,8 +112,10 @@ void add_input_options(CLI::App& command, InputOptions& options) {
 
 void add_coordinate_options(CLI::App& command, InputOptions& options) {
   command
-      .add_option("coordinates", options.path,
-                  "Where to predict: indices or labels per line, and values to compare with if there are any")
+      .add_option("coordinates", options.paths,
+                  "Where to predict: indices or labels per line, and values to compare with if there are "
+                  "any. Several "
+                  "files, or a folder of files, are read as one; '-' is standard input")
       ->required();
   add_format_options(command, options);
   command.add_option(

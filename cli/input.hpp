@@ -13,8 +13,7 @@ namespace polyad::cli {
 
 // The options of every command that reads a tensor.
 struct InputOptions {
-  std::vector<std::string> paths;  // of a tensor; see TensorFiles
-  std::string path;                // of coordinates
+  std::vector<std::string> paths;  // see TensorFiles
   std::string format;              // --input-format
   int index_base = -1;             // -1: not given
   std::string dims;                // "30x24x659"

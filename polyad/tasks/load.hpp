@@ -27,8 +27,8 @@ struct LabelSources {
 };
 
 // The files of one tensor. Several are read as if they were one, in this order: they have the same format,
-// and tables the same columns. A folder stands for all files in it, in the order of their names, except
-// hidden, empty and label files. "-" is standard input, which process 0 reads for all.
+// and tables the same columns; empty ones add nothing. A folder stands for all files in it, in the order of
+// their names, except hidden files and label files. "-" is standard input, which process 0 reads for all.
 struct TensorFiles {
   std::vector<std::filesystem::path> paths;
 

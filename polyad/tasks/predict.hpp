@@ -13,6 +13,7 @@
 #include "polyad/io/text/table_form.hpp"
 #include "polyad/tasks/context.hpp"
 #include "polyad/tasks/cp_model.hpp"
+#include "polyad/tasks/load.hpp"
 #include "polyad/tasks/task_result.hpp"
 #include "polyad/tasks/tensor.hpp"
 #include "polyad/tensor/value_rules.hpp"
@@ -79,11 +80,12 @@ class Predictions : public TaskResult {
 // Throws Error{bad_option} for options that make no sense whatever the file.
 void validate(const PredictOptions& options);
 
-// Evaluates a model at the coordinates in a file, of any text or binary format of tensors; where the file has
-// values, compares with them. The table has a line for each coordinate, in the order of the file; only a part
-// of it, and eight bytes for each line with a value, are in memory at any time. Requires a context of one
-// process. Throws Error{bad_input} with file and line for coordinates that the model does not have.
-Predictions predict(const Context& context, const CpModel& model, const std::filesystem::path& coordinates,
+// Evaluates a model at the coordinates in a file, or in several as if they were one, of any text or binary
+// format of tensors; where the file has values, compares with them. The table has a line for each coordinate,
+// in the order of the file; only a part of it, and eight bytes for each line with a value, are in memory at
+// any time. Requires a context of one process. Throws Error{bad_input} with file and line for coordinates
+// that the model does not have.
+Predictions predict(const Context& context, const CpModel& model, const TensorFiles& coordinates,
                     const PredictOptions& options = {});
 
 // The entries of a model at the coordinates of the nonzeros of a tensor, in their order; on several processes

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/tensors/file_series.hpp"
 
 namespace polyad::io {
 namespace {
@@ -28,16 +29,16 @@ void leave_out_others(CoordinateBatch& batch, const std::vector<Index>& dims) {
   if (!batch.values.empty()) batch.values.resize(std::size_t(kept));
 }
 
-void check_inside(const std::filesystem::path& path, const CoordinateBatch& batch,
+void check_inside(const std::filesystem::path& path, const std::vector<Array<Index>>& indices,
                   const std::vector<Index>& dims) {
   for (std::size_t m = 0; m < dims.size(); ++m) {
-    const auto beyond = std::ranges::find_if(batch.indices[m], [&](Index index) { return index >= dims[m]; });
-    if (beyond != batch.indices[m].end())
+    const auto beyond = std::ranges::find_if(indices[m], [&](Index index) { return index >= dims[m]; });
+    if (beyond != indices[m].end())
       throw Error(
           Errc::bad_input,
           fmt::format(
               "entry {}: index {} of mode {} (from 1) is beyond the dimension {} that the model states",
-              beyond - batch.indices[m].begin() + 1, *beyond + 1, m + 1, dims[m]),
+              beyond - indices[m].begin() + 1, *beyond + 1, m + 1, dims[m]),
           {path.string(), 0});
   }
 }
@@ -48,18 +49,14 @@ bool is_dense(TensorFormat format) {
 
 }  // namespace
 
-CoordinateFile::CoordinateFile(std::filesystem::path path, const ReadOptions& options,
+CoordinateFile::CoordinateFile(std::vector<std::filesystem::path> files, const ReadOptions& options,
                                std::optional<Duplicates> rule)
-    : path_(std::move(path)), options_(options), rule_(rule) {
+    : files_(std::move(files)), options_(options), rule_(rule) {
   if (scan() == IndexBase::is_zero_after_all) {
     options_.index_base = 0;
     scan();
     notes_.emplace_back(note_of_zero);
   }
-  // Lines were checked as they were read; what comes whole has dims of its own.
-  const bool comes_whole = is_binary(format_) || is_dense(format_);
-  if (comes_whole && options_.space->unknown() == IndexSpace::Unknown::fault)
-    check_inside(path_, *only_batch_, options_.space->dims());
   if (rule_ && has_values_) combine_duplicates();
   options_.progress = nullptr;
 }
@@ -67,7 +64,7 @@ CoordinateFile::CoordinateFile(std::filesystem::path path, const ReadOptions& op
 void CoordinateFile::for_each_batch(const std::function<void(const CoordinateBatch&)>& fn) const {
   if (only_batch_) return fn(*only_batch_);
   Index line = 0;
-  for_each_slab(path_, options_, [&](Slab&& slab) {
+  for_each_file_slab([&](std::size_t, Slab&& slab) {
     auto batch = batch_of(std::move(slab));
     const Index count = batch.size();
     if (rule_) merge_lines(batch, line);
@@ -81,7 +78,7 @@ void CoordinateFile::combine_duplicates() {
     if (only_batch_)
       repeated_.collect(only_batch_->indices, only_batch_->values);
     else
-      for_each_slab(path_, options_, [&](Slab&& slab) {
+      for_each_file_slab([&](std::size_t, Slab&& slab) {
         const auto batch = batch_of(std::move(slab));
         repeated_.collect(batch.indices, batch.values);
       });
@@ -96,27 +93,52 @@ void CoordinateFile::merge_lines(CoordinateBatch& batch, Index first_line) const
     repeated_.merge(batch.indices, batch.values, first_line, *rule_);
 }
 
+void CoordinateFile::for_each_file_slab(const std::function<void(std::size_t, Slab&&)>& fn) const {
+  std::optional<FileHead> first;
+  ReadOptions read = options_;
+  for (std::size_t f = 0; f < files_.size(); ++f)
+    for_each_slab(files_[f], read, [&](Slab&& slab) {
+      if (f > 0) check_fits(slab.head, *first);
+      if (!first) {
+        first = slab.head;
+        read = options_like(*first, options_);
+      }
+      fn(f, std::move(slab));
+    });
+}
+
+// Lines were checked as they were read; what comes whole has dims of its own.
+void CoordinateFile::check_whole(const std::filesystem::path& file, const Slab& slab) const {
+  const bool comes_whole = is_binary(slab.head.format) || is_dense(slab.head.format);
+  if (comes_whole && options_.space->unknown() == IndexSpace::Unknown::fault)
+    check_inside(file, slab.indices, options_.space->dims());
+}
+
 CoordinateFile::IndexBase CoordinateFile::scan() {
-  FileHead head;
-  SlabFacts whole;
+  std::vector<FileHead> heads(files_.size());
+  std::vector<SlabFacts> facts(files_.size());
   Index num_slabs = 0;
   num_coordinates_ = num_unknown_ = 0;
   repeated_ = {};
-  for_each_slab(path_, options_, [&](Slab&& slab) {
-    head = slab.head;
-    whole = merge(whole, slab.facts);
+  for_each_file_slab([&](std::size_t f, Slab&& slab) {
+    heads[f] = slab.head;
+    facts[f] = merge(facts[f], slab.facts);
+    check_whole(files_[f], slab);
     const auto read = Index(slab.values.size());
     auto batch = batch_of(std::move(slab));
     num_coordinates_ += batch.size();
     num_unknown_ += read - batch.size();
-    if (rule_ && head.has_values) repeated_.note(batch.indices);
+    if (rule_ && heads[f].has_values) repeated_.note(batch.indices);
     only_batch_ = ++num_slabs == 1 ? std::optional(std::move(batch)) : std::nullopt;
   });
-  if (counts_from_zero(head, whole, options_)) return IndexBase::is_zero_after_all;
-  format_ = head.format;
-  has_values_ = head.has_values;
-  notes_ = head.notes;
-  if (!is_dense(head.format)) check_count(head, whole, options_, notes_);
+  SlabFacts whole;
+  for (const auto& of_file : facts) whole = merge(whole, of_file);
+  if (counts_from_zero(heads[0], whole, options_)) return IndexBase::is_zero_after_all;
+  format_ = heads[0].format;
+  has_values_ = heads[0].has_values;
+  notes_ = heads[0].notes;
+  for (std::size_t f = 0; f < heads.size(); ++f)
+    if (!is_dense(format_)) check_count(heads[f], facts[f], options_, notes_);
   return IndexBase::settled;
 }
 

@@ -13,8 +13,8 @@ struct CoordinateBatch {
   Index size() const { return indices.empty() ? 0 : Index(indices[0].size()); }
 };
 
-// A file of coordinates at which a model is evaluated, with or without values to
-// compare with. Of a text of any length, only one batch is in memory at a time.
+// Files of coordinates at which a model is evaluated, with or without values to compare with; several are
+// read as if they were one. Of a text of any length, only one batch is in memory at a time.
 class CoordinateFile {
  public:
   // Reads everything once, so that all errors are found before the file is used, and the index
@@ -22,9 +22,11 @@ class CoordinateFile {
   // values, the lines of a cell become one, at the place of the first, with the value that the rule says; the
   // file is then read once more if it has several batches and a cell occurs twice. Duplicates::refuse only
   // counts. Throws Error{bad_input} with file and line.
-  CoordinateFile(std::filesystem::path path, const ReadOptions& options, std::optional<Duplicates> rule = {});
+  CoordinateFile(std::vector<std::filesystem::path> files, const ReadOptions& options,
+                 std::optional<Duplicates> rule = {});
+  CoordinateFile(std::filesystem::path file, const ReadOptions& options, std::optional<Duplicates> rule = {})
+      : CoordinateFile(std::vector{std::move(file)}, options, rule) {}
 
-  const std::filesystem::path& path() const { return path_; }
   TensorFormat format() const { return format_; }
   bool has_values() const { return has_values_; }
   Index num_coordinates() const { return num_coordinates_; }  // without duplicates that were combined
@@ -41,9 +43,12 @@ class CoordinateFile {
   IndexBase scan();
   void combine_duplicates();
   void merge_lines(CoordinateBatch& batch, Index first_line) const;
+  // Passes on the slabs of all files, each with the number of its file.
+  void for_each_file_slab(const std::function<void(std::size_t, Slab&&)>& fn) const;
+  void check_whole(const std::filesystem::path& file, const Slab& slab) const;
   CoordinateBatch batch_of(Slab&& slab) const;
 
-  std::filesystem::path path_;
+  std::vector<std::filesystem::path> files_;
   ReadOptions options_;
   std::optional<Duplicates> rule_;
   RepeatedCells repeated_;

@@ -49,36 +49,6 @@ std::vector<std::optional<Share>> shares_of(const std::vector<Index>& sizes, Sha
   return shares;
 }
 
-// How the other files are read: as the first one was recognised.
-ReadOptions options_like(const FileHead& first, const ReadOptions& options) {
-  auto like = options;
-  like.format = first.format;
-  if (!is_table(first.format)) return like;
-  like.table.header = first.has_header;
-  like.table.separator = first.separator;
-  return like;
-}
-
-void check_fits(const FileHead& head, const FileHead& first) {
-  const auto other = first.path.string();
-  if (is_table(head.format) && head.column_names != first.column_names) {
-    if (first.has_header)
-      refuse_file(
-          head.path,
-          fmt::format("its columns are called {}, those of {} {}: files that are read as one "
-                      "have the same",
-                      fmt::join(head.column_names, ", "), other, fmt::join(first.column_names, ", ")));
-    refuse_file(head.path,
-                fmt::format("it has {} columns, {} has {}: files that are read as one have the same",
-                            head.column_names.size(), other, first.column_names.size()));
-  }
-  if (head.order != first.order)
-    refuse_file(head.path,
-                fmt::format("a tensor of order {}, and {} is one of order {}: files that are read as one "
-                            "have the same",
-                            head.order, other, first.order));
-}
-
 void stretch(std::vector<Index>& dims, const std::vector<Index>& to) {
   dims.resize(std::max(dims.size(), to.size()), 0);
   for (std::size_t m = 0; m < to.size(); ++m) dims[m] = std::max(dims[m], to[m]);
@@ -140,6 +110,35 @@ std::vector<FileHead> recognise_all(const Paths& files, const ReadOptions& optio
 }
 
 }  // namespace
+
+ReadOptions options_like(const FileHead& first, const ReadOptions& options) {
+  auto like = options;
+  like.format = first.format;
+  if (!is_table(first.format)) return like;
+  like.table.header = first.has_header;
+  like.table.separator = first.separator;
+  return like;
+}
+
+void check_fits(const FileHead& head, const FileHead& first) {
+  const auto other = first.path.string();
+  if (is_table(head.format) && head.column_names != first.column_names) {
+    if (first.has_header)
+      refuse_file(
+          head.path,
+          fmt::format("its columns are called {}, those of {} {}: files that are read as one "
+                      "have the same",
+                      fmt::join(head.column_names, ", "), other, fmt::join(first.column_names, ", ")));
+    refuse_file(head.path,
+                fmt::format("it has {} columns, {} has {}: files that are read as one have the same",
+                            head.column_names.size(), other, first.column_names.size()));
+  }
+  if (head.order != first.order)
+    refuse_file(head.path,
+                fmt::format("a tensor of order {}, and {} is one of order {}: files that are read as one "
+                            "have the same",
+                            head.order, other, first.order));
+}
 
 SeriesSlab read_series(const Paths& files, const ReadOptions& options) {
   SeriesSlab series;

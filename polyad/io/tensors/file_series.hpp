@@ -24,6 +24,11 @@ SeriesSlab read_series(const std::vector<std::filesystem::path>& files, const Re
 // are the facts of each file over all shares. To be called before the slab is assembled.
 void settle_series(SeriesSlab& series, const std::vector<SlabFacts>& whole, const ReadOptions& options);
 
+// How files after the first one are read: as that was recognised. And whether one fits to it: throws
+// Error{bad_input} if not.
+ReadOptions options_like(const FileHead& first, const ReadOptions& options);
+void check_fits(const FileHead& head, const FileHead& first);
+
 // Everything, for one process.
 LoadedTensor read_tensor_series(const std::vector<std::filesystem::path>& files, const ReadOptions& options);
 

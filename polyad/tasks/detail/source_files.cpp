@@ -8,6 +8,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
+#include "polyad/io/bytes/byte_stream.hpp"
 #include "polyad/io/bytes/paths.hpp"
 #include "polyad/io/bytes/standard_input.hpp"
 #include "polyad/io/models/kruskal.hpp"
@@ -23,6 +24,22 @@ bool is_named_like_labels(const fs::path& name) {
   return text.ends_with(".map") || text.ends_with(".map.gz");
 }
 
+// Whether a file has no bytes, or none inside gzip. Others that cannot be read are left to their reader.
+bool holds_nothing(const fs::path& path) {
+  if (io::is_standard_input(path)) return false;
+  try {
+    const io::InputFile file(path);
+    if (file.size() == 0 || !file.is_gzip()) return file.size() == 0;
+    io::ByteStream stream(file, 1 << 12);
+    std::string bytes;
+    while (bytes.empty() && stream.next(bytes)) {
+    }
+    return bytes.empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void add_folder(const fs::path& folder, SourceFiles& source) {
   if (io::looks_like_kruskal(folder))
     throw Error(Errc::bad_input, "holds the factors of a model, expected files of a tensor",
@@ -36,7 +53,7 @@ void add_folder(const fs::path& folder, SourceFiles& source) {
     std::error_code ignored;
     if (at->is_directory(ignored))
       ++num_folders;
-    else if (!at->is_regular_file(ignored) || at->file_size(ignored) > 0)
+    else
       found.push_back(at->path());
   }
   if (failed) throw Error(Errc::io, "the folder cannot be read: " + failed.message(), {folder.string(), 0});
@@ -61,6 +78,10 @@ SourceFiles source_files(const TensorFiles& given) {
     else
       source.files.push_back(path);
   }
+  // Empty files add nothing to others; one alone is a fault.
+  const auto first = source.files[0];
+  if (source.files.size() > 1) std::erase_if(source.files, holds_nothing);
+  if (source.files.empty()) source.files.push_back(first);
   if (paths.size() > 1)
     source.name += fmt::format(" and {} other{}", paths.size() - 1, paths.size() == 2 ? " file" : " files");
   else if (io::is_folder(paths[0]))

@@ -16,8 +16,8 @@ struct SourceFiles {
   std::vector<std::string> notes = {};  // what was left out
 };
 
-// Of a folder all files are taken in the order of their names, except label files, hidden and empty ones.
-// Throws Error{bad_input} if there are none.
+// Of a folder all files are taken in the order of their names, except label files and hidden ones. Of several
+// files the empty ones are left out. Throws Error{bad_input} if there are none.
 SourceFiles source_files(const TensorFiles& given);
 
 // Where standard input is among the files, all processes get what process 0 reads from it. Collective.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <span>
 #include <nlohmann/json.hpp>
 
 #include "polyad/algo/predict.hpp"
@@ -62,15 +64,17 @@ void warn_of_duplicates(const Context& context, const std::string& path, Index c
   if (count > 0 && rule == Duplicates::last) warn(" repeated by a later line, and dropped");
 }
 
+using TransformValues = std::function<void(std::span<double>)>;
+
 // Predicts batch after batch; `table` is null when none is wanted.
 PredictionSummary predict_all(const io::CoordinateFile& file, const Kruskal<double>& model,
-                              const PredictorOptions& options, Transform transform,
+                              const PredictorOptions& options, const TransformValues& transform,
                               const io::PredictionTable* table, Progress& progress) {
   Predictor<double> predictor(model, options);
   Array<double> all_values;
   file.for_each_batch([&](const io::CoordinateBatch& whole) {
     all_values = whole.values;
-    tasks::transform_all(all_values, transform, file.path().string());
+    transform(all_values);
     const Index step = predictor.batch_size();
     for (Index begin = 0; begin < whole.size(); begin += step) {
       const auto count = std::size_t(std::min(step, whole.size() - begin));
@@ -90,7 +94,7 @@ PredictionSummary predict_all(const io::CoordinateFile& file, const Kruskal<doub
 
 PredictionSummary predict_table(const PredictOptions& options, const io::CoordinateFile& file,
                                 const Kruskal<double>& model, const io::IndexSpace& space,
-                                Transform transform, Progress& progress) {
+                                const TransformValues& transform, Progress& progress) {
   const PredictorOptions predictor{file.has_values(), options.contributions, options.num_largest};
   if (options.out.empty() && !options.write_table)
     return predict_all(file, model, predictor, transform, nullptr, progress);
@@ -149,7 +153,7 @@ void validate(const PredictOptions& options) {
                                               option_name("contributions"), option_name("out")));
 }
 
-Predictions predict(const Context& context, const CpModel& model, const std::filesystem::path& coordinates,
+Predictions predict(const Context& context, const CpModel& model, const TensorFiles& coordinates,
                     const PredictOptions& options) {
   const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "predicting the coordinates of a file");
@@ -161,12 +165,12 @@ Predictions predict(const Context& context, const CpModel& model, const std::fil
   if (!model.state().has_run()) timings.add("load", model.state().run.load_seconds);
   const auto read = read_options(context, options, space);
   const auto rules = value_rules(options, model.state().run);
+  const auto source = tasks::source_files(coordinates);
   const auto file =
-      timings.measure("read", [&] { return io::CoordinateFile(coordinates, read, rules.duplicates); });
-  for (const auto& note : file.notes()) context.warn(coordinates.string() + ": " + note);
-  check_values(options, rules, file, coordinates.string());
-  if (!options.duplicates)
-    warn_of_duplicates(context, coordinates.string(), file.num_duplicates(), rules.duplicates);
+      timings.measure("read", [&] { return io::CoordinateFile(source.files, read, rules.duplicates); });
+  for (const auto& note : file.notes()) context.warn(source.name + ": " + note);
+  check_values(options, rules, file, source.name);
+  if (!options.duplicates) warn_of_duplicates(context, source.name, file.num_duplicates(), rules.duplicates);
 
   report::PredictionRun run{space.dims(),
                             model.rank(),
@@ -177,11 +181,14 @@ Predictions predict(const Context& context, const CpModel& model, const std::fil
                             {}};
   context.progress().begin("predicting", file.num_coordinates(), "coordinates");
   run.summary = timings.measure("predict", [&] {
-    return predict_table(options, file, *kruskal, space, rules.transform, context.progress());
+    const auto transform = [&](std::span<double> values) {
+      tasks::transform_all(values, rules.transform, source.name);
+    };
+    return predict_table(options, file, *kruskal, space, transform, context.progress());
   });
   context.progress().finish();
   if (run.num_unknown > 0)
-    context.warn(fmt::format("{}: {} left out that the model does not have", coordinates.string(),
+    context.warn(fmt::format("{}: {} left out that the model does not have", source.name,
                              report::counted_were(run.num_unknown, "coordinate")));
   auto json = predict_json(run, file, space, options.out);
   tasks::add_seconds(json, timings);

@@ -17,6 +17,7 @@
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tasks/detail/partition_cache.hpp"
+#include "polyad/tasks/detail/source_files.hpp"
 #include "polyad/tasks/detail/values/prepare_values.hpp"
 
 namespace polyad::tasks {
@@ -103,7 +104,7 @@ GivenTest read_test(const Context& context, const TestRatings& test, const Tenso
   const bool has_names = !training.labels[0].empty() || !training.labels[1].empty();
   if (!has_names && !read.index_base) read.index_base = training.index_base;
   const auto path = test.file.string();
-  const io::CoordinateFile file(path, read);
+  const io::CoordinateFile file(source_files(test.file).files, read);
   if (!file.has_values()) throw Error(Errc::bad_input, "has no ratings to test with", {path, 0});
   for (const auto& note : file.notes()) context.warn(fmt::format("{}: {}", path, note));
   file.for_each_batch([&](const io::CoordinateBatch& batch) {
