@@ -66,7 +66,6 @@ void add_convert(CLI::App& app, const Comm& comm) {
   add_input_options(*command, args->input);
   command->get_option("input")
       ->option_text("INPUT... OUTPUT")
-      ->expected(2, 1 << 20)
       ->description(
           "Tensor files or a model, and then the file to write, whose extension selects the format; .gz "
           "compresses text");
@@ -77,6 +76,7 @@ void add_convert(CLI::App& app, const Comm& comm) {
   add_common_options(*command, args->common);
   command->footer("Example: polyad convert data/debian.tns.gz debian.ptb\n\n" + format_list());
   command->callback([args, comm] {
+    if (args->input.paths.size() < 2) throw CLI::RequiredError("output");
     args->output = args->input.paths.back();
     args->input.paths.pop_back();
     run(comm, *args);

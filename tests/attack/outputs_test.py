@@ -159,7 +159,8 @@ class OutputsTest(ProgramTest):
         for arguments, _, options in COMMANDS:
             for option in options:
                 words = ["" if word == "OUT" else word for word in arguments] + ([] if option == "OUT" else [option, ""])
-                name = {"OUT": "output", "-o": "--out"}.get(option, option)
+                # The output of convert is the last of its inputs.
+                name = {"OUT": "input" if words[0] == "convert" else "output", "-o": "--out"}.get(option, option)
                 with self.subTest(" ".join(words)):
                     command = " ".join(words[:2] if words[0] == "generate" else words[:1])
                     self.assert_fails(f"{name}: expected a value, found an empty string; see polyad {command} --help", 2, *words,
