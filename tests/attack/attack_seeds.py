@@ -62,7 +62,7 @@ def make_tensors(good: pathlib.Path) -> list[Seed]:
     seeds += [Seed(good / "triples.txt", TENSOR + [command + " --no-header" for command in TENSOR]),
               Seed(good / "answers.txt", TENSOR + [command + " --columns 1,2,3:day --value 1" for command in TENSOR]),
               Seed(good / "notes.csv", [command + " --columns 1,2,3 --multiline --decimal-comma" for command in TENSOR])]
-    for array in sorted((TEST_DATA / "forms").glob("*.np[yz]")):
+    for array in sorted((TEST_DATA / "forms").glob("*-*.[nm][pa][yzt]")):
         (good / array.name).write_bytes(array.read_bytes())
         seeds.append(Seed(good / array.name, TENSOR + COORDINATES))
     succeed("cpd", good / "x.tns", "-r", 2, "-i", 3, "--out", good / "model")

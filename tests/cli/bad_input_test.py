@@ -155,7 +155,7 @@ class BadInputTest(ProgramTest):
                           "--labels", f"1={path}")
         self.assert_fails(f"--labels 3={path}: the tensor has 2 modes", 2, "stats", path, "--labels", f"3={path}")
         names = ("tns, hiparti, frostt, sptensor, tensor, matrix, mtx, movielens-tabs, movielens-colons, csv, adjacency, wide, openke, libmf, "
-                 "splatt, genten, ptb, npy, npz")
+                 "splatt, genten, ptb, npy, npz, mat")
         self.assert_fails(f"there is no format 'docx'; the formats are {names}", 2, "stats", path, "--input-format", "docx")
 
 

@@ -223,10 +223,11 @@ class FormsTest(ProgramTest):
         table = self.succeed("predict", self.folder / "model", self.write("good", "bob|coffee\nann|tea\n"), "--no-header")
         self.assertEqual([line.split("\t")[:2] for line in table.splitlines()[1:3]], [["bob", "coffee"], ["ann", "tea"]])
 
-    def test_arrays_of_numpy_scipy_and_pydata(self) -> None:
+    def test_arrays_of_numpy_scipy_pydata_and_matlab(self) -> None:
         cells = [[1, 2, 1, 1.5], [2, 3, 1, 1 / 3], [3, 1, 1, 4], [3, 4, 2, -2]]
         ratings = [[1, 2, 5], [1, 4, 3.5], [3, 1, 4], [5, 4, 1]]
         for name, expected in [("numpy-dense.npy", cells), ("pydata-coo.npz", cells), ("pydata-gcxs.npz", cells),
+                               ("matlab-dense.mat", cells), ("matlab-sparse.mat", ratings),
                                ("numpy-fortran.npy", [[*at, 12 * value] for *at, value in cells]),
                                ("scipy-csr.npz", ratings), ("scipy-csc.npz", ratings), ("scipy-coo.npz", ratings)]:
             with self.subTest(name):
@@ -263,7 +264,8 @@ class FormsTest(ProgramTest):
                               ("quoted-breaks.csv", ["--columns", "user,text,stars", "--multiline"]),
                               ("gowalla.txt", ["--input-format", "adjacency"]), ("openke-train2id.txt", []),
                               ("jester.csv", ["--input-format", "wide", "--missing", 99]), ("numpy-dense.npy", []),
-                              ("numpy-fortran.npy", []), ("scipy-csr.npz", []), ("pydata-coo.npz", []), ("pydata-gcxs.npz", [])]:
+                              ("numpy-fortran.npy", []), ("scipy-csr.npz", []), ("pydata-coo.npz", []), ("pydata-gcxs.npz", []),
+                              ("matlab-dense.mat", []), ("matlab-sparse.mat", [])]:
             with self.subTest(name):
                 one, three = (self.result("stats", FORMS / name, *options, processes=p) for p in (0, 3))
                 self.assertEqual((one["dims"], one["nnz"], one["values"], one["modes"]),

@@ -7,7 +7,7 @@
 
 namespace polyad::io {
 
-// Arrays of Python as tensors, with indices from 0.
+// Arrays of Python and MATLAB as tensors, with indices from 0.
 
 // A dense array (.npy) of order 2 or more: its nonzeros. Zeros and NaN are left out; as
 // coordinates of a model (options.space) only NaN are. A share is a range of its numbers.
@@ -17,6 +17,11 @@ Slab read_npy_tensor(const InputFile& file, const FileHead& head, const ReadOpti
 // archive and keeps a range of its nonzeros. Zeros are kept, except those that fill up the
 // blocks of bsr and the diagonals of dia.
 Slab read_npz_tensor(const InputFile& file, const FileHead& head, const ReadOptions& options);
+
+// The only array in a file of MATLAB (.mat of level 5): a sparse matrix, whose zeros are kept, or a dense
+// array, which is read like an .npy file. Every share reads all of it and keeps a range of its numbers.
+Slab read_mat_tensor(const InputFile& file, const FileHead& head, const ReadOptions& options);
+bool begins_like_mat(std::string_view begin);  // by its first 128 bytes
 
 // Whether an archive with these members is meant to be one of them.
 bool holds_sparse_array(const std::vector<ZipMember>& members);

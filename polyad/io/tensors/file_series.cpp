@@ -29,7 +29,7 @@ bool is_table(TensorFormat format) {
 
 bool has_all_cells(TensorFormat format) {
   using enum TensorFormat;
-  return format == npy || format == dense_tensor || format == dense_matrix;
+  return format == npy || format == mat || format == dense_tensor || format == dense_matrix;
 }
 
 // The share of every file, so that consecutive processes have consecutive parts of the whole; nothing where a

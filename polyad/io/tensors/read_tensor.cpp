@@ -110,6 +110,8 @@ Slab read_as(const InputFile& file, const FileHead& head, const ReadOptions& opt
       return read_npy_tensor(file, head, options);
     case TensorFormat::npz:
       return read_npz_tensor(file, head, options);
+    case TensorFormat::mat:
+      return read_mat_tensor(file, head, options);
     default:
       check_dims_option(head, options);
       return read_coordinate_text(file, head, options);

@@ -426,6 +426,7 @@ std::optional<TensorFormat> binary_format(const InputFile& file) {
   if (text.starts_with("\x93PTB")) return TensorFormat::ptb;
   if (text.starts_with("sptn")) return TensorFormat::genten;
   if (text.starts_with("\x93NUMPY")) return TensorFormat::npy;
+  if (begins_like_mat(text)) return TensorFormat::mat;
   if (begins_like_npz(text) && holds_sparse_array(read_zip_directory(file))) return TensorFormat::npz;
   if (const auto foreign = foreign_kind(text); !foreign.empty())
     throw Error(Errc::bad_input, foreign, {file.path().string(), 0});
@@ -440,7 +441,7 @@ std::optional<TensorFormat> binary_format(const InputFile& file) {
   const auto is_width = [](std::uint64_t w) { return w == 4 || w == 8; };
   if (zero == 0 && (is_width(width) || is_width(__builtin_bswap64(width)))) return TensorFormat::splatt;
   throw Error(Errc::bad_input,
-              "is neither a text nor a binary tensor that Polyad knows (SPLATT, GenTen, ptb, NumPy)",
+              "is neither a text nor a binary tensor that Polyad knows (SPLATT, GenTen, ptb, NumPy, MATLAB)",
               {file.path().string(), 0});
 }
 

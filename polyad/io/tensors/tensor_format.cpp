@@ -40,6 +40,7 @@ constexpr std::array formats{
     FormatTraits{TensorFormat::ptb, "ptb", ".ptb", "Polyad binary: checksummed, read in parallel", true},
     FormatTraits{TensorFormat::npy, "npy", "", "NumPy dense array: zeros and NaN are left out", false},
     FormatTraits{TensorFormat::npz, "npz", "", "sparse matrix of SciPy or array of pydata/sparse", false},
+    FormatTraits{TensorFormat::mat, "mat", "", "MATLAB file with one array or sparse matrix", false},
 };
 
 std::string all_names() {
@@ -60,7 +61,7 @@ const FormatTraits& traits(TensorFormat format) {
 
 bool is_binary(TensorFormat format) {
   using enum TensorFormat;
-  constexpr std::array binaries{splatt, genten, ptb, npy, npz};
+  constexpr std::array binaries{splatt, genten, ptb, npy, npz, mat};
   return std::ranges::find(binaries, format) != binaries.end();
 }
 

@@ -27,7 +27,8 @@ enum class TensorFormat {
   genten,            // binary of GenTen
   ptb,               // binary of Polyad
   npy,               // dense array of NumPy
-  npz                // sparse matrix of SciPy or sparse array of pydata
+  npz,               // sparse matrix of SciPy or sparse array of pydata
+  mat                // array or sparse matrix of MATLAB
 };
 
 struct FormatTraits {
