@@ -24,20 +24,21 @@ struct NpyTruth {
 
 // Calls fn with a value of the type of the elements of an array of numbers.
 template <class Fn>
-decltype(auto) with_npy_type(const NpyHead& head, Fn fn) {
-  if (head.kind == 'b') return fn(NpyTruth());
-  if (head.kind == 'f') {
-    if (head.width == 2) return fn(NpyHalf());
-    return head.width == 4 ? fn(float()) : fn(double());
-  }
-  if (head.kind == 'u') {
-    if (head.width == 1) return fn(std::uint8_t());
-    if (head.width == 2) return fn(std::uint16_t());
-    return head.width == 4 ? fn(std::uint32_t()) : fn(std::uint64_t());
-  }
-  if (head.width == 1) return fn(std::int8_t());
-  if (head.width == 2) return fn(std::int16_t());
-  return head.width == 4 ? fn(std::int32_t()) : fn(std::int64_t());
+void with_npy_type(const NpyHead& head, Fn fn) {
+  const auto with_width = [&](auto one, auto two, auto four, auto eight) {
+    if (head.width == 1) fn(one);
+    if (head.width == 2) fn(two);
+    if (head.width == 4) fn(four);
+    if (head.width == 8) fn(eight);
+  };
+  if (head.kind == 'b')
+    fn(NpyTruth());
+  else if (head.kind == 'f')
+    with_width(NpyTruth(), NpyHalf(), float(), double());
+  else if (head.kind == 'u')
+    with_width(std::uint8_t(), std::uint16_t(), std::uint32_t(), std::uint64_t());
+  else
+    with_width(std::int8_t(), std::int16_t(), std::int32_t(), std::int64_t());
 }
 
 // The element whose bytes begin at p, of this machine's byte order or the other.
