@@ -95,7 +95,7 @@ void run(const Comm& comm, const CompleteArgs& args) {
     if (!record.was_undone) console.say(to_text(record));  // the library warns of the others
     return true;
   };
-  auto ratings = load_ratings(context, args.input.path, load_options(args.input));
+  auto ratings = load_ratings(context, tensor_files(args.input), load_options(args.input));
   if (!args.out.empty()) check_output(context, ratings, options, args.out);
   const auto model = complete(context, std::move(ratings), options);
   if (!args.out.empty()) {

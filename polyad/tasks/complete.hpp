@@ -101,7 +101,7 @@ void validate(const CompleteOptions& options);
 
 // Reads ratings as `load` does, except that of several ratings of an item by a user the last counts unless
 // options.duplicates says otherwise; the options transform and min_count see one rating of each. Collective.
-Tensor load_ratings(const Context& context, const std::filesystem::path& path, LoadOptions options = {});
+Tensor load_ratings(const Context& context, const TensorFiles& files, LoadOptions options = {});
 
 // Learns a model of ratings, for recommending items to users and for predicting ratings, by stochastic
 // gradient descent. The first mode of the tensor are users, the second items; a place without a rating is

@@ -72,7 +72,7 @@ Slab concatenated(std::vector<Slab> parts) {
   if (!parts[0].labels.empty()) {
     std::vector<std::vector<ModeLabels>> labels;
     for (const auto& part : parts) labels.push_back(part.labels);
-    const auto whole = unite_labels(labels, parts[0].label_kinds);
+    const auto whole = unite_labels(labels, parts[0].label_rules);
     for (auto& part : parts) relabel(part, whole);
   }
   Slab all;
@@ -87,7 +87,7 @@ Slab concatenated(std::vector<Slab> parts) {
   std::move(blocks).concatenate(all);
   all.head = std::move(parts[0].head);
   all.labels = std::move(parts[0].labels);
-  all.label_kinds = std::move(parts[0].label_kinds);
+  all.label_rules = std::move(parts[0].label_rules);
   return all;
 }
 

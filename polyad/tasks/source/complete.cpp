@@ -209,8 +209,8 @@ std::string to_string(RatingPartition partition) {
   return "";
 }
 
-Tensor load_ratings(const Context& context, const std::filesystem::path& path, LoadOptions options) {
-  return load(context, path, tasks::rating_options(std::move(options)));
+Tensor load_ratings(const Context& context, const TensorFiles& files, LoadOptions options) {
+  return load(context, files, tasks::rating_options(std::move(options)));
 }
 
 std::string to_text(const EpochRecord& record) {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <span>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "polyad/algo/predict.hpp"
 #include "polyad/base/error.hpp"
