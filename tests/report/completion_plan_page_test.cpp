@@ -12,6 +12,7 @@ namespace {
 CompletionPlanRun some_completion_plan(std::vector<int> process_counts, std::vector<int> sub_epochs = {}) {
   CompletionPlanRun run;
   run.input = "/data/some ratings.csv";
+  run.input_files = {run.input};
   run.input_options = {"--columns", "who,what"};
   run.seed = 7;
   run.options.process_counts = std::move(process_counts);
@@ -58,6 +59,7 @@ TEST(CompletionPlanPage, tells_a_plan_for_one_process_and_one_that_recommends_no
 TEST(CompletionPlanPage, shows_whatever_a_text_holds_as_text) {
   auto run = some_completion_plan({2, 3});
   run.input = run.machine = "<script>\"&\xff";
+  run.input_files = {run.input};
   const auto page = completion_plan_page(run, {.version = run.input});
   EXPECT_EQ(test::fault_of(page), "");
   EXPECT_EQ(page.find("<script"), std::string::npos);

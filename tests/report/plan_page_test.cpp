@@ -12,6 +12,7 @@ namespace {
 PlanRun some_run(std::vector<int> process_counts, Index max_bytes = 0) {
   PlanRun run;
   run.input = "/data/x.tns";
+  run.input_files = {run.input};
   run.dims = {60, 50, 40};
   run.options.process_counts = std::move(process_counts);
   run.options.num_components = 4;
@@ -53,6 +54,7 @@ TEST(PlanPage, needs_nothing_but_itself) {
 TEST(PlanPage, shows_whatever_a_text_holds_as_text) {
   auto run = some_run({2, 3});
   run.input = run.machine = "<script>\"&\xff";
+  run.input_files = {run.input};
   const auto page = plan_page(run, {.version = run.input});
   EXPECT_EQ(test::fault_of(page), "");
   EXPECT_EQ(page.find("<script"), std::string::npos);

@@ -31,14 +31,10 @@ void with_npy_type(const NpyHead& head, Fn fn) {
     if (head.width == 4) fn(four);
     if (head.width == 8) fn(eight);
   };
-  if (head.kind == 'b')
-    fn(NpyTruth());
-  else if (head.kind == 'f')
-    with_width(NpyTruth(), NpyHalf(), float(), double());
-  else if (head.kind == 'u')
-    with_width(std::uint8_t(), std::uint16_t(), std::uint32_t(), std::uint64_t());
-  else
-    with_width(std::int8_t(), std::int16_t(), std::int32_t(), std::int64_t());
+  if (head.kind == 'b') return fn(NpyTruth());
+  if (head.kind == 'f') return with_width(NpyTruth(), NpyHalf(), float(), double());
+  if (head.kind == 'u') return with_width(std::uint8_t(), std::uint16_t(), std::uint32_t(), std::uint64_t());
+  with_width(std::int8_t(), std::int16_t(), std::int32_t(), std::int64_t());
 }
 
 // The element whose bytes begin at p, of this machine's byte order or the other.
