@@ -312,7 +312,7 @@ class HeadTest(ProgramTest):
         others = self.write("others.tns", "# nnz: 50\n# dims: 9 9 9\n1 1 1 1")
         result = run("stats", others)
         self.assertEqual((result.returncode, result.stderr),
-                         (0, f"polyad: warning: {others}: the comment '# nnz' says 50, but the file has 1 nonzeros\n"))
+                         (0, f"polyad: warning: {others}: the comment '# nnz' says 50, but the file has 1 nonzero\n"))
 
     def test_dims_that_a_format_does_not_state(self) -> None:
         x = self.write("x.tns", "# dims: 4 5\n1 1 2\n3 5 1\n")

@@ -377,7 +377,7 @@ TEST_F(ArrayTensor, faults_of_sparse_archives_are_named) {
   expect(coo, {{"row", index_array({-1, 0})}},
          "nonzero 1: index -1 (from 0) of mode 1 is outside of the dimension 2");
   expect(coo, {{"row", real_array({0, std::nan("")})}}, "row has dtype f8, expected whole numbers");
-  expect(coo, {{"row", index_array({0})}}, "row has indices of 1 nonzeros, data has 2 values");
+  expect(coo, {{"row", index_array({0})}}, "row has indices of 1 nonzero, data has 2 values");
   expect(coo, {{"data", real_array({1, std::nan("")})}}, "nonzero 2: value 'nan' is not finite");
   expect(coo, {{"data", real_array({1, 2}, {1, 2})}}, "data has 2 dimensions, expected 1");
   expect(coo, {{"data", array_header("'|O'", {2}) + "pickled"}},

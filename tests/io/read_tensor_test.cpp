@@ -142,7 +142,7 @@ TEST_F(ReadTensor, a_byte_order_mark_is_passed_over) {
 TEST_F(ReadTensor, no_nonzeros_are_a_tensor_when_the_dims_are_known) {
   EXPECT_EQ(read("3\n2 3 4\n").tensor, Tensor({2, 3, 4}));
   EXPECT_EQ(read("# dims: 3 4\n# nnz: 0\n", {.format = TensorFormat::tns}).tensor, Tensor({3, 4}));
-  EXPECT_EQ(fault("3 1\n2 3 4\n"), "x: the header announces 1 nonzeros, the file has 0");
+  EXPECT_EQ(fault("3 1\n2 3 4\n"), "x: the header announces 1 nonzero, the file has 0");
 }
 
 TEST_F(ReadTensor, binaries_refuse_options_that_contradict_them) {

@@ -9,7 +9,6 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/io/arrays/npy_head.hpp"
-#include "polyad/io/models/kruskal_text.hpp"
 #include "polyad/io/tensors/recognise.hpp"
 #include "polyad/io/text/number_text.hpp"
 

@@ -15,6 +15,7 @@
 #include "polyad/io/models/kruskal_text.hpp"
 #include "polyad/io/tensors/array_tensor.hpp"
 #include "polyad/io/tensors/tensor_format.hpp"
+#include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {
 namespace {

@@ -114,8 +114,4 @@ void write_rows(OutputFile& out, const Matrix<double>& rows) {
               [&](std::string& line, Index row) { append_row(line, rows.row(row)); });
 }
 
-std::string counted(Index count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 }  // namespace polyad::io

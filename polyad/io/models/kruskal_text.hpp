@@ -58,7 +58,4 @@ void write_row(OutputFile& out, std::span<const double> row);
 // A line for each row; with all threads.
 void write_rows(OutputFile& out, const Matrix<double>& rows);
 
-// "1 number", "4 numbers".
-std::string counted(Index count, std::string_view noun);
-
 }  // namespace polyad::io

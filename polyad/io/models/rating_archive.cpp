@@ -12,7 +12,7 @@
 #include "polyad/io/arrays/npy_array.hpp"
 #include "polyad/io/arrays/npy_head.hpp"
 #include "polyad/io/bytes/zip_writer.hpp"
-#include "polyad/io/models/kruskal_text.hpp"
+#include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {
 namespace {

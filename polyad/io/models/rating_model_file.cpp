@@ -10,10 +10,10 @@
 #include "polyad/io/bytes/paths.hpp"
 #include "polyad/io/bytes/staged_directory.hpp"
 #include "polyad/io/models/kruskal.hpp"
-#include "polyad/io/models/kruskal_text.hpp"
 #include "polyad/io/models/label_files.hpp"
 #include "polyad/io/tensors/read_tensor.hpp"
 #include "polyad/io/tensors/write_tensor.hpp"
+#include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {
 namespace {

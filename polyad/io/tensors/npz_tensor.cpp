@@ -19,6 +19,7 @@
 #include "polyad/io/tensors/binary_tensor.hpp"
 #include "polyad/io/tensors/recognise.hpp"
 #include "polyad/io/tensors/slab_blocks.hpp"
+#include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {
 namespace {
@@ -126,7 +127,8 @@ class SparseArchive {
     require_dimensions(data, 1);
     const auto expect = [&](const NpyMember& indices, Index found) {
       if (found != data.size())
-        indices.fail(fmt::format("has indices of {} nonzeros, data has {} values", found, data.size()));
+        indices.fail(fmt::format("has indices of {}, data has {}", counted(found, "nonzero"),
+                                 counted(Index(data.size()), "value")));
     };
     Slab slab = begin_slab(data.size());
     if (find("coords") == nullptr) {

@@ -104,9 +104,10 @@ void check_block_sizes(const InputFile& file, const PtbHead& head) {
           static_cast<__int128>(head.chunk_begin(chunk + 1) - head.chunk_begin(chunk)) * head.width(section);
       const auto stored = static_cast<__int128>(head.blocks[section][std::size_t(chunk)].stored_bytes);
       if (deflated ? needed > max_inflated(stored) : needed != stored)
-        fail(file, fmt::format("its header states {} nonzeros, for which the block at byte {} is too {}",
-                               head.nonzeros, head.blocks[section][std::size_t(chunk)].offset,
-                               needed < stored ? "long" : "short"));
+        fail(file,
+             fmt::format("its header states {}, for which the block at byte {} is too {}",
+                         counted(head.nonzeros, "nonzero"), head.blocks[section][std::size_t(chunk)].offset,
+                         needed < stored ? "long" : "short"));
     }
 }
 

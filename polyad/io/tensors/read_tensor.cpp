@@ -14,6 +14,7 @@
 #include "polyad/io/tensors/labelled_text.hpp"
 #include "polyad/io/tensors/list_text.hpp"
 #include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {
 namespace {
@@ -197,22 +198,22 @@ void check_count(const FileHead& head, const SlabFacts& whole, const ReadOptions
     options.problems->push_back({0, why});
   };
   if (head.nonzeros && *head.nonzeros != whole.data_lines)
-    report(
-        fmt::format("the header announces {} nonzeros, the file has {}", *head.nonzeros, whole.data_lines));
+    report(fmt::format("the header announces {}, the file has {}", counted(*head.nonzeros, "nonzero"),
+                       whole.data_lines));
   if (is_own_text(head, whole)) {
     // The faulty lines, which have been reported one by one, are in the file.
     const auto faulty = options.problems == nullptr ? 0 : std::ssize(*options.problems);
     if (whole.data_lines + faulty < *head.noted_nonzeros)
-      return report(fmt::format(
-          "is cut short: Polyad wrote {} nonzeros by the comment '# nnz', the file has {}; without "
-          "that comment it is read as it is",
-          *head.noted_nonzeros, whole.data_lines));
+      return report(
+          fmt::format("is cut short: Polyad wrote {} by the comment '# nnz', the file has {}; without "
+                      "that comment it is read as it is",
+                      counted(*head.noted_nonzeros, "nonzero"), whole.data_lines));
     if (head.ends_within_line && whole.data_lines == *head.noted_nonzeros)  // else somebody added lines
       return report("is cut short: its last line has no end, as all lines have that Polyad writes");
   }
   if (head.noted_nonzeros && *head.noted_nonzeros != whole.data_lines)
-    notes.push_back(fmt::format("the comment '# nnz' says {}, but the file has {} nonzeros",
-                                *head.noted_nonzeros, whole.data_lines));
+    notes.push_back(fmt::format("the comment '# nnz' says {}, but the file has {}", *head.noted_nonzeros,
+                                counted(whole.data_lines, "nonzero")));
 }
 
 SlabFacts merge(const SlabFacts& a, const SlabFacts& b) {

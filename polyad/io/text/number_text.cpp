@@ -1,5 +1,7 @@
 #include "polyad/io/text/number_text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -84,6 +86,10 @@ std::vector<std::string_view> split_blanks(std::string_view line) {
     words.push_back(line.substr(0, end));
     line.remove_prefix(end);
   }
+}
+
+std::string counted(Index count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 }  // namespace polyad::io

@@ -119,4 +119,7 @@ inline RealRead read_real(const char* p) {
   return {*p == '-' ? -magnitude : magnitude, q};
 }
 
+// "1 number", "4 numbers".
+std::string counted(Index count, std::string_view noun);
+
 }  // namespace polyad::io
