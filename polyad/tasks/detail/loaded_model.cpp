@@ -10,7 +10,7 @@
 #include "polyad/io/models/kruskal.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
-#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/output/output_files.hpp"
 
 namespace polyad::tasks {
 

@@ -9,7 +9,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/io/bytes/input_file.hpp"
-#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/output/output_files.hpp"
 #include "polyad/tasks/file_plan.hpp"
 
 namespace polyad {

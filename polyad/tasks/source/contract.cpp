@@ -23,7 +23,7 @@
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/memory_use.hpp"
 #include "polyad/tasks/detail/npy_tensors.hpp"
-#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/output/output_files.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
 #include "polyad/tasks/file_plan.hpp"

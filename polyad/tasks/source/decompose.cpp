@@ -21,7 +21,7 @@
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/memory_use.hpp"
 #include "polyad/tasks/detail/nonnegative_flags.hpp"
-#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/output/output_files.hpp"
 #include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/start_model.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"

@@ -15,7 +15,7 @@
 #include "polyad/io/models/label_files.hpp"
 #include "polyad/io/models/rating_model_file.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
-#include "polyad/tasks/detail/model_output.hpp"
+#include "polyad/tasks/detail/output/model_output.hpp"
 #include "polyad/tasks/detail/source_files.hpp"
 #include "polyad/tasks/detail/stored_partition.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"

@@ -14,7 +14,7 @@
 #include "polyad/io/hypergraphs/partition_file.hpp"
 #include "polyad/report/partition_report.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
-#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/output/output_files.hpp"
 #include "polyad/tasks/detail/partition_cache.hpp"
 #include "polyad/tasks/detail/previous_parts.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"

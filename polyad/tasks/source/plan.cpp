@@ -14,7 +14,7 @@
 #include "polyad/tasks/detail/decide_distribution.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
-#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/output/output_files.hpp"
 #include "polyad/tasks/detail/process_counts.hpp"
 #include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"

@@ -15,7 +15,7 @@
 #include "polyad/tasks/complete.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
-#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/output/output_files.hpp"
 #include "polyad/tasks/detail/partition_cache.hpp"
 #include "polyad/tasks/detail/process_counts.hpp"
 #include "polyad/tasks/detail/ratings/completion_input.hpp"

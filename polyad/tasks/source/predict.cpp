@@ -18,7 +18,7 @@
 #include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
-#include "polyad/tasks/detail/table_output.hpp"
+#include "polyad/tasks/detail/output/table_output.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
 #include "polyad/tasks/detail/values/prepare_values.hpp"

@@ -17,8 +17,8 @@
 #include "polyad/io/tensors/rating_list.hpp"
 #include "polyad/report/recommendation_report.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
+#include "polyad/tasks/detail/output/table_output.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
-#include "polyad/tasks/detail/table_output.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
 

@@ -8,7 +8,7 @@
 #include "polyad/io/models/rating_model_file.hpp"
 #include "polyad/io/tensors/write_tensor.hpp"
 #include "polyad/report/html/completion_page.hpp"
-#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/output/output_files.hpp"
 #include "polyad/tasks/detail/ratings/completion_input.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/settings.hpp"

@@ -1,4 +1,4 @@
-#include "polyad/tasks/detail/table_output.hpp"
+#include "polyad/tasks/detail/output/table_output.hpp"
 
 #include <fmt/format.h>
 

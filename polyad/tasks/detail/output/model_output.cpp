@@ -1,4 +1,4 @@
-#include "polyad/tasks/detail/model_output.hpp"
+#include "polyad/tasks/detail/output/model_output.hpp"
 
 #include <fmt/format.h>
 

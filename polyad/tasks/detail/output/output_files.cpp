@@ -1,4 +1,4 @@
-#include "polyad/tasks/detail/output_files.hpp"
+#include "polyad/tasks/detail/output/output_files.hpp"
 
 #include <fmt/format.h>
 
