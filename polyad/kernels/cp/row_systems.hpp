@@ -1,0 +1,71 @@
+#pragma once
+
+#include <span>
+
+#include "polyad/base/matrix.hpp"
+#include "polyad/tensor/csf.hpp"
+#include "polyad/tensor/ratings/rating_rows.hpp"
+
+namespace polyad::kernels {
+
+// How observed cells enter a least-squares problem, in which m is the value of the model at a cell.
+struct CellLoss {
+  enum class Kind {
+    squares,    // weight * (value - m)^2 over the observed cells; others do not count
+    confidence  // implicit feedback: every cell counts, see below
+  };
+  Kind kind = Kind::squares;
+  // Kind::confidence: a cell that was not observed adds background * m^2, an observed one
+  // (background + alpha * |value|) * (p - m)^2, where p is 1 for a positive value and 0 for another.
+  double alpha = 1, background = 1;
+
+  bool has_background() const { return kind == Kind::confidence && background > 0; }
+};
+
+// A least-squares problem for each row of the mode at the root of a tree, with the rows of the other modes
+// fixed: the row a minimises the loss of its cells + ridge * |a|^2. A cell has the value <a, h>, where h is
+// the componentwise product of its rows in the other modes.
+//
+// Columns from num_factors on are biases: in mode n, column num_factors + n is the bias, which is solved for,
+// and the columns of the other biases are 1. The factors then have a column per mode in addition; without
+// biases they have num_factors columns.
+template <class Real>
+struct RowSystems {
+  const CsfTree<Real>& tree;
+  // [leaf of the tree]: the weight of the cell. 0: it does not count; negative: nor does it, but its error is
+  // measured as that of a held-out cell. Empty: all are 1.
+  std::span<const Real> weights = {};
+  CellLoss loss = {};
+  Index num_factors = 0;
+  std::span<const Real> ridge = {};  // [row]: of its factors
+  double bias_ridge = 0;
+  // Componentwise product of the Gram matrices of the other modes; used where the loss has a background.
+  const Matrix<double>* gram = nullptr;
+
+  int mode() const { return tree.modes()[0]; }
+};
+
+// Replaces the rows of the mode by the solutions. A system that is singular gets the solution of smallest
+// norm. The result does not depend on the number of threads.
+template <class Real>
+void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors);
+
+struct CellErrors {
+  double loss = 0;        // of observed cells: over background * m^2, which every cell adds
+  ErrorSums train, test;  // of value - m, over cells that count and over those held out
+
+  void operator+=(const CellErrors& other) {
+    loss += other.loss;
+    train += other.train;
+    test += other.test;
+  }
+};
+// Over all cells of the tree. The result does not depend on the number of threads.
+template <class Real>
+CellErrors measure_cells(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors);
+
+// [row of the root mode]: number of cells with positive weight.
+template <class Real>
+Array<Index> count_cells(const CsfTree<Real>& tree, std::span<const Real> weights, Index num_rows);
+
+}  // namespace polyad::kernels

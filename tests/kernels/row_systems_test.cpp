@@ -1,0 +1,252 @@
+#include "polyad/kernels/cp/row_systems.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <utility>
+
+#include "polyad/kernels/cp/normal_equations.hpp"
+#include "tests/support/factor_problem.hpp"
+#include "tests/support/generated.hpp"
+
+namespace polyad::kernels {
+namespace {
+
+using test::FactorProblem;
+
+// The product of the rows of all modes but one (-1: of all), at a cell.
+template <class Real>
+std::vector<double> product_of_rows(std::span<const Matrix<Real>> factors, const std::vector<Index>& at,
+                                    int except) {
+  std::vector<double> h(std::size_t(factors[0].num_cols()), 1.0);
+  for (int m = 0; m < std::ssize(factors); ++m)
+    if (m != except)
+      for (std::size_t r = 0; r < h.size(); ++r) h[r] *= double(factors[m](at[m], Index(r)));
+  return h;
+}
+
+double sum_of(const std::vector<double>& h) {
+  double sum = 0;
+  for (const double x : h) sum += x;
+  return sum;
+}
+
+// Which cells a problem has, and what they are worth.
+struct Cell {
+  double value, weight;
+};
+using Cells = std::map<std::vector<Index>, Cell>;
+
+// [row]: the gradient of the loss, by definition, over all cells that count; and the sum of the magnitudes of
+// its terms.
+template <class Real>
+struct Gradient {
+  std::vector<std::vector<double>> rows, sizes;
+
+  Gradient(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors, const Cells& cells) {
+    const int mode = systems.mode();
+    const auto n = std::size_t(factors[0].num_cols());
+    rows.assign(std::size_t(factors[mode].num_rows()), std::vector<double>(n, 0.0));
+    sizes = rows;
+    std::vector<Index> at(factors.size(), 0);
+    if (systems.loss.has_background())
+      add_everywhere(systems, factors, cells, at, 0);
+    else
+      for (const auto& [place, cell] : cells)
+        if (cell.weight > 0) add(factors, mode, place, cell.value, cell.weight);
+    for (Index i = 0; i < std::ssize(rows); ++i)
+      for (std::size_t r = 0; r < n; ++r) {
+        const bool is_factor = Index(r) < systems.num_factors;
+        const double ridge = is_factor ? double(systems.ridge[i]) : systems.bias_ridge;
+        rows[i][r] += ridge * double(factors[mode](i, Index(r)));
+        sizes[i][r] += std::abs(ridge * double(factors[mode](i, Index(r))));
+      }
+  }
+
+ private:
+  void add(std::span<const Matrix<Real>> factors, int mode, const std::vector<Index>& at, double value,
+           double weight) {
+    const double error = sum_of(product_of_rows(factors, at, -1)) - value;
+    const auto h = product_of_rows(factors, at, mode);
+    for (std::size_t r = 0; r < h.size(); ++r) {
+      rows[at[mode]][r] += weight * error * h[r];
+      sizes[at[mode]][r] += weight * (std::abs(error) + std::abs(value)) * std::abs(h[r]);
+    }
+  }
+  void add_everywhere(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors,
+                      const Cells& cells, std::vector<Index>& at, std::size_t m) {
+    if (m == factors.size()) {
+      const auto found = cells.find(at);
+      const bool counts = found != cells.end() && found->second.weight > 0;
+      const double x = counts ? found->second.value * found->second.weight : 0;
+      return add(factors, systems.mode(), at, x > 0 ? 1 : 0,
+                 systems.loss.background + systems.loss.alpha * std::abs(x));
+    }
+    for (at[m] = 0; at[m] < factors[m].num_rows(); ++at[m])
+      add_everywhere(systems, factors, cells, at, m + 1);
+  }
+};
+
+template <class Real>
+struct Problem {
+  Problem(const test::ProblemShape& shape, Index width, bool has_biases, bool has_weights, std::uint64_t seed)
+      : problem(shape.extents, shape.num_nonzeros, width + (has_biases ? Index(shape.extents.size()) : 0),
+                seed, shape.heavy),
+        num_factors(width) {
+    auto tensor = problem.tensor();
+    const auto count = std::size_t(tensor.num_nonzeros());
+    std::vector<double> weights(count, 1.0);
+    const double choices[] = {1, 2.5, 0.25, 0, -1};
+    for (std::size_t z = 0; has_weights && z < count; ++z) weights[z] = choices[Random(seed, 3).below(5, z)];
+    for (Index z = 0; z < tensor.num_nonzeros(); ++z) {
+      std::vector<Index> at;
+      for (int m = 0; m < tensor.order(); ++m) at.push_back(Index(tensor.indices(m)[z]));
+      cells[at] = {double(tensor.values()[z]), weights[z]};
+    }
+    if (!has_biases) return;
+    for (int m = 0; m < tensor.order(); ++m)
+      for (Index i = 0; i < factors()[m].num_rows(); ++i)
+        for (int other = 0; other < tensor.order(); ++other)
+          if (other != m) factors()[m](i, num_factors + other) = 1;
+  }
+
+  // A tree with this mode at its root, and the weights in its order.
+  std::pair<CsfTree<Real>, Array<Real>> tree(int mode) const {
+    auto tensor = problem.tensor();
+    auto order = natural_mode_order(tensor.order());
+    std::ranges::rotate(order, order.begin() + mode);
+    CsfTree<Real> tree(tensor, order);
+    Array<Real> weights;
+    for (Index z = 0; z < tensor.num_nonzeros(); ++z) {  // sorted as the tree is
+      std::vector<Index> at;
+      for (int m = 0; m < tensor.order(); ++m) at.push_back(Index(tensor.indices(m)[z]));
+      weights.push_back(Real(cells.at(at).weight));
+    }
+    return {std::move(tree), std::move(weights)};
+  }
+  std::vector<Matrix<Real>>& factors() { return problem.factors; }
+
+  FactorProblem<Real> problem;
+  Index num_factors;
+  Cells cells;
+};
+
+template <class Real>
+Matrix<double> gram_of_others(std::span<const Matrix<Real>> factors, int mode) {
+  std::vector<Matrix<double>> grams;
+  for (const auto& factor : factors) {
+    auto& gram = grams.emplace_back(factor.num_cols(), factor.num_cols());
+    for (Index i = 0; i < factor.num_rows(); ++i)
+      for (Index r = 0; r < factor.num_cols(); ++r)
+        for (Index s = 0; s < factor.num_cols(); ++s)
+          gram(r, s) += double(factor(i, r)) * double(factor(i, s));
+  }
+  return hadamard_except(grams, mode);
+}
+
+// The gradient of the loss vanishes at the rows that were solved, in every column that was solved for.
+template <class Real>
+void expect_minimum(Problem<Real>& p, int mode, const CellLoss& loss, bool has_weights, double tolerance,
+                    double min_ridge = 0.5) {
+  const auto [tree, weights] = p.tree(mode);
+  const auto gram = gram_of_others<Real>(p.factors(), mode);
+  std::vector<Real> ridge;
+  for (Index i = 0; i < p.factors()[mode].num_rows(); ++i)
+    ridge.push_back(Real(min_ridge * double(1 + i % 3)));
+  const RowSystems<Real> systems{
+      .tree = tree,
+      .weights = has_weights ? std::span<const Real>(weights) : std::span<const Real>(),
+      .loss = loss,
+      .num_factors = p.num_factors,
+      .ridge = ridge,
+      .bias_ridge = 0.75,
+      .gram = &gram};
+  solve_rows<Real>(systems, p.factors());
+  const Gradient<Real> gradient(systems, p.factors(), p.cells);
+  for (std::size_t i = 0; i < gradient.rows.size(); ++i)
+    for (Index r = 0; r < p.factors()[0].num_cols(); ++r)
+      if (r < p.num_factors || r == p.num_factors + mode) {
+        EXPECT_LE(std::abs(gradient.rows[i][r]), tolerance * (gradient.sizes[i][r] + 1))
+            << "mode " << mode << ", row " << i << ", column " << r << " of " << p.num_factors;
+      }
+}
+
+template <class Real>
+void expect_minima_of_squares(double tolerance) {
+  std::uint64_t seed = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (const Index n : {1, 2, 8, 16, 37})
+      for (const bool has_biases : {false, true})
+        for (const bool has_weights : {false, true}) {
+          const test::Threads threads(seed % 2 == 0 ? 1 : 3);
+          Problem<Real> p(shape, n, has_biases, has_weights, ++seed);
+          for (int mode = 0; mode < p.problem.tensor().order(); ++mode)
+            expect_minimum<Real>(p, mode, {}, has_weights, tolerance);
+        }
+}
+
+TEST(RowSystems, SolvesWeightedLeastSquares) {
+  expect_minima_of_squares<double>(1e-10);
+}
+TEST(RowSystems, SolvesThemInSinglePrecision) {
+  expect_minima_of_squares<float>(2e-3);
+}
+
+TEST(RowSystems, CountsEveryCellWithConfidences) {
+  std::uint64_t seed = 100;
+  for (const test::ProblemShape& shape : {test::ProblemShape{{5, 4}, 9},
+                                          {{30, 20}, 100, true},
+                                          {{4, 3, 2}, 12},
+                                          {{7, 5, 6}, 60, true},
+                                          {{3, 2, 1, 4}, 12}})
+    for (const Index n : {1, 4, 19})
+      for (const CellLoss loss :
+           {CellLoss{CellLoss::Kind::confidence, 1, 1}, {CellLoss::Kind::confidence, 40, 0.5}})
+        for (const bool has_weights : {false, true}) {
+          Problem<double> p(shape, n, false, has_weights, ++seed);
+          for (int mode = 0; mode < p.problem.tensor().order(); ++mode)
+            expect_minimum<double>(p, mode, loss, has_weights, 1e-10);
+        }
+}
+
+// Without a ridge, rows with fewer cells than factors have many solutions.
+TEST(RowSystems, SolvesSystemsThatAreSingular) {
+  std::uint64_t seed = 300;
+  for (const auto& shape : test::problem_shapes())
+    for (const Index n : {1, 4, 37}) {
+      for (int mode = 0; mode < std::ssize(shape.extents); ++mode) {
+        Problem<double> p(shape, n, false, true, ++seed);
+        expect_minimum<double>(p, mode, {}, true, 1e-6, 0);
+      }
+    }
+}
+
+TEST(RowSystems, MeasuresErrorsOfCellsThatCountAndOfThoseHeldOut) {
+  std::uint64_t seed = 200;
+  for (const auto& shape : test::problem_shapes())
+    for (const Index n : {1, 7, 37}) {
+      Problem<double> p(shape, n, true, true, ++seed);
+      CellErrors expected, by_one, by_three;
+      for (const auto& [at, cell] : p.cells) {
+        const double error = cell.value - sum_of(product_of_rows<double>(p.factors(), at, -1));
+        auto& sums = cell.weight > 0 ? expected.train : expected.test;
+        if (cell.weight != 0) sums += ErrorSums{error * error, std::abs(error), 1};
+        if (cell.weight > 0) expected.loss += cell.weight * error * error;
+      }
+      const auto [tree, weights] = p.tree(int(seed) % p.problem.tensor().order());
+      const RowSystems<double> systems{.tree = tree, .weights = weights, .num_factors = n};
+      by_one = test::with_threads(1, [&] { return measure_cells<double>(systems, p.factors()); });
+      by_three = test::with_threads(3, [&] { return measure_cells<double>(systems, p.factors()); });
+      EXPECT_EQ(by_one.loss, by_three.loss);
+      EXPECT_EQ(by_one.train, by_three.train);
+      EXPECT_EQ(by_one.train.count, expected.train.count);
+      EXPECT_EQ(by_one.test.count, expected.test.count);
+      EXPECT_NEAR(by_one.train.squares, expected.train.squares, 1e-10 * expected.train.squares);
+      EXPECT_NEAR(by_one.test.squares, expected.test.squares, 1e-10 * expected.test.squares);
+      EXPECT_NEAR(by_one.test.magnitudes, expected.test.magnitudes, 1e-10 * expected.test.magnitudes);
+      EXPECT_NEAR(by_one.loss, expected.loss, 1e-10 * expected.loss);
+    }
+}
+
+}  // namespace
+}  // namespace polyad::kernels
