@@ -21,7 +21,8 @@ struct CpdArgs {
   std::string method = "als", precision = "double", format = "auto", mode_order = "auto", memory, out, page,
               nonneg = "none", init = "auto";
   Index num_strongest = 5;
-  bool verbose = false;
+  bool verbose = false, missing = false;
+  MissingOptions cells;
 };
 
 // Empty where --init names a kind of random numbers.
@@ -45,6 +46,7 @@ FilePlan file_plan(const CpdArgs& args) {
 DecomposeOptions fixed_options(const CpdArgs& args) {
   auto options = args.decompose;
   options.method = args.method == "opt" ? Method::opt : Method::als;
+  if (args.missing) options.missing = args.cells;
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
   options.format = named(args.format, all_storage_formats());
   options.start = named(args.init, all_starts());
@@ -92,6 +94,26 @@ void run(const Comm& comm, const CpdArgs& args) {
   console.result(model.json());
 }
 
+void add_missing_options(CLI::App& command, CpdArgs& args) {
+  auto* missing = command.add_flag(
+      "--missing", args.missing,
+      "Cells that the input does not have are unknown, not zero: fit the others only, and predict these");
+  command
+      .add_option("--reg", args.cells.regularisation,
+                  "L2 regularisation of factors, per cell, for values of mean square 1; requires --missing")
+      ->needs(missing)
+      ->capture_default_str()
+      ->check(fault_of_real)
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_option(
+          "--test", args.cells.test_fraction,
+          "Hold out this share of the cells, as in 0.1, to measure the error at unknown cells; the model "
+          "with the lowest is kept; requires --missing")
+      ->needs(missing)
+      ->check(fault_of_real);
+}
+
 }  // namespace
 
 void add_cpd(CLI::App& app, const Comm& comm) {
@@ -126,6 +148,7 @@ void add_cpd(CLI::App& app, const Comm& comm) {
                    "Number of random starts, with the seed and those after it; the best model is kept")
       ->capture_default_str()
       ->check(in_range(1, max_starts));
+  add_missing_options(*command, *args);
   command->add_option("--out", args->out,
                       "Write the model: a directory, x.ktensor or x.npz, with its labels");
   command->add_option("--report", args->page, "Write an HTML report: one file, no network needed");

@@ -174,15 +174,22 @@ void add_planted(CLI::App& generate, const Comm& comm) {
                "A tensor of known rank with noise; its components are written to NAME-truth.ktensor", *args);
   add_shape(*kind, args->dims, args->planted.num_nonzeros);
   kind->add_option("-r,--rank", args->planted.num_components, "Number of components")->capture_default_str();
+  auto* observed =
+      kind->add_option("--observed", args->planted.observed,
+                       "Draw dense components, and write this share of all cells, as in 0.05, for "
+                       "cpd --missing; in place of --nnz")
+          ->check(fault_of_real);
+  auto* nonzeros = kind->get_option("--nnz")->required(false)->excludes(observed);
   kind->add_option("--noise", args->planted.noise,
                    "Standard deviation of the noise, relative to the root mean square of the values")
       ->capture_default_str()
       ->check(fault_of_real);
   kind->footer("Example: polyad generate planted x.tns --dims 300x200x100 --nnz 50000 -r 5 --noise 0.1");
-  kind->callback([args, comm] {
+  kind->callback([args, comm, observed, nonzeros] {
     PlantedOptions options = args->planted;
     options.seed = args->seed;
     options.dims = parse_dims(args->dims, "--dims");
+    if (*nonzeros == *observed) throw CLI::RequiredError("--nnz or --observed");
     generate_to(comm, *args, options, "planted");
   });
 }

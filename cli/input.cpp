@@ -50,7 +50,7 @@ void add_table_options(CLI::App& command, io::TableForm& table) {
       "Tables: what separates columns: a character, '::', 'tab', or ' ' for blanks (default: recognised)");
   command.add_flag("--decimal-comma", table.decimal_comma, "Tables: values are written as 3,5");
   command.add_option(
-      "--missing", table.missing,
+      "--missing-value", table.missing,
       "Wide tables: the value of missing cells, as 99 in Jester; empty cells are always missing");
   command.add_flag("--multiline", table.multiline, "Tables: quoted fields may contain line breaks");
 }
@@ -151,7 +151,7 @@ std::vector<std::string> given_options(const InputOptions& options) {
   add("--min-count", options.min_count);
   add_flag("--header", options.table.header == true);
   add_flag("--no-header", options.table.header == false);
-  if (options.table.missing) add("--missing", fmt::format("{}", *options.table.missing));
+  if (options.table.missing) add("--missing-value", fmt::format("{}", *options.table.missing));
   add_flag("--decimal-comma", options.table.decimal_comma);
   add_flag("--multiline", options.table.multiline);
   for (const auto& labels : options.labels) add("--labels", labels);

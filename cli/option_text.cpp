@@ -57,6 +57,8 @@ std::string command_line_name(const std::string& field) {
                                                          {"header=false", "no-header"},
                                                          {"header=true", "header"},
                                                          {"LoadOptions::format", "input-format"},
+                                                         {"missing", "missing-value"},
+                                                         {"DecomposeOptions::missing", "missing"},
                                                          {"labels.none", "labels none"},
                                                          {"labels.folder", "labels"},
                                                          {"labels.files", "labels"}};

@@ -29,6 +29,7 @@ struct CpResult {
   // the first that may be negative, the largest entry of a column is positive.
   Kruskal<Real> model;
   std::vector<double> fit_trajectory;     // [iteration]: 1 - |X - model| / |X|
+  std::vector<double> held_out_rmse;      // [iteration], of cells that were held out; empty where none were
   int model_iteration = 0;                // iteration of the model, from 1: the last, or the best
   std::vector<double> iteration_seconds;  // [iteration]
   StopReason stop = StopReason::iteration_limit;

@@ -39,20 +39,22 @@ kernels::CellErrors sum_over(const Comm& comm, const kernels::CellErrors& own) {
 template <class Real>
 class ObservedSweeps {
  public:
-  ObservedSweeps(const ObservedTensor<Real>& cells, const ObservedOptions& options)
-      : cells_(cells), x_(cells.x), options_(options), mode_order_(options.mode_order) {
+  ObservedSweeps(const ObservedTensor<Real>& cells, const ObservedOptions& options,
+                 const Kruskal<Real>* start)
+      : cells_(cells), x_(cells.x), options_(options), mode_order_(options.mode_order), loss_(options.loss) {
     const int order = x_.order();
     if (mode_order_.empty()) {
       mode_order_.resize(std::size_t(order));
       std::iota(mode_order_.begin(), mode_order_.end(), 0);
     }
     const auto random = random_start(options, !options.has_biases && is_mostly_positive());
-    // Values of the model are about as large as those of the tensor, which are of size one.
-    const double size = std::pow(double(options.num_components), -0.5 / order);
+    // Values of the model are about as large as those of the tensor.
+    const double size = std::pow(options.unit / std::sqrt(double(options.num_components)), 1.0 / order);
     for (int m = 0; m < order; ++m) {
       auto& factor = factors_.emplace_back(x_.num_rows(m), num_columns());
       kernels::fill_with_start(factor, options.num_components, random, m, x_.rows(m));
       for (Real& entry : factor.flat()) entry *= Real(size);
+      if (start != nullptr) start_from(*start, m);
       start_biases(m);
       grams_.push_back(kernels::gram(factor, x_.num_owned(m)));
       x_.comm().all_reduce(grams_.back().flat());
@@ -62,12 +64,36 @@ class ObservedSweeps {
       exchanges_.emplace_back(
           x_.comm(), x_.exchange(m),
           typename RowExchange<Real>::Rows{nothing_, factors_[m], num_columns(), x_.num_rows(m)}, m);
+    if (start == nullptr) return;
+    for (auto& exchange : exchanges_) {
+      exchange.start_expanding();
+      exchange.finish_expanding();
+    }
+    sent_before_ = sent_by(exchanges_);
   }
   ObservedSweeps(const ObservedSweeps&) = delete;  // the exchanges refer to its rows
   ObservedSweeps& operator=(const ObservedSweeps&) = delete;
 
+  // Sweeps in which cells that are not observed count as zeros, at first like the others, then less and less.
+  // With many modes, rows that few cells determine from random rows fit those at once, whatever the others
+  // are; sweeps then stay there. Zeros guide the first sweeps towards what all cells have in common.
+  void approach() {
+    constexpr int num_full = 10, num_fading = 8;
+    std::vector<Array<Real>> none;  // zeros make the model small, and regularisation would end it
+    for (const auto& ridges : ridges_) none.emplace_back(ridges.size(), Real{});
+    std::swap(none, ridges_);
+    for (int i = 0; i < num_full + num_fading; ++i) {
+      loss_.background = i < num_full ? 1 : std::exp2(-double(i - num_full + 1));
+      for (const int mode : mode_order_) update(mode);
+      ++num_sweeps_;
+    }
+    loss_ = options_.loss;
+    std::swap(none, ridges_);
+  }
+
   Sweep sweep() {
     for (const int mode : mode_order_) update(mode);
+    ++num_sweeps_;
     return timings_.measure("measure", [&] { return measure(); });
   }
 
@@ -79,13 +105,23 @@ class ObservedSweeps {
   }
   const std::vector<Matrix<double>>& grams() const { return grams_; }
   Index num_columns() const { return options_.num_components + (options_.has_biases ? x_.order() : 0); }
-  Traffic sent() const { return sent_by(exchanges_); }
+  int num_sweeps() const { return num_sweeps_; }  // those of approach() included
+  Traffic sent() const { return sent_by(exchanges_) - sent_before_; }
   const Timings& timings() const { return timings_; }
 
  private:
   bool is_mostly_positive() const {
     constexpr Index fraction = 10;
     return x_.num_negative() * fraction <= x_.num_nonzeros();
+  }
+
+  // Each mode takes its part of the weights, whose columns have length one.
+  void start_from(const Kruskal<Real>& start, int mode) {
+    auto rows = start.factors[mode];
+    for (Index i = 0; i < rows.num_rows(); ++i)
+      for (Index r = 0; r < rows.num_cols(); ++r)
+        rows(i, r) *= Real(std::pow(start.weights[r] / x_.value_scale(), 1.0 / x_.order()));
+    kernels::fill_with_columns(factors_[mode], rows);
   }
 
   void start_biases(int mode) {
@@ -103,15 +139,17 @@ class ObservedSweeps {
   Array<Real> ridges_of(int mode) const {
     const auto counts = kernels::count_cells<Real>(cells_.tree(mode), weights(mode), x_.num_rows(mode));
     Array<Real> ridges(counts.size());
+    const double unit = std::pow(options_.unit, 2 - 2.0 / x_.order());
     for (std::size_t i = 0; i < counts.size(); ++i)
-      ridges[i] = Real(options_.shrinkage.per_rating * double(counts[i]) + options_.shrinkage.per_row);
+      ridges[i] =
+          Real(unit * (options_.shrinkage.per_rating * double(counts[i]) + options_.shrinkage.per_row));
     return ridges;
   }
 
   kernels::RowSystems<Real> systems(int mode) const {
     return {.tree = cells_.tree(mode),
             .weights = weights(mode),
-            .loss = options_.loss,
+            .loss = loss_,
             .num_factors = options_.num_components,
             .ridge = ridges_[mode],
             .bias_ridge = options_.shrinkage.per_row};
@@ -138,8 +176,8 @@ class ObservedSweeps {
     const auto errors = sum_over(x_.comm(), kernels::measure_cells<Real>(systems(mode), factors_));
     Sweep sweep;
     sweep.loss = errors.loss + x_.comm().all_reduce(own_penalty());
-    if (options_.loss.has_background())
-      sweep.loss += options_.loss.background * kernels::sum_of_entries(kernels::hadamard_except(grams_, -1));
+    if (loss_.has_background())
+      sweep.loss += loss_.background * kernels::sum_of_entries(kernels::hadamard_except(grams_, -1));
     if (!std::isfinite(sweep.loss)) fit_from<Real>(sweep.loss);  // throws
     sweep.train = figures_of(errors.train);
     sweep.train_squares = errors.train.squares;
@@ -167,11 +205,14 @@ class ObservedSweeps {
   const DistTensor<Real>& x_;
   const ObservedOptions& options_;
   std::vector<int> mode_order_;
+  kernels::CellLoss loss_;
   std::vector<Matrix<Real>> factors_;
   std::vector<Matrix<double>> grams_;
   std::vector<Array<Real>> ridges_;  // [mode][row]
   Matrix<Real> nothing_;             // no partial rows: nothing is folded
   std::vector<RowExchange<Real>> exchanges_;
+  Traffic sent_before_;  // before the first sweep
+  int num_sweeps_ = 0;
   Timings timings_;
 };
 
@@ -228,10 +269,12 @@ const CsfTree<Real>& ObservedTensor<Real>::tree(int mode) const {
 
 template <class Real>
 ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedOptions& options,
-                                  const SweepObserver& observe) {
+                                  const SweepObserver& observe, const Kruskal<Real>* start) {
   ObservedResult<Real> result;
-  ObservedSweeps<Real> sweeps(x, options);
+  ObservedSweeps<Real> sweeps(x, options, start);
   BestSweep<Real> best(options.patience);
+  if (options.approaches && start == nullptr && options.max_iterations > 0)
+    result.timings.measure("start", [&] { sweeps.approach(); });
   while (std::ssize(result.sweeps) < options.max_iterations) {
     const Stopwatch watch;
     auto sweep = sweeps.sweep();
@@ -248,9 +291,9 @@ ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedO
       break;
     }
   }
-  result.communication = check_traffic(x.x.comm(), sweeps.sent(), int(result.sweeps.size()),
-                                       x.x.volume_rows() * sweeps.num_columns());
-  result.timings = sweeps.timings();
+  result.communication =
+      check_traffic(x.x.comm(), sweeps.sent(), sweeps.num_sweeps(), x.x.volume_rows() * sweeps.num_columns());
+  for (const auto& [phase, seconds] : sweeps.timings().phases()) result.timings.add(phase, seconds);
   result.best_sweep = int(result.sweeps.size());
   if (best.number() > 0) {
     best.move_to(result);
@@ -264,8 +307,8 @@ ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedO
 template struct ObservedTensor<float>;
 template struct ObservedTensor<double>;
 template ObservedResult<float> observed_als(const ObservedTensor<float>&, const ObservedOptions&,
-                                            const SweepObserver&);
+                                            const SweepObserver&, const Kruskal<float>*);
 template ObservedResult<double> observed_als(const ObservedTensor<double>&, const ObservedOptions&,
-                                             const SweepObserver&);
+                                             const SweepObserver&, const Kruskal<double>*);
 
 }  // namespace polyad

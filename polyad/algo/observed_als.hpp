@@ -19,10 +19,15 @@ struct ObservedOptions : CpOptions {
   // The loss of row i is regularised by (per_rating * cells of the row + per_row) * |factors|^2, and by
   // per_row * bias^2.
   Shrinkage shrinkage;
+  // How large values are: regularisation and random start are those of the tensor divided by this, and the
+  // model is multiplied by it.
+  double unit = 1;
   bool has_biases = false;  // a number for every row of every mode is added to the model
   // With held-out cells: stop after this number of sweeps in which their error did not fall by 0.01 %, and
   // return the sweep with the lowest. 0: never stop for their sake, and return the last.
   int patience = 3;
+  // Begin with sweeps in which cells that are not observed count as zeros, less and less. For squares only.
+  bool approaches = false;
   std::vector<int> mode_order = {};  // of the updates in a sweep; empty: 0, 1, ...
 };
 
@@ -66,6 +71,6 @@ struct ObservedResult {
 // number of processes. Throws Error{bad_input} if numbers exceed the range of Real. Collective.
 template <class Real>
 ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedOptions& options,
-                                  const SweepObserver& observe = {});
+                                  const SweepObserver& observe = {}, const Kruskal<Real>* start = nullptr);
 
 }  // namespace polyad

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "polyad/algo/cp_opt.hpp"
+#include "polyad/algo/finish_model.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/base/random.hpp"
 #include "polyad/distributed/move_nonzeros.hpp"
 #include "polyad/distributed/sketches_of_all.hpp"
 #include "polyad/kernels/cp/factor.hpp"
@@ -271,9 +274,102 @@ PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const
   return std::move(preparer.prepare(options, progress));
 }
 
+namespace {
+
+// [cell of the share]: 1, or -1 where it is held out.
+Array<double> draw_weights(const SparseTensor<double>& share, double held_out, std::uint64_t seed) {
+  constexpr std::uint64_t stream = 0x6f6273;  // apart from those of starts
+  Array<double> weights(std::size_t(share.num_nonzeros()));
+  parallel_for(share.num_nonzeros(), [&](Index z) {
+    std::uint64_t place = 0;
+    for (int m = 0; m < share.order(); ++m)
+      place = Random(place, stream).bits(std::uint64_t(share.indices(m)[z]))[0];
+    weights[z] = Random(seed, stream).uniform(place) < held_out ? -1 : 1;
+  });
+  return weights;
+}
+
+// Of the cells of this process's rows of the first mode that are not held out.
+template <class Real>
+double squares_of_known(const PreparedTensor<Real>& x) {
+  const auto values = ObservedTensor<Real>{x.tensor}.tree(0).values();
+  double sum = 0;
+  for (std::size_t z = 0; z < values.size(); ++z)
+    if (x.weights[0][z] > 0) sum += double(values[z]) * double(values[z]);
+  return sum;
+}
+
+// Weights in the order of the trees rooted at each mode. Those of duplicates, which were added up, count
+// once.
+template <class Real>
+std::vector<Array<Real>> weights_by_mode(const DistTensor<Real>& marks) {
+  std::vector<Array<Real>> weights;
+  const ObservedTensor<Real> trees{marks};
+  for (int m = 0; m < marks.order(); ++m) {
+    const auto of_tree = trees.tree(m).values();
+    auto& signs = weights.emplace_back(of_tree.size());
+    std::ranges::transform(of_tree, signs.begin(), [](Real mark) { return mark > 0 ? Real(1) : Real(-1); });
+  }
+  return weights;
+}
+
+// As a decomposition is described: the fit is that of the observed cells that the model learned from.
+template <class Real>
+CpResult<Real> observed_cp(const PreparedTensor<Real>& x, const CpRunOptions& options,
+                           const CpObserver& observe, const Kruskal<Real>* start) {
+  const auto& tensor = x.tensor;
+  ObservedOptions observed;
+  static_cast<CpOptions&>(observed) = options.als;
+  observed.shrinkage = {options.observed->regularisation, 0};
+  observed.patience = options.observed->patience;
+  observed.mode_order = x.chosen.plan.mode_order;
+  observed.approaches = tensor.order() > 2;
+  observed.unit = std::sqrt(tensor.squared_norm() / std::max(1.0, double(tensor.num_nonzeros())));
+  if (observed.unit == 0) observed.unit = 1;
+  CpResult<Real> result;
+  double known = tensor.squared_norm(), last_fit = 0;
+  if (!x.weights.empty()) known = tensor.comm().all_reduce(squares_of_known(x));
+  const auto note = [&](const Sweep& sweep) {
+    const double fit = known == 0 ? 1 : fit_from<Real>(sweep.train_squares / known);
+    const double change = fit - std::exchange(last_fit, fit);
+    result.fit_trajectory.push_back(fit);
+    result.iteration_seconds.push_back(sweep.seconds);
+    if (sweep.test) result.held_out_rmse.push_back(sweep.test->rmse * tensor.value_scale());
+    return !observe || observe({sweep.number, fit, change});
+  };
+  auto model = observed_als<Real>({tensor, x.weights}, observed, note, start);
+  result.model_iteration = model.best_sweep;
+  result.stop = model.stop;
+  result.communication = model.communication;
+  result.timings = std::move(model.timings);
+  for (const double seconds : result.iteration_seconds) result.timings.add("iterate", seconds);
+  result.model = finish_model(tensor, std::move(model.factors), model.grams,
+                              {options.als.num_components, tensor.value_scale(), {}});
+  return result;
+}
+
+}  // namespace
+
+template <class Real>
+PreparedTensor<Real> prepare_observed(const Comm& comm, SparseTensor<double> share, CpRunOptions options,
+                                      Progress& progress, const Distribution& distribution) {
+  options.format = comm.size() == 1 ? "csf-all" : "csf";
+  std::vector<Array<Real>> weights;
+  if (options.observed->held_out > 0) {
+    auto marks = share;
+    std::ranges::copy(draw_weights(share, options.observed->held_out, options.als.seed),
+                      marks.values().begin());
+    weights = weights_by_mode(prepare<Real>(comm, std::move(marks), options, progress, distribution).tensor);
+  }
+  auto prepared = prepare<Real>(comm, std::move(share), options, progress, distribution);
+  prepared.weights = std::move(weights);
+  return prepared;
+}
+
 template <class Real>
 CpResult<Real> run_cp(const PreparedTensor<Real>& x, const CpRunOptions& options, const CpObserver& observe,
                       const Kruskal<Real>* start) {
+  if (options.observed) return observed_cp<Real>(x, options, observe, start);
   if (options.method == Method::opt) return cp_opt<Real>(x.tensor, options.als, observe, start);
   return cp_als<Real>(x.tensor, x.chosen.plan, options.als, observe, start);
 }
@@ -322,6 +418,10 @@ template PreparedTensor<float> prepare(const Comm&, SparseTensor<double>, const 
                                        const Distribution&);
 template PreparedTensor<double> prepare(const Comm&, SparseTensor<double>, const CpRunOptions&, Progress&,
                                         const Distribution&);
+template PreparedTensor<float> prepare_observed(const Comm&, SparseTensor<double>, CpRunOptions, Progress&,
+                                                const Distribution&);
+template PreparedTensor<double> prepare_observed(const Comm&, SparseTensor<double>, CpRunOptions, Progress&,
+                                                 const Distribution&);
 template class TensorPreparer<float>;
 template class TensorPreparer<double>;
 template CpResult<float> run_cp(const PreparedTensor<float>&, const CpRunOptions&, const CpObserver&,

@@ -6,21 +6,30 @@
 #include <vector>
 
 #include "polyad/algo/cp_als.hpp"
+#include "polyad/algo/observed_als.hpp"
 #include "polyad/base/progress.hpp"
 #include "polyad/distributed/cp/distribution.hpp"
 #include "polyad/plan/format_choice.hpp"
 
 namespace polyad {
 
+// Cells that are not in the tensor are unknown, not zero.
+struct ObservedRun {
+  double regularisation = 0;  // see Shrinkage::per_rating; for values of size one
+  double held_out = 0;        // share of the cells that the model does not learn from
+  int patience = 3;           // see ObservedOptions
+};
+
 struct CpRunOptions {
   Method method = Method::als;
-  CpAlsOptions als;                  // all but `nonnegative` apply to every method
-  std::string format = "auto";       // or one of format_names()
-  std::vector<int> mode_order = {};  // empty: chosen from statistics of the tensor
-  Index extra_bytes = 0;             // memory needed in addition, for example to write the model
-  Index read_bytes = 0;              // peak memory of reading, without the program itself
-  Index max_bytes = 0;               // memory limit per process; 0: no limit
-  MachineModel machine = {};         // by which the formats are compared
+  std::optional<ObservedRun> observed = {};  // with Method::als
+  CpAlsOptions als;                          // all but `nonnegative` apply to every method
+  std::string format = "auto";               // or one of format_names()
+  std::vector<int> mode_order = {};          // empty: chosen from statistics of the tensor
+  Index extra_bytes = 0;                     // memory needed in addition, for example to write the model
+  Index read_bytes = 0;                      // peak memory of reading, without the program itself
+  Index max_bytes = 0;                       // memory limit per process; 0: no limit
+  MachineModel machine = {};                 // by which the formats are compared
 };
 
 // Storage formats of a tensor with predictions, and the one chosen.
@@ -42,7 +51,14 @@ struct PreparedTensor {
   Index num_duplicates = 0;
   PartLoads loads;  // of all processes
   Timings timings;
+  std::vector<Array<Real>> weights = {};  // see ObservedTensor
 };
+
+// The tensor for a model of observed cells. Those that are held out depend on the seed and their place only.
+// The format is csf, in coarse grain on several processes. Collective.
+template <class Real>
+PreparedTensor<Real> prepare_observed(const Comm& comm, SparseTensor<double> share, CpRunOptions options,
+                                      Progress& progress, const Distribution& distribution = {});
 
 // Moves nonzeros to their owners, removes empty slices, sums duplicates, chooses format and plan,
 // and builds the format. Without a distribution, as on one process, nothing is moved. Throws

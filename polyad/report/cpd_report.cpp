@@ -72,12 +72,17 @@ nlohmann::ordered_json communication_json(const CpdRun& run) {
           {"all_reduced_words_per_iteration", sent.all_reduced_words}};
 }
 
+// Nothing for a method whose time is not predicted.
+nlohmann::ordered_json predicted_seconds(const CpdRun& run) {
+  if (run.options.observed) return nullptr;
+  return run.processes > 1 ? run.predicted.seconds() : run.chosen.seconds;
+}
+
 nlohmann::ordered_json predicted_json(const CpdRun& run) {
-  nlohmann::ordered_json json{
-      {"seconds_per_iteration", run.processes > 1 ? run.predicted.seconds() : run.chosen.seconds},
-      {"format_bytes", run.chosen.format_bytes},
-      {"peak_memory_bytes", run.chosen.peak_bytes()}};
-  if (run.processes > 1) {
+  nlohmann::ordered_json json{{"seconds_per_iteration", predicted_seconds(run)},
+                              {"format_bytes", run.chosen.format_bytes},
+                              {"peak_memory_bytes", run.chosen.peak_bytes()}};
+  if (run.processes > 1 && !run.options.observed) {
     json["multiply"] = run.predicted.multiply;
     json["update"] = run.predicted.update;
     json["communicate"] = run.predicted.communicate;
@@ -110,8 +115,10 @@ std::string distribution_text(const CpdRun& run) {
   std::string text = fmt::format("{} processes, {}", run.processes, run.distribution);
   text += run.policy == "none" ? " " + run.partition
                                : fmt::format(" {}, policy {}", to_string(GridShape(run.grid)), run.policy);
-  text += fmt::format("{}: predicted {:.3g} ms per {}, of which {:.3g} ms communication\n", choice_text(run),
-                      1e3 * run.predicted.seconds(), round, 1e3 * run.predicted.communicate);
+  if (!run.options.observed)
+    text += fmt::format("{}: predicted {:.3g} ms per {}, of which {:.3g} ms communication", choice_text(run),
+                        1e3 * run.predicted.seconds(), round, 1e3 * run.predicted.communicate);
+  text += "\n";
   text += fmt::format("imbalance: nonzeros {:.2f}, volume {:.2f}, rows {:.2f}\n", run.imbalance.nnz,
                       run.imbalance.volume, run.imbalance.rows);
   text +=
@@ -149,6 +156,7 @@ CpdRun describe_run(const PreparedTensor<Real>& x, const CpRunOptions& options,
   run.chosen = x.chosen;
   run.weights = result.model.weights;
   run.fit_trajectory = result.fit_trajectory;
+  run.held_out_rmse = result.held_out_rmse;
   run.model_iteration = result.model_iteration;
   run.max_condition = result.max_condition;
   run.evaluations = result.evaluations;
@@ -213,7 +221,16 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   json["model_iteration"] = run.model_iteration;
   json["method"] = is_opt(run) ? "opt" : "als";
   if (is_opt(run)) json["evaluations"] = run.evaluations;
-  if (!is_opt(run))
+  if (run.options.observed) {
+    json["missing"] = true;
+    json["regularisation"] = run.options.observed->regularisation;
+    json["held_out"] = run.options.observed->held_out;
+  }
+  if (!run.held_out_rmse.empty()) {
+    json["test_rmse"] = run.test_rmse();
+    json["test_rmse_per_iteration"] = run.held_out_rmse;
+  }
+  if (!is_opt(run) && !run.options.observed)
     json["condition"] =
         std::isfinite(run.max_condition) ? nlohmann::ordered_json(run.max_condition) : nullptr;
   json["stop"] = stop_text(run.stop);
@@ -292,10 +309,14 @@ std::string cpd_text(const CpdRun& run) {
       "{} tensor, {}, {}, {} precision, {}\n", dims_text(run.dims), counted(run.num_nonzeros, "nonzero"),
       counted(run.options.als.num_components, "component"), run.precision, counted(run.threads, "thread"));
   if (run.processes > 1) text += distribution_text(run);
-  text += fmt::format("fit {:.6f} after {}{} ({}), {:.4g} ms per iteration\n", run.fit(),
-                      counted(std::ssize(run.fit_trajectory), "iteration"),
+  text += fmt::format("{}fit {:.6f} after {}{} ({}), {:.4g} ms per iteration\n",
+                      run.options.observed ? "cells that are not given are unknown; of the others: " : "",
+                      run.fit(), counted(std::ssize(run.fit_trajectory), "iteration"),
                       is_opt(run) ? " and " + counted(run.evaluations, "evaluation") : "",
                       stop_text(run.stop), 1e3 * mean(run.iteration_seconds));
+  if (!run.held_out_rmse.empty())
+    text += fmt::format("RMSE of the {:.3g} % of cells that were held out: {:.5g} (iteration {})\n",
+                        100 * run.options.observed->held_out, run.test_rmse(), run.model_iteration);
   if (run.starts.size() > 1) {
     const auto [lowest, highest] = std::ranges::minmax(run.starts, {}, &StartOutcome::fit);
     text += fmt::format("best of {} starts, with seed {}; fits from {:.6f} to {:.6f}\n", run.starts.size(),
@@ -308,6 +329,11 @@ std::string cpd_text(const CpdRun& run) {
 }
 
 std::string cpd_details(const CpdRun& run, std::span<const FormatOption> options) {
+  if (run.options.observed)
+    return fmt::format(
+        "format {}: a tree for each mode\neach iteration: a least-squares system for every row of "
+        "mode {}",
+        run.chosen.name, fmt::join(from_one(run.chosen.plan.mode_order), ", then of mode "));
   auto text = fmt::format("format {}: {:.3g} ms per {} and {} of memory predicted", run.chosen.name,
                           1e3 * run.chosen.seconds, round_text(run.options.method),
                           with_prefix(double(run.chosen.peak_bytes()), "B"));

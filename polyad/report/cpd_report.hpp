@@ -25,7 +25,8 @@ struct CpdRun {
   int processes = 1, threads = 1;
   FormatOption chosen;
   std::vector<double> weights, fit_trajectory;
-  int model_iteration = 0;  // as in CpResult, like the next
+  std::vector<double> held_out_rmse;  // as in CpResult
+  int model_iteration = 0;            // as in CpResult, like the next
   double max_condition = 1;
   int evaluations = 0;  // with Method::opt; costs per iteration are then per evaluation
   StopReason stop = StopReason::iteration_limit;
@@ -46,6 +47,8 @@ struct CpdRun {
   std::string machine = "built in";  // source of the machine constants
 
   double fit() const { return model_iteration == 0 ? 0 : fit_trajectory[model_iteration - 1]; }
+  // Of cells that were held out; 0 where none were.
+  double test_rmse() const { return held_out_rmse.empty() ? 0 : held_out_rmse[model_iteration - 1]; }
   double residual_norm() const { return (1 - fit()) * norm; }
 };
 

@@ -33,9 +33,22 @@ inline constexpr Index max_rank = 100000;
 // The largest number of random starts that a task accepts.
 inline constexpr int max_starts = 1000;
 
+// Places without nonzeros are unknown, and the model is fitted to the others only, zeros among them included.
+struct MissingOptions {
+  // L2 regularisation of factors, per cell, for values whose mean square is 1. More of it gives smaller
+  // factors, which predict unknown cells better where few are known.
+  double regularisation = 1e-3;
+  // Share of the cells, chosen at random, that the model does not learn from, so that its error at unknown
+  // cells is measured; between 0 and 1. The model with the lowest error there is kept.
+  double test_fraction = 0;
+  int patience =
+      5;  // with test cells: stop after this number of iterations without a fall of the error by 0.01 %
+};
+
 struct DecomposeOptions {
   Index rank = 0;  // number of components; required
   Method method = Method::als;
+  std::optional<MissingOptions> missing = {};  // nothing: places without nonzeros are zero (else Method::als)
   int max_iterations = 50;
   double tolerance = 1e-5;         // stop when the fit changes by less than this times the fit; 0: never
   std::uint64_t seed = 1;          // of the first random start
@@ -57,11 +70,11 @@ struct DecomposeOptions {
 // Throws Error{bad_option} for options that make no sense whatever the tensor.
 void validate(const DecomposeOptions& options);
 
-// The CP decomposition of a sparse tensor: places without nonzeros count as zeros. Chooses how the tensor is
-// distributed, stored and traversed, and reports it in CpModel::summary. The result depends on the tensor,
-// the options and, up to rounding, on nothing else. Move the tensor in if it is not needed afterwards: its
-// memory is reused. Throws Error{resource} when nothing that was asked for fits into max_memory_bytes.
-// Collective.
+// The CP decomposition of a sparse tensor: places without nonzeros count as zeros unless options.missing says
+// that they are unknown. Chooses how the tensor is distributed, stored and traversed, and reports it in
+// CpModel::summary. The result depends on the tensor, the options and, up to rounding, on nothing else. Move
+// the tensor in if it is not needed afterwards: its memory is reused. Throws Error{resource} when nothing
+// that was asked for fits into max_memory_bytes. Collective.
 CpModel decompose(const Context& context, Tensor x, const DecomposeOptions& options);
 
 }  // namespace polyad

@@ -57,7 +57,7 @@ def make_tensors(good: pathlib.Path) -> list[Seed]:
     (good / "wide.csv").write_text("who,tea,milk\n" + "".join(f"w{i},{i}.5,{i if i % 2 else 99}\n" for i in range(9)))
     (good / "train2id.txt").write_text("9\n" + "".join(f"{i} {i % 3} {i % 2}\n" for i in range(9)))
     seeds += [Seed(good / "lists.txt", [command + " --input-format adjacency" for command in TENSOR]),
-              Seed(good / "wide.csv", [command + " --input-format wide --missing 99" for command in TENSOR]),
+              Seed(good / "wide.csv", [command + " --input-format wide --missing-value 99" for command in TENSOR]),
               Seed(good / "train2id.txt", TENSOR)]
     seeds += [Seed(good / "triples.txt", TENSOR + [command + " --no-header" for command in TENSOR]),
               Seed(good / "answers.txt", TENSOR + [command + " --columns 1,2,3:day --value 1" for command in TENSOR]),

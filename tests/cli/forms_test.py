@@ -109,11 +109,11 @@ class FormsTest(ProgramTest):
     def test_jester(self) -> None:
         ratings = [[row + 1, column + 1, value] for row, line in enumerate(rows("jester.csv", ","))
                    for column, value in enumerate(line) if column > 0 and value != "99"]
-        self.assert_reads(ratings, "jester.csv", "--input-format", "wide", "--columns", "2-6", "--missing", 99)
+        self.assert_reads(ratings, "jester.csv", "--input-format", "wide", "--columns", "2-6", "--missing-value", 99)
         self.assertEqual(self.result("stats", FORMS / "jester.csv", "--input-format", "wide", "--columns", "2-6",
-                                     "--missing", 99)["dims"], [4, 5])
-        self.assert_fails(f"{FORMS / 'jester.csv'}: --missing is for wide tables, which --input-format wide reads", 2,
-                          "stats", FORMS / "jester.csv", "--columns", "1,2,3", "--missing", 99)
+                                     "--missing-value", 99)["dims"], [4, 5])
+        self.assert_fails(f"{FORMS / 'jester.csv'}: --missing-value is for wide tables, which --input-format wide reads", 2,
+                          "stats", FORMS / "jester.csv", "--columns", "1,2,3", "--missing-value", 99)
         self.assert_fails("--columns 6-2: expected a range of columns such as 2-101", 2, "stats", FORMS / "jester.csv",
                           "--input-format", "wide", "--columns", "6-2")
 
@@ -263,7 +263,7 @@ class FormsTest(ProgramTest):
         for name, options in [("fb15k-237.txt", ["--no-header"]), ("icews18.txt", ["--columns", "1,2,3,4", "--value", 1]),
                               ("quoted-breaks.csv", ["--columns", "user,text,stars", "--multiline"]),
                               ("gowalla.txt", ["--input-format", "adjacency"]), ("openke-train2id.txt", []),
-                              ("jester.csv", ["--input-format", "wide", "--missing", 99]), ("numpy-dense.npy", []),
+                              ("jester.csv", ["--input-format", "wide", "--missing-value", 99]), ("numpy-dense.npy", []),
                               ("numpy-fortran.npy", []), ("scipy-csr.npz", []), ("pydata-coo.npz", []), ("pydata-gcxs.npz", []),
                               ("matlab-dense.mat", []), ("matlab-sparse.mat", [])]:
             with self.subTest(name):

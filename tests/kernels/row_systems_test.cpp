@@ -78,9 +78,13 @@ struct Gradient {
     if (m == factors.size()) {
       const auto found = cells.find(at);
       const bool counts = found != cells.end() && found->second.weight > 0;
-      const double x = counts ? found->second.value * found->second.weight : 0;
-      return add(factors, systems.mode(), at, x > 0 ? 1 : 0,
-                 systems.loss.background + systems.loss.alpha * std::abs(x));
+      const double background = systems.loss.background;
+      if (!counts) return add(factors, systems.mode(), at, 0, background);
+      const auto [value, weight] = found->second;
+      if (systems.loss.kind == CellLoss::Kind::squares)
+        return add(factors, systems.mode(), at, value, weight);
+      return add(factors, systems.mode(), at, value > 0 ? 1 : 0,
+                 background + systems.loss.alpha * weight * std::abs(value));
     }
     for (at[m] = 0; at[m] < factors[m].num_rows(); ++at[m])
       add_everywhere(systems, factors, cells, at, m + 1);
@@ -192,7 +196,7 @@ TEST(RowSystems, SolvesThemInSinglePrecision) {
   expect_minima_of_squares<float>(2e-3);
 }
 
-TEST(RowSystems, CountsEveryCellWithConfidences) {
+TEST(RowSystems, CountsEveryCellWhereThereIsABackground) {
   std::uint64_t seed = 100;
   for (const test::ProblemShape& shape : {test::ProblemShape{{5, 4}, 9},
                                           {{30, 20}, 100, true},
@@ -200,8 +204,9 @@ TEST(RowSystems, CountsEveryCellWithConfidences) {
                                           {{7, 5, 6}, 60, true},
                                           {{3, 2, 1, 4}, 12}})
     for (const Index n : {1, 4, 19})
-      for (const CellLoss loss :
-           {CellLoss{CellLoss::Kind::confidence, 1, 1}, {CellLoss::Kind::confidence, 40, 0.5}})
+      for (const CellLoss loss : {CellLoss{CellLoss::Kind::confidence, 1, 1},
+                                  {CellLoss::Kind::confidence, 40, 0.5},
+                                  {CellLoss::Kind::squares, 1, 0.5}})
         for (const bool has_weights : {false, true}) {
           Problem<double> p(shape, n, false, has_weights, ++seed);
           for (int mode = 0; mode < p.problem.tensor().order(); ++mode)

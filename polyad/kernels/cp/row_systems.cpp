@@ -33,8 +33,8 @@ class CellReader {
   Real weight(Index z) const { return weights_ == nullptr ? Real(1) : weights_[z]; }
   CellTerms<Real> terms(Index z) const {
     const Real w = std::max(weight(z), Real{}), x = values_[z];
-    if (!is_confidence_) return {w, w * x, w * x * x};
     if (w == 0) return {0, 0, 0};
+    if (!is_confidence_) return {w - background_, w * x, w * x * x};
     const Real more = alpha_ * w * std::abs(x), liked = x > 0 ? background_ + more : Real{};
     return {more, liked, liked};
   }
@@ -230,6 +230,7 @@ template <class Real>
 CellErrors errors_of_slices(const RowSystems<Real>& systems, SliceWalk<Real>& walk, Index n, Index begin,
                             Index end) {
   const CellReader<Real> cells(systems);
+  const double background = systems.loss.background;
   CellErrors errors;
   for (Index slice = begin; slice < end; ++slice)
     walk.visit(slice, walk.root_row(slice), [&](const Real* product, Index first, Index last) {
@@ -244,10 +245,13 @@ CellErrors errors_of_slices(const RowSystems<Real>& systems, SliceWalk<Real>& wa
           sums.magnitudes += std::abs(error);
           ++sums.count;
         }
-        errors.loss += systems.loss.kind == CellLoss::Kind::squares
-                           ? double(terms.quadratic) * error * error
-                           : double(terms.quadratic) * double(m) * double(m) -
-                                 2 * double(terms.linear) * double(m) + double(terms.constant);
+        const auto squared = double(m) * double(m);
+        if (systems.loss.kind == CellLoss::Kind::squares)
+          errors.loss +=
+              std::max(double(weight), 0.0) * error * error - (weight > 0 ? background * squared : 0);
+        else
+          errors.loss += double(terms.quadratic) * squared - 2 * double(terms.linear) * double(m) +
+                         double(terms.constant);
       }
     });
   return errors;

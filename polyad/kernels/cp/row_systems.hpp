@@ -8,18 +8,18 @@
 
 namespace polyad::kernels {
 
-// How observed cells enter a least-squares problem, in which m is the value of the model at a cell.
+// How cells enter a least-squares problem, in which m is the value of the model at a cell.
 struct CellLoss {
   enum class Kind {
-    squares,    // weight * (value - m)^2 over the observed cells; others do not count
-    confidence  // implicit feedback: every cell counts, see below
+    squares,    // an observed cell adds weight * (value - m)^2
+    confidence  // implicit feedback: it adds (background + alpha * weight * |value|) * (p - m)^2, where p is
+                // 1 for a positive value and 0 for another
   };
   Kind kind = Kind::squares;
-  // Kind::confidence: a cell that was not observed adds background * m^2, an observed one
-  // (background + alpha * |value|) * (p - m)^2, where p is 1 for a positive value and 0 for another.
-  double alpha = 1, background = 1;
+  double alpha = 1;
+  double background = 0;  // a cell that is not observed adds background * m^2
 
-  bool has_background() const { return kind == Kind::confidence && background > 0; }
+  bool has_background() const { return background > 0; }
 };
 
 // A least-squares problem for each row of the mode at the root of a tree, with the rows of the other modes

@@ -146,13 +146,20 @@ Settings values_of(const LoadOptions& options) {
 }
 
 Settings values_of(const DecomposeOptions& options) {
-  const auto& [rank, method, max_iterations, tolerance, seed, start, start_model, num_starts, nonnegative,
-               nonnegative_modes, precision, format, mode_order, max_memory_bytes, distribution, observer] =
-      options;
+  const auto& [rank, method, missing, max_iterations, tolerance, seed, start, start_model, num_starts,
+               nonnegative, nonnegative_modes, precision, format, mode_order, max_memory_bytes, distribution,
+               observer] = options;
   Settings all;
   add(all, "rank", std::to_string(rank));
   add(all, "nonnegative", nonnegative ? "all" : or_else(modes_text(nonnegative_modes), "none"));
   add(all, "method", method == Method::opt ? "opt" : "als");
+  add(all, "DecomposeOptions::missing", text_of(missing.has_value()));
+  if (missing) {
+    const auto& [regularisation, test_fraction, patience] = *missing;
+    add(all, "regularisation", text_of(regularisation));
+    add(all, "test", test_fraction == 0 ? "none" : text_of(test_fraction));
+    add(all, "patience", std::to_string(patience));
+  }
   add(all, "max_iterations", std::to_string(max_iterations));
   add(all, "tolerance", text_of(tolerance));
   add(all, "seed", std::to_string(seed));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -66,6 +67,10 @@ CpRunOptions run_options(const DecomposeOptions& options, int order) {
   run.als.seed = options.seed;
   run.als.start = options.start;
   run.als.nonnegative = tasks::nonnegative_flags(options.nonnegative, options.nonnegative_modes, order);
+  if (options.missing) {
+    const auto& [regularisation, test_fraction, patience] = *options.missing;
+    run.observed = ObservedRun{regularisation, test_fraction, patience};
+  }
   run.format = to_string(options.format);
   run.mode_order = options.mode_order;
   run.max_bytes = options.max_memory_bytes;
@@ -76,6 +81,7 @@ DistributionOptions distribution_options(const DecomposeOptions& options, int or
   auto distribution = options.distribution;
   distribution.seed = options.seed;
   distribution.allows_coarse = distribution.allows_coarse && serves_coarse_grain(options.format);
+  if (options.missing) distribution.scheme = Scheme::coarse;
   if (options.method == Method::opt)  // moves rows where they are owned, so that no mode can be replicated
     distribution.is_replicated = std::vector<bool>(std::size_t(order), false);
   return distribution;
@@ -201,7 +207,10 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
                                       memory_limit<Real>(options, max_threads));
   });
   const double decide_seconds = watch.lap();
-  auto prepared = prepare<Real>(comm, std::move(x.tensor), options, context.progress(), chosen.distribution);
+  auto prepared = options.observed ? prepare_observed<Real>(comm, std::move(x.tensor), options,
+                                                            context.progress(), chosen.distribution)
+                                   : prepare<Real>(comm, std::move(x.tensor), options, context.progress(),
+                                                   chosen.distribution);
   prepared.timings.add("distribute", decide_seconds);
   tasks::warn_of_duplicates(context, x, prepared.num_duplicates);
 
@@ -223,7 +232,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
                                                   std::move(result.model));
   state->input = x.path;
   state->settings = tasks::settings_of(asked_for, x);
-  if (const auto fall = fall_text(run); !fall.empty()) context.warn(fall);
+  if (const auto fall = fall_text(run); !fall.empty() && !options.observed) context.warn(fall);
   run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
   state->run = std::move(run);
   return CpModel(std::move(state));
@@ -244,6 +253,35 @@ std::span<const StorageFormat> all_storage_formats() {
   return formats;
 }
 
+namespace {
+
+void check_missing(const DecomposeOptions& options) {
+  const auto& [regularisation, test_fraction, patience] = *options.missing;
+  const auto missing = option_name("DecomposeOptions::missing");
+  const auto require = [&](bool holds, const std::string& what) {
+    if (!holds) tasks::refuse_option(missing + " requires " + what);
+  };
+  if (!(regularisation >= 0 && std::isfinite(regularisation)))
+    tasks::refuse_option(
+        fmt::format("{} {}: expected 0 or more", option_name("regularisation"), regularisation));
+  if (!(test_fraction >= 0 && test_fraction < 1))
+    tasks::refuse_option(fmt::format("{} {}: expected a share between 0 and 1, as in 0.1",
+                                     option_name("test"), test_fraction));
+  if (patience < 0)
+    tasks::refuse_option(fmt::format("{} {}: expected 0 or more", option_name("patience"), patience));
+  require(options.method == Method::als, option_name("method") + " als");
+  require(!options.nonnegative && options.nonnegative_modes.empty(),
+          "factors that may be negative: no " + option_name("nonnegative"));
+  require(options.format == StorageFormat::automatic || options.format == StorageFormat::csf,
+          option_name("format") + " csf");
+  require(!options.distribution.scheme || options.distribution.scheme == Scheme::coarse,
+          option_name("scheme") + " coarse: the cells of a row must be on one process");
+  require(!options.distribution.grid && !options.distribution.policy,
+          option_name("scheme") + " coarse, which has no grid and no policy");
+}
+
+}  // namespace
+
 void validate(const DecomposeOptions& options) {
   if (options.rank < 1 || options.rank > max_rank)
     tasks::refuse_option(
@@ -261,6 +299,7 @@ void validate(const DecomposeOptions& options) {
   tasks::require_enumerator("precision", options.precision, Precision::float32);
   tasks::require_enumerator("format", options.format, StorageFormat::hicoo);
   tasks::checked(options.distribution);
+  if (options.missing) check_missing(options);
   if (options.method == Method::als) return;
   if (options.nonnegative || !options.nonnegative_modes.empty())
     tasks::refuse_option(

@@ -66,6 +66,9 @@ struct PlantedOptions {
   Index num_components = 1;
   double noise = 0;  // standard deviation, relative to the root mean square of the nonzeros
   std::uint64_t seed = 1;
+  // Above 0: the components are dense, with entries of either sign, and the tensor has this share of all
+  // cells, chosen at random, in place of num_nonzeros; the others are unknown.
+  double observed = 0;
 };
 
 struct Planted {

@@ -3,6 +3,7 @@
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/tensor/generate/check.hpp"
+#include "polyad/tensor/generate/distinct.hpp"
 #include "polyad/tensor/generate/permutation.hpp"
 #include "polyad/tensor/sort.hpp"
 
@@ -121,18 +122,73 @@ void add_noise(SparseTensor<double>& x, double noise, const Random& random) {
   parallel_for(x.num_nonzeros(), [&](Index z) { x.values()[z] += deviation * random.normal(z); });
 }
 
-}  // namespace
+// From -1.5 to -0.5, and from 0.5 to 1.5.
+double away_from_zero(double uniform) {
+  return uniform < 0.5 ? -0.5 - 2 * uniform : 2 * uniform - 0.5;
+}
 
-Planted generate_planted(const PlantedOptions& options) {
+// Columns of 2-norm 1, of numbers that vary by a factor of up to three and have either sign; all components
+// have about the same size.
+Kruskal<double> dense_components(const PlantedOptions& options) {
+  Kruskal<double> model{std::vector<double>(std::size_t(options.num_components), 1.0), {}};
+  for (int m = 0; m < std::ssize(options.dims); ++m) {
+    const Random random = random_for(options.seed, GeneratorStream::factor_value, m);
+    auto& factor = model.factors.emplace_back(options.dims[m], options.num_components);
+    for (Index k = 0; k < std::ssize(factor.flat()); ++k)
+      factor.flat()[k] = away_from_zero(random.uniform(k));
+    for (Index r = 0; r < options.num_components; ++r) {
+      double squares = 0;
+      for (Index i = 0; i < factor.num_rows(); ++i) squares += factor(i, r) * factor(i, r);
+      const double norm = std::sqrt(squares);
+      for (Index i = 0; i < factor.num_rows(); ++i) factor(i, r) /= norm;
+      model.weights[r] *= norm;
+    }
+  }
+  return model;
+}
+
+double value_at(const Kruskal<double>& model, const SparseTensor<double>& x, Index z) {
+  double sum = 0;
+  for (Index r = 0; r < model.num_components(); ++r) {
+    double product = model.weights[r];
+    for (int m = 0; m < model.order(); ++m) product *= model.factors[m](x.indices(m)[z], r);
+    sum += product;
+  }
+  return sum;
+}
+
+Planted generate_observed(const PlantedOptions& options) {
+  require_option(options.observed > 0 && options.observed <= 1, "observed", "the share of observed cells",
+                 "between 0 and 1");
+  require_option(options.num_nonzeros == 0, "num_nonzeros", "the number of nonzeros",
+                 "left out where a share of the cells is observed");
+  const double cells = std::round(options.observed * volume(options.dims));
+  require_option(cells < 0x1p40, "observed", "the number of observed cells", "less than 2^40");
+  check_generated_shape(options.dims, Index(cells));
+  Planted planted{distinct_draws({.dims = options.dims, .num_nonzeros = Index(cells), .seed = options.seed}),
+                  dense_components(options)};
+  auto& x = planted.tensor;
+  parallel_for(x.num_nonzeros(), [&](Index z) { x.values()[z] = value_at(planted.truth, x, z); });
+  return planted;
+}
+
+Planted generate_blocks(const PlantedOptions& options) {
   check_generated_shape(options.dims, options.num_nonzeros);
-  require_option(options.num_components >= 1, "num_components", "the number of components", "positive");
   require_option(options.num_nonzeros >= options.num_components, "num_nonzeros", "the number of nonzeros",
                  "at least the number of components");
-  require_option(options.noise >= 0 && std::isfinite(options.noise), "noise", "the noise", "0 or more");
   const PlantedBlocks blocks(options);
   Planted planted{blocks.cells(), blocks.truth()};
   sort_nonzeros(planted.tensor, natural_mode_order(planted.tensor.order()));
   merge_duplicates(planted.tensor);
+  return planted;
+}
+
+}  // namespace
+
+Planted generate_planted(const PlantedOptions& options) {
+  require_option(options.num_components >= 1, "num_components", "the number of components", "positive");
+  require_option(options.noise >= 0 && std::isfinite(options.noise), "noise", "the noise", "0 or more");
+  auto planted = options.observed != 0 ? generate_observed(options) : generate_blocks(options);
   if (options.noise > 0)
     add_noise(planted.tensor, options.noise, random_for(options.seed, GeneratorStream::factor_noise));
   return planted;
