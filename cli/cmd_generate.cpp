@@ -189,7 +189,7 @@ void add_planted(CLI::App& generate, const Comm& comm) {
     PlantedOptions options = args->planted;
     options.seed = args->seed;
     options.dims = parse_dims(args->dims, "--dims");
-    if (*nonzeros == *observed) throw CLI::RequiredError("--nnz or --observed");
+    if (nonzeros->count() == observed->count()) throw CLI::RequiredError("--nnz or --observed");
     generate_to(comm, *args, options, "planted");
   });
 }

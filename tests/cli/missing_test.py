@@ -1,0 +1,129 @@
+"""`polyad cpd --missing`: cells that the input does not have are unknown, and the model predicts them."""
+
+import itertools
+import math
+import os
+import pathlib
+import random
+import unittest
+
+from program import WITH_MPI, ProgramTest
+
+os.environ["OMP_WAIT_POLICY"] = "passive"  # more threads than cores must not wait in circles
+
+
+def read_ktensor(path: pathlib.Path) -> tuple[list[float], list[list[list[float]]]]:
+    """The weights and factors of a model in the text format of the Tensor Toolbox."""
+    lines = [line.split() for line in path.read_text().splitlines() if line.strip()]
+    rank = int(lines[3][0])
+    weights = [float(word) for word in lines[4]]
+    factors, at = [], 5
+    while at < len(lines):
+        rows = int(lines[at + 2][0])
+        factors.append([[float(word) for word in row] for row in lines[at + 3:at + 3 + rows]])
+        at += 3 + rows
+    assert all(len(row) == rank for factor in factors for row in factor)
+    return weights, factors
+
+
+def value_at(model: tuple[list[float], list[list[list[float]]]], place: tuple[int, ...]) -> float:
+    weights, factors = model
+    return sum(weight * math.prod(factor[i][r] for factor, i in zip(factors, place))
+               for r, weight in enumerate(weights))
+
+
+class MissingTest(ProgramTest):
+    def planted(self, dims: str, rank: int, observed: float, *options: object) -> None:
+        self.x = self.folder / "x.tns"
+        self.succeed("generate", "planted", self.x, "--dims", dims, "-r", rank, "--observed", observed, *options, "-q")
+        self.dims = [int(word) for word in dims.split("x")]
+
+    def error_at_unknown_cells(self, *options: object) -> float:
+        """Of a model of x.tns, relative to the truth, at cells that x.tns does not have."""
+        self.succeed("cpd", self.x, "--seed", 3, *options, "--out", self.folder / "m.ktensor", "-q")
+        model, truth = read_ktensor(self.folder / "m.ktensor"), read_ktensor(self.folder / "x-truth.ktensor")
+        known = {tuple(int(word) - 1 for word in line.split()[:-1])
+                 for line in self.x.read_text().splitlines() if line[0] != "#"}
+        draw = random.Random(1)
+        errors = squares = 0.0
+        for _ in range(2000):
+            place = tuple(draw.randrange(extent) for extent in self.dims)
+            if place not in known:
+                right = value_at(truth, place)
+                errors += (value_at(model, place) - right) ** 2
+                squares += right ** 2
+        return math.sqrt(errors / squares)
+
+    def test_unknown_cells_are_predicted(self) -> None:
+        """Of the other cells, 5 to 10 % determine all; as zeros, the unknown ones hide everything."""
+        for dims, rank, observed in (("40x50x60", 3, 0.05), ("18x20x22x24", 3, 0.05), ("11x12x13x14x15", 2, 0.1)):
+            with self.subTest(dims=dims):
+                self.planted(dims, rank, observed, "--seed", 4)
+                with_unknown = ("-r", rank, "--missing", "--starts", 4, "-i", 150)
+                self.assertLess(self.error_at_unknown_cells(*with_unknown), 0.02)
+                self.assertGreater(self.error_at_unknown_cells("-r", rank), 0.8)
+
+    def test_single_precision_and_little_regularisation(self) -> None:
+        self.planted("40x50x60", 2, 0.1)
+        self.assertLess(self.error_at_unknown_cells("-r", 2, "--missing", "--reg", 0, "-i", 60, "--precision", "single"), 1e-3)
+        self.assertLess(self.error_at_unknown_cells("-r", 2, "--missing", "--reg", 0, "-i", 100, "--tol", 1e-14), 1e-6)
+        self.assertLess(self.error_at_unknown_cells("-r", 2, "--missing", "--reg", 0.1), 0.9)
+
+    def test_the_held_out_error_is_that_of_unknown_cells(self) -> None:
+        self.planted("30x35x40", 3, 0.2, "--noise", 0.1)
+        result = self.result("cpd", self.x, "-r", 3, "--missing", "--test", 0.2, "--starts", 3, "-q")
+        rms = result["norm"] / math.sqrt(result["nnz"])
+        self.assertTrue(result["missing"])
+        self.assertGreater(result["test_rmse"], 0.08 * rms)
+        self.assertLess(result["test_rmse"], 0.13 * rms)
+        self.assertEqual(result["test_rmse"], min(result["test_rmse_per_iteration"]))
+        self.assertEqual(result["test_rmse"], result["test_rmse_per_iteration"][result["model_iteration"] - 1])
+
+    def test_where_all_cells_are_known_it_is_a_decomposition_like_any_other(self) -> None:
+        lines = [" ".join(str(i + 1) for i in place) + f" {sum((1 + i) ** 0.5 for i in place) + 0.1 * (hash(place) % 7)}"
+                 for place in itertools.product(range(7), range(6), range(5))]
+        path = self.write("full.tns", "\n".join(lines) + "\n")
+        plain = self.result("cpd", path, "-r", 2, "-i", 2000, "--tol", 1e-13, "-q", "--starts", 3)
+        observed = self.result("cpd", path, "-r", 2, "-i", 2000, "--tol", 1e-13, "-q", "--missing", "--reg", 0, "--starts", 3)
+        self.assertAlmostEqual(plain["fit"], observed["fit"], delta=1e-6)
+
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
+    def test_any_number_of_processes_gives_the_same(self) -> None:
+        self.planted("9x30x20", 3, 0.1, "--noise", 0.2)
+        options = ("cpd", self.x, "-r", 3, "--missing", "--test", 0.1, "-i", 12, "--tol", 0, "-t", 1, "-q")
+        alone = self.result(*options)
+        for processes in (2, 3, 8, 11):
+            for partition in ("block", "random"):
+                with self.subTest(processes=processes, partition=partition):
+                    result = self.result(*options, "--partition", partition, processes=processes)
+                    self.assertEqual(result["distribution"], "coarse")
+                    for key in ("fit_trajectory", "test_rmse_per_iteration"):
+                        for here, there in zip(result[key], alone[key], strict=True):
+                            self.assertAlmostEqual(here, there, delta=1e-7 * abs(there))
+                    sent = result["communication"]
+                    self.assertEqual(sent["volume_words_per_iteration"], sent["predicted_volume_words_per_iteration"])
+
+    def test_it_goes_on_from_a_model(self) -> None:
+        self.planted("20x20x20", 2, 0.2)
+        model = self.folder / "model"
+        first = self.result("cpd", self.x, "-r", 2, "--missing", "--seed", 5, "-i", 30, "--out", model, "-q")
+        second = self.result("cpd", self.x, "-r", 2, "--missing", "--init", model, "-i", 1, "-q")
+        self.assertGreater(second["fit"], first["fit"] - 1e-6)
+
+    def test_what_does_not_go_together_is_refused(self) -> None:
+        self.planted("5x5x5", 1, 0.5)
+        for sentence, options in (
+                ("--missing requires --method als", ("--method", "opt")),
+                ("--missing requires factors that may be negative: no --nonneg", ("--nonneg",)),
+                ("--missing requires --format csf", ("--format", "coo")),
+                ("--missing requires --distribution coarse: the cells of a row must be on one process",
+                 ("--distribution", "fine")),
+                ("--test 1.5: expected a share between 0 and 1, as in 0.1", ("--test", 1.5))):
+            with self.subTest(options=options):
+                self.assert_fails(sentence, 2, "cpd", self.x, "-r", 2, "--missing", *options)
+        self.assert_fails("generate planted: --nnz or --observed is required", 2,
+                          "generate", "planted", self.folder / "y.tns", "--dims", "5x5x5")
+
+
+if __name__ == "__main__":
+    unittest.main()
