@@ -121,7 +121,7 @@ class MissingTest(ProgramTest):
                 ("--test 1.5: expected a share between 0 and 1, as in 0.1", ("--test", 1.5))):
             with self.subTest(options=options):
                 self.assert_fails(sentence, 2, "cpd", self.x, "-r", 2, "--missing", *options)
-        self.assert_fails("generate planted: --nnz or --observed is required", 2,
+        self.assert_fails("--nnz or --observed is required; see polyad generate planted --help", 2,
                           "generate", "planted", self.folder / "y.tns", "--dims", "5x5x5")
 
 
