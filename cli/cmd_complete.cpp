@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <memory>
@@ -63,7 +64,7 @@ CompleteOptions parse(const CompleteArgs& args, int processes) {
     if (args.schedule == to_string(kind)) options.schedule = kind;
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
   options.test = parse_test(args);
-  options.sync = parse_sync(args.sync, processes);
+  options.sync = parse_sync(args.sync, std::max(processes, options.virtual_processes));
   if (args.by != "auto") options.by = args.by == "users" ? DistributedSide::users : DistributedSide::items;
   options.partition = RatingPartition::file;
   for (const auto method : {RatingPartition::random, RatingPartition::block, RatingPartition::hypergraph})
@@ -185,6 +186,10 @@ void add_process_options(CLI::App& command, CompleteArgs& args) {
                   "Sub-epochs per epoch, after each of which processes synchronise: auto, max (no row is "
                   "stale), or a number")
       ->capture_default_str();
+  command
+      .add_option("--virtual", args.complete.virtual_processes,
+                  "Train as this number of processes would, on fewer: the same result (default: none)")
+      ->check(in_range(1, max_virtual_processes));
   command
       .add_option("--by", args.by,
                   "What is distributed over processes: users, items, or auto, which takes the one that is "

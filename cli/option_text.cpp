@@ -34,6 +34,7 @@ std::string command_line_name(const std::string& field) {
                                                          {"partition_file", "partition"},
                                                          {"factors", "rank"},
                                                          {"max_epochs", "epochs"},
+                                                         {"virtual_processes", "virtual"},
                                                          {"learning_rate", "lr"},
                                                          {"regularisation", "reg"},
                                                          {"shrinkage", "shrink"},

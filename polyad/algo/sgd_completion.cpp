@@ -19,13 +19,18 @@ constexpr int max_halvings = 40;
 constexpr int halvings_until_anew = 3;  // of one epoch: then the rows that it begins with must be astray
 constexpr double min_gain = 1e-4;       // of the test error, to be worth going on
 
+// [part of this process].
 template <class Real>
 struct BothRows {
-  RatingRows<Real> users, items;
+  std::vector<RatingRows<Real>> users, items;
 
   void copy(const BothRows& from) {
-    kernels::copy_rows(from.users, users);
-    kernels::copy_rows(from.items, items);
+    users.resize(from.users.size());
+    items.resize(from.items.size());
+    for_each_part(std::ssize(users), [&](Index i) {
+      kernels::copy_rows(from.users[std::size_t(i)], users[std::size_t(i)]);
+      kernels::copy_rows(from.items[std::size_t(i)], items[std::size_t(i)]);
+    });
   }
 };
 
@@ -37,15 +42,20 @@ class Trainer {
         options_(options),
         first_epoch_(earlier != nullptr ? int(earlier->training.epochs) : 0),
         sizes_(options.step),
-        sender_(x.comm, travelling_words(options)),
-        evaluator_(x.comm, travelling_words(options)),
+        sender_(x.comm, x.places, travelling_words(options)),
+        evaluator_(x.comm, x.places, travelling_words(options)),
         earlier_(earlier),
-        rows_{start(RatingSide::user), start(RatingSide::item)},
-        pulls_{kernels::row_pulls<Real>(options.shrinkage, x.user_ratings),
-               kernels::row_pulls<Real>(options.shrinkage, x.item_ratings)} {
-    for (auto& ratings : std::exchange(x.sub_epochs, {}))
-      blocks_.push_back(
-          kernels::arrange_ratings(std::move(ratings), std::ssize(x.users), std::ssize(x.items)));
+        blocks_(x.parts.size()),
+        rows_(start()),
+        pulls_(x.parts.size()) {
+    for_each_part(num_parts(), [&](Index i) {
+      auto& part = x.parts[std::size_t(i)];
+      for (auto& ratings : std::exchange(part.sub_epochs, {}))
+        blocks_[std::size_t(i)].push_back(
+            kernels::arrange_ratings(std::move(ratings), std::ssize(part.users), std::ssize(part.items)));
+      pulls_[std::size_t(i)] = {kernels::row_pulls<Real>(options.shrinkage, part.user_ratings),
+                                kernels::row_pulls<Real>(options.shrinkage, part.item_ratings)};
+    });
   }
 
   CompletionResult<Real> run(const CompletionObserver& observe) {
@@ -65,13 +75,25 @@ class Trainer {
   }
 
  private:
-  RatingRows<Real> start(RatingSide side) const {
-    const auto& global = side == RatingSide::user ? x_.users : x_.items;
-    const kernels::RatingStart how{options_.num_factors, options_.has_biases, is_adaptive(), options_.seed};
-    auto rows = start_rows<Real>(how, side, global,
-                                 side == RatingSide::user ? x_.num_trained_users : x_.num_trained_items);
-    if (earlier_ == nullptr) return rows;
+  Index num_parts() const { return std::ssize(x_.parts); }
+
+  BothRows<Real> start() const {
+    BothRows<Real> rows{std::vector<RatingRows<Real>>(x_.parts.size()),
+                        std::vector<RatingRows<Real>>(x_.parts.size())};
+    for_each_part(num_parts(), [&](Index i) {
+      rows.users[std::size_t(i)] = start_of(x_.parts[std::size_t(i)], RatingSide::user);
+      rows.items[std::size_t(i)] = start_of(x_.parts[std::size_t(i)], RatingSide::item);
+    });
+    return rows;
+  }
+
+  RatingRows<Real> start_of(const RatingPart<Real>& part, RatingSide side) const {
     const bool is_user = side == RatingSide::user;
+    const auto& global = is_user ? part.users : part.items;
+    const kernels::RatingStart how{options_.num_factors, options_.has_biases, is_adaptive(), options_.seed};
+    auto rows =
+        start_rows<Real>(how, side, global, is_user ? part.num_trained_users : part.num_trained_items);
+    if (earlier_ == nullptr) return rows;
     const auto& squares = is_user ? earlier_->training.user_squares : earlier_->training.item_squares;
     const auto& places = is_user ? earlier_->user_rows : earlier_->item_rows;
     std::vector<Index> model_rows(global.begin(), global.end());
@@ -87,7 +109,7 @@ class Trainer {
   void begin() {
     result_.best_epoch = first_epoch_;
     if (earlier_ != nullptr) {
-      if (has_gone_astray({}))
+      if (has_gone_astray(ErrorFigures{}))
         throw Error(Errc::bad_option, "the model to go on from does not fit these ratings");
       result_.last_step = earlier_->training.step;
     }
@@ -102,7 +124,7 @@ class Trainer {
       auto record = one_epoch(epoch);
       if (record.was_undone) {
         record.began_anew = halvings == halvings_until_anew;
-        if (record.began_anew) before_ = {start(RatingSide::user), start(RatingSide::item)};
+        if (record.began_anew) before_ = start();
         rows_.copy(before_);
         sizes_.halve();
       } else {
@@ -124,14 +146,17 @@ class Trainer {
     record.epoch = epoch + 1;
     record.step = sizes_.of_epoch(epoch);
     const kernels::SgdStep step{record.step, options_.has_biases, is_adaptive(), options_.num_factors};
-    ErrorSums met;
-    for (std::size_t t = 0; t < blocks_.size(); ++t) {
+    SumsOfParts met(x_.parts.size());
+    for (std::size_t t = 0; t < x_.steps.size(); ++t) {
       const Stopwatch learning;
-      met += sgd_sweep(blocks_[t], rows_.users, rows_.items, pulls_, step);
+      for_each_part(num_parts(), [&](Index part) {
+        const auto i = std::size_t(part);
+        met[i] += sgd_sweep(blocks_[i][t], rows_.users[i], rows_.items[i], pulls_[i], step);
+      });
       result_.seconds.learn += learning.seconds();
       const Stopwatch communicating;
       const double waited = sender_.waiting_seconds();
-      synchronise(x_.steps[t], sender_, rows_.items);
+      synchronise<Real>(x_.steps[t], sender_, rows_.items);
       const double waiting = sender_.waiting_seconds() - waited;
       result_.seconds.wait += waiting;
       result_.seconds.communicate += communicating.seconds() - waiting;
@@ -146,33 +171,53 @@ class Trainer {
   // By the errors that were met, and by those that some ratings would meet now. Collective.
   bool has_gone_astray(const ErrorFigures& met) const {
     constexpr std::size_t enough = 4096;
-    ErrorSums some;
-    for (const auto& blocks : blocks_) {
-      const std::span<const LocalRating<Real>> ratings(blocks.ratings);
-      some += kernels::rating_errors<Real>(
-          ratings.first(std::min(ratings.size(), enough / blocks_.size() + 1)), rows_.users, rows_.items);
-    }
-    const Index is_bounded = kernels::are_bounded(rows_.users) && kernels::are_bounded(rows_.items) ? 1 : 0;
+    SumsOfParts some(x_.parts.size());
+    std::vector<Index> are_bounded(x_.parts.size());
+    for_each_part(num_parts(), [&](Index part) {
+      const auto i = std::size_t(part);
+      for (const auto& blocks : blocks_[i]) {
+        const std::span<const LocalRating<Real>> ratings(blocks.ratings);
+        some[i] += kernels::rating_errors<Real>(
+            ratings.first(std::min(ratings.size(), enough / blocks_[i].size() + 1)), rows_.users[i],
+            rows_.items[i]);
+      }
+      are_bounded[i] = kernels::are_bounded(rows_.users[i]) && kernels::are_bounded(rows_.items[i]) ? 1 : 0;
+    });
+    const Index is_bounded = std::ranges::min(are_bounded);
     const double maximum = max_errors * x_.scale, now = figures(some).rmse;
     return x_.comm.all_reduce(is_bounded, Reduce::min) == 0 || !(met.rmse <= maximum) || !(now <= maximum);
   }
 
+  // [part of this process].
+  using SumsOfParts = std::vector<ErrorSums>;
+
   // Collective.
-  ErrorFigures figures(const ErrorSums& mine) const {
-    double sums[2] = {mine.squares, mine.magnitudes};
-    x_.comm.all_reduce(std::span<double>(sums));
-    const auto count = double(x_.comm.all_reduce(mine.count));
+  ErrorFigures figures(const SumsOfParts& mine) const {
+    ErrorSums sums;
+    for (const auto& of_part : gather_by_part(x_.comm, x_.places, mine)) sums += of_part;
+    const auto count = double(sums.count);
     if (count == 0) return {};
-    return {x_.scale * std::sqrt(sums[0] / count), x_.scale * sums[1] / count};
+    return {x_.scale * std::sqrt(sums.squares / count), x_.scale * sums.magnitudes / count};
   }
 
   std::optional<ErrorFigures> test_figures() {
     if (x_.num_test == 0) return std::nullopt;
     const Stopwatch watch;
-    evaluator_.overwrite(x_.visits, rows_.items);
-    const auto result = figures(kernels::rating_errors<Real>(x_.test, rows_.users, rows_.items));
+    fetch(x_.visits);
+    SumsOfParts sums(x_.parts.size());
+    for_each_part(num_parts(), [&](Index part) {
+      const auto i = std::size_t(part);
+      sums[i] = kernels::rating_errors<Real>(x_.parts[i].test, rows_.users[i], rows_.items[i]);
+    });
+    const auto result = figures(sums);
     result_.seconds.evaluate += watch.seconds();
     return result;
+  }
+
+  // Rows of items from those that have them.
+  void fetch(const std::vector<RowMessages>& visits) {
+    evaluator_.overwrite([&](Index part) -> const auto& { return visits[std::size_t(part)]; },
+                         std::span(rows_.items));
   }
 
   bool is_best(const EpochRecord& record) const {
@@ -198,23 +243,24 @@ class Trainer {
 
   // The errors of the rows that are handed out, on all ratings that were learned from.
   void finish() {
-    Array<Index> trained(x_.items.begin(), x_.items.begin() + x_.num_trained_items);
-    evaluator_.overwrite(plan_visits(x_.comm, x_.rotation, trained, numbers_of(trained)), rows_.items);
-    ErrorSums sums;
-    for (const auto& blocks : blocks_)
-      sums += kernels::rating_errors<Real>(blocks.ratings, rows_.users, rows_.items);
+    std::vector<std::vector<WantedColumn>> trained(x_.parts.size());
+    for (std::size_t i = 0; i < trained.size(); ++i) {
+      const auto& part = x_.parts[i];
+      for (Index item = 0; item < part.num_trained_items; ++item)
+        trained[i].push_back({part.items[item], LocalIndex(item)});
+    }
+    fetch(plan_visits(x_.comm, x_.places, x_.rotation, trained, x_.share_rows));
+    SumsOfParts sums(x_.parts.size());
+    for_each_part(num_parts(), [&](Index part) {
+      const auto i = std::size_t(part);
+      for (const auto& blocks : blocks_[i])
+        sums[i] += kernels::rating_errors<Real>(blocks.ratings, rows_.users[i], rows_.items[i]);
+    });
     result_.train = figures(sums);
     result_.training = sender_.sent();
     result_.evaluation = evaluator_.sent();
     result_.users = std::move(rows_.users);
     result_.items = std::move(rows_.items);
-  }
-
-  // [global item]: its local number, for those that are here.
-  Array<LocalIndex> numbers_of(std::span<const Index> items) const {
-    Array<LocalIndex> numbers(std::size_t(x_.num_items), 0);
-    for (std::size_t i = 0; i < items.size(); ++i) numbers[items[i]] = LocalIndex(i);
-    return numbers;
   }
 
   DistRatings<Real>& x_;
@@ -223,9 +269,9 @@ class Trainer {
   StepSizes sizes_;
   RowSender<Real> sender_, evaluator_;
   const EarlierTraining<Real>* earlier_;
-  std::vector<kernels::RatingBlocks<Real>> blocks_;  // [sub-epoch]
+  std::vector<std::vector<kernels::RatingBlocks<Real>>> blocks_;  // [part of this process][sub-epoch]
   BothRows<Real> rows_, before_, best_;
-  RatingPulls<Real> pulls_;
+  std::vector<RatingPulls<Real>> pulls_;                            // [part of this process]
   double error_to_beat_ = std::numeric_limits<double>::infinity();  // on the test, to be worth going on
   CompletionResult<Real> result_;
 };

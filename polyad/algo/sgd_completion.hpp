@@ -29,14 +29,14 @@ struct EpochSeconds {
 
 template <class Real>
 struct CompletionResult {
-  RatingRows<Real> users, items;  // local rows, of best_epoch
+  std::vector<RatingRows<Real>> users, items;  // [part of this process]: local rows, of best_epoch
   std::vector<EpochRecord> epochs;
   int best_epoch = 0;
   CompletionStop stop = CompletionStop::epochs;
   ErrorFigures train;  // of the result
   std::optional<ErrorFigures> test;
   double last_step = 0;
-  Traffic training, evaluation;  // sent by this process
+  Traffic training, evaluation;  // sent by the parts of this process, also to each other
   EpochSeconds seconds;
 };
 
@@ -59,7 +59,8 @@ void carry_over(const EarlierTraining<Real>& earlier, TrainedRows<Real>& trained
 TravellingWords travelling_words(const CompletionOptions& options);
 
 // Matrix completion by eta-PASGD (Abubaker et al. 2023; docs/algorithms.md). With as many sub-epochs
-// as the largest connectivity it equals the serial algorithm in the order sub-epoch, process, rating.
+// as the largest connectivity it equals the serial algorithm in the order sub-epoch, part, rating. The
+// result depends on the parts, not on the processes that have them.
 // Moves the training ratings out of x. Returns an earlier model unless an epoch improves on it. Throws
 // Error{bad_option} if no step size is small enough, or the earlier model does not fit. Collective.
 template <class Real>

@@ -1,5 +1,7 @@
 #include "polyad/plan/completion_memory.hpp"
 
+#include <algorithm>
+
 #include "polyad/base/memory.hpp"
 #include "polyad/kernels/cp/factor.hpp"
 
@@ -18,22 +20,34 @@ double ratings_of(const DistributedRatings& own) {
   return double(own.split.train.num_nonzeros() + own.split.test.num_nonzeros());
 }
 
+// Rows of the side that travels which a process has: of each part those that it has ratings of.
+double travelling_rows(const Comm& comm, const DistributedRatings& own) {
+  const auto& columns = own.rotation.columns;
+  const auto places = places_of(comm, columns.num_parts);
+  const int first = places.first(comm.rank()), end = places.first(comm.rank() + 1);
+  const auto all = double(own.split.train.extent(1));
+  if (end - first == 1) return all;
+  const auto shares =
+      std::ranges::count_if(columns.parts, [&](int part) { return part >= first && part < end; });
+  return double(shares) + std::min(all * (end - first), double(own.split.test.num_nonzeros()));
+}
+
 // Ratings three times: as they came, sorted, and arranged in blocks. Rows three times: as they are, as before
 // the epoch, and as in the best epoch. And who has which share of the rows that travel.
 template <class Real>
-double bytes_to_train(const DistributedRatings& own, int processes, Index num_factors) {
+double bytes_to_train(const Comm& comm, const DistributedRatings& own, Index num_factors) {
   constexpr double bytes_of_share = 40;
   const auto& train = own.split.train;
   return ratings_of(own) * (2 * bytes_of_rating + 2 * sizeof(LocalRating<Real>)) +
          3 * bytes_of_row<Real>(num_factors) *
-             (double(train.extent(0)) / processes + double(train.extent(1))) +
+             (double(train.extent(0)) / comm.size() + travelling_rows(comm, own)) +
          bytes_of_share * double(own.rotation.columns.num_shares());
 }
 
 // Of the process that gathers the model: what is left of training, all rows as they arrive and as the model
 // has them, all ratings; and where users are looked at, their ratings grouped by user, and the items packed.
 template <class Real>
-double bytes_to_finish(const DistributedRatings& own, Index num_all, int processes, Index num_factors,
+double bytes_to_finish(const Comm& comm, const DistributedRatings& own, Index num_all, Index num_factors,
                        const AfterTraining& after) {
   const auto& train = own.split.train;
   const auto distributed = double(train.extent(0)), travelling = double(train.extent(1));
@@ -42,7 +56,7 @@ double bytes_to_finish(const DistributedRatings& own, Index num_all, int process
   const double packed = looks_at_users ? row * double(train.extent(1 - mode_of(own.by))) : 0;
   const double grouped = looks_at_users ? 16 : 0;
   return ratings_of(own) * (bytes_of_rating + sizeof(LocalRating<Real>)) +
-         row * (distributed / processes + travelling) +
+         row * (distributed / comm.size() + travelling_rows(comm, own)) +
          (2 * row + sizeof(Index)) * (distributed + travelling) + packed +
          double(num_all) * (bytes_of_rating + grouped);
 }
@@ -55,9 +69,8 @@ CompletionMemory predict_completion_memory(const Comm& comm, const DistributedRa
   const Index num_all = comm.all_reduce(own.split.train.num_nonzeros() + own.split.test.num_nonzeros());
   const double always = double(program_bytes()) + bytes_of_row<Real>(num_factors) * double(num_earlier_rows);
   const bool gathers = after.gathers() && comm.rank() == 0;
-  const double train = always + bytes_to_train<Real>(own, comm.size(), num_factors);
-  const double finish =
-      gathers ? always + bytes_to_finish<Real>(own, num_all, comm.size(), num_factors, after) : 0;
+  const double train = always + bytes_to_train<Real>(comm, own, num_factors);
+  const double finish = gathers ? always + bytes_to_finish<Real>(comm, own, num_all, num_factors, after) : 0;
   return {comm.all_reduce(train, Reduce::max), comm.all_reduce(finish, Reduce::max)};
 }
 

@@ -23,6 +23,7 @@ struct CompletionRun {
   RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
   std::optional<SideSeconds> side_seconds;  // predictions for both sides, if compared
   int processes = 1, threads = 1;
+  int parts = 1;  // processes, or virtual ones
   std::vector<EpochRecord> epochs;
   int best_epoch = 0;
   CompletionStop stop = CompletionStop::epochs;

@@ -53,6 +53,9 @@ enum class RatingPartition {
 };
 std::string to_string(RatingPartition partition);
 
+// The largest number of processes that fewer can act for.
+inline constexpr int max_virtual_processes = 65535;
+
 // The largest number of factors.
 inline constexpr Index max_factors = 100000;
 
@@ -79,8 +82,11 @@ struct CompleteOptions {
   std::uint64_t seed = 1;  // of the start, of the choice of test ratings and of RatingPartition::random
   Precision precision = Precision::float32;  // of factors and biases
   // Number of sub-epochs per epoch, after each of which the processes synchronise, from 1 to the number of
-  // processes; or one of the two below.
+  // processes, or of virtual ones; or one of the two below.
   int sync = sync_auto;
+  // Train as this number of processes would, on fewer, and with the same result: each process does the work
+  // of several by turns. From the number of processes to max_virtual_processes; 0: as many as there are.
+  int virtual_processes = 0;
   DistributedSide by = DistributedSide::automatic;
   RatingPartition partition = RatingPartition::random;
   std::filesystem::path partition_file = {};  // of users, unless `by` is items
@@ -106,7 +112,7 @@ Tensor load_ratings(const Context& context, const TensorFiles& files, LoadOption
 // Learns a model of ratings, for recommending items to users and for predicting ratings, by stochastic
 // gradient descent. The first mode of the tensor are users, the second items; a place without a rating is
 // unknown, and a rating of 0 is one. Of several ratings of an item by a user the last counts. The result
-// depends on the ratings, the options and the number of processes, not on the number of threads. Move the
+// depends on the ratings, the options and the number of processes or virtual ones, not on that of threads. Move the
 // tensor in if it is not needed afterwards. Throws Error{bad_input} for a tensor that has not two modes,
 // Error{resource} when training is predicted to need more than max_memory_bytes. Collective.
 CompletionModel complete(const Context& context, Tensor ratings, const CompleteOptions& options = {});

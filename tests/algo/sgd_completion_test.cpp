@@ -59,11 +59,13 @@ Case some_case(std::uint64_t n) {
 // With users at random, or items, of which the case says that they are distributed.
 template <class Real>
 DistRatings<Real> lay_out(const Comm& comm, SplitRatings of_users, const Case& c) {
-  const RowOwners any = ShuffledParts(of_users.train.extent(mode_of(c.by)), comm.size(), c.options.seed);
+  const int num_parts = places_of(comm, c.layout.num_parts).num_parts;
+  const RowOwners any = ShuffledParts(of_users.train.extent(mode_of(c.by)), num_parts, c.options.seed);
   SideOwners owners;
   (c.by == RatingSide::user ? owners.users : owners.items) = any;
   auto distributed = distribute(comm, std::move(of_users), owners, c.layout);
-  return lay_out_ratings<Real>(comm, distributed.split, std::move(distributed.rotation), c.layout);
+  return lay_out_ratings<Real>(comm, distributed.split, distributed.owners, std::move(distributed.rotation),
+                               c.layout);
 }
 
 template <class Real>
@@ -78,12 +80,16 @@ DistRatings<Real> lay_out(const Comm& comm, const SparseTensor<double>& whole, c
 template <class Real>
 Array<LocalRating<Real>> serial_order(const DistRatings<Real>& x) {
   Array<LocalRating<Real>> all;
-  for (const auto& ratings : x.sub_epochs) {
-    auto own = kernels::arrange_ratings(ratings, std::ssize(x.users), std::ssize(x.items)).ratings;
-    for (auto& rating : own) {
-      rating.user = LocalIndex(x.users[rating.user]);
-      rating.item = LocalIndex(x.items[rating.item]);
-    }
+  for (std::size_t t = 0; t < x.steps.size(); ++t) {
+    Array<LocalRating<Real>> own;
+    for (const auto& part : x.parts)
+      for (auto rating :
+           kernels::arrange_ratings(part.sub_epochs[t], std::ssize(part.users), std::ssize(part.items))
+               .ratings) {
+        rating.user = LocalIndex(part.users[rating.user]);
+        rating.item = LocalIndex(part.items[rating.item]);
+        own.push_back(rating);
+      }
     const auto gathered = x.comm.all_gather_varying(std::span<const LocalRating<Real>>(own)).items;
     all.insert(all.end(), gathered.begin(), gathered.end());
   }
@@ -158,7 +164,7 @@ void expect_serial_replay(const Comm& comm, std::uint64_t n, RatingSide by) {
 
   const auto result = sgd_completion(x, c.options);
 
-  const auto found = gather_model(x, result.users, result.items, travelling_words(c.options));
+  const auto found = gather_model<Real>(x, result.users, result.items, travelling_words(c.options));
   ASSERT_EQ(std::ssize(result.epochs), c.options.max_epochs) << "no epoch was undone";
   if (comm.rank() != 0) return;
   expect_same_rows(found.model.users, users.factors, x.scale);
@@ -180,6 +186,71 @@ TEST(SgdCompletion, without_staleness_equals_a_serial_replay_bit_for_bit) {
       expect_serial_replay<double>(Comm::world(), n, by);
     }
   }
+}
+
+// What a run leaves behind, on every process.
+template <class Real>
+struct Trained {
+  TrainedRows<Real> rows;
+  std::vector<double> errors;  // of training and test, epoch by epoch, then of the result
+  Traffic training;
+};
+
+template <class Real>
+Trained<Real> train_with_parts(const Comm& comm, const SparseTensor<double>& whole, Case c, int num_parts) {
+  c.layout.num_parts = num_parts;
+  const RowOwners users = ShuffledParts(whole.extent(0), num_parts, 77);
+  auto own = move_to_users(comm, test::share_of(whole, comm), users, c.split, places_of(comm, num_parts));
+  SideOwners owners;
+  if (c.by == RatingSide::user)
+    owners.users = users;
+  else
+    owners.items = ShuffledParts(whole.extent(1), num_parts, 78);
+  auto distributed = distribute(comm, std::move(own.split), owners, c.layout);
+  auto x = lay_out_ratings<Real>(comm, distributed.split, distributed.owners, std::move(distributed.rotation),
+                                 c.layout);
+  const auto result = sgd_completion(x, c.options);
+  Trained<Real> trained;
+  for (const auto& record : result.epochs)
+    for (const double error : {record.train.rmse, record.train.mae, record.test ? record.test->rmse : 0.0})
+      trained.errors.push_back(error);
+  trained.errors.push_back(result.train.rmse);
+  trained.training = {comm.all_reduce(result.training.words), comm.all_reduce(result.training.messages), 0};
+  trained.rows = gather_model<Real>(x, result.users, result.items, travelling_words(c.options));
+  return trained;
+}
+
+template <class Real>
+void expect_same(const Trained<Real>& found, const Trained<Real>& expected) {
+  EXPECT_EQ(found.rows.model, expected.rows.model);
+  EXPECT_EQ(found.rows.user_squares, expected.rows.user_squares);
+  EXPECT_EQ(found.rows.item_squares, expected.rows.item_squares);
+  EXPECT_EQ(found.errors, expected.errors);
+  EXPECT_EQ(found.training, expected.training);
+}
+
+// With a part for each process, and with all parts, or some, on one: bit for bit the same, stale or not.
+TEST(SgdCompletion, does_not_depend_on_which_process_has_which_parts) {
+  const Comm comm = Comm::world(), alone = Comm::self();
+  const Comm half = comm.split(comm.rank() % 2, comm.rank());
+  for (std::uint64_t n = 1; n <= 4; ++n)
+    for (const int sub_epochs : {1, int(n) + 1, comm.size() + 1})
+      for (const auto by : {RatingSide::user, RatingSide::item}) {
+        SCOPED_TRACE("case " + std::to_string(n) + ", " + std::to_string(sub_epochs) + " sub-epochs by " +
+                     to_string(by));
+        const auto whole = some_ratings(40, 25, 500, n);
+        auto c = some_case(n);
+        c.by = by;
+        // As many parts as processes, and more, some of them without ratings.
+        for (const int num_parts : {comm.size(), n == 4 ? 50 : comm.size() + 3}) {
+          c.layout.num_sub_epochs = std::min(sub_epochs, num_parts);
+          const auto expected = train_with_parts<float>(alone, whole, c, num_parts);
+          const auto by_all = train_with_parts<float>(comm, whole, c, num_parts);
+          if (comm.rank() == 0) expect_same(by_all, expected);
+          const auto by_half = train_with_parts<float>(half, whole, c, num_parts);
+          if (half.rank() == 0) expect_same(by_half, expected);
+        }
+      }
 }
 
 void expect_identities(const Comm& comm, int sub_epochs, RatingSide by) {
@@ -218,7 +289,7 @@ TEST(SgdCompletion, by_items_is_by_users_of_the_transpose) {
       c.by = by;
       auto x = lay_out<float>(comm, ratings, c);
       const auto result = sgd_completion(x, c.options);
-      return transposed(gather_model(x, result.users, result.items, travelling_words(c.options)), by);
+      return transposed(gather_model<float>(x, result.users, result.items, travelling_words(c.options)), by);
     };
     const auto by_items = train(whole, RatingSide::item);
     const auto of_transpose = train(transposed(whole, RatingSide::item), RatingSide::user);
@@ -358,7 +429,7 @@ TEST(SgdCompletion, lives_with_users_and_items_that_nothing_is_known_of) {
     ASSERT_TRUE(result.test);
     EXPECT_LT(result.test->rmse, 1);
     const auto found =
-        transposed(gather_model(x, result.users, result.items, travelling_words(c.options)), c.by);
+        transposed(gather_model<float>(x, result.users, result.items, travelling_words(c.options)), c.by);
     if (comm.rank() != 0) continue;
     for (const float factor : found.model.items.row(8)) EXPECT_EQ(factor, 0);
     for (const float factor : found.model.users.row(5)) EXPECT_EQ(factor, 0);
@@ -385,7 +456,7 @@ TEST(SgdCompletion, goes_on_where_it_stopped) {
       auto options = c.options;
       options.max_epochs = epochs;
       auto result = sgd_completion(x, options, {}, earlier);
-      const auto rows = gather_model(x, result.users, result.items, travelling_words(options));
+      const auto rows = gather_model<double>(x, result.users, result.items, travelling_words(options));
       EarlierTraining<double> trained{rows.model, {}};
       trained.training = {std::int64_t(result.best_epoch), result.last_step, options.shrinkage,
                           rows.user_squares, rows.item_squares};

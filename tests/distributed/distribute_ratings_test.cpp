@@ -125,7 +125,7 @@ TEST(DistributeRatings, gathers_the_shares_that_one_process_would_count) {
     const auto whole = test::random_ratings(shape, ++seed);
     for (const auto by : both) {
       const auto rows = shuffled(comm, whole, by, seed);
-      EXPECT_EQ(gather_shares(comm, transposed(test::share_of(whole, comm), by), rows),
+      EXPECT_EQ(gather_shares(comm, transposed(test::share_of(whole, comm), by), rows, comm.size()),
                 share_columns(transposed(whole, by), rows, comm.size()));
     }
   }

@@ -90,9 +90,10 @@ TEST(Complete, EqualsTheAlgorithmBelow) {
   const RowOwners users = Distributor(comm, share, comm.size(), 1).coarse_random().rows[0];
   auto own = move_to_users(comm, share, users, {});
   auto distributed = distribute(comm, std::move(own.split), {users, {}}, layout);
-  auto x = lay_out_ratings<double>(comm, distributed.split, std::move(distributed.rotation), layout);
+  auto x = lay_out_ratings<double>(comm, distributed.split, distributed.owners,
+                                   std::move(distributed.rotation), layout);
   const auto expected = sgd_completion(x, below);
-  auto rows = gather_model(x, expected.users, expected.items, travelling_words(below));
+  auto rows = gather_model<double>(x, expected.users, expected.items, travelling_words(below));
 
   CompleteOptions options;
   options.max_epochs = 4;

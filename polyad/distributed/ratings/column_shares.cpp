@@ -92,8 +92,9 @@ ColumnShares share_columns(const SparseTensor<double>& ratings, const RowOwners&
   return result;
 }
 
-ColumnShares gather_shares(const Comm& comm, const SparseTensor<double>& own, const RowOwners& row_owners) {
-  const auto here = share_columns(own, row_owners, comm.size());
+ColumnShares gather_shares(const Comm& comm, const SparseTensor<double>& own, const RowOwners& row_owners,
+                           int num_parts) {
+  const auto here = share_columns(own, row_owners, num_parts);
   Array<Index> columns;
   Array<Share> shares;
   for (Index j = 0; j < here.num_columns(); ++j)
@@ -107,7 +108,7 @@ ColumnShares gather_shares(const Comm& comm, const SparseTensor<double>& own, co
   Array<Index> next(begin.begin(), begin.end() - 1);
   Array<Share> by_column(shares.size());
   for (std::size_t s = 0; s < shares.size(); ++s) by_column[next[columns[s]]++] = shares[s];
-  return added_up(comm.size(), begin, std::move(by_column));
+  return added_up(num_parts, begin, std::move(by_column));
 }
 
 }  // namespace polyad

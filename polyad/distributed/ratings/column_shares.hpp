@@ -30,7 +30,8 @@ struct ColumnShares {
 // Computes the shares for any number of parts, on one process.
 ColumnShares share_columns(const SparseTensor<double>& ratings, const RowOwners& row_owners, int num_parts);
 
-// The same if every process has some of the ratings, in any order; parts are processes. Collective.
-ColumnShares gather_shares(const Comm& comm, const SparseTensor<double>& own, const RowOwners& row_owners);
+// The same if every process has some of the ratings, in any order. Collective.
+ColumnShares gather_shares(const Comm& comm, const SparseTensor<double>& own, const RowOwners& row_owners,
+                           int num_parts);
 
 }  // namespace polyad

@@ -1,6 +1,7 @@
 #include "polyad/distributed/ratings/dist_ratings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -61,27 +62,97 @@ struct Spread {
 };
 
 // Mean and deviation of all training ratings; without centring, 0 and the root mean square. Where all are
-// equal the scale is 1.
-Spread spread_of(const Comm& comm, std::span<const double> values, Index count, bool centres) {
+// equal the scale is 1. Sums are those of parts, added in their order.
+template <class Real>
+Spread spread_of(const DistRatings<Real>& x, std::span<const SplitRatings> own, bool centres) {
   Spread spread;
-  if (count == 0) return spread;
-  if (centres)
-    spread.mean = comm.all_reduce(std::accumulate(values.begin(), values.end(), 0.0)) / double(count);
-  double squares = 0;
-  for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
-  const double deviation = std::sqrt(comm.all_reduce(squares) / double(count));
+  if (x.num_ratings == 0) return spread;
+  const auto mean_of = [&](auto term) {
+    std::vector<double> sums;
+    for (const auto& part : own) {
+      double sum = 0;
+      for (const double value : part.train.values()) sum += term(value);
+      sums.push_back(sum);
+    }
+    const auto all = gather_by_part(x.comm, x.places, sums);
+    return std::accumulate(all.begin(), all.end(), 0.0) / double(x.num_ratings);
+  };
+  if (centres) spread.mean = mean_of([](double value) { return value; });
+  const double deviation =
+      std::sqrt(mean_of([&](double value) { return (value - spread.mean) * (value - spread.mean); }));
   // Of equal ratings rounding may leave a deviation.
   const bool is_spread = deviation > 1e-12 * std::abs(spread.mean);
   if (is_spread && std::isfinite(deviation)) spread.scale = deviation;
   return spread;
 }
 
-// [global item]: when this process learns from its ratings.
-Array<int> sub_epochs_of(const Rotation& rotation, int rank) {
-  Array<int> result(std::size_t(rotation.columns.num_columns()), 0);
-  for (Index j = 0; j < rotation.columns.num_columns(); ++j)
-    for (Index s = rotation.columns.begin[j]; s < rotation.columns.begin[j + 1]; ++s)
-      if (rotation.columns.parts[s] == rank) result[j] = rotation.sub_epoch[s];
+// The share of a part in a column that it has ratings of.
+Index share_of(const ColumnShares& columns, Index column, int part) {
+  const auto begin = columns.parts.begin();
+  return std::lower_bound(begin + columns.begin[column], begin + columns.begin[column + 1], part) - begin;
+}
+
+// The ratings of each part of a process, in their order.
+std::vector<SplitRatings> separated(const SplitRatings& own, const RowOwners& owners, int first, int count) {
+  std::vector<SplitRatings> parts;
+  for (int i = 0; i < count; ++i)
+    parts.push_back({SparseTensor<double>(own.train.extents()), SparseTensor<double>(own.train.extents())});
+  const auto separate = [&](const SparseTensor<double>& ratings, SparseTensor<double> SplitRatings::*kind) {
+    Index last_row = -1;
+    int part = 0;
+    for (Index z = 0; z < ratings.num_nonzeros(); ++z) {
+      const Index row = ratings.indices(0)[z];
+      if (row != last_row) part = owners(row) - first;
+      last_row = row;
+      (parts[std::size_t(part)].*kind)
+          .append(std::array{row, Index(ratings.indices(1)[z])}, ratings.values()[z]);
+    }
+  };
+  separate(own.train, &SplitRatings::train);
+  separate(own.test, &SplitRatings::test);
+  return parts;
+}
+
+// Lays out the ratings of one part, and notes its rows of items.
+template <class Real>
+struct PartLayout {
+  RatingPart<Real> part;
+  std::vector<WantedColumn> tested;  // by ascending item
+};
+template <class Real>
+PartLayout<Real> lay_out_part(const DistRatings<Real>& x, const SplitRatings& own, int number,
+                              std::uint64_t seed, std::span<LocalIndex> share_rows) {
+  PartLayout<Real> result;
+  auto& part = result.part;
+  auto users = number_locally(own, RatingSide::user, seed);
+  auto items = number_locally(own, RatingSide::item, seed);
+  part.num_trained_users = users.num_trained;
+  part.num_trained_items = items.num_trained;
+  const auto local_rating = [&](const SparseTensor<double>& ratings, Index z) {
+    return LocalRating<Real>{users.local[ratings.indices(0)[z]], items.local[ratings.indices(1)[z]],
+                             Real((ratings.values()[z] - x.mean) / x.scale)};
+  };
+  const auto& columns = x.rotation.columns;
+  Array<int> when(std::size_t(items.num_trained), 0);  // [local item]
+  for (Index local = 0; local < items.num_trained; ++local) {
+    const Index share = share_of(columns, items.rows[local], number);
+    when[local] = x.rotation.sub_epoch[share];
+    share_rows[std::size_t(share)] = LocalIndex(local);
+    if (last_owner(x.rotation, items.rows[local]) == share) part.owned_items.push_back(LocalIndex(local));
+  }
+  part.sub_epochs.resize(std::size_t(x.rotation.num_sub_epochs));
+  for (Index z = 0; z < own.train.num_nonzeros(); ++z) {
+    const auto rating = local_rating(own.train, z);
+    part.sub_epochs[std::size_t(when[rating.item])].push_back(rating);
+  }
+  for (Index z = 0; z < own.test.num_nonzeros(); ++z) part.test.push_back(local_rating(own.test, z));
+  for (const Index item : distinct(own.test.indices(1), x.num_items))
+    result.tested.push_back({item, items.local[item]});
+  part.user_ratings.assign(users.rows.size(), 0);
+  for (const Index user : own.train.indices(0)) ++part.user_ratings[users.local[user]];
+  for (const Index item : items.rows) part.item_ratings.push_back(columns.num_ratings(item));
+  part.users = std::move(users.rows);
+  part.items = std::move(items.rows);
   return result;
 }
 
@@ -106,44 +177,61 @@ class GatheredRows {
   Index per_row_;
 };
 
+// The rows of one side that the parts of this process own.
+template <class Real>
+GatheredRows<Real> gather_rows(const DistRatings<Real>& x, std::span<const RatingRows<Real>> rows,
+                               RatingSide side, const TravellingWords& words, int root) {
+  const RowSender<Real> packer(x.comm, x.places, words);
+  const Index per_row = words.per_row();
+  Array<Index> numbers;
+  Array<Real> packed;
+  const auto add = [&](std::size_t i, std::span<const Index> global, Index local) {
+    numbers.push_back(global[std::size_t(local)]);
+    packed.resize(packed.size() + std::size_t(per_row));
+    packer.pack(rows[i], local, packed.data() + std::ssize(packed) - per_row);
+  };
+  for (std::size_t i = 0; i < x.parts.size(); ++i) {
+    const auto& part = x.parts[i];
+    if (side == RatingSide::user)
+      for (Index user = 0; user < part.num_trained_users; ++user) add(i, part.users, user);
+    else
+      for (const LocalIndex item : part.owned_items) add(i, part.items, item);
+  }
+  return GatheredRows<Real>(x.comm, numbers, packed, per_row, root);
+}
+
 }  // namespace
 
 template <class Real>
-DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, Rotation&& rotation,
-                                  const RatingLayout& layout) {
+DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, const RowOwners& owners,
+                                  Rotation&& rotation, const RatingLayout& layout) {
   DistRatings<Real> x(comm);
+  x.places = places_of(comm, layout.num_parts);
   x.rotation = std::move(rotation);
   x.num_users = own.train.extent(0);
   x.num_items = own.train.extent(1);
   x.num_ratings = comm.all_reduce(own.train.num_nonzeros());
   x.num_test = comm.all_reduce(own.test.num_nonzeros());
-  const auto spread = spread_of(comm, own.train.values(), x.num_ratings, layout.centres);
+  const int first = x.places.first(comm.rank()), count = x.places.count(comm.rank());
+  std::vector<SplitRatings> several;
+  if (count > 1) several = separated(own, owners, first, count);
+  const std::span<const SplitRatings> ratings =
+      count > 1 ? std::span<const SplitRatings>(several) : std::span(&own, 1);
+  const auto spread = spread_of(x, ratings, layout.centres);
   x.mean = spread.mean;
   x.scale = spread.scale;
 
-  auto users = number_locally(own, RatingSide::user, layout.seed);
-  auto items = number_locally(own, RatingSide::item, layout.seed);
-  x.num_trained_users = users.num_trained;
-  x.num_trained_items = items.num_trained;
-  const auto local_rating = [&](const SparseTensor<double>& ratings, Index z) {
-    return LocalRating<Real>{users.local[ratings.indices(0)[z]], items.local[ratings.indices(1)[z]],
-                             Real((ratings.values()[z] - x.mean) / x.scale)};
-  };
-  const auto when = sub_epochs_of(x.rotation, comm.rank());
-  x.sub_epochs.resize(std::size_t(x.rotation.num_sub_epochs));
-  for (Index z = 0; z < own.train.num_nonzeros(); ++z)
-    x.sub_epochs[std::size_t(when[own.train.indices(1)[z]])].push_back(local_rating(own.train, z));
-  for (Index z = 0; z < own.test.num_nonzeros(); ++z) x.test.push_back(local_rating(own.test, z));
-
-  x.steps = rotation_steps(x.rotation, comm.rank(), items.local);
-  x.visits = plan_visits(comm, x.rotation, distinct(own.test.indices(1), x.num_items), items.local);
-  for (Index local = 0; local < items.num_trained; ++local)
-    if (last_owner(x.rotation, items.rows[local]) == comm.rank()) x.owned_items.push_back(LocalIndex(local));
-  x.user_ratings.assign(users.rows.size(), 0);
-  for (const Index user : own.train.indices(0)) ++x.user_ratings[users.local[user]];
-  for (const Index item : items.rows) x.item_ratings.push_back(x.rotation.columns.num_ratings(item));
-  x.users = std::move(users.rows);
-  x.items = std::move(items.rows);
+  x.parts.resize(ratings.size());
+  x.share_rows.assign(std::size_t(x.rotation.columns.num_shares()), 0);
+  std::vector<std::vector<WantedColumn>> tested(ratings.size());
+  for_each_part(std::ssize(ratings), [&](Index i) {
+    auto laid_out =
+        lay_out_part(x, ratings[std::size_t(i)], first + int(i), layout.seed, std::span(x.share_rows));
+    x.parts[std::size_t(i)] = std::move(laid_out.part);
+    tested[std::size_t(i)] = std::move(laid_out.tested);
+  });
+  x.steps = rotation_steps(x.rotation, first, count, x.share_rows);
+  x.visits = plan_visits(comm, x.places, x.rotation, tested, x.share_rows);
   return x;
 }
 
@@ -155,23 +243,11 @@ TrainedRows<Real> transposed(TrainedRows<Real> rows, RatingSide first) {
 }
 
 template <class Real>
-TrainedRows<Real> gather_model(const DistRatings<Real>& x, const RatingRows<Real>& users,
-                               const RatingRows<Real>& items, const TravellingWords& words, int root) {
-  const RowSender<Real> packer(x.comm, words);
-  const Index per_row = words.per_row();
-  const auto gather = [&](const RatingRows<Real>& rows, std::span<const LocalIndex> which,
-                          std::span<const Index> global) {
-    Array<Index> numbers;
-    Array<Real> packed(which.size() * std::size_t(per_row));
-    for (std::size_t i = 0; i < which.size(); ++i) {
-      numbers.push_back(global[which[i]]);
-      packer.pack(rows, which[i], packed.data() + Index(i) * per_row);
-    }
-    return GatheredRows<Real>(x.comm, numbers, packed, per_row, root);
-  };
-  Array<LocalIndex> own_users(static_cast<std::size_t>(x.num_trained_users));
-  std::iota(own_users.begin(), own_users.end(), LocalIndex(0));
-  const auto all_users = gather(users, own_users, x.users), all_items = gather(items, x.owned_items, x.items);
+TrainedRows<Real> gather_model(const DistRatings<Real>& x, std::span<const RatingRows<Real>> users,
+                               std::span<const RatingRows<Real>> items, const TravellingWords& words,
+                               int root) {
+  const auto all_users = gather_rows(x, users, RatingSide::user, words, root);
+  const auto all_items = gather_rows(x, items, RatingSide::item, words, root);
   TrainedRows<Real> result;
   if (x.comm.rank() != root) return result;
 
@@ -195,15 +271,15 @@ TrainedRows<Real> gather_model(const DistRatings<Real>& x, const RatingRows<Real
   return result;
 }
 
-template DistRatings<float> lay_out_ratings(const Comm&, const SplitRatings&, Rotation&&,
+template DistRatings<float> lay_out_ratings(const Comm&, const SplitRatings&, const RowOwners&, Rotation&&,
                                             const RatingLayout&);
-template DistRatings<double> lay_out_ratings(const Comm&, const SplitRatings&, Rotation&&,
+template DistRatings<double> lay_out_ratings(const Comm&, const SplitRatings&, const RowOwners&, Rotation&&,
                                              const RatingLayout&);
 template TrainedRows<float> transposed(TrainedRows<float>, RatingSide);
 template TrainedRows<double> transposed(TrainedRows<double>, RatingSide);
-template TrainedRows<float> gather_model(const DistRatings<float>&, const RatingRows<float>&,
-                                         const RatingRows<float>&, const TravellingWords&, int);
-template TrainedRows<double> gather_model(const DistRatings<double>&, const RatingRows<double>&,
-                                          const RatingRows<double>&, const TravellingWords&, int);
+template TrainedRows<float> gather_model(const DistRatings<float>&, std::span<const RatingRows<float>>,
+                                         std::span<const RatingRows<float>>, const TravellingWords&, int);
+template TrainedRows<double> gather_model(const DistRatings<double>&, std::span<const RatingRows<double>>,
+                                          std::span<const RatingRows<double>>, const TravellingWords&, int);
 
 }  // namespace polyad

@@ -9,17 +9,19 @@ namespace {
 
 constexpr double clearly_less = 0.9;
 
-SparseTensor<double> moved_by_rows(const Comm& comm, SparseTensor<double> share, const RowOwners& owners) {
+SparseTensor<double> moved_by_rows(const Comm& comm, SparseTensor<double> share, const RowOwners& owners,
+                                   const PartPlaces& places) {
   if (comm.size() == 1) return share;
   std::vector<int> to;
   to.reserve(std::size_t(share.num_nonzeros()));
-  for (const Index row : share.indices(0)) to.push_back(owners(row));
+  for (const Index row : share.indices(0)) to.push_back(places.process_of(owners(row)));
   return move_nonzeros(comm, share, to);
 }
 
 // Ratings of users become ratings of items, elsewhere.
-SparseTensor<double> moved_to_items(const Comm& comm, SparseTensor<double> ratings, const RowOwners& owners) {
-  auto moved = moved_by_rows(comm, transposed(std::move(ratings), RatingSide::item), owners);
+SparseTensor<double> moved_to_items(const Comm& comm, SparseTensor<double> ratings, const RowOwners& owners,
+                                    const PartPlaces& places) {
+  auto moved = moved_by_rows(comm, transposed(std::move(ratings), RatingSide::item), owners, places);
   keep_last_ratings(moved);  // which sorts them; there are no others
   return moved;
 }
@@ -34,7 +36,8 @@ int decide_sub_epochs(const ColumnShares& columns, const RatingLayout& layout) {
 Rotation rotation_by(RatingSide by, const Comm& comm, SparseTensor<double>& train, const RowOwners& owners,
                      const RatingLayout& layout) {
   train = transposed(std::move(train), by);
-  auto rotation = plan_rotation(gather_shares(comm, train, owners), layout);
+  auto rotation =
+      plan_rotation(gather_shares(comm, train, owners, places_of(comm, layout.num_parts).num_parts), layout);
   train = transposed(std::move(train), by);
   return rotation;
 }
@@ -42,12 +45,17 @@ Rotation rotation_by(RatingSide by, const Comm& comm, SparseTensor<double>& trai
 }  // namespace
 
 OwnRatings move_to_users(const Comm& comm, SparseTensor<double> share, const RowOwners& user_owners,
-                         const RatingSplit& split) {
-  share = moved_by_rows(comm, std::move(share), user_owners);
+                         const RatingSplit& split, const PartPlaces& places) {
+  share = moved_by_rows(comm, std::move(share), user_owners, places);
   OwnRatings own;
   own.num_duplicates = comm.all_reduce(keep_last_ratings(share));
   own.split = split_ratings(std::move(share), split);
   return own;
+}
+
+OwnRatings move_to_users(const Comm& comm, SparseTensor<double> share, const RowOwners& user_owners,
+                         const RatingSplit& split) {
+  return move_to_users(comm, std::move(share), user_owners, split, places_of(comm, 0));
 }
 
 Rotation plan_rotation(ColumnShares columns, const RatingLayout& layout) {
@@ -57,8 +65,8 @@ Rotation plan_rotation(ColumnShares columns, const RatingLayout& layout) {
 
 DistributedRatings distribute(const Comm& comm, SplitRatings of_users, const SideOwners& owners,
                               const RatingLayout& layout) {
-  DistributedRatings distributed{
-      owners.users ? RatingSide::user : RatingSide::item, std::move(of_users), {}, {}};
+  DistributedRatings distributed{owners.users ? RatingSide::user : RatingSide::item, std::move(of_users),
+                                 owners.users.value_or(RowOwners{}), Rotation{}, std::nullopt};
   auto& train = distributed.split.train;
   if (owners.users) distributed.rotation = rotation_by(RatingSide::user, comm, train, *owners.users, layout);
   if (!owners.items) return distributed;
@@ -72,8 +80,11 @@ DistributedRatings distribute(const Comm& comm, SplitRatings of_users, const Sid
   }
   distributed.by = RatingSide::item;
   distributed.rotation = std::move(by_items);
-  distributed.split = {moved_to_items(comm, std::move(distributed.split.train), *owners.items),
-                       moved_to_items(comm, std::move(distributed.split.test), *owners.items)};
+  distributed.owners = *owners.items;
+  const auto places = places_of(comm, layout.num_parts);
+  auto moved_train = moved_to_items(comm, std::move(distributed.split.train), *owners.items, places);
+  auto moved_test = moved_to_items(comm, std::move(distributed.split.test), *owners.items, places);
+  distributed.split = {std::move(moved_train), std::move(moved_test)};
   return distributed;
 }
 

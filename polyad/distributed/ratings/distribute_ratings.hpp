@@ -12,6 +12,10 @@ struct OwnRatings {
   SplitRatings split;        // with global numbers; sorted by user, then by item
   Index num_duplicates = 0;  // over all processes: earlier ratings of the same pair, which were dropped
 };
+// user_owners: the parts of users, of which each process has those that `places` says. Collective.
+OwnRatings move_to_users(const Comm& comm, SparseTensor<double> share, const RowOwners& user_owners,
+                         const RatingSplit& split, const PartPlaces& places);
+// The same with a part for each process.
 OwnRatings move_to_users(const Comm& comm, SparseTensor<double> share, const RowOwners& user_owners,
                          const RatingSplit& split);
 
@@ -31,6 +35,7 @@ struct SideSeconds {
 struct DistributedRatings {
   RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
   SplitRatings split;                // ratings of this process, with that side first; sorted
+  RowOwners owners;                  // the part of each row of that side
   Rotation rotation;
   std::optional<SideSeconds> side_seconds;  // predictions, if both sides were considered
 };

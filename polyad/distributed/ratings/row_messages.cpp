@@ -9,32 +9,49 @@
 namespace polyad {
 namespace {
 
-// Rows, by the rank that they go to or come from.
-using RowsByRank = std::map<int, std::vector<LocalIndex>>;
+// Rows, by the part that they go to or come from.
+using RowsByPart = std::map<int, std::vector<LocalIndex>>;
 
-void lay_out(const RowsByRank& by_rank, std::vector<RowMessages::Peer>& peers, Array<LocalIndex>& rows) {
-  for (const auto& [rank, of_rank] : by_rank) {
+void lay_out(const RowsByPart& by_part, std::vector<RowMessages::Peer>& peers, Array<LocalIndex>& rows) {
+  for (const auto& [part, of_part] : by_part) {
     const Index begin = std::ssize(rows);
-    rows.insert(rows.end(), of_rank.begin(), of_rank.end());
-    peers.push_back({rank, begin, std::ssize(rows)});
+    rows.insert(rows.end(), of_part.begin(), of_part.end());
+    peers.push_back({part, begin, std::ssize(rows)});
   }
 }
 
-RowMessages messages_of(const RowsByRank& to, const RowsByRank& from) {
-  RowMessages messages;
-  lay_out(to, messages.to, messages.sent);
-  lay_out(from, messages.from, messages.received);
-  return messages;
-}
-
-// What one process sends and receives.
+// What one part sends and receives.
 struct Ways {
-  RowsByRank to, from;
+  RowsByPart to, from;
 
-  void add(int from_part, int to_part, int rank, LocalIndex row) {
-    if (from_part == rank) to[to_part].push_back(row);
-    if (to_part == rank) from[from_part].push_back(row);
+  RowMessages messages() const {
+    RowMessages messages;
+    lay_out(to, messages.to, messages.sent);
+    lay_out(from, messages.from, messages.received);
+    return messages;
   }
+};
+
+// What the parts of a process send and receive in each sub-epoch.
+class WaysOfParts {
+ public:
+  WaysOfParts(int first_part, int num_parts, int num_sub_epochs)
+      : first_(first_part),
+        num_parts_(num_parts),
+        ways_(std::size_t(num_parts) * std::size_t(num_sub_epochs)) {}
+
+  const Ways& of(int sub_epoch, int part_here) const {
+    return ways_[std::size_t(sub_epoch) * std::size_t(num_parts_) + std::size_t(part_here)];
+  }
+  // Of the part, if it is here.
+  Ways* find(int sub_epoch, int part) {
+    if (part < first_ || part >= first_ + num_parts_) return nullptr;
+    return &ways_[std::size_t(sub_epoch) * std::size_t(num_parts_) + std::size_t(part - first_)];
+  }
+
+ private:
+  int first_, num_parts_;
+  std::vector<Ways> ways_;  // [sub-epoch][part]
 };
 
 // Those that copies come of: own ones and as many as come.
@@ -68,109 +85,181 @@ void RowSender<Real>::unpack(const Real* from, RatingRows<Real>& rows, Index row
 }
 
 template <class Real>
-void RowSender<Real>::send(const RowMessages& messages, const RatingRows<Real>& rows) {
+RowSender<Real>::RowSender(Comm comm, const PartPlaces& places, const TravellingWords& words)
+    : comm_(std::move(comm)),
+      places_(places),
+      first_part_(places.first(comm_.rank())),
+      end_part_(places.first(comm_.rank() + 1)),
+      words_(words),
+      sent_(std::size_t(end_part_ - first_part_)),
+      received_(sent_.size()) {}
+
+template <class Real>
+void RowSender<Real>::send(std::span<const RowMessages* const> messages,
+                           std::span<const RatingRows<Real>> rows) {
   const Index n = words_.per_row();
-  sent_.resize(std::max(sent_.size(), messages.sent.size() * std::size_t(n)));
-  received_.resize(std::max(received_.size(), messages.received.size() * std::size_t(n)));
+  for_each_part(std::ssize(rows), [&](Index part) {
+    const auto& own = *messages[std::size_t(part)];
+    auto& to = sent_[std::size_t(part)];
+    auto& from = received_[std::size_t(part)];
+    to.resize(std::max(to.size(), own.sent.size() * std::size_t(n)));
+    from.resize(std::max(from.size(), own.received.size() * std::size_t(n)));
+    for (std::size_t i = 0; i < own.sent.size(); ++i)
+      pack(rows[std::size_t(part)], own.sent[i], to.data() + Index(i) * n);
+  });
   requests_.clear();
-  for (const auto& peer : messages.from)
-    requests_.push_back(comm_.irecv(
-        std::span(received_.data() + peer.begin * n, std::size_t(peer.num_rows() * n)), peer.rank));
-  for (const auto& peer : messages.to) {
-    for (Index i = peer.begin; i < peer.end; ++i) pack(rows, messages.sent[i], sent_.data() + i * n);
-    const std::span<const Real> words(sent_.data() + peer.begin * n, std::size_t(peer.num_rows() * n));
-    requests_.push_back(comm_.isend(words, peer.rank));
-    traffic_ += {std::ssize(words), 1, 0};
-  }
+  post_receives(messages);
+  post_sends(messages);
+  copy_from_neighbours(messages);
   const Stopwatch watch;
   wait_all(requests_);
   waiting_seconds_ += watch.seconds();
 }
 
+// Between two processes, messages are sent and received in the order of (from, to).
 template <class Real>
-void RowSender<Real>::overwrite(const RowMessages& messages, RatingRows<Real>& rows) {
-  exchange(messages, rows, [&](Index row, const Real* words) { unpack(words, rows, row); });
+void RowSender<Real>::post_receives(std::span<const RowMessages* const> messages) {
+  const Index n = words_.per_row();
+  std::vector<Arrival> arrivals;
+  for (std::size_t part = 0; part < messages.size(); ++part)
+    for (const auto& peer : messages[part]->from)
+      if (!is_here(peer.part))
+        arrivals.push_back({peer.part,
+                            first_part_ + int(part),
+                            {received_[part].data() + peer.begin * n, std::size_t(peer.num_rows() * n)}});
+  std::ranges::sort(arrivals, {}, [](const Arrival& a) { return std::pair(a.from, a.to); });
+  for (const auto& arrival : arrivals)
+    requests_.push_back(comm_.irecv(arrival.words, places_.process_of(arrival.from)));
 }
 
-std::vector<RotationStep> rotation_steps(const Rotation& rotation, int rank,
-                                         std::span<const LocalIndex> local_rows) {
-  std::vector<Ways> reduce(std::size_t(rotation.num_sub_epochs)), expand(reduce.size());
-  const auto add_to = [&](std::vector<Ways>& ways) {
+template <class Real>
+void RowSender<Real>::post_sends(std::span<const RowMessages* const> messages) {
+  const Index n = words_.per_row();
+  for (std::size_t part = 0; part < messages.size(); ++part)
+    for (const auto& peer : messages[part]->to) {
+      const std::span<const Real> words(sent_[part].data() + peer.begin * n,
+                                        std::size_t(peer.num_rows() * n));
+      if (!is_here(peer.part)) requests_.push_back(comm_.isend(words, places_.process_of(peer.part)));
+      traffic_ += {std::ssize(words), 1, 0};
+    }
+}
+
+template <class Real>
+void RowSender<Real>::copy_from_neighbours(std::span<const RowMessages* const> messages) {
+  const Index n = words_.per_row();
+  for_each_part(std::ssize(messages), [&](Index part) {
+    for (const auto& peer : messages[std::size_t(part)]->from) {
+      if (!is_here(peer.part)) continue;
+      const auto sender = std::size_t(peer.part - first_part_);
+      const auto& theirs = messages[sender]->to;
+      const auto way =
+          std::ranges::lower_bound(theirs, first_part_ + int(part), {}, &RowMessages::Peer::part);
+      std::copy_n(sent_[sender].data() + way->begin * n, peer.num_rows() * n,
+                  received_[std::size_t(part)].data() + peer.begin * n);
+    }
+  });
+}
+
+std::vector<std::vector<RotationStep>> rotation_steps(const Rotation& rotation, int first_part, int num_parts,
+                                                      std::span<const LocalIndex> share_rows) {
+  WaysOfParts reduce(first_part, num_parts, rotation.num_sub_epochs),
+      expand(first_part, num_parts, rotation.num_sub_epochs);
+  const auto add_to = [&](WaysOfParts& ways) {
     return [&](const RowMove& move) {
-      ways[std::size_t(move.sub_epoch)].add(rotation.columns.parts[move.from],
-                                            rotation.columns.parts[move.to], rank,
-                                            local_rows[std::size_t(move.column)]);
+      const int from = rotation.columns.parts[move.from], to = rotation.columns.parts[move.to];
+      if (auto* sender = ways.find(move.sub_epoch, from))
+        sender->to[to].push_back(share_rows[std::size_t(move.from)]);
+      if (auto* receiver = ways.find(move.sub_epoch, to))
+        receiver->from[from].push_back(share_rows[std::size_t(move.to)]);
     };
   };
   for_each_move(rotation, add_to(reduce), add_to(expand));
-  std::vector<RotationStep> steps;
-  for (std::size_t t = 0; t < reduce.size(); ++t) {
-    steps.push_back({messages_of(reduce[t].to, reduce[t].from), messages_of(expand[t].to, expand[t].from)});
-    steps.back().averaged = averaged_rows(steps.back().reduce);
-  }
+  std::vector<std::vector<RotationStep>> steps(std::size_t(rotation.num_sub_epochs));
+  for (int t = 0; t < rotation.num_sub_epochs; ++t)
+    for (int part = 0; part < num_parts; ++part) {
+      auto& step = steps[std::size_t(t)].emplace_back();
+      step.reduce = reduce.of(t, part).messages();
+      step.expand = expand.of(t, part).messages();
+      step.averaged = averaged_rows(step.reduce);
+    }
   return steps;
 }
 
-int last_owner(const Rotation& rotation, Index column) {
-  int owner = -1, last = -1;
+Index last_owner(const Rotation& rotation, Index column) {
+  Index owner = -1;
+  int last = -1;
   for (Index s = rotation.columns.begin[column]; s < rotation.columns.begin[column + 1]; ++s)
     if (rotation.owned[s] != 0 && rotation.sub_epoch[s] > last) {
       last = rotation.sub_epoch[s];
-      owner = rotation.columns.parts[s];
+      owner = s;
     }
   return owner;
 }
 
-RowMessages plan_visits(const Comm& comm, const Rotation& rotation, std::span<const Index> wanted,
-                        std::span<const LocalIndex> local_rows) {
-  RowsByRank from;
-  std::vector<std::vector<Index>> asked(std::size_t(comm.size()));
-  for (const Index column : wanted) {
-    const int owner = last_owner(rotation, column);
-    if (owner < 0 || owner == comm.rank()) continue;
-    from[owner].push_back(local_rows[std::size_t(column)]);
-    asked[std::size_t(owner)].push_back(column);
+std::vector<RowMessages> plan_visits(const Comm& comm, const PartPlaces& places, const Rotation& rotation,
+                                     std::span<const std::vector<WantedColumn>> wanted,
+                                     std::span<const LocalIndex> share_rows) {
+  struct Visit {
+    Index share;
+    int by;  // the part that wants it
+  };
+  const int first = places.first(comm.rank());
+  std::vector<Ways> ways(wanted.size());
+  std::vector<std::vector<Visit>> asked(std::size_t(comm.size()));
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    for (const auto& [column, row] : wanted[i]) {
+      const Index share = last_owner(rotation, column);
+      if (share < 0 || rotation.columns.parts[share] == first + int(i)) continue;
+      const int owner = rotation.columns.parts[share];
+      ways[i].from[owner].push_back(row);
+      asked[std::size_t(places.process_of(owner))].push_back({share, first + int(i)});
+    }
+  std::vector<Index> counts;
+  std::vector<Visit> flat;
+  for (const auto& of_process : asked) {
+    counts.push_back(std::ssize(of_process));
+    flat.insert(flat.end(), of_process.begin(), of_process.end());
   }
-  std::vector<Index> counts, flat;
-  for (const auto& of_owner : asked) {
-    counts.push_back(std::ssize(of_owner));
-    flat.insert(flat.end(), of_owner.begin(), of_owner.end());
-  }
-  const auto wanted_counts = comm.exchange_counts(counts);
-  std::vector<Index> wanted_columns(
-      std::size_t(std::accumulate(wanted_counts.begin(), wanted_counts.end(), Index(0))));
-  comm.all_to_all<Index>(flat, counts, wanted_columns, wanted_counts);
-  RowsByRank to;
-  auto at = wanted_columns.begin();
-  for (int rank = 0; rank < comm.size(); ++rank)
-    for (Index i = 0; i < wanted_counts[std::size_t(rank)]; ++i, ++at)
-      to[rank].push_back(local_rows[std::size_t(*at)]);
-  return messages_of(to, from);
+  const auto asked_counts = comm.exchange_counts(counts);
+  std::vector<Visit> visited(
+      std::size_t(std::accumulate(asked_counts.begin(), asked_counts.end(), Index(0))));
+  comm.all_to_all<Visit>(flat, counts, visited, asked_counts);
+  for (const auto& [share, by] : visited)
+    ways[std::size_t(rotation.columns.parts[share] - first)].to[by].push_back(share_rows[std::size_t(share)]);
+  std::vector<RowMessages> messages;
+  for (const auto& of_part : ways) messages.push_back(of_part.messages());
+  return messages;
 }
 
 template <class Real>
-void synchronise(const RotationStep& step, RowSender<Real>& sender, RatingRows<Real>& items) {
+void synchronise(std::span<const RotationStep> step, RowSender<Real>& sender,
+                 std::span<RatingRows<Real>> items) {
   const auto& words = sender.words();
-  // Own values first, then those that come, by rank; so the same bits every time.
-  sender.exchange(step.reduce, items, [&](Index row, const Real* from) {
-    const auto factors = items.factors.row(row);
+  const auto add = [&](Index part, Index row, const Real* from) {
+    auto& rows = items[std::size_t(part)];
+    const auto factors = rows.factors.row(row);
     for (Index c = 0; c < words.num_factors; ++c) factors[std::size_t(c)] += from[c];
     from += words.num_factors;
-    if (words.biases) items.biases[row] += *from++;
-    if (words.squares) items.squares[row] += *from;
+    if (words.biases) rows.biases[row] += *from++;
+    if (words.squares) rows.squares[row] += *from;
+  };
+  // Own values first, then those that come, by part; so the same bits every time.
+  sender.exchange([&](Index part) -> const auto& { return step[std::size_t(part)].reduce; }, items, add);
+  for_each_part(std::ssize(step), [&](Index part) {
+    auto& rows = items[std::size_t(part)];
+    for (const auto& [row, num_copies] : step[std::size_t(part)].averaged) {
+      const Real share = Real(1) / Real(num_copies);
+      for (Real& factor : rows.factors.row(row)) factor *= share;
+      if (words.biases) rows.biases[row] *= share;
+      if (words.squares) rows.squares[row] *= share;
+    }
   });
-  for (const auto& [row, num_copies] : step.averaged) {
-    const Real share = Real(1) / Real(num_copies);
-    for (Real& factor : items.factors.row(row)) factor *= share;
-    if (words.biases) items.biases[row] *= share;
-    if (words.squares) items.squares[row] *= share;
-  }
-  sender.overwrite(step.expand, items);
+  sender.overwrite([&](Index part) -> const auto& { return step[std::size_t(part)].expand; }, items);
 }
 
 template class RowSender<float>;
 template class RowSender<double>;
-template void synchronise(const RotationStep&, RowSender<float>&, RatingRows<float>&);
-template void synchronise(const RotationStep&, RowSender<double>&, RatingRows<double>&);
+template void synchronise(std::span<const RotationStep>, RowSender<float>&, std::span<RatingRows<float>>);
+template void synchronise(std::span<const RotationStep>, RowSender<double>&, std::span<RatingRows<double>>);
 
 }  // namespace polyad

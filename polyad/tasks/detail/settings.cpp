@@ -175,8 +175,8 @@ Settings values_of(const DecomposeOptions& options) {
 
 Settings values_of(const CompleteOptions& options) {
   const auto& [factors, max_epochs, schedule, learning_rate, decay, regularisation, shrinkage, no_bias, test,
-               patience, ranking, seed, precision, sync, by, partition, partition_file, cache, resume,
-               max_memory_bytes, will_save, will_report, observer] = options;
+               patience, ranking, seed, precision, sync, virtual_processes, by, partition, partition_file,
+               cache, resume, max_memory_bytes, will_save, will_report, observer] = options;
   const bool decays = schedule == StepSchedule::Kind::inverse;
   Settings all;
   add(all, "factors", std::to_string(factors));
@@ -193,6 +193,7 @@ Settings values_of(const CompleteOptions& options) {
   add(all, "seed", std::to_string(seed));
   add(all, "precision", text_of(precision));
   add(all, "sync", sync_text(sync));
+  add(all, "virtual_processes", virtual_processes == 0 ? "none" : std::to_string(virtual_processes));
   add(all, "by", text_of(by));
   add(all, "partition", partition == RatingPartition::file ? partition_file.string() : to_string(partition));
   add(all, "cache", cache_text(cache));

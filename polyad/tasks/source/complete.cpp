@@ -95,9 +95,12 @@ CompletionObserver observer_of(const Context& context, const CompletionObserver&
   };
 }
 
-// On process 0, with users first. Collective.
+// On process 0, with users first, sorted: so that they do not depend on the number of processes. Collective.
 SparseTensor<double> gather_ratings(const Comm& comm, const SparseTensor<double>& own, RatingSide first) {
-  return transposed(move_nonzeros(comm, own, std::vector<int>(std::size_t(own.num_nonzeros()), 0)), first);
+  auto all =
+      transposed(move_nonzeros(comm, own, std::vector<int>(std::size_t(own.num_nonzeros()), 0)), first);
+  keep_last_ratings(all);  // which sorts them; there are no others
+  return all;
 }
 
 // The ratings as they were distributed, and the rows that were learned from them, of this process.
@@ -114,7 +117,7 @@ tasks::WholeModel<Real> gather_whole(const Comm& comm, const Trained<Real>& trai
   const auto& options = trained.options;
   const auto& result = trained.result;
   const auto by = ready.distributed.by;
-  auto rows = gather_model(ready.x, result.users, result.items, travelling_words(options));
+  auto rows = gather_model<Real>(ready.x, result.users, result.items, travelling_words(options));
   auto ratings = gather_ratings(comm, ready.distributed.split.train, by);
   return collectively(comm, [&] {
     if (comm.rank() != 0) return tasks::WholeModel<Real>{};
@@ -128,8 +131,8 @@ tasks::WholeModel<Real> gather_whole(const Comm& comm, const Trained<Real>& trai
 }
 
 template <class Real>
-report::CompletionRun describe_run(const Context& context, const Trained<Real>& trained,
-                                   const CompleteOptions& asked_for, const tasks::KnownMachine& machine) {
+report::CompletionRun describe_run(const Trained<Real>& trained, const CompleteOptions& asked_for,
+                                   const tasks::KnownMachine& machine) {
   const auto& ready = trained.ready;
   auto run = report::describe_completion(ready.x, ready.distributed.by, trained.options, trained.result,
                                          machine.model);
@@ -140,7 +143,7 @@ report::CompletionRun describe_run(const Context& context, const Trained<Real>& 
   run.num_test_duplicates = ready.num_test_duplicates;
   run.num_unknown = ready.num_unknown;
   run.side_seconds = ready.distributed.side_seconds;
-  if (context.comm().size() > 1) run.partition = to_string(asked_for.partition);
+  if (run.parts > 1) run.partition = to_string(asked_for.partition);
   run.test = tasks::name_of(asked_for.test);
   return run;
 }
@@ -175,7 +178,7 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
                                ready.earlier ? &*ready.earlier : nullptr);
   auto trained =
       std::make_shared<Trained<Real>>(Trained<Real>{std::move(ready), training, std::move(result)});
-  auto run = describe_run(context, *trained, options, machine);
+  auto run = describe_run(*trained, options, machine);
   run.train_seconds = watch.lap();
   auto state = std::make_shared<tasks::CompletionState<Real>>(
       comm, std::move(trained->ready.labels), [comm, trained] { return gather_whole(comm, *trained); });

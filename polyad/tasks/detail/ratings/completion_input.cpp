@@ -72,24 +72,24 @@ void check_kind(const std::string& directory, Index num_factors, bool has_biases
 }
 
 RowOwners own_side(const Context& context, const SparseTensor<double>& share, RatingSide side,
-                   const CompleteOptions& options) {
+                   const CompleteOptions& options, int num_parts) {
   const Comm& comm = context.comm();
   if (options.partition == RatingPartition::file) {
     const auto path = options.partition_file.string();
     const Index count = share.extent(mode_of(side));
     require_same_files(comm, {path});
     return ListedRows{{}, collectively(comm, [&] {
-                        return io::read_partition(path, {0, count, count, comm.size()});
+                        return io::read_partition(path, {0, count, count, num_parts});
                       })};
   }
-  if (comm.size() == 1) return RowBlocks{{0}, {0}};
+  if (num_parts == 1) return RowBlocks{{0}, {0}};
   if (options.partition == RatingPartition::hypergraph) {
     auto kept = partition_or_reuse(comm, share, options.cache.string(),
-                                   completion_partition_options(side, comm.size(), options.seed));
+                                   completion_partition_options(side, num_parts, options.seed));
     if (!kept.notice.empty()) context.warn(kept.notice);
     return ListedRows{{}, std::move(kept.parts)};
   }
-  const Distributor distributor(comm, share, comm.size(), options.seed);
+  const Distributor distributor(comm, share, num_parts, options.seed);
   const auto distributed =
       options.partition == RatingPartition::block ? distributor.coarse_block() : distributor.coarse_random();
   return distributed.rows[std::size_t(mode_of(side))];
@@ -160,13 +160,13 @@ GivenTest load_test(const Context& context, const TestRatings& test, const Tenso
 }
 
 SideOwners own_sides(const Context& context, const SparseTensor<double>& share,
-                     const CompleteOptions& options) {
-  const bool are_compared = context.comm().size() > 1 && options.partition != RatingPartition::file;
+                     const CompleteOptions& options, int num_parts) {
+  const bool are_compared = num_parts > 1 && options.partition != RatingPartition::file;
   SideOwners owners;
   if (options.by != DistributedSide::items)
-    owners.users = own_side(context, share, RatingSide::user, options);
+    owners.users = own_side(context, share, RatingSide::user, options, num_parts);
   if (options.by == DistributedSide::items || (options.by == DistributedSide::automatic && are_compared))
-    owners.items = own_side(context, share, RatingSide::item, options);
+    owners.items = own_side(context, share, RatingSide::item, options, num_parts);
   return owners;
 }
 

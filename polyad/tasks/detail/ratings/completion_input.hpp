@@ -22,10 +22,10 @@ struct GivenTest {
 // Process 0 reads the file, if there is one. Collective.
 GivenTest load_test(const Context& context, const TestRatings& test, const Tensor& training);
 
-// The process of each user, and of each item, where these may be distributed. Both only where the side is
-// chosen by prediction, on several processes and not by a file. Collective.
+// The part of each user, and of each item, where these may be distributed. Both only where the side is
+// chosen by prediction, for several parts and not by a file. Collective.
 SideOwners own_sides(const Context& context, const SparseTensor<double>& share,
-                     const CompleteOptions& options);
+                     const CompleteOptions& options, int num_parts);
 
 // The model to go on from; users and items that have labels are found by them. Throws Error{bad_option} when
 // it is of another kind than the options ask for, Error{bad_input} when it is not of these users and items.

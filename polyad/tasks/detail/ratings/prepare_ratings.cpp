@@ -26,6 +26,16 @@ RatingSplit split_of(const CompleteOptions& options) {
   return split;
 }
 
+// The number of parts that ratings are distributed over.
+int num_parts_of(const CompleteOptions& options, int processes) {
+  const int asked_for = options.virtual_processes;
+  if (asked_for != 0 && (asked_for < processes || asked_for > max_virtual_processes))
+    throw Error(Errc::bad_option,
+                fmt::format("{} {}: expected a number from that of processes, {}, to {}",
+                            option_name("virtual_processes"), asked_for, processes, max_virtual_processes));
+  return asked_for == 0 ? processes : asked_for;
+}
+
 RatingLayout layout_of(const CompleteOptions& options, int processes) {
   if (options.sync < CompleteOptions::sync_max || options.sync > processes)
     throw Error(
@@ -33,6 +43,7 @@ RatingLayout layout_of(const CompleteOptions& options, int processes) {
         fmt::format("{} {}: expected sync_auto, sync_max, or a number from 1 to that of processes, {}",
                     option_name("sync"), options.sync, processes));
   RatingLayout layout;
+  layout.num_parts = processes;
   layout.centres = !options.no_bias;
   layout.seed = options.seed;
   layout.is_stale_free = options.sync == CompleteOptions::sync_max;
@@ -43,11 +54,12 @@ RatingLayout layout_of(const CompleteOptions& options, int processes) {
 // Moves ratings, and those of a given test, to the processes of their users; counts duplicates.
 template <class Real>
 SplitRatings split_by_users(const Comm& comm, SplitRatings shares, const CompleteOptions& options,
-                            const RowOwners& users, ReadyRatings<Real>& ready) {
-  auto own = move_to_users(comm, std::move(shares.train), users, split_of(options));
+                            const RowOwners& users, int num_parts, ReadyRatings<Real>& ready) {
+  const auto places = places_of(comm, num_parts);
+  auto own = move_to_users(comm, std::move(shares.train), users, split_of(options), places);
   ready.num_duplicates = own.num_duplicates;
   if (options.test.kind == Kind::file || options.test.kind == Kind::tensor) {
-    auto tested = move_to_users(comm, std::move(shares.test), users, {});
+    auto tested = move_to_users(comm, std::move(shares.test), users, {}, places);
     own.split.test = std::move(tested.split.train);
     ready.num_test_duplicates = tested.num_duplicates;
   }
@@ -139,7 +151,7 @@ template <class Real>
 ReadyRatings<Real> prepare_ratings(const Context& context, Tensor ratings, const CompleteOptions& options,
                                    const CompletionOptions& training, const MachineModel& machine) {
   const Comm& comm = context.comm();
-  auto layout = layout_of(options, comm.size());
+  auto layout = layout_of(options, num_parts_of(options, comm.size()));
   layout.row = {options.factors, travelling_words(training).per_row(), sizeof(Real)};
   layout.machine = machine;
   Stopwatch watch;
@@ -153,17 +165,18 @@ ReadyRatings<Real> prepare_ratings(const Context& context, Tensor ratings, const
   ready.load_seconds = ratings.load_seconds + watch.lap();
 
   ready.distributed = context.progress().during("distributing ratings", [&] {
-    const auto owners = own_sides(context, ratings.tensor, options);
+    const auto owners = own_sides(context, ratings.tensor, options, layout.num_parts);
     // To hold out one rating of a user all must be seen: first to users, also where items are distributed.
-    const RowOwners any = ShuffledParts(ratings.tensor.extent(0), comm.size(), options.seed);
+    const RowOwners any = ShuffledParts(ratings.tensor.extent(0), layout.num_parts, options.seed);
     auto split = split_by_users(comm, {std::move(ratings.tensor), std::move(given.share)}, options,
-                                owners.users.value_or(any), ready);
+                                owners.users.value_or(any), layout.num_parts, ready);
     return distribute(comm, std::move(split), owners, layout);
   });
   if (ready.earlier) ready.earlier = transposed(std::move(*ready.earlier), ready.distributed.by);
   check_memory(comm, options, ready);
-  ready.x =
-      lay_out_ratings<Real>(comm, ready.distributed.split, std::move(ready.distributed.rotation), layout);
+  auto& distributed = ready.distributed;
+  ready.x = lay_out_ratings<Real>(comm, distributed.split, distributed.owners,
+                                  std::move(distributed.rotation), layout);
   check_ratings(ready.x, options, ratings.path);
   ready.labels = std::move(ratings.labels);
   ready.distribute_seconds = watch.lap();
