@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/progress.hpp"
+#include "polyad/base/timings.hpp"
 #include "polyad/hypergraph/balance.hpp"
 #include "polyad/hypergraph/external_partitioner.hpp"
 #include "polyad/hypergraph/previous_partition.hpp"
@@ -124,6 +127,89 @@ std::vector<Index> places_of_slices(const SliceModel& model, std::span<const Ind
   return places;
 }
 
+// The best of several partitions for the sum of lambda^rho: from scratch, and refined from those for the
+// connectivity and from recursive bisection, each of which is the best start of some hypergraphs.
+class PowerPartitioner {
+ public:
+  PowerPartitioner(const Hypergraph& h, PartitionOptions options)
+      : h_(h), options_(std::move(options)), limits_(part_limits(h, options_.num_parts, options_.imbalance)) {
+    tell_ = std::exchange(options_.on_better, [this](std::span<const int> parts, double cost) {
+      if (tell_ && cost < least_told_ && is_balanced(parts)) tell_(parts, least_told_ = cost);
+    });
+  }
+
+  PartitionResult run() {
+    consider(partition_hypergraph(h_, options_));
+    for (const auto start : {&PowerPartitioner::for_connectivity, &PowerPartitioner::by_bisection}) {
+      if (is_late()) break;
+      consider(refined((this->*start)()));
+    }
+    best_.was_cut_short = best_.was_cut_short || was_cut_short_;
+    return std::move(best_);
+  }
+
+ private:
+  bool is_late() {
+    was_cut_short_ = was_cut_short_ || watch_.seconds() > options_.time_limit_seconds;
+    return was_cut_short_;
+  }
+
+  // With the time that is left.
+  PartitionOptions without_starts() const {
+    auto options = options_;
+    options.starts.clear();
+    options.time_limit_seconds = std::max(options_.time_limit_seconds - watch_.seconds(), 0.0);
+    return options;
+  }
+
+  PartitionResult for_connectivity() {
+    auto options = without_starts();
+    options.objective.kind = Objective::Kind::connectivity;
+    options.starts = options_.starts;
+    options.on_better = {};
+    return partition_hypergraph(h_, options);
+  }
+
+  PartitionResult by_bisection() { return bisect_recursively(h_, without_starts()); }
+
+  PartitionResult refined(PartitionResult start) {
+    auto options = without_starts();
+    options.previous = start.parts;
+    auto result = partition_hypergraph(h_, options);
+    result.was_cut_short = result.was_cut_short || start.was_cut_short;
+    start.metrics = measure_partition(h_, start.parts, options.num_parts, options.objective.rho);
+    return is_better(start, result) ? std::move(start) : std::move(result);
+  }
+
+  bool is_balanced(std::span<const int> parts) const {
+    const Balance balance(h_, parts, limits_);
+    for (int part = 0; part < options_.num_parts; ++part)
+      if (balance.is_overloaded(part)) return false;
+    return true;
+  }
+
+  bool is_better(const PartitionResult& a, const PartitionResult& b) const {
+    const auto rank = [&](const PartitionResult& x) {
+      return std::pair(!is_balanced(x.parts), options_.objective.of(x.metrics));
+    };
+    return rank(a) < rank(b);
+  }
+
+  void consider(PartitionResult result) {
+    was_cut_short_ = was_cut_short_ || result.was_cut_short;
+    if (best_.parts.empty() || is_better(result, best_)) best_ = std::move(result);
+  }
+
+  const Hypergraph& h_;
+  PartitionOptions options_;
+  PartLimits limits_;
+  std::function<void(std::span<const int> parts, double cost)> tell_;
+  double least_told_ = std::numeric_limits<double>::infinity();
+  Stopwatch watch_;
+  PartitionResult best_;
+  bool was_cut_short_ = false;
+};
+
 TensorPartition partition_slices(const SliceModel& model, std::span<const Index> extents,
                                  const TensorPartitionOptions& options) {
   auto parts = parts_of_slices(extents);
@@ -231,6 +317,8 @@ PartitionResult partition_by(const Hypergraph& h, PartitionMethod method, Partit
   switch (method) {
     case PartitionMethod::hypergraph:
       if (options.previous.empty()) options.starts.push_back(block_parts(h, limits));
+      if (options.previous.empty() && options.objective.kind == Objective::Kind::lambda_power)
+        return PowerPartitioner(h, options).run();
       return partition_hypergraph(h, options);
     case PartitionMethod::bisection:
       return bisect_recursively(h, options);

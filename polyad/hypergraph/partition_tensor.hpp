@@ -38,7 +38,9 @@ TensorPartition partition_tensor(const SparseTensor<double>& x, const TensorPart
 TensorPartition measured_partition(const SparseTensor<double>& x, const TensorPartitionOptions& options,
                                    std::vector<int> parts);
 
-// Partitions any hypergraph by any method; contiguous vertices are one of the starts.
+// Partitions any hypergraph by any method; contiguous vertices are one of the starts. For the sum of
+// lambda^rho the partitions that minimise the connectivity and those of recursive bisection are refined too,
+// and the best of all is taken: never a worse one than PartitionMethod::bisection finds.
 PartitionResult partition_by(const Hypergraph& h, PartitionMethod method, PartitionOptions options);
 
 }  // namespace polyad::hypergraph

@@ -84,6 +84,7 @@ class Partitioner {
     for (int cycle = 0; cycle < cycles; ++cycle) improve_again(cycle);
     // A start that no refinement from scratch has reached is refined itself.
     if (is_start_) improve_again(cycles);
+    if (best_rank_.overload > 0) keep_limits(h_, best_, limits_, options_.objective);
     fill_empty_parts(best_, options_.num_parts);
     auto metrics = measure_partition(h_, best_, options_.num_parts, options_.objective.rho);
     return {std::move(best_), std::move(metrics), was_cut_short_};

@@ -107,7 +107,7 @@ class Bisection {
   // Bisections that were each as uneven as they may be, and as vertices forced them to be, can add up.
   void keep_promises() {
     const auto limits = part_limits(h_, options_.num_parts, options_.imbalance);
-    Refiner(h_, parts_, limits, options_.objective).rebalance();
+    keep_limits(h_, parts_, limits, options_.objective);
     fill_empty_parts(parts_, options_.num_parts);
   }
 

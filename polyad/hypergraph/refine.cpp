@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "polyad/base/parallel.hpp"
@@ -282,10 +283,128 @@ bool Refiner::rebalance() {
   return is_balanced();
 }
 
+// By how much the parts of two vertices exceed their limits, if these change places.
+Index Refiner::excess_after(Index vertex, Index other) const {
+  Index excess = 0;
+  for (int c = 0; c < h_.num_constraints(); ++c) {
+    const Index less = vertex == other ? 0 : h_.vertex_weight(vertex, c) - h_.vertex_weight(other, c);
+    excess += std::max<Index>(0, -(balance_.remaining(parts_[vertex], c) + less)) +
+              std::max<Index>(0, -(balance_.remaining(parts_[other], c) - less));
+  }
+  return excess;
+}
+
+// Of the exchanges that leave the least excess, one that costs little.
+bool Refiner::exchange_one(int part, std::span<const int> partners,
+                           std::span<const std::vector<Index>> members) {
+  struct Candidate {
+    Index excess, vertex, other;
+    auto operator<=>(const Candidate&) const = default;
+  };
+  constexpr std::size_t max_priced = 256;
+  Index own_excess = 0;
+  for (int c = 0; c < h_.num_constraints(); ++c)
+    own_excess += std::max<Index>(0, -balance_.remaining(part, c));
+  std::vector<Candidate> candidates;
+  for (const Index vertex : members[std::size_t(part)])
+    for (const int partner : partners) {
+      if (partner == part || balance_.is_overloaded(partner)) continue;
+      for (const Index other : members[std::size_t(partner)]) {
+        const Candidate candidate{excess_after(vertex, other), vertex, other};
+        if (candidate.excess >= own_excess) continue;
+        if (!candidates.empty() && candidate.excess < candidates.front().excess) candidates.clear();
+        if (candidates.empty() ||
+            (candidate.excess == candidates.front().excess && candidates.size() < max_priced))
+          candidates.push_back(candidate);
+      }
+    }
+  if (candidates.empty()) return false;
+  const auto gain_of = [&](const Candidate& c) {
+    return gain(c.vertex, parts_[c.other]) + gain(c.other, part);
+  };
+  const auto best = std::ranges::max_element(candidates, {}, gain_of);
+  const int partner = parts_[best->other];
+  move(best->vertex, partner);
+  move(best->other, part);
+  return true;
+}
+
+bool Refiner::exchange() {
+  constexpr std::size_t few = 16;
+  counts_.set_affinity(Affinity::exact());
+  for (int part = 0; part < num_parts_; ++part)
+    while (balance_.is_overloaded(part)) {
+      std::vector<std::vector<Index>> members(static_cast<std::size_t>(num_parts_));
+      for (Index v = 0; v < h_.num_vertices(); ++v) members[std::size_t(parts_[v])].push_back(v);
+      std::vector<int> partners(static_cast<std::size_t>(num_parts_));
+      std::iota(partners.begin(), partners.end(), 0);
+      std::ranges::stable_sort(partners, std::ranges::greater{},
+                               [&](int p) { return balance_.remaining(p); });
+      const auto roomiest = std::span(partners).first(std::min(few, partners.size()));
+      if (!exchange_one(part, roomiest, members) && !exchange_one(part, partners, members)) break;
+    }
+  return is_balanced();
+}
+
 bool Refiner::is_balanced() const {
   for (int part = 0; part < num_parts_; ++part)
     if (balance_.is_overloaded(part)) return false;
   return true;
+}
+
+namespace {
+
+// By how much of its limit the worst part is above it; 0 where all limits are kept.
+double overload_of(const Hypergraph& h, std::span<const int> parts, const PartLimits& limits) {
+  const Balance balance(h, parts, limits);
+  double maximum = 0;
+  for (int c = 0; c < h.num_constraints(); ++c)
+    for (int part = 0; part < std::ssize(limits[0]); ++part) {
+      const auto limit = double(std::max<Index>(limits[std::size_t(c)][std::size_t(part)], 1));
+      maximum = std::max(maximum, -double(balance.remaining(part, c)) / limit);
+    }
+  return maximum;
+}
+
+// The heaviest vertices first: each stays where it is if there is room, or goes where there is most.
+std::vector<int> fitted(const Hypergraph& h, std::span<const int> parts, const PartLimits& limits) {
+  auto room = limits;
+  const auto fits = [&](Index vertex, int part) {
+    for (int c = 0; c < h.num_constraints(); ++c)
+      if (room[std::size_t(c)][std::size_t(part)] < h.vertex_weight(vertex, c)) return false;
+    return true;
+  };
+  std::vector<Index> weights(parts.size(), 0), order(parts.size());
+  for (Index v = 0; v < h.num_vertices(); ++v)
+    for (int c = 0; c < h.num_constraints(); ++c) weights[std::size_t(v)] += h.vertex_weight(v, c);
+  std::iota(order.begin(), order.end(), Index(0));
+  std::ranges::stable_sort(order, std::ranges::greater{}, [&](Index v) { return weights[std::size_t(v)]; });
+  std::vector<int> result(parts.begin(), parts.end());
+  for (const Index v : order) {
+    int& part = result[std::size_t(v)];
+    if (!fits(v, part)) part = int(std::ranges::max_element(room[0]) - room[0].begin());
+    for (int c = 0; c < h.num_constraints(); ++c)
+      room[std::size_t(c)][std::size_t(part)] -= h.vertex_weight(v, c);
+  }
+  return result;
+}
+
+}  // namespace
+
+void keep_limits(const Hypergraph& h, std::vector<int>& parts, const PartLimits& limits,
+                 const Objective& objective) {
+  {
+    Refiner refiner(h, parts, limits, objective);
+    if (refiner.rebalance() || refiner.exchange()) return;
+  }
+  double least = overload_of(h, parts, limits);
+  for (auto other : {fitted(h, parts, limits), random_parts(h, limits, 1)}) {
+    const double overload = overload_of(h, other, limits);
+    if (overload >= least) continue;
+    least = overload;
+    parts = std::move(other);
+    if (least == 0) return;
+  }
 }
 
 }  // namespace polyad::hypergraph

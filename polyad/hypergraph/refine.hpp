@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "polyad/hypergraph/balance.hpp"
@@ -25,6 +26,10 @@ class Refiner {
   // Moves vertices out of parts that exceed their limits, those with the
   // smallest loss first; returns whether all parts are within their limits.
   bool rebalance();
+
+  // Exchanges vertices of parts that exceed their limits for lighter ones of other parts, where no single
+  // vertex can leave any more; returns whether all parts are within their limits.
+  bool exchange();
 
   // Change of the objective (with a smoothed affinity, of its approximation) if
   // the vertex moves, times the affinity of a full part: positive is better.
@@ -67,6 +72,8 @@ class Refiner {
   bool is_as_before(Index vertex) const;
   bool is_wanted(const Proposal& proposal) const;
   bool is_balanced() const;
+  bool exchange_one(int part, std::span<const int> partners, std::span<const std::vector<Index>> members);
+  Index excess_after(Index vertex, Index other) const;
   void move(Index vertex, int to);
 
   const Hypergraph& h_;
@@ -82,5 +89,11 @@ class Refiner {
   Array<std::uint32_t> content_since_;  // [vertex]; 0: it has a better part, or is not known
   Array<std::uint32_t> changed_;        // [net]: last change that may have made another part better
 };
+
+// Brings parts within their limits: by moves that cost little, by exchanges, and where these do not suffice
+// by distributing vertices anew, the heaviest first, each to its part if that has room; at last regardless of
+// nets. Where even this fails, the most even of these partitions is taken.
+void keep_limits(const Hypergraph& h, std::vector<int>& parts, const PartLimits& limits,
+                 const Objective& objective);
 
 }  // namespace polyad::hypergraph

@@ -224,5 +224,62 @@ TEST(RecursiveBisection, gives_any_number_of_balanced_parts) {
   }
 }
 
+// Few heavy vertices for each part, so that bisections cannot be even.
+Hypergraph few_heavy_vertices(std::uint64_t seed) {
+  const Index num_vertices = 60 + Index(seed % 5) * 30;
+  const auto nets = test::random_hypergraph(num_vertices, 300, seed);
+  const Random random(seed, 6);
+  Array<Index> weights;
+  for (Index v = 0; v < num_vertices; ++v)
+    weights.push_back(1 + Index(random.below(seed % 2 == 0 ? 40 : 400, std::uint64_t(v))));
+  return {num_vertices, nets.pins(), {}, {weights}};
+}
+
+TEST(RecursiveBisection, keeps_the_balance_where_parts_at_random_do) {
+  int kept = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed)
+    for (const int num_parts : {3, 8, 20}) {
+      const auto h = few_heavy_vertices(seed);
+      PartitionOptions options;
+      options.num_parts = num_parts;
+      options.seed = seed;
+      options.effort = Effort::fast;
+      options.objective.kind = Objective::Kind::lambda_power;
+      const auto limits = part_limits(h, num_parts, options.imbalance);
+      const auto result = bisect_recursively(h, options);
+      const auto weights = std::ranges::max(result.metrics.part_weights[0]);
+      const auto even = measure_partition(h, random_parts(h, limits, 1), num_parts);
+      EXPECT_LE(weights, std::max(std::ranges::max(even.part_weights[0]), limits[0][0])) << seed;
+      kept += weights <= limits[0][0] ? 1 : 0;
+    }
+  EXPECT_GT(kept, 70);
+}
+
+TEST(PowerOfConnectivity, is_never_worse_than_bisection_or_than_plain_connectivity) {
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    const auto h = seed % 3 == 0 ? few_heavy_vertices(seed)
+                                 : test::random_hypergraph(50 + Index(seed) * 20, 200, seed, Weights::equal);
+    PartitionOptions options;
+    options.num_parts = 2 + int(seed * seed % 31);
+    options.seed = seed;
+    options.effort = seed % 2 == 0 ? Effort::fast : Effort::normal;
+    options.objective = {Objective::Kind::lambda_power, seed % 4 == 0 ? 1.5 : 2.0};
+    const auto limits = part_limits(h, options.num_parts, options.imbalance);
+    const auto found = partition_by(h, PartitionMethod::hypergraph, options);
+    const auto by_bisection = partition_by(h, PartitionMethod::bisection, options);
+    auto plain = options;
+    plain.objective.kind = Objective::Kind::connectivity;
+    const auto for_connectivity = partition_by(h, PartitionMethod::hypergraph, plain);
+    for (const auto& other : {by_bisection, for_connectivity}) {
+      const bool is_balanced = std::ranges::max(other.metrics.part_weights[0]) <= limits[0][0];
+      if (!is_balanced) continue;
+      EXPECT_LE(std::ranges::max(found.metrics.part_weights[0]), limits[0][0]) << seed;
+      EXPECT_LE(found.metrics.lambda_power,
+                measure_partition(h, other.parts, options.num_parts, options.objective.rho).lambda_power)
+          << seed;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace polyad::hypergraph

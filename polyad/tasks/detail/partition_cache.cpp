@@ -89,6 +89,10 @@ std::uint64_t partition_fingerprint(const Comm& comm, const SparseTensor<double>
         how.seed, std::uint64_t(how.objective.kind), std::bit_cast<std::uint64_t>(how.objective.rho),
         std::bit_cast<std::uint64_t>(how.imbalance)})
     fingerprint = extend_fingerprint(fingerprint, choice);
+  // Those of earlier versions were made otherwise, and not as well.
+  constexpr std::uint64_t power_version = 2;
+  if (how.objective.kind == hypergraph::Objective::Kind::lambda_power)
+    fingerprint = extend_fingerprint(fingerprint, power_version);
   return fingerprint;
 }
 
