@@ -46,7 +46,7 @@ enum class DistributedSide {
 
 // Which process gets which users or items.
 enum class RatingPartition {
-  random,
+  random,      // balanced by ratings, as PartitionMethod::random is
   block,       // contiguous
   hypergraph,  // by a partition of the ratings' hypergraph, which is cached
   file         // read from CompleteOptions::partition_file: a part for each user, or for each item

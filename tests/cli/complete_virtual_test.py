@@ -42,6 +42,19 @@ class OneProcessTest(VirtualTest):
                     self.assertEqual((run["staleness_words_per_epoch"], run["lambda_max"]),
                                      (way["staleness_words"], way["lambda_max"]))
 
+    def test_random_parts_are_those_of_partition(self) -> None:
+        path, parts = self.ratings(), self.folder / "parts"
+        for side, model in (("users", "row"), ("items", "column")):
+            self.succeed("partition", path, "-q", "--model", model, "--method", "random", "-k", 16, "--seed", 3, "--no-cache", "--out", parts)
+            every = ("-e", 2, "--virtual", 16, "--by", side, "--seed", 3)
+            by_name, by_file = self.trained(path, *every), self.trained(path, *every, "--partition", parts)
+            self.assertEqual((by_name[0].pop("partition"), by_file[0].pop("partition")), ("random", "file"))
+            self.assertEqual(by_file, by_name)
+            plan = self.result("plan", path, "-q", "--for", "complete", "-k", 16, "--by", side, "--partition", "random", "--seed", 3)
+            self.assertLess(plan["strategies"][0]["imbalance"], 0.02)
+            self.assertEqual(len(by_name[0]["rows_by_lambda"]) - 1, plan["strategies"][0]["lambda_max"])
+            parts.unlink()
+
     def test_does_not_depend_on_threads(self) -> None:
         path = self.ratings()
         runs = [self.trained(path, "-e", 3, "--virtual", 20, "--sync", 3, threads=threads) for threads in (1, 2, 3, 32)]

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "polyad/distributed/move_nonzeros.hpp"
+#include "polyad/distributed/ratings/random_rows.hpp"
 #include "tests/support/random_ratings.hpp"
 #include "tests/support/shares.hpp"
 
@@ -166,6 +167,26 @@ TEST(Transposed, twice_is_as_it_was) {
   EXPECT_EQ(other.users, model.items);
   EXPECT_EQ(other.item_biases, model.user_biases);
   EXPECT_EQ(transposed(other, RatingSide::item), model);
+}
+
+TEST(RandomByRatings, balances_ratings_and_does_not_depend_on_processes) {
+  const Comm comm = Comm::world();
+  std::uint64_t seed = 0;
+  for (const auto& shape : test::rating_shapes())
+    for (const int num_parts : {1, 2, 5, 40})
+      for (const int mode : {0, 1}) {
+        const auto whole = test::random_ratings(shape, ++seed);
+        const auto owners = random_by_ratings(comm, test::share_of(whole, comm), mode, num_parts, seed);
+        EXPECT_EQ(owners, random_by_ratings(Comm::self(), whole, mode, num_parts, seed));
+        std::vector<Index> of_rows(std::size_t(whole.extent(mode)), 0), of_parts(std::size_t(num_parts), 0);
+        for (const Index row : whole.indices(mode)) {
+          ++of_rows[std::size_t(row)];
+          ++of_parts[std::size_t(owners(row))];
+        }
+        // Each row went to the part with the fewest ratings, so that no two parts differ by more than a row.
+        if (of_rows.empty()) continue;
+        EXPECT_LE(std::ranges::max(of_parts) - std::ranges::min(of_parts), std::ranges::max(of_rows));
+      }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "polyad/algo/sgd_completion.hpp"
 #include "polyad/distributed/ratings/distribute_ratings.hpp"
+#include "polyad/distributed/ratings/random_rows.hpp"
 #include "polyad/io/models/rating_model_file.hpp"
 #include "polyad/tasks/save.hpp"
 #include "tests/support/completed.hpp"
@@ -87,7 +88,7 @@ TEST(Complete, EqualsTheAlgorithmBelow) {
   RatingLayout layout;
   layout.row = {16, travelling_words(below).per_row(), sizeof(double)};
   const auto share = test::share_of(whole, comm);
-  const RowOwners users = Distributor(comm, share, comm.size(), 1).coarse_random().rows[0];
+  const RowOwners users = random_by_ratings(comm, share, 0, comm.size(), 1);
   auto own = move_to_users(comm, share, users, {});
   auto distributed = distribute(comm, std::move(own.split), {users, {}}, layout);
   auto x = lay_out_ratings<double>(comm, distributed.split, distributed.owners,

@@ -9,6 +9,7 @@
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/distributed/cp/distribution.hpp"
+#include "polyad/distributed/ratings/random_rows.hpp"
 #include "polyad/io/hypergraphs/partition_file.hpp"
 #include "polyad/report/html/completion_plan_page.hpp"
 #include "polyad/report/statistics_report.hpp"
@@ -48,22 +49,20 @@ class Partitions {
     std::vector<SidePartition> all;
     const bool is_any = !options_.partition;
     if (is_any || options_.partition == Kind::random)
-      all.push_back(distributed(side, Kind::random, &Distributor::coarse_random));
+      all.push_back({side, to_string(Kind::random), [this, side](int num_parts) {
+                       return random_by_ratings(Comm::self(), x_, mode_of(side), num_parts, options_.seed);
+                     }});
     if (is_any || options_.partition == Kind::block)
-      all.push_back(distributed(side, Kind::block, &Distributor::coarse_block));
+      all.push_back({side, to_string(Kind::block), [this, side](int num_parts) {
+                       const Distributor distributor(Comm::self(), x_, num_parts, options_.seed);
+                       return distributor.coarse_block().rows[std::size_t(mode_of(side))];
+                     }});
     if (options_.partition == Kind::file) all.push_back(from_file(side));
     if (options_.with_hypergraph) all.push_back(of_hypergraph(side));
     return all;
   }
 
  private:
-  SidePartition distributed(RatingSide side, Kind kind, Distribution (Distributor::*make)() const) const {
-    return {side, to_string(kind), [this, side, make](int num_parts) {
-              const Distributor distributor(Comm::self(), x_, num_parts, options_.seed);
-              return (distributor.*make)().rows[std::size_t(mode_of(side))];
-            }};
-  }
-
   SidePartition from_file(RatingSide side) const {
     return {
         side, to_string(Kind::file), [this, side](int num_parts) {

@@ -11,6 +11,7 @@
 #include "polyad/base/progress.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/distributed/cp/distribution.hpp"
+#include "polyad/distributed/ratings/random_rows.hpp"
 #include "polyad/io/hypergraphs/partition_file.hpp"
 #include "polyad/io/models/rating_model_file.hpp"
 #include "polyad/io/tensors/coordinate_file.hpp"
@@ -89,10 +90,9 @@ RowOwners own_side(const Context& context, const SparseTensor<double>& share, Ra
     if (!kept.notice.empty()) context.warn(kept.notice);
     return ListedRows{{}, std::move(kept.parts)};
   }
-  const Distributor distributor(comm, share, num_parts, options.seed);
-  const auto distributed =
-      options.partition == RatingPartition::block ? distributor.coarse_block() : distributor.coarse_random();
-  return distributed.rows[std::size_t(mode_of(side))];
+  if (options.partition == RatingPartition::random)
+    return random_by_ratings(comm, share, mode_of(side), num_parts, options.seed);
+  return Distributor(comm, share, num_parts, options.seed).coarse_block().rows[std::size_t(mode_of(side))];
 }
 
 // By process 0.
