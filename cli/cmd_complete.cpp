@@ -149,6 +149,8 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
       ->capture_default_str()
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);
+  command.add_flag("--explicit-update", complete.explicit_update,
+                   "Steps as published: the regularisation acts where they begin, not where they end");
   command.add_flag("--no-bias", complete.no_bias, "Factors only: no mean, no biases of users and items");
   command.add_option("--seed", complete.seed, "Seed of the start, of --test and of --partition random")
       ->capture_default_str()
@@ -190,6 +192,9 @@ void add_process_options(CLI::App& command, CompleteArgs& args) {
       .add_option("--virtual", args.complete.virtual_processes,
                   "Train as this number of processes would, on fewer: the same result (default: none)")
       ->check(in_range(1, max_virtual_processes));
+  command.add_flag("--random-owners", args.complete.random_owners,
+                   "As published, any of the processes that share a row averages it (default: the one that "
+                   "receives the least)");
   command
       .add_option("--by", args.by,
                   "What is distributed over processes: users, items, or auto, which takes the one that is "

@@ -1,3 +1,4 @@
+#include <charconv>
 #include <memory>
 #include <utility>
 
@@ -20,7 +21,8 @@ struct PlanArgs {
   std::uint64_t seed = 1;
   bool with_hypergraph = false;
   double seconds = 60;
-  std::string purpose = "cpd", sync, by = "auto";
+  std::string purpose = "cpd", sync, by = "auto", schedule = "adagrad", test;
+  bool no_bias = false;
 };
 
 constexpr Index max_processes = 1 << 20, max_processes_of_ratings = 65535, max_counts = 100;
@@ -54,9 +56,23 @@ PlanOptions plan_options(const PlanArgs& args, int order) {
   return options;
 }
 
+TestRatings parse_test_split(const std::string& text) {
+  TestRatings test;
+  if (text.empty()) return test;
+  test.kind = text == "leave-one-out" ? TestRatings::Kind::leave_one_out : TestRatings::Kind::fraction;
+  if (test.kind == TestRatings::Kind::leave_one_out) return test;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), test.fraction);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw Error(Errc::bad_option, "--test " + text + ": expected a fraction, as in 0.1, or leave-one-out");
+  return test;
+}
+
 CompletePlanOptions complete_options(const PlanArgs& args) {
   CompletePlanOptions options;
   options.factors = args.num_components;
+  options.no_bias = args.no_bias;
+  options.schedule = named(args.schedule, all_step_schedules());
+  options.test = parse_test_split(args.test);
   options.processes = counts(args.processes, "--processes", max_processes_of_ratings);
   if (!args.sync.empty()) options.sync = counts(args.sync, "--sync", max_processes_of_ratings);
   if (args.by != "auto") options.by = args.by == "items" ? DistributedSide::items : DistributedSide::users;
@@ -99,8 +115,9 @@ void run(const Comm& comm, const PlanArgs& args) {
   require_one_process(comm, "plan");
   const bool is_of_ratings = args.purpose == "complete";
   if (is_of_ratings) check_for_ratings(args);
-  if (!is_of_ratings && (!args.sync.empty() || args.by != "auto"))
-    throw Error(Errc::bad_option, "--sync and --by require --for complete");
+  const bool is_of_training = args.no_bias || args.schedule != "adagrad" || !args.test.empty();
+  if (!is_of_ratings && (!args.sync.empty() || args.by != "auto" || is_of_training))
+    throw Error(Errc::bad_option, "--sync, --by, --no-bias, --schedule and --test require --for complete");
   is_of_ratings ? void(complete_options(args)) : void(plan_options(args, 0));
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
   const auto& context = console.context();
@@ -134,6 +151,12 @@ void add_plan(CLI::App& app, const Comm& comm) {
                    "With --for complete: what is distributed over the processes; auto compares both")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "users", "items"}));
+  command->add_flag("--no-bias", args->no_bias, "With --for complete: as in complete");
+  command->add_option("--schedule", args->schedule, "With --for complete: as in complete")
+      ->capture_default_str()
+      ->check(CLI::IsMember(names_of(all_step_schedules())));
+  command->add_option("--test", args->test,
+                      "With --for complete: ratings that will be held out, as in 0.1, or leave-one-out");
   command->add_option("--seed", args->seed, "Seed of random partitions")
       ->capture_default_str()
       ->check(fault_of_seed);

@@ -145,7 +145,8 @@ class Trainer {
     EpochRecord record;
     record.epoch = epoch + 1;
     record.step = sizes_.of_epoch(epoch);
-    const kernels::SgdStep step{record.step, options_.has_biases, is_adaptive(), options_.num_factors};
+    const kernels::SgdStep step{record.step, options_.has_biases, is_adaptive(), options_.num_factors,
+                                options_.is_explicit};
     SumsOfParts met(x_.parts.size());
     for (std::size_t t = 0; t < x_.steps.size(); ++t) {
       const Stopwatch learning;

@@ -15,7 +15,8 @@ struct CompletionOptions {
   int max_epochs = 50;     // maximum number of epochs
   StepSchedule step;
   Shrinkage shrinkage;
-  bool has_biases = true;  // whether users and items have biases
+  bool is_explicit = false;  // steps as published: the regularisation acts where they begin
+  bool has_biases = true;    // whether users and items have biases
   // Stop after this number of epochs in which the test error did not decrease by at least 0.01 %,
   // and return the epoch with the lowest test error. 0: never stop early, and return the last epoch.
   int patience = 3;

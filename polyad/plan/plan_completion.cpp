@@ -32,7 +32,7 @@ std::set<int> sub_epochs_to_look_at(const ColumnShares& columns, const Completio
                                     int automatic) {
   const int maximum = int(std::max(columns.max_connectivity(), Index(1)));
   std::set<int> result;
-  for (const int wanted : options.sub_epochs) result.insert(std::min(wanted, columns.num_parts));
+  for (const int wanted : options.sub_epochs) result.insert(wanted);
   if (!result.empty()) return result;
   for (int n = 1; n < maximum; n *= 2) result.insert(n);
   result.insert({automatic, maximum});

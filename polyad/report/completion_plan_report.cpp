@@ -14,6 +14,7 @@ namespace {
 // The options of `complete` for a strategy.
 std::vector<std::string> complete_options(const CompletionPlanRun& run, const PlannedCompletion& way) {
   std::vector<std::string> options{"-r", std::to_string(run.options.row.num_factors)};
+  options.insert(options.end(), run.training_options.begin(), run.training_options.end());
   if (run.seed != CompletionPlanRun{}.seed)
     options.insert(options.end(), {"--seed", std::to_string(run.seed)});
   if (way.processes > 1)

@@ -10,8 +10,9 @@ namespace polyad::report {
 // Options and result of a run of `polyad plan --for complete`.
 struct CompletionPlanRun {
   std::string input, partition_file;
-  std::vector<std::string> input_files;    // that they were read from
-  std::vector<std::string> input_options;  // options by which it was read
+  std::vector<std::string> input_files;       // that they were read from
+  std::vector<std::string> input_options;     // options by which it was read
+  std::vector<std::string> training_options;  // options of complete that are not defaults
   std::uint64_t seed = 1;
   CompletionPlanOptions options;
   CompletionPlan plan;

@@ -213,6 +213,7 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["schedule"] = to_string(run.options.step.kind);
   json["learning_rate"] = run.options.step.size;
   json["regularisation"] = run.options.shrinkage.per_rating;
+  json["explicit_update"] = run.options.is_explicit;
   json["shrinkage"] = run.options.shrinkage.per_row;
   json["seed"] = run.options.seed;
   json["precision"] = run.precision;

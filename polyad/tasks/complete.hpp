@@ -72,6 +72,9 @@ struct CompleteOptions {
   double regularisation = 0.05;  // L2, of factors, per rating, for ratings of standard deviation 1
   // Shrinks users and items with few ratings towards the mean, as this number of ratings at the mean would.
   double shrinkage = 2;
+  // Steps as published: the regularisation acts where they begin, and may be too strong for large steps.
+  // Default: it acts where they end.
+  bool explicit_update = false;
   bool no_bias = false;  // factors only: no mean, and no biases of users and items
   TestRatings test = {};
   // With test ratings: stop after this number of epochs in which the test error did not fall by 0.01 %, and
@@ -87,6 +90,9 @@ struct CompleteOptions {
   // Train as this number of processes would, on fewer, and with the same result: each process does the work
   // of several by turns. From the number of processes to max_virtual_processes; 0: as many as there are.
   int virtual_processes = 0;
+  // Random owners of shared rows, as published: any of the processes that update a row at the same time
+  // averages it. Default: the one that receives the least.
+  bool random_owners = false;
   DistributedSide by = DistributedSide::automatic;
   RatingPartition partition = RatingPartition::random;
   std::filesystem::path partition_file = {};  // of users, unless `by` is items
@@ -112,9 +118,9 @@ Tensor load_ratings(const Context& context, const TensorFiles& files, LoadOption
 // Learns a model of ratings, for recommending items to users and for predicting ratings, by stochastic
 // gradient descent. The first mode of the tensor are users, the second items; a place without a rating is
 // unknown, and a rating of 0 is one. Of several ratings of an item by a user the last counts. The result
-// depends on the ratings, the options and the number of processes or virtual ones, not on that of threads. Move the
-// tensor in if it is not needed afterwards. Throws Error{bad_input} for a tensor that has not two modes,
-// Error{resource} when training is predicted to need more than max_memory_bytes. Collective.
+// depends on the ratings, the options and the number of processes or virtual ones, not on that of threads.
+// Move the tensor in if it is not needed afterwards. Throws Error{bad_input} for a tensor that has not two
+// modes, Error{resource} when training is predicted to need more than max_memory_bytes. Collective.
 CompletionModel complete(const Context& context, Tensor ratings, const CompleteOptions& options = {});
 
 // One line on an epoch for people: its errors and its time.

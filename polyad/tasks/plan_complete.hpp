@@ -14,10 +14,15 @@
 namespace polyad {
 
 struct CompletePlanOptions {
-  Index factors = 16;               // of the model, from 1 to 100000
+  Index factors = 16;  // of the model, from 1 to 100000
+  // Of CompleteOptions: what of a row is communicated depends on these.
+  bool no_bias = false;
+  StepSchedule::Kind schedule = StepSchedule::Kind::adagrad;
+  // Ratings that will be held out, and so not learned from: none (default), a fraction or one of each user.
+  TestRatings test = {};
   std::vector<int> processes = {};  // numbers of processes to plan for, each from 1 to 65535; required
-  // Numbers of sub-epochs to plan for, each from 1 to 65535. Empty: powers of two, the number that `complete`
-  // chooses by default, and the largest that makes a difference.
+  // Numbers of sub-epochs to plan for, each from 1 to the smallest of `processes`. Empty: powers of two, the
+  // number that `complete` chooses by default, and the largest that makes a difference.
   std::vector<int> sync = {};
   DistributedSide by = DistributedSide::automatic;  // automatic: users, and items
   // Which process gets which of them; nothing: block and random. RatingPartition::hypergraph is refused: set

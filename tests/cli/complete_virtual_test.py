@@ -42,6 +42,33 @@ class OneProcessTest(VirtualTest):
                     self.assertEqual((run["staleness_words_per_epoch"], run["lambda_max"]),
                                      (way["staleness_words"], way["lambda_max"]))
 
+    def test_plans_know_what_training_does(self) -> None:
+        path = self.ratings()
+        for options in (("--no-bias",), ("--schedule", "constant", "--test", 0.3), ("--test", "leave-one-out", "--seed", 4),
+                        ("--no-bias", "--schedule", "bold")):
+            plan = self.result("plan", path, "-q", "--for", "complete", "-k", 12, "-r", 4, "--sync", 5, "--by", "users", *options)
+            way = plan["strategies"][0]
+            self.assertEqual(way["complete_options"][2:2 + len(options)], [str(option) for option in options])
+            run = self.complete(path, "-e", 1, "--virtual", 12, *way["complete_options"])
+            self.assertEqual(run["communication"]["words_per_row"], plan["words_per_row"])
+            self.assertEqual((run["volume_words_per_epoch"], run["communication"]["messages_per_epoch"], run["ratings"]),
+                             (way["volume_words"], way["messages"], plan["ratings"]))
+        self.assert_refused("--test a.tns: expected a fraction", 2, "plan", path, "--for", "complete", "-k", 4, "--test", "a.tns")
+        self.assert_refused("--sync 5: expected numbers from 1 to that of processes, 4", 2,
+                            "plan", path, "--for", "complete", "-k", 4, "--sync", "1,5")
+        self.assert_refused("require --for complete", 2, "plan", path, "-k", 4, "--no-bias")
+
+    def test_published_choices_have_an_effect_of_their_own(self) -> None:
+        path, every = self.ratings(), ("-r", 4, "-e", 5, "--virtual", 12, "--sync", 3, "--schedule", "constant", "--test", 0.2)
+        plain, owners, steps = (self.complete(path, *every, *options) for options in ((), ("--random-owners",), ("--explicit-update",)))
+        # Who averages changes the order of sums only, and who sends the most.
+        self.assertAlmostEqual(plain["test_rmse"], owners["test_rmse"], places=3)
+        self.assertEqual(plain["volume_words_per_epoch"], owners["volume_words_per_epoch"])
+        self.assertLess(plain["communication"]["max_volume_words"], owners["communication"]["max_volume_words"])
+        self.assertAlmostEqual(plain["test_rmse"], steps["test_rmse"], delta=0.02)
+        self.assertNotEqual(plain["test_rmse"], steps["test_rmse"])
+        self.assertEqual((plain["explicit_update"], steps["explicit_update"]), (False, True))
+
     def test_random_parts_are_those_of_partition(self) -> None:
         path, parts = self.ratings(), self.folder / "parts"
         for side, model in (("users", "row"), ("items", "column")):
@@ -79,7 +106,7 @@ class ManyProcessesTest(VirtualTest):
         path = self.ratings()
         parts = self.write("parts", "".join(f"{user * user % 3}\n" for user in range(300)))
         cases = [(2, ("--sync", 1)), (2, ("--sync", "max", "--schedule", "bold", "--lr", 2)), (3, ("--sync", 2, "--by", "items")),
-                 (3, ("--sync", 1, "--partition", parts, "--no-bias")),
+                 (3, ("--sync", 1, "--partition", parts, "--no-bias")), (3, ("--sync", 2, "--random-owners", "--explicit-update")),
                  (8, ("--sync", "auto", "--partition", "block", "--precision", "double")),
                  (8, ("--sync", 3, "--schedule", "inverse", "--test", "leave-one-out")), (8, ("--sync", 8, "--partition", "hypergraph"))]
         for count, options in cases:

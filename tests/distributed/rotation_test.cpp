@@ -58,7 +58,8 @@ TEST(Rotation, spreads_the_parts_of_a_column_evenly_over_sub_epochs) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const int parts = 1 + int(seed % 9);
     for (int n = 1; n <= parts + 2; ++n) {
-      const auto rotation = plan_rotation(random_shares(parts, 25, seed), n);
+      const auto owners_by = seed % 2 == 0 ? ColumnOwners::random : ColumnOwners::balanced;
+      const auto rotation = plan_rotation(random_shares(parts, 25, seed), n, owners_by, seed);
       for (Index j = 0; j < rotation.columns.num_columns(); ++j) {
         std::map<int, Index> count, owners;
         for (Index s = rotation.columns.begin[j]; s < rotation.columns.begin[j + 1]; ++s) {
@@ -175,6 +176,29 @@ TEST(Rotation, counts_messages_as_a_plain_count_does) {
   EXPECT_EQ(messages, costs.messages);
   EXPECT_EQ(sent, costs.volume_rows);
   EXPECT_EQ(received, costs.volume_rows);
+}
+
+TEST(Rotation, has_random_owners_where_they_are_asked_for) {
+  ColumnShares shares;
+  shares.num_parts = 4;
+  for (int j = 0; j < 4000; ++j) {
+    for (int part = 0; part < 4; ++part) {
+      shares.parts.push_back(part);
+      shares.ratings.push_back(1);
+    }
+    shares.begin.push_back(std::ssize(shares.parts));
+  }
+  const auto owned_by = [&](std::uint64_t seed) {
+    const auto rotation = plan_rotation(shares, 1, ColumnOwners::random, seed);
+    std::vector<Index> counts(4, 0);
+    for (std::size_t s = 0; s < rotation.owned.size(); ++s)
+      counts[std::size_t(shares.parts[s])] += rotation.owned[s];
+    return std::pair(counts, rotation.owned);
+  };
+  // Each of four with a quarter of the columns, up to four standard deviations.
+  for (const Index count : owned_by(1).first) EXPECT_NEAR(double(count), 1000, 110);
+  EXPECT_EQ(owned_by(1), owned_by(1));
+  EXPECT_NE(owned_by(1).second, owned_by(2).second);
 }
 
 TEST(Rotation, balances_sub_epochs) {

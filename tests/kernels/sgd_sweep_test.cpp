@@ -85,13 +85,14 @@ void expect_sweeps_equal_the_definition(double tolerance) {
   std::uint64_t seed = 0;
   for (const auto& shape : sweep_shapes())
     for (const bool moves_biases : {true, false})
-      for (const bool is_adaptive : {true, false}) {
+      for (const auto& [is_adaptive, is_explicit] :
+           {std::pair(true, false), std::pair(false, false), std::pair(true, true), std::pair(false, true)}) {
         SCOPED_TRACE(::testing::Message() << shape.users << " users, " << shape.factors << " factors");
         const auto blocks = arrange_ratings(distinct_ratings<Real>(shape, ++seed), shape.users, shape.items);
         auto users = random_rows<Real>(shape.users, shape.factors, seed),
              items = random_rows<Real>(shape.items, shape.factors, seed + 1);
         auto users_by_definition = users, items_by_definition = items;
-        const SgdStep step{0.02, moves_biases, is_adaptive, shape.factors};
+        const SgdStep step{0.02, moves_biases, is_adaptive, shape.factors, is_explicit};
         const auto pulls = random_pulls<Real>(shape, seed);
 
         const auto errors = sgd_sweep(blocks, users, items, pulls, step);

@@ -114,6 +114,13 @@ TEST(Plan, names_the_option_at_fault) {
       PlanFault("max_memory_bytes", "max_memory_bytes -1: expected a number of bytes, or 0 for no limit"));
   EXPECT_EQ(fault_of(CompletePlanOptions{.processes = {2}, .sync = {70000}}),
             PlanFault("sync", "sync {70000}: expected 1 to 100 numbers, each from 1 to 65535"));
+  EXPECT_EQ(fault_of(CompletePlanOptions{.processes = {8, 4}, .sync = {2, 5}}),
+            PlanFault("sync", "sync 5: expected numbers from 1 to that of processes, 4"));
+  EXPECT_EQ(
+      fault_of(CompletePlanOptions{.test = {.kind = TestRatings::Kind::file, .file = "x"}, .processes = {2}}),
+      PlanFault("test",
+                "test: expected a fraction of the ratings, as in 0.1, or leave-one-out; other ratings "
+                "to test on change nothing in a plan"));
   EXPECT_EQ(fault_of(CompletePlanOptions{.factors = 0, .processes = {2}}),
             PlanFault("factors", "factors 0: expected a number from 1 to 100000"));
 }

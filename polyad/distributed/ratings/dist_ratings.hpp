@@ -51,7 +51,8 @@ struct RatingLayout {
   int num_parts = 0;                  // as many as processes, or more; 0: as many
   std::optional<int> num_sub_epochs;  // sub-epochs per epoch; empty: chosen
   bool is_stale_free = false;         // as many sub-epochs as needed; overrides num_sub_epochs
-  bool centres = true;                // subtract the mean; false in models without biases
+  ColumnOwners owners = ColumnOwners::balanced;
+  bool centres = true;  // subtract the mean; false in models without biases
   std::uint64_t seed = 1;
   RowSize row;
   MachineModel machine;

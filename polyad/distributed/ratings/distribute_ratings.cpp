@@ -60,7 +60,7 @@ OwnRatings move_to_users(const Comm& comm, SparseTensor<double> share, const Row
 
 Rotation plan_rotation(ColumnShares columns, const RatingLayout& layout) {
   const int num_sub_epochs = decide_sub_epochs(columns, layout);
-  return plan_rotation(std::move(columns), num_sub_epochs);
+  return plan_rotation(std::move(columns), num_sub_epochs, layout.owners, layout.seed);
 }
 
 DistributedRatings distribute(const Comm& comm, SplitRatings of_users, const SideOwners& owners,

@@ -6,6 +6,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/matrix.hpp"
+#include "polyad/base/random.hpp"
 
 namespace polyad {
 namespace {
@@ -156,20 +157,22 @@ class Schedule {
   std::vector<Peak> peaks_;  // [sub-epoch]
 };
 
-// Of the parts that use a column in a sub-epoch, the one that receives the least so far.
-Array<unsigned char> choose_owners(const Rotation& rotation) {
+Array<unsigned char> choose_owners(const Rotation& rotation, ColumnOwners rule, std::uint64_t seed) {
+  constexpr std::uint64_t owner_stream = 0x6f776e;
+  const Random random(seed, owner_stream);
   Array<unsigned char> owned(rotation.sub_epoch.size(), 0);
   std::vector<Index> received(std::size_t(rotation.num_parts()), 0);
   const auto received_by = [&](Index share) -> Index& {
     return received[std::size_t(rotation.columns.parts[share])];
   };
+  const auto by_received = [&](Index a, Index b) { return received_by(a) < received_by(b); };
   for (Index column = 0; column < rotation.columns.num_columns(); ++column) {
     const auto shares = shares_in_order(rotation, column);
     for (auto begin = shares.begin(); begin != shares.end();) {
       const auto end = std::find_if(
           begin, shares.end(), [&](Index s) { return rotation.sub_epoch[s] != rotation.sub_epoch[*begin]; });
-      const Index owner =
-          *std::min_element(begin, end, [&](Index a, Index b) { return received_by(a) < received_by(b); });
+      const auto any = begin + Index(random.below(std::uint64_t(end - begin), std::uint64_t(*begin)));
+      const Index owner = rule == ColumnOwners::random ? *any : *std::min_element(begin, end, by_received);
       owned[owner] = 1;
       received_by(owner) += end - begin - 1;
       begin = end;
@@ -194,7 +197,7 @@ std::vector<Index> shares_in_order(const Rotation& rotation, Index column) {
   return shares;
 }
 
-Rotation plan_rotation(ColumnShares columns, int num_sub_epochs) {
+Rotation plan_rotation(ColumnShares columns, int num_sub_epochs, ColumnOwners owners, std::uint64_t seed) {
   constexpr Index max_loads = Index(1) << 27;  // a gigabyte of them
   if (Index(columns.num_parts) * num_sub_epochs > max_loads)
     throw Error(Errc::resource, "out of memory: " + std::to_string(columns.num_parts) + " processes with " +
@@ -202,7 +205,7 @@ Rotation plan_rotation(ColumnShares columns, int num_sub_epochs) {
                                     " sub-epochs are more than can be planned");
   Rotation rotation{std::move(columns), num_sub_epochs, {}, {}};
   rotation.sub_epoch = Schedule(rotation.columns, num_sub_epochs).make();
-  rotation.owned = choose_owners(rotation);
+  rotation.owned = choose_owners(rotation, owners, seed);
   return rotation;
 }
 

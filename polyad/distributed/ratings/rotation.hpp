@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "polyad/distributed/ratings/column_shares.hpp"
@@ -19,10 +20,17 @@ struct Rotation {
   int num_parts() const { return columns.num_parts; }
 };
 
+// Which of the parts that use a column in a sub-epoch owns it there: averages its copies and sends them on.
+enum class ColumnOwners {
+  balanced,  // the one that receives the least so far
+  random     // any of them, as published
+};
+
 // Computes a rotation in which the sum over sub-epochs of the maximum ratings of a part is small:
 // columns by decreasing ratings, each part to the sub-epoch in which it has the least work, then
-// exchanges within a column. Owners are the parts that receive the least so far. Deterministic.
-Rotation plan_rotation(ColumnShares columns, int num_sub_epochs);
+// exchanges within a column. Deterministic; random owners are functions of the seed.
+Rotation plan_rotation(ColumnShares columns, int num_sub_epochs, ColumnOwners owners = ColumnOwners::balanced,
+                       std::uint64_t seed = 1);
 
 // A row that is sent at the end of a sub-epoch, between the parts of two shares of its column.
 struct RowMove {

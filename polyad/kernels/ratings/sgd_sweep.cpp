@@ -20,9 +20,11 @@ struct Moves {
   explicit Moves(const SgdStep& step)
       : size(Real(step.size)),
         of_biases(step.moves_biases ? Real(1) : Real(0)),
-        per_factor(Real(1) / Real(step.num_factors)) {}
+        per_factor(Real(1) / Real(step.num_factors)),
+        is_explicit(step.is_explicit) {}
 
   Real size, of_biases, per_factor;
+  bool is_explicit;
 };
 
 // The mean square of a gradient e * other - pull * own, from products of rows.
@@ -42,15 +44,15 @@ struct RowPair {
   [[gnu::always_inline]] static Real dot(const Real* a, const Real* b, Index) {
     return Row::dot(Row::load(a), Row::load(b));
   }
-  // w = keep_w (w + pull_w h) and h = keep_h (h + pull_h w), both from the values before.
-  [[gnu::always_inline]] static void move(Real* w, Real* h, Real keep_w, Real pull_w, Real keep_h,
-                                          Real pull_h, Index) {
+  // w = keep_w w + step_w h and h = keep_h h + step_h w, both from the values before.
+  [[gnu::always_inline]] static void move(Real* w, Real* h, Real keep_w, Real step_w, Real keep_h,
+                                          Real step_h, Index) {
     const auto w_before = Row::load(w), h_before = Row::load(h);
     auto w_after = w_before, h_after = h_before;
-    w_after.add_scaled(pull_w, h_before);
-    h_after.add_scaled(pull_h, w_before);
     w_after.scale(keep_w);
     h_after.scale(keep_h);
+    w_after.add_scaled(step_w, h_before);
+    h_after.add_scaled(step_h, w_before);
     w_after.store(w);
     h_after.store(h);
   }
@@ -65,9 +67,9 @@ struct RowPair<Real, 0> {
     });
     return sum;
   }
-  static void move(Real* w, Real* h, Real keep_w, Real pull_w, Real keep_h, Real pull_h, Index width) {
+  static void move(Real* w, Real* h, Real keep_w, Real step_w, Real keep_h, Real step_h, Index width) {
     for_blocks<Real, 0>(width, [&](Index c, auto block) {
-      RowPair<Real, decltype(block)::value>::move(w + c, h + c, keep_w, pull_w, keep_h, pull_h, 0);
+      RowPair<Real, decltype(block)::value>::move(w + c, h + c, keep_w, step_w, keep_h, step_h, 0);
     });
   }
 };
@@ -78,12 +80,20 @@ ErrorSums add_in_order(std::span<const ErrorSums> parts) {
   return all;
 }
 
-// What steps of these sizes leave of a row and of its bias: 1 / (1 + size pull), by one division.
+// What steps of these sizes leave of a row and of its bias, and how far they go: where the pull acts at the
+// end, 1 / (1 + size pull) of both, by one division.
 template <class Real>
-RowPull<Real> kept(Real size, Real bias_size, const RowPull<Real>& pull) {
+struct KeptAndMoved {
+  RowPull<Real> keep, step;
+};
+template <class Real>
+[[gnu::always_inline]] inline KeptAndMoved<Real> kept_and_moved(Real size, Real bias_size,
+                                                                const RowPull<Real>& pull, bool is_explicit) {
+  if (is_explicit) return {{1 - size * pull.factors, 1 - bias_size * pull.bias}, {size, bias_size}};
   const Real factors = 1 + size * pull.factors, bias = 1 + bias_size * pull.bias;
   const Real reciprocal = 1 / (factors * bias);
-  return {reciprocal * bias, reciprocal * factors};
+  const RowPull<Real> keep{reciprocal * bias, reciprocal * factors};
+  return {keep, {size * keep.factors, bias_size * keep.bias}};
 }
 
 template <class Real, int Width, bool IsAdaptive>
@@ -152,12 +162,13 @@ class Sweep {
       item_size = adapted(item_squares_[rating.item], e, item_pull.factors, h_square, w_square, product);
     }
     const Real user_bias_size = by_.of_biases * user_size, item_bias_size = by_.of_biases * item_size;
-    const auto keep_user = kept(user_size, user_bias_size, user_pull);
-    const auto keep_item = kept(item_size, item_bias_size, item_pull);
-    Rows::move(w, h, keep_user.factors, user_size * e, keep_item.factors, item_size * e, stride_);
+    const auto of_user = kept_and_moved(user_size, user_bias_size, user_pull, by_.is_explicit);
+    const auto of_item = kept_and_moved(item_size, item_bias_size, item_pull, by_.is_explicit);
+    Rows::move(w, h, of_user.keep.factors, of_user.step.factors * e, of_item.keep.factors,
+               of_item.step.factors * e, stride_);
     Real &user_bias = user_biases_[rating.user], &item_bias = item_biases_[rating.item];
-    user_bias = keep_user.bias * std::fma(user_bias_size, e, user_bias);
-    item_bias = keep_item.bias * std::fma(item_bias_size, e, item_bias);
+    user_bias = std::fma(of_user.step.bias, e, of_user.keep.bias * user_bias);
+    item_bias = std::fma(of_item.step.bias, e, of_item.keep.bias * item_bias);
   }
 
   // The size of a step of a row, by what it has seen until now; then it has seen this gradient too.
@@ -259,14 +270,18 @@ ErrorSums sgd_sweep(std::span<const LocalRating<Real>> ratings, RatingRows<Real>
       sizes[0] /= std::sqrt(1 + std::exchange(users.squares[user], users.squares[user] + squares[0]));
       sizes[1] /= std::sqrt(1 + std::exchange(items.squares[item], items.squares[item] + squares[1]));
     }
+    const auto moved = [&](Real from, Real size, Real pull, Real partner) {
+      return step.is_explicit ? from + size * (e * partner - pull * from)
+                              : (from + size * e * partner) / (1 + size * pull);
+    };
     for (std::size_t c = 0; c < w.size(); ++c) {
       const Real before = w[c];
-      w[c] = (w[c] + sizes[0] * e * h[c]) / (1 + sizes[0] * of_user.factors);
-      h[c] = (h[c] + sizes[1] * e * before) / (1 + sizes[1] * of_item.factors);
+      w[c] = moved(w[c], sizes[0], of_user.factors, h[c]);
+      h[c] = moved(h[c], sizes[1], of_item.factors, before);
     }
     if (!step.moves_biases) continue;
-    users.biases[user] = (users.biases[user] + sizes[0] * e) / (1 + sizes[0] * of_user.bias);
-    items.biases[item] = (items.biases[item] + sizes[1] * e) / (1 + sizes[1] * of_item.bias);
+    users.biases[user] = moved(users.biases[user], sizes[0], of_user.bias, 1);
+    items.biases[item] = moved(items.biases[item], sizes[1], of_item.bias, 1);
   }
   return sums;
 }

@@ -174,9 +174,10 @@ Settings values_of(const DecomposeOptions& options) {
 }
 
 Settings values_of(const CompleteOptions& options) {
-  const auto& [factors, max_epochs, schedule, learning_rate, decay, regularisation, shrinkage, no_bias, test,
-               patience, ranking, seed, precision, sync, virtual_processes, by, partition, partition_file,
-               cache, resume, max_memory_bytes, will_save, will_report, observer] = options;
+  const auto& [factors, max_epochs, schedule, learning_rate, decay, regularisation, shrinkage,
+               explicit_update, no_bias, test, patience, ranking, seed, precision, sync, virtual_processes,
+               random_owners, by, partition, partition_file, cache, resume, max_memory_bytes, will_save,
+               will_report, observer] = options;
   const bool decays = schedule == StepSchedule::Kind::inverse;
   Settings all;
   add(all, "factors", std::to_string(factors));
@@ -186,6 +187,7 @@ Settings values_of(const CompleteOptions& options) {
   add(all, "decay", decays ? text_of(decay.value_or(StepSchedule{}.decay)) : "none");
   add(all, "regularisation", text_of(regularisation));
   add(all, "shrinkage", text_of(shrinkage));
+  add(all, "explicit_update", text_of(explicit_update));
   add(all, "no_bias", text_of(no_bias));
   add(all, "test", name_of(test));
   add(all, "patience", std::to_string(patience));
@@ -194,6 +196,7 @@ Settings values_of(const CompleteOptions& options) {
   add(all, "precision", text_of(precision));
   add(all, "sync", sync_text(sync));
   add(all, "virtual_processes", virtual_processes == 0 ? "none" : std::to_string(virtual_processes));
+  add(all, "random_owners", text_of(random_owners));
   add(all, "by", text_of(by));
   add(all, "partition", partition == RatingPartition::file ? partition_file.string() : to_string(partition));
   add(all, "cache", cache_text(cache));
@@ -217,10 +220,13 @@ Settings values_of(const PlanOptions& options) {
 }
 
 Settings values_of(const CompletePlanOptions& options) {
-  const auto& [factors, processes, sync, by, partition, partition_file, with_hypergraph, time_limit_seconds,
-               cache, seed, input_arguments] = options;
+  const auto& [factors, no_bias, schedule, test, processes, sync, by, partition, partition_file,
+               with_hypergraph, time_limit_seconds, cache, seed, input_arguments] = options;
   Settings all;
   add(all, "factors", std::to_string(factors));
+  add(all, "no_bias", text_of(no_bias));
+  add(all, "schedule", to_string(schedule));
+  add(all, "test", name_of(test));
   add(all, "processes", fmt::format("{}", fmt::join(processes, ",")));
   add(all, "sync", or_else(fmt::format("{}", fmt::join(sync, ",")), "several"));
   add(all, "by", text_of(by));

@@ -71,6 +71,7 @@ CompletionOptions training_options(const CompleteOptions& options) {
   training.step.size = options.learning_rate.value_or(default_step(options.schedule));
   training.step.decay = options.decay.value_or(training.step.decay);
   training.shrinkage = {options.regularisation, options.shrinkage};
+  training.is_explicit = options.explicit_update;
   training.has_biases = !options.no_bias;
   training.patience = options.patience;
   training.seed = options.seed;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "polyad/tasks/detail/partition_cache.hpp"
 #include "polyad/tasks/detail/process_counts.hpp"
 #include "polyad/tasks/detail/ratings/completion_input.hpp"
+#include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
 #include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
@@ -124,12 +126,38 @@ CompleteCandidate candidate_of(const PlannedCompletion& way, Index words_per_row
 CompletionPlanOptions plan_options(const CompletePlanOptions& asked_for, const MachineModel& machine) {
   CompletionOptions training;
   training.num_factors = asked_for.factors;
+  training.has_biases = !asked_for.no_bias;
+  training.step.kind = asked_for.schedule;
   CompletionPlanOptions options;
   options.process_counts = tasks::ascending(asked_for.processes);
   options.sub_epochs = tasks::ascending(asked_for.sync);
   options.row = {asked_for.factors, travelling_words(training).per_row(), sizeof(float)};
   options.machine = machine;
   return options;
+}
+
+void check_held_out(const TestRatings& test) {
+  const bool is_held_out = test.kind == TestRatings::Kind::none || test.kind == TestRatings::Kind::fraction ||
+                           test.kind == TestRatings::Kind::leave_one_out;
+  if (!is_held_out)
+    tasks::refuse_option(
+        fmt::format("{}: expected a fraction of the ratings, as in 0.1, or leave-one-out; "
+                    "other ratings to test on change nothing in a plan",
+                    option_name("test")));
+  CompleteOptions options;
+  options.test = test;
+  validate(options);
+}
+
+// The options of training that are not those of a run without options.
+std::vector<std::string> training_arguments(const CompletePlanOptions& options) {
+  std::vector<std::string> all;
+  if (options.no_bias) all.emplace_back("--no-bias");
+  if (options.schedule != CompletePlanOptions{}.schedule)
+    all.insert(all.end(), {"--schedule", to_string(options.schedule)});
+  if (options.test.kind != TestRatings::Kind::none)
+    all.insert(all.end(), {"--test", tasks::name_of(options.test)});
+  return all;
 }
 
 }  // namespace
@@ -141,7 +169,15 @@ void validate(const CompletePlanOptions& options) {
   tasks::require_enumerator("by", options.by, DistributedSide::items);
   if (options.partition) tasks::require_enumerator("partition", *options.partition, Kind::file);
   tasks::check_counts("processes", options.processes, max_completion_processes);
-  if (!options.sync.empty()) tasks::check_counts("sync", options.sync, max_completion_processes);
+  if (!options.sync.empty()) {
+    tasks::check_counts("sync", options.sync, max_completion_processes);
+    const int fewest = std::ranges::min(options.processes), most = std::ranges::max(options.sync);
+    if (most > fewest)
+      tasks::refuse_option(fmt::format("{} {}: expected numbers from 1 to that of processes, {}",
+                                       option_name("sync"), most, fewest));
+  }
+  tasks::require_enumerator("schedule", options.schedule, StepSchedule::Kind::adagrad);
+  check_held_out(options.test);
   if (!(options.time_limit_seconds > 0))
     tasks::refuse_option(fmt::format("{} {}: expected a positive number of seconds",
                                      option_name("time_limit_seconds"), options.time_limit_seconds));
@@ -164,11 +200,13 @@ CompletePlan plan_complete(const Context& context, const Tensor& ratings,
   state->settings = tasks::settings_of(options, ratings);
   auto& run = state->run;
   Stopwatch watch;
-  auto distinct = without_repeated(context, ratings);
+  auto distinct =
+      split_ratings(without_repeated(context, ratings), tasks::split_of(options.test, options.seed)).train;
   run.load_seconds = ratings.load_seconds;
   run.input = ratings.path;
   run.input_files = ratings.files.empty() ? std::vector{ratings.path} : ratings.files;
   run.input_options = options.input_arguments;
+  run.training_options = training_arguments(options);
   run.partition_file = options.partition_file.string();
   run.seed = options.seed;
   run.machine = machine.source;

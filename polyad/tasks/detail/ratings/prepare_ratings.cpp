@@ -17,15 +17,6 @@ namespace {
 
 using Kind = TestRatings::Kind;
 
-RatingSplit split_of(const CompleteOptions& options) {
-  RatingSplit split;
-  split.seed = options.seed;
-  if (options.test.kind == Kind::leave_one_out) split.kind = RatingSplit::Kind::leave_one_out;
-  if (options.test.kind == Kind::fraction) split.kind = RatingSplit::Kind::fraction;
-  split.fraction = options.test.fraction;
-  return split;
-}
-
 // The number of parts that ratings are distributed over.
 int num_parts_of(const CompleteOptions& options, int processes) {
   const int asked_for = options.virtual_processes;
@@ -44,6 +35,7 @@ RatingLayout layout_of(const CompleteOptions& options, int processes) {
                     option_name("sync"), options.sync, processes));
   RatingLayout layout;
   layout.num_parts = processes;
+  if (options.random_owners) layout.owners = ColumnOwners::random;
   layout.centres = !options.no_bias;
   layout.seed = options.seed;
   layout.is_stale_free = options.sync == CompleteOptions::sync_max;
@@ -56,7 +48,8 @@ template <class Real>
 SplitRatings split_by_users(const Comm& comm, SplitRatings shares, const CompleteOptions& options,
                             const RowOwners& users, int num_parts, ReadyRatings<Real>& ready) {
   const auto places = places_of(comm, num_parts);
-  auto own = move_to_users(comm, std::move(shares.train), users, split_of(options), places);
+  auto own =
+      move_to_users(comm, std::move(shares.train), users, split_of(options.test, options.seed), places);
   ready.num_duplicates = own.num_duplicates;
   if (options.test.kind == Kind::file || options.test.kind == Kind::tensor) {
     auto tested = move_to_users(comm, std::move(shares.test), users, {}, places);
@@ -130,6 +123,15 @@ void warn_of_ratings(const Context& context, const ReadyRatings<Real>& ready, co
 }
 
 }  // namespace
+
+RatingSplit split_of(const TestRatings& test, std::uint64_t seed) {
+  RatingSplit split;
+  split.seed = seed;
+  if (test.kind == Kind::leave_one_out) split.kind = RatingSplit::Kind::leave_one_out;
+  if (test.kind == Kind::fraction) split.kind = RatingSplit::Kind::fraction;
+  split.fraction = test.fraction;
+  return split;
+}
 
 std::string name_of(const TestRatings& test) {
   switch (test.kind) {

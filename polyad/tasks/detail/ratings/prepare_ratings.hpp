@@ -30,6 +30,9 @@ template <class Real>
 ReadyRatings<Real> prepare_ratings(const Context& context, Tensor ratings, const CompleteOptions& options,
                                    const CompletionOptions& training, const MachineModel& machine);
 
+// How ratings to test on are taken from those to learn from; not at all where they are given.
+RatingSplit split_of(const TestRatings& test, std::uint64_t seed);
+
 // What the options call the test ratings: "none", "0.1", "leave-one-out", "tensor", or the path of a file.
 std::string name_of(const TestRatings& test);
 
