@@ -39,10 +39,6 @@ std::set<int> sub_epochs_to_look_at(const ColumnShares& columns, const Completio
   return result;
 }
 
-bool leaves_little(const ColumnShares& columns, const PlannedCompletion& way) {
-  return 20 * way.costs.staleness_rows <= rotation_staleness(columns, 1);
-}
-
 }  // namespace
 
 CompletionPlan plan_completion(SparseTensor<double> ratings, const CompletionPlanOptions& options,
@@ -58,7 +54,7 @@ CompletionPlan plan_completion(SparseTensor<double> ratings, const CompletionPla
       ratings = transposed(std::move(ratings), partition.by);
       const auto columns = share_columns(ratings, owners, processes);
       ratings = transposed(std::move(ratings), partition.by);
-      const int automatic = choose_sub_epochs(columns, options.row, options.machine).num_sub_epochs;
+      const int automatic = choose_sub_epochs(columns, options.row, options.machine);
       for (const int n : sub_epochs_to_look_at(columns, options, automatic)) {
         PlannedCompletion way{processes, partition.by, partition.name, n, n == automatic, {}, 0, 0,
                               0,         seconds};
@@ -67,9 +63,10 @@ CompletionPlan plan_completion(SparseTensor<double> ratings, const CompletionPla
         way.lambda2 = sum_of_squares(columns);
         way.imbalance = imbalance_of(columns);
         plan.ways.push_back(way);
-        const bool is_quicker = !plan.recommended || way.costs.predicted_seconds <
-                                                         plan.ways[*plan.recommended].costs.predicted_seconds;
-        if (leaves_little(columns, way) && is_quicker) plan.recommended = plan.ways.size() - 1;
+        const bool is_quicker =
+            !plan.recommended ||
+            way.costs.seconds_of_progress() < plan.ways[*plan.recommended].costs.seconds_of_progress();
+        if (way.costs.progress >= least_progress && is_quicker) plan.recommended = plan.ways.size() - 1;
       }
       progress.advance(1);
     }

@@ -43,7 +43,7 @@ struct PlannedCompletion {
 struct CompletionPlan {
   Index num_users = 0, num_items = 0, num_ratings = 0;
   std::vector<PlannedCompletion> ways;  // ordered by processes, side and partition, sub-epochs
-  // The fastest of those with at most 5 % of the staleness of one sub-epoch; nothing: there is none.
+  // The fastest to a given error, of those with least_progress or more; nothing: there is none.
   std::optional<std::size_t> recommended;
 };
 

@@ -36,6 +36,7 @@ nlohmann::ordered_json way_json(const CompletionPlanRun& run, const PlannedCompl
   json["connectivity"] = way.connectivity;
   json["lambda2"] = way.lambda2;
   json["imbalance"] = way.imbalance;
+  json["progress"] = way.costs.progress;
   json["staleness_words"] = way.costs.staleness_rows * words;
   json["volume_words"] = way.costs.volume_rows * words;
   json["max_volume_words"] = way.costs.max_volume_rows * words;
@@ -49,20 +50,21 @@ nlohmann::ordered_json way_json(const CompletionPlanRun& run, const PlannedCompl
 }
 
 std::string way_text(const PlannedCompletion& way, Index words) {
-  return fmt::format("{:9} {:12} {:6}{} {:12} {:>14} {:>14} {:>10} {:9.2f} {:9.2f} {:11.4g} s\n",
+  return fmt::format("{:9} {:12} {:6}{} {:12} {:9.2f} {:>14} {:>14} {:>10} {:9.2f} {:9.2f} {:11.4g} s\n",
                      to_string(way.by) + "s", way.partition, way.num_sub_epochs, way.is_automatic ? "*" : " ",
-                     way.costs.max_connectivity, with_commas(way.costs.staleness_rows * words),
+                     way.costs.max_connectivity, way.costs.progress,
+                     with_commas(way.costs.staleness_rows * words),
                      with_commas(way.costs.volume_rows * words), with_commas(way.costs.messages),
                      way.costs.schedule_ratio(), 1 + way.imbalance, way.costs.predicted_seconds);
 }
 
 std::string recommended_text(const CompletionPlanRun& run) {
   if (!run.plan.recommended)
-    return "nothing is recommended: none of these numbers of sub-epochs leaves little staleness\n";
+    return "nothing is recommended: with these numbers of sub-epochs staleness costs too much progress\n";
   const auto& way = run.plan.ways[*run.plan.recommended];
   auto command = "recommended: " + complete_command(run, way) + "\n";
   if (way.processes == 1) return command;
-  return command + "  the fastest with at most 5 % of the staleness of one sub-epoch\n";
+  return command + "  the fastest on the way to a given error, at a progress of 0.9 or more\n";
 }
 
 }  // namespace
@@ -102,9 +104,9 @@ std::string completion_plan_text(const CompletionPlanRun& run) {
   int processes = 0;
   for (const auto& way : run.plan.ways) {
     if (way.processes != processes)
-      text += fmt::format("\n{}\n{:9} {:12} {:>7} {:>12} {:>14} {:>14} {:>10} {:>9} {:>9} {:>13}\n",
+      text += fmt::format("\n{}\n{:9} {:12} {:>7} {:>12} {:>9} {:>14} {:>14} {:>10} {:>9} {:>9} {:>13}\n",
                           processes_text(way.processes), "side", "partition", "sync", "lambda max",
-                          "staleness", "words", "messages", "schedule", "load", "epoch");
+                          "progress", "staleness", "words", "messages", "schedule", "load", "epoch");
     processes = way.processes;
     text += way_text(way, run.options.row.num_words);
   }

@@ -100,12 +100,12 @@ nlohmann::ordered_json communication_json(const CompletionRun& run) {
 }
 
 std::string communication_text(const CompletionRun& run) {
-  if (run.parts == 1) return "";
+  if (run.parts() == 1) return "";
   return fmt::format(
       "{} {}processes, {}s distributed by {}; {} ({} for no staleness)\n"
       "per epoch: {} (predicted {}), {} (predicted {}), staleness {}; "
       "the busiest process has {:.2f} times the mean work\n",
-      run.parts, run.parts > run.processes ? "virtual " : "", to_string(run.by), run.partition,
+      run.parts(), run.parts() > run.processes ? "virtual " : "", to_string(run.by), run.partition,
       counted(run.num_sub_epochs, "sub-epoch"), run.predicted.max_connectivity,
       counted(run.volume_words, "word"), with_commas(run.predicted_volume_words),
       counted(run.messages, "message"), with_commas(run.predicted.messages),
@@ -146,7 +146,7 @@ CompletionRun describe_completion(const DistRatings<Real>& x, RatingSide by, con
   run.options = options;
   run.precision = sizeof(Real) == sizeof(float) ? "single" : "double";
   run.processes = x.comm.size();
-  run.parts = x.places.num_parts;
+  if (x.places.num_parts > run.processes) run.virtual_processes = x.places.num_parts;
   run.threads = num_threads();
   run.epochs = result.epochs;
   run.best_epoch = result.best_epoch;
@@ -218,7 +218,7 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["seed"] = run.options.seed;
   json["precision"] = run.precision;
   json["processes"] = run.processes;
-  json["virtual_processes"] = run.parts > run.processes ? nlohmann::ordered_json(run.parts) : nullptr;
+  json["virtual_processes"] = run.parts() > run.processes ? nlohmann::ordered_json(run.parts()) : nullptr;
   json["threads"] = run.threads;
   json["by"] = to_string(run.by) + "s";
   json["weighed"] = side_seconds_json(run.side_seconds);
@@ -226,6 +226,7 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["sync"] = run.num_sub_epochs;
   json["lambda_max"] = run.predicted.max_connectivity;
   json["rows_by_lambda"] = run.rows_by_connectivity;
+  json["progress"] = run.predicted.progress;
   json["staleness_words_per_epoch"] = run.staleness_words();
   json["volume_words_per_epoch"] = run.volume_words;
   json["predicted_volume_words_per_epoch"] = run.predicted_volume_words;

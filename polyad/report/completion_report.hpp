@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -23,7 +24,7 @@ struct CompletionRun {
   RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
   std::optional<SideSeconds> side_seconds;  // predictions for both sides, if compared
   int processes = 1, threads = 1;
-  int parts = 1;  // processes, or virtual ones
+  int virtual_processes = 0;  // that the processes acted for; 0: they did not
   std::vector<EpochRecord> epochs;
   int best_epoch = 0;
   CompletionStop stop = CompletionStop::epochs;
@@ -45,6 +46,7 @@ struct CompletionRun {
   double load_seconds = 0, distribute_seconds = 0, train_seconds = 0, output_seconds = 0;
   Index peak_memory_bytes = 0;
 
+  int parts() const { return std::max(processes, virtual_processes); }
   Index staleness_words() const { return predicted.staleness_rows * words_per_row; }
   int epochs_run() const { return int(epochs.size()); }  // including those undone
   int epochs_undone() const;

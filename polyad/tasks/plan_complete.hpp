@@ -51,6 +51,8 @@ struct CompleteCandidate {
   int sync = 1;               // number of sub-epochs
   bool is_automatic = false;  // whether `complete` chooses this number by default
   double seconds_per_epoch = 0;
+  // How far an epoch is predicted to bring the model, compared with one without staleness, which is 1.
+  double progress = 1;
   // Words of rows that are out of date when they are used.
   Index staleness_words = 0;
   Index volume_words = 0, max_volume_words = 0;  // sent by all processes, and by the one that sends most
@@ -67,7 +69,7 @@ class CompletePlan {
 
   // By number of processes, distributed side, partition and number of sub-epochs.
   const std::vector<CompleteCandidate>& candidates() const;
-  // The fastest of those that leave at most a twentieth of the staleness of one sub-epoch; null: none does.
+  // The fastest to a given error, of those with a progress of at least 0.9; null: none has it.
   const CompleteCandidate* recommended() const;
 
   // A table for each number of processes as text for people.

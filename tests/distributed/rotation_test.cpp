@@ -178,6 +178,20 @@ TEST(Rotation, counts_messages_as_a_plain_count_does) {
   EXPECT_EQ(received, costs.volume_rows);
 }
 
+TEST(Rotation, progresses_by_the_share_of_ratings_that_averages_leave) {
+  // Two columns of 30 ratings: one of 3 parts, one of a single part.
+  ColumnShares shares;
+  shares.num_parts = 3;
+  shares.begin = {0, 3, 4};
+  shares.parts = {0, 1, 2, 1};
+  shares.ratings = {10, 10, 10, 30};
+  EXPECT_DOUBLE_EQ(rotation_progress(shares, 1), std::sqrt((30.0 / 3 + 30) / 60));
+  EXPECT_DOUBLE_EQ(rotation_progress(shares, 2), std::sqrt((30.0 * 2 / 3 + 30) / 60));
+  EXPECT_DOUBLE_EQ(rotation_progress(shares, 3), 1);
+  EXPECT_DOUBLE_EQ(rotation_progress(shares, 9), 1);
+  EXPECT_DOUBLE_EQ(rotation_progress(ColumnShares{}, 2), 1);
+}
+
 TEST(Rotation, has_random_owners_where_they_are_asked_for) {
   ColumnShares shares;
   shares.num_parts = 4;
@@ -217,16 +231,23 @@ TEST(Rotation, balances_sub_epochs) {
     EXPECT_LT(costs_of(plan_rotation(random_shares(8, 2000, seed), 8), row, {}).schedule_ratio(), 1.1);
 }
 
-TEST(Rotation, chooses_few_sub_epochs_that_leave_little_staleness) {
+TEST(Rotation, chooses_the_sub_epochs_that_are_quickest_to_an_error) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const auto shares = random_shares(12, 200, seed);
-    const auto choice = choose_sub_epochs(shares, row, {});
-    EXPECT_LE(20 * rotation_staleness(shares, choice.num_sub_epochs), rotation_staleness(shares, 1));
-    EXPECT_LE(choice.num_sub_epochs, shares.max_connectivity());
+    const int choice = choose_sub_epochs(shares, row, {});
+    EXPECT_GE(rotation_progress(shares, choice), least_progress);
+    EXPECT_LE(choice, shares.max_connectivity());
+    const auto seconds = [&](int n) {
+      return costs_of(plan_rotation(shares, n), row, {}).seconds_of_progress();
+    };
+    for (const int n : {1, 2, 4, 8, int(shares.max_connectivity())})
+      if (rotation_progress(shares, n) >= least_progress) {
+        EXPECT_LE(seconds(choice), seconds(n));
+      }
   }
   ColumnShares nothing;
   nothing.num_parts = 4;
-  EXPECT_EQ(choose_sub_epochs(nothing, row, {}).num_sub_epochs, 1);
+  EXPECT_EQ(choose_sub_epochs(nothing, row, {}), 1);
 }
 
 TEST(ColumnShares, count_as_a_plain_count_does) {

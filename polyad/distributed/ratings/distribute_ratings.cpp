@@ -29,7 +29,7 @@ SparseTensor<double> moved_to_items(const Comm& comm, SparseTensor<double> ratin
 int decide_sub_epochs(const ColumnShares& columns, const RatingLayout& layout) {
   if (layout.is_stale_free) return int(std::max(columns.max_connectivity(), Index(1)));
   if (layout.num_sub_epochs) return *layout.num_sub_epochs;
-  return choose_sub_epochs(columns, layout.row, layout.machine).num_sub_epochs;
+  return choose_sub_epochs(columns, layout.row, layout.machine);
 }
 
 // The rotation if this side were distributed. The ratings are transposed for the time.

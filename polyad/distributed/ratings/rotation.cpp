@@ -1,6 +1,7 @@
 #include "polyad/distributed/ratings/rotation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string>
 
@@ -217,6 +218,18 @@ Index rotation_volume(Index connectivity, Index num_sub_epochs) {
 
 Index rotation_staleness(Index connectivity, Index num_sub_epochs) {
   return std::max(Index(0), connectivity - num_sub_epochs);
+}
+
+double rotation_progress(const ColumnShares& columns, Index num_sub_epochs) {
+  double moved = 0, all = 0;
+  for (Index j = 0; j < columns.num_columns(); ++j) {
+    const Index lambda = columns.connectivity(j);
+    if (lambda == 0) continue;
+    const auto ratings = double(columns.num_ratings(j));
+    all += ratings;
+    moved += ratings * double(std::min(lambda, num_sub_epochs)) / double(lambda);
+  }
+  return all > 0 ? std::sqrt(moved / all) : 1;
 }
 
 Index rotation_volume(const ColumnShares& columns, Index num_sub_epochs) {

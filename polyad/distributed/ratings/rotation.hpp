@@ -51,6 +51,13 @@ Index rotation_staleness(Index connectivity, Index num_sub_epochs);
 Index rotation_volume(const ColumnShares& columns, Index num_sub_epochs);
 Index rotation_staleness(const ColumnShares& columns, Index num_sub_epochs);
 
+// How far an epoch is predicted to bring a model, compared with an epoch without staleness, which is 1: with
+// p, such an error is reached in 1 / p times as many epochs. Where c parts update a column at once and the
+// mean is taken, the column moves as far as by a c-th of their ratings; rows always move as far as by all. It
+// is the geometric mean of what the two sides move, over all ratings (docs/complete.md compares it with
+// runs).
+double rotation_progress(const ColumnShares& columns, Index num_sub_epochs);
+
 // The shares of a column in the order of their sub-epochs.
 std::vector<Index> shares_in_order(const Rotation& rotation, Index column);
 

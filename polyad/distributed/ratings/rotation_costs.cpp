@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -83,25 +84,14 @@ double predict_seconds(const RotationLoads& loads, const RowSize& row, const Mac
   return seconds;
 }
 
-// Numbers of sub-epochs to look at: the fewest that leave little staleness, and powers of two.
-std::set<int> candidates(const ColumnShares& columns, Index fewest_fresh) {
-  const Index maximum = std::max(columns.max_connectivity(), Index(1));
-  std::set<int> result{1, int(fewest_fresh), int(maximum)};
-  for (Index n = 2; n < maximum; n *= 2) result.insert(int(n));
-  return result;
-}
-
-Index fewest_with_little_staleness(const ColumnShares& columns) {
-  const auto counts = columns.connectivities();
-  const auto staleness = [&](Index n) {
-    Index sum = 0;
-    for (Index k = n + 1; k < std::ssize(counts); ++k)
-      sum += counts[std::size_t(k)] * rotation_staleness(k, n);
-    return sum;
-  };
-  Index n = 1;
-  while (20 * staleness(n) > staleness(1)) ++n;
-  return n;
+// The fewest sub-epochs with enough progress, of which more sub-epochs never have less.
+Index fewest_with_progress(const ColumnShares& columns) {
+  Index too_few = 0, enough = std::max(columns.max_connectivity(), Index(1));
+  while (enough - too_few > 1) {
+    const Index middle = too_few + (enough - too_few) / 2;
+    (rotation_progress(columns, middle) >= least_progress ? enough : too_few) = middle;
+  }
+  return enough;
 }
 
 }  // namespace
@@ -123,27 +113,24 @@ RotationCosts costs_of(const Rotation& rotation, const RowSize& row, const Machi
   }
   costs.mean_ratings = double(total(loads.ratings)) / rotation.num_parts();
   costs.predicted_seconds = predict_seconds(loads, row, machine);
+  costs.progress = rotation_progress(rotation.columns, rotation.num_sub_epochs);
   return costs;
 }
 
-SyncChoice choose_sub_epochs(const ColumnShares& columns, const RowSize& row, const MachineModel& machine) {
-  constexpr double patience = 1.2;
-  const Index fresh = fewest_with_little_staleness(columns);
-  std::vector<SyncChoice> options;
-  double quickest = 0;
-  for (const int n : candidates(columns, fresh)) {
-    const double seconds = costs_of(plan_rotation(columns, n), row, machine).predicted_seconds;
-    quickest = options.empty() ? seconds : std::min(quickest, seconds);
-    options.push_back({n, seconds, 0});
+int choose_sub_epochs(const ColumnShares& columns, const RowSize& row, const MachineModel& machine) {
+  const Index fewest = fewest_with_progress(columns), most = std::max(columns.max_connectivity(), Index(1));
+  std::set<Index> candidates{fewest, most};
+  for (Index n = 1; n < most; n *= 2)
+    if (n > fewest) candidates.insert(n);
+  int best = int(fewest);
+  double least = std::numeric_limits<double>::infinity();
+  for (const Index n : candidates) {
+    const double seconds = costs_of(plan_rotation(columns, int(n)), row, machine).seconds_of_progress();
+    if (seconds >= least) continue;
+    least = seconds;
+    best = int(n);
   }
-  std::erase_if(options, [&](const SyncChoice& o) { return o.num_sub_epochs < fresh; });
-  const auto quick = std::ranges::find_if(
-      options, [&](const SyncChoice& o) { return o.predicted_seconds <= patience * quickest; });
-  SyncChoice choice = quick != options.end()
-                          ? *quick
-                          : *std::ranges::min_element(options, {}, &SyncChoice::predicted_seconds);
-  choice.quickest_seconds = quickest;
-  return choice;
+  return best;
 }
 
 }  // namespace polyad

@@ -17,8 +17,11 @@ struct RotationCosts {
   // Sum over the sub-epochs of the maximum, and of the mean, of the ratings of a part.
   Index critical_ratings = 0;
   double mean_ratings = 0;
-  double predicted_seconds = 0;
+  double predicted_seconds = 0;  // of an epoch
+  double progress = 1;           // rotation_progress
 
+  // Time for what an epoch without staleness achieves: what counts on the way to a given error.
+  double seconds_of_progress() const { return predicted_seconds / progress; }
   double schedule_ratio() const { return mean_ratings > 0 ? double(critical_ratings) / mean_ratings : 1; }
 };
 
@@ -30,13 +33,11 @@ struct RowSize {
 
 RotationCosts costs_of(const Rotation& rotation, const RowSize& row, const MachineModel& machine);
 
-// Chooses the number of sub-epochs: the smallest that leaves at most 5 % of the
-// staleness of one sub-epoch, among those predicted to take at most 1.2 times as
-// long as the fastest; if there is none, the fastest of those that leave so little.
-struct SyncChoice {
-  int num_sub_epochs = 1;
-  double predicted_seconds = 0, quickest_seconds = 0;
-};
-SyncChoice choose_sub_epochs(const ColumnShares& columns, const RowSize& row, const MachineModel& machine);
+// Below this progress, the error after a given number of epochs is predicted to suffer noticeably.
+inline constexpr double least_progress = 0.9;
+
+// Chooses the number of sub-epochs: of those with at least `least_progress`, one that is predicted to
+// take the least time to a given error. Looks at the smallest, at powers of two and at the largest of use.
+int choose_sub_epochs(const ColumnShares& columns, const RowSize& row, const MachineModel& machine);
 
 }  // namespace polyad

@@ -243,12 +243,12 @@ std::string where_time_goes(const CompletionRun& run) {
 std::string training(const CompletionRun& run) {
   const auto& options = run.options;
   auto processes = run.processes == 1 ? "one process" : with_commas(run.processes) + " processes";
-  if (run.parts > run.processes) processes += ", for " + with_commas(run.parts);
+  if (run.parts() > run.processes) processes += ", for " + with_commas(run.parts());
   return "<dl class=\"facts\">\n" + fact("model", model_text(run)) +
          fact("step", fmt::format("{}, first {:.4g}", to_string(options.step.kind), options.step.size)) +
          fact("patience", options.patience == 0 ? "without end" : plural(options.patience, "epoch")) +
          fact("on", plural(run.threads, "thread") + " in " + processes) +
-         (run.parts > 1 ? fact("constants", escape_html(run.machine)) : "") + "</dl>\n";
+         (run.parts() > 1 ? fact("constants", escape_html(run.machine)) : "") + "</dl>\n";
 }
 
 std::string costs(const CompletionRun& run) {
@@ -275,7 +275,7 @@ std::string completion_page(const CompletionPageContents& c) {
   }
   if (!c.examples.empty()) page.add("examples", "Examples", examples(c));
   page.add("downloads", "Factors as csv", downloads(c));
-  if (run.parts > 1) page.add("synchronisation", "Communication", synchronisation(run));
+  if (run.parts() > 1) page.add("synchronisation", "Communication", synchronisation(run));
   if (run.processes > 1) {
     page.add("time", "Time per process", where_time_goes(run));
   }

@@ -68,12 +68,12 @@ std::string opening(const CompletionPlanRun& run, const std::string& title) {
 
 std::string recommendation(const CompletionPlanRun& run) {
   if (!run.plan.recommended)
-    return "<p>Nothing can be recommended: none of these numbers of sub-epochs leaves little "
-           "staleness.</p>\n";
+    return "<p>Nothing can be recommended: with these numbers of sub-epochs staleness costs too "
+           "much progress.</p>\n";
   const auto& best = run.plan.ways[*run.plan.recommended];
   return fmt::format(
-      "<p><b>{}</b>: the quickest of those that leave at most a twentieth of the staleness of one "
-      "sub-epoch.</p>\n<p class=\"command\">{}</p>\n",
+      "<p><b>{}</b>: the quickest on the way to a given error, of those with a "
+      "progress of at least 0.9.</p>\n<p class=\"command\">{}</p>\n",
       escape_html(name_of(best)), escape_html(complete_command(run, best)));
 }
 
@@ -109,14 +109,16 @@ std::string table_on(const CompletionPlanRun& run, int processes) {
             cell("sub-epochs", with_commas(way.num_sub_epochs) + (way.is_automatic ? " (auto)" : "")) +
             cell("time", seconds_text(way.costs.predicted_seconds)) +
             cell("largest λ", with_commas(way.costs.max_connectivity)) +
+            cell("progress", fmt::format("{:.2f}", way.costs.progress)) +
             cell("staleness", with_commas(way.costs.staleness_rows * words)) +
             cell("words", with_commas(way.costs.volume_rows * words)) +
             cell("messages", with_commas(way.costs.messages)) +
             cell("schedule", fmt::format("{:.2f}", way.costs.schedule_ratio())) +
             cell("load", fmt::format("{:.2f}", 1 + way.imbalance)) + "</tr>\n";
   }
-  return table_of(
-      {"", "sub-epochs", "time", "largest λ", "staleness", "words", "messages", "schedule", "load"}, rows);
+  return table_of({"", "sub-epochs", "time", "largest λ", "progress", "staleness", "words", "messages",
+                   "schedule", "load"},
+                  rows);
 }
 
 std::string ways(const CompletionPlanRun& run) {

@@ -144,7 +144,7 @@ report::CompletionRun describe_run(const Trained<Real>& trained, const CompleteO
   run.num_test_duplicates = ready.num_test_duplicates;
   run.num_unknown = ready.num_unknown;
   run.side_seconds = ready.distributed.side_seconds;
-  if (run.parts > 1) run.partition = to_string(asked_for.partition);
+  if (run.parts() > 1) run.partition = to_string(asked_for.partition);
   run.test = tasks::name_of(asked_for.test);
   return run;
 }

@@ -113,6 +113,7 @@ CompleteCandidate candidate_of(const PlannedCompletion& way, Index words_per_row
   candidate.sync = way.num_sub_epochs;
   candidate.is_automatic = way.is_automatic;
   candidate.seconds_per_epoch = way.costs.predicted_seconds;
+  candidate.progress = way.costs.progress;
   candidate.staleness_words = way.costs.staleness_rows * words_per_row;
   candidate.volume_words = way.costs.volume_rows * words_per_row;
   candidate.max_volume_words = way.costs.max_volume_rows * words_per_row;
