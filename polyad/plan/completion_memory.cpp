@@ -44,6 +44,25 @@ double bytes_to_train(const Comm& comm, const DistributedRatings& own, Index num
          bytes_of_share * double(own.rotation.columns.num_shares());
 }
 
+// The ratings and the rows of this process.
+template <class Real>
+double bytes_left_of_training(const Comm& comm, const DistributedRatings& own, Index num_factors) {
+  const auto& train = own.split.train;
+  return ratings_of(own) * (bytes_of_rating + sizeof(LocalRating<Real>)) +
+         bytes_of_row<Real>(num_factors) *
+             (double(train.extent(0)) / comm.size() + travelling_rows(comm, own));
+}
+
+// Of measure_baselines: a sum and a count per item; then an offset per item, and a sum and a count per user.
+// MPI adds up an array in another one of its length.
+double bytes_of_baselines(const Comm& comm, const DistributedRatings& own) {
+  const auto& train = own.split.train;
+  const int user = mode_of(own.by);
+  const auto users = double(train.extent(user)), items = double(train.extent(1 - user));
+  const int num_arrays = comm.size() > 1 ? 3 : 2;
+  return sizeof(double) * std::max(num_arrays * items, items + num_arrays * users);
+}
+
 // Of the process that gathers the model: what is left of training, all rows as they arrive and as the model
 // has them, all ratings; and where users are looked at, their ratings grouped by user, and the items packed.
 template <class Real>
@@ -55,8 +74,7 @@ double bytes_to_finish(const Comm& comm, const DistributedRatings& own, Index nu
   const bool looks_at_users = after.ranks || after.reports;
   const double packed = looks_at_users ? row * double(train.extent(1 - mode_of(own.by))) : 0;
   const double grouped = looks_at_users ? 16 : 0;
-  return ratings_of(own) * (bytes_of_rating + sizeof(LocalRating<Real>)) +
-         row * (distributed / comm.size() + travelling_rows(comm, own)) +
+  return bytes_left_of_training<Real>(comm, own, num_factors) +
          (2 * row + sizeof(Index)) * (distributed + travelling) + packed +
          double(num_all) * (bytes_of_rating + grouped);
 }
@@ -70,8 +88,13 @@ CompletionMemory predict_completion_memory(const Comm& comm, const DistributedRa
   const double always = double(program_bytes()) + bytes_of_row<Real>(num_factors) * double(num_earlier_rows);
   const bool gathers = after.gathers() && comm.rank() == 0;
   const double train = always + bytes_to_train<Real>(comm, own, num_factors);
+  const bool tests = comm.all_reduce(own.split.test.num_nonzeros()) > 0;
+  const double test =
+      tests ? always + bytes_left_of_training<Real>(comm, own, num_factors) + bytes_of_baselines(comm, own)
+            : 0;
   const double finish = gathers ? always + bytes_to_finish<Real>(comm, own, num_all, num_factors, after) : 0;
-  return {comm.all_reduce(train, Reduce::max), comm.all_reduce(finish, Reduce::max)};
+  return {comm.all_reduce(train, Reduce::max), comm.all_reduce(test, Reduce::max),
+          comm.all_reduce(finish, Reduce::max)};
 }
 
 template CompletionMemory predict_completion_memory<float>(const Comm&, const DistributedRatings&, Index,

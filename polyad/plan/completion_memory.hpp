@@ -14,6 +14,7 @@ struct AfterTraining {
 // Predicted memory, in bytes, of the process that needs most.
 struct CompletionMemory {
   double train = 0;
+  double test = 0;    // comparing the model with predictions that need no factors; 0 without test ratings
   double finish = 0;  // gathering the model on one process; 0 where that is not done
 };
 

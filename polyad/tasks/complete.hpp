@@ -120,7 +120,8 @@ Tensor load_ratings(const Context& context, const TensorFiles& files, LoadOption
 // unknown, and a rating of 0 is one. Of several ratings of an item by a user the last counts. The result
 // depends on the ratings, the options and the number of processes or virtual ones, not on that of threads.
 // Move the tensor in if it is not needed afterwards. Throws Error{bad_input} for a tensor that has not two
-// modes, Error{resource} when training is predicted to need more than max_memory_bytes. Collective.
+// modes, Error{resource} when training or testing is predicted to need more than max_memory_bytes.
+// Collective.
 CompletionModel complete(const Context& context, Tensor ratings, const CompleteOptions& options = {});
 
 // One line on an epoch for people: its errors and its time.

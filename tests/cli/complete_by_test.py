@@ -158,6 +158,24 @@ class ManyProcessesTest(CompleteTest):
         result = self.result("complete", *options, "--report", self.folder / "page.html", "--memory", f"{show * 1.01:.0f}", processes=4)
         self.assertLess(result["peak_memory_bytes"], 1.1 * show)
 
+    def test_memory_is_that_of_the_means_of_users_and_items_where_there_is_a_test(self) -> None:
+        """Every process holds those of all users, of which it trains an eighth; and of all items likewise."""
+        pairs = [(1 + 7919 * i, 1 + i % 40) for i in range(400)]
+        for side in ("users", "items"):
+            rows = pairs if side == "users" else [(item, user) for user, item in pairs]
+            path = self.write("x.tns", "".join(f"{user} {item} {1 + (user + item) % 5}\n" for user, item in rows))
+            options = (path, "-r", 2, "-e", 1, "-t", 1, "-q", "--by", side)
+            tested = ("--test", 0.1, "--ranking", 0)
+            sizes = []
+            for test, what in (((), "training"), (tested, "comparing the model with means")):
+                process = run("complete", *options, *test, "--memory", "1kB", processes=8)
+                self.assertEqual(process.returncode, 3)
+                self.assertIn(what, process.stderr)
+                sizes.append(float(re.search(r"would need about ([0-9.]+) MB, more than --memory 1kB", process.stderr)[1]) * 1e6)
+            result = self.result("complete", *options, *tested, "--memory", f"{sizes[1] * 1.01:.0f}", processes=8)
+            self.assertLess(sizes[0], result["peak_memory_bytes"])
+            self.assertLess(result["peak_memory_bytes"], 1.1 * sizes[1])
+
     def test_what_is_no_side_is_refused(self) -> None:
         self.assertIn("--by", run("complete", self.ratings(30, 20, 200), "--by", "films").stderr)
 

@@ -78,8 +78,12 @@ void check_memory(const Comm& comm, const CompleteOptions& options, const ReadyR
       ready.earlier ? ready.earlier->model.num_users() + ready.earlier->model.num_items() : 0;
   const auto needs =
       predict_completion_memory<Real>(comm, ready.distributed, options.factors, after, num_earlier);
-  if (std::max(needs.train, needs.finish) <= double(limit)) return;
-  if (needs.train >= needs.finish)
+  const double most = std::max({needs.train, needs.test, needs.finish});
+  if (most <= double(limit)) return;
+  if (needs.test == most)
+    refuse(needs.test, limit, "comparing the model with means of users and items, on each process,",
+           fmt::format("without {}, no process needs all of these", option_name("test")));
+  if (needs.train == most)
     refuse(needs.train, limit, "training, on each process,",
            "fewer factors, single precision or more processes need less");
   refuse(needs.finish, limit, "gathering the model on one process, to save, rank or report it,",
