@@ -11,7 +11,7 @@
 namespace polyad::report {
 namespace {
 
-constexpr int indent = 2, gap = 3, min_label_cells = 10, max_label_cells = 40;
+constexpr int indent = 2, gap = 3, min_column_cells = 10, max_column_cells = 40;
 
 std::string padded(const std::string& text, int cells) {
   return text + std::string(std::size_t(std::max(0, cells - num_cells(text))), ' ');
@@ -38,7 +38,7 @@ Column make_column(const std::string& name, const ComponentMode& mode, Index max
     column.value_cells = std::max(column.value_cells, int(column.values.back().size()));
   }
   column.label_cells = std::max(column.label_cells, num_cells(column.head) - 1 - column.value_cells);
-  column.label_cells = std::clamp(column.label_cells, 1, max_label_cells);
+  column.label_cells = std::clamp(column.label_cells, 1, max_column_cells);
   return column;
 }
 
@@ -48,11 +48,11 @@ int width_of(const std::vector<Column>& columns) {
   return width;
 }
 
-// Takes cells from the widest labels until the columns fit, down to min_label_cells.
+// Takes cells from the widest labels until the columns fit, down to min_column_cells.
 void narrow_to(std::vector<Column>& columns, int width) {
   for (int excess = width_of(columns) - width; excess > 0; --excess) {
     auto& widest = *std::ranges::max_element(columns, {}, &Column::label_cells);
-    if (widest.label_cells <= min_label_cells) return;
+    if (widest.label_cells <= min_column_cells) return;
     --widest.label_cells;
   }
 }
@@ -62,7 +62,7 @@ std::size_t num_fitting(std::span<const Column> columns, int width) {
   int used = indent - gap;
   std::size_t count = 0;
   for (const auto& column : columns) {
-    used += std::min(column.label_cells, min_label_cells) + 1 + column.value_cells + gap;
+    used += std::min(column.label_cells, min_column_cells) + 1 + column.value_cells + gap;
     if (used > width) break;
     ++count;
   }
