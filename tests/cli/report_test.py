@@ -49,7 +49,7 @@ class RecordTest(ReportTest):
             options = self.options_of(str(command[0]))
             self.assertGreater(len(options), 12)
             missing = options - NO_SETTINGS - set(self.settings())
-            self.assertEqual(missing - ({"--sync", "--by"} if command[0] == "plan" else set()), set(), command[0])
+            self.assertEqual(missing - ({"--sync", "--by", "--no-bias", "--schedule", "--test"} if command[0] == "plan" else set()), set(), command[0])
 
     def test_every_setting_is_an_option(self) -> None:
         for command in self.commands():
