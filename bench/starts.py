@@ -1,32 +1,34 @@
 #!/usr/bin/env python3
-"""Decomposes tensors from several random starts of each kind and prints the fits that they reach.
+"""Decomposes tensors from several random starts of each kind, and from singular vectors, and prints the fits that they reach.
 
     bench/starts.py TENSOR... [--rank 10] [--starts 10] [--iterations 50] [--tolerance 1e-5] [--nonneg]
 
 For every kind of initial factors (`polyad cpd --init`): the lowest, the median and the highest fit, the mean number of
-iterations, and what the kind loses to the best fit of all, at the median. Options of polyad for a tensor may follow its
-name after a comma: flights.csv,--columns=day,--value=1
+iterations, and what the kind loses to the best fit of all, at the median. Singular vectors (svd) have one start. Options
+of polyad for a tensor may follow its name after a comma: flights.csv,--columns=day,--value=1
 """
 
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
 
-POLYAD = pathlib.Path(__file__).resolve().parent.parent / "build" / "bin" / "polyad"
-KINDS = ("uniform", "normal")
+POLYAD = pathlib.Path(os.environ.get("POLYAD", pathlib.Path(__file__).resolve().parent.parent / "build" / "bin" / "polyad"))
+KINDS = ("uniform", "normal", "svd")
 
 
 def run(tensor: str, kind: str, options: argparse.Namespace) -> list[dict]:
     file, *further = tensor.split(",--")
     command = [POLYAD, "cpd", file, "-r", options.rank, "-i", options.iterations, "--tol", options.tolerance,
-               "--starts", options.starts, "--init", kind, "-q", "--json", "-", *(["--nonneg"] if options.nonneg else []),
+               "--starts", 1 if kind == "svd" else options.starts, "--init", kind, "-q", "--json", "-", *(["--nonneg"] if options.nonneg else []),
                *("--" + word for word in further)]
     ended = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if ended.returncode != 0:
         raise SystemExit(ended.stderr)
-    return json.loads(ended.stdout)["starts"]
+    result = json.loads(ended.stdout)
+    return result.get("starts", [result])
 
 
 def main() -> None:

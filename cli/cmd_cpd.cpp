@@ -30,7 +30,8 @@ std::string start_model(const CpdArgs& args) {
   if (args.init == to_string(named(args.init, all_starts()))) return "";
   std::error_code ignored;
   if (!std::filesystem::exists(args.init, ignored))
-    throw Error(Errc::bad_option, "--init " + args.init + ": expected auto, uniform, normal, or a model");
+    throw Error(Errc::bad_option,
+                "--init " + args.init + ": expected auto, uniform, normal, svd, or a model");
   return args.init;
 }
 
@@ -167,8 +168,9 @@ void add_cpd(CLI::App& app, const Comm& comm) {
   command
       ->add_option(
           "--init", args->init,
-          "Initial factors: uniform or normal random numbers; auto: uniform for als without --nonneg "
-          "where few values are negative, else normal; or a model to continue from, as --out writes it")
+          "Initial factors: uniform or normal random numbers; auto: uniform for als without --nonneg where "
+          "few "
+          "values are negative, else normal; svd: singular vectors; or a model to continue from, of --out")
       ->capture_default_str();
   command->add_option("--mode-order", args->mode_order, "Order of the updates: auto, natural, or as in 2,1,3")
       ->capture_default_str();

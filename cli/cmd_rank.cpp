@@ -73,7 +73,9 @@ void add_rank(CLI::App& app, const Comm& comm) {
   command->add_option("--seed", args->rank.seed, "Seed of the first start; the others have the next numbers")
       ->capture_default_str()
       ->check(fault_of_seed);
-  command->add_option("--init", args->init, "Random numbers in the initial factors; auto: as cpd chooses")
+  command
+      ->add_option("--init", args->init,
+                   "Initial factors: uniform, normal, svd, or auto as cpd chooses; svd: of the first start")
       ->capture_default_str()
       ->check(CLI::IsMember(names_of(all_starts())));
   // A flag takes a value after = only: so it cannot take the name of the input for one.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "polyad/algo/held_out_fit.hpp"
+#include "polyad/algo/singular_start.hpp"
 #include "polyad/kernels/analysis/core_consistency.hpp"
 #include "polyad/kernels/analysis/factor_match.hpp"
 #include "polyad/kernels/cp/factor.hpp"
@@ -76,10 +77,13 @@ class ComponentSweep {
     const auto& x = whole_.prepared();
     evidence.format = x.chosen.name;
     std::vector<Kruskal<double>> models;
+    std::optional<Kruskal<Real>> first;  // with Start::svd, to be started from
+    if (options.als.start == Start::svd) first = singular_start<Real>(x.tensor, x.chosen.plan, options);
     for (int start = 0; start < options_.num_starts; ++start) {
       const auto result = timings_.measure("fit", [&] {
         return watched(evidence.num_components, start, "fitting", [&](const CpObserver& observe) {
-          return cp_als<Real>(x.tensor, x.chosen.plan, als_options(options, start), observe);
+          return cp_als<Real>(x.tensor, x.chosen.plan, als_options(options, start), observe,
+                              start == 0 && first ? &*first : nullptr);
         });
       });
       evidence.fits.push_back(result.fit());
@@ -102,7 +106,9 @@ class ComponentSweep {
     for (int start = 0; start < options_.num_starts; ++start) {
       const auto fit = timings_.measure("predict", [&] {
         return watched(evidence.num_components, start, "predicting", [&](const CpObserver& observe) {
-          return fit_around(training_, guesses_, als_options(options, start), observe);
+          auto als = als_options(options, start);
+          if (start > 0 && als.start == Start::svd) als.start = Start::automatic;
+          return fit_around(training_, guesses_, als, observe);
         });
       });
       const bool is_best = start == 0 || fit.known_fit > std::ranges::max(evidence.known_fits);

@@ -57,7 +57,8 @@ class CpAls {
       factors_.emplace_back(x.num_rows(m), num_components_);
       grams_.emplace_back(num_components_, num_components_);
     }
-    const auto random = random_start(options, prefers_uniform_start());
+    const auto random =
+        random_start(options, prefers_uniform_start(x.num_negative(), x.num_nonzeros(), nonnegative_));
     for (const int m : plan.mode_order) {
       if (start == nullptr && m == plan.mode_order.front()) continue;  // is computed before it is used
       if (start == nullptr || start->num_components() < options.num_components)
@@ -103,13 +104,6 @@ class CpAls {
   void start_from(const Matrix<Real>& own_rows, int mode) {
     kernels::fill_with_columns(factors_[mode], own_rows);
     if (x_.exchange(mode).is_replicated) x_.comm().broadcast(factors_[mode].flat(), 0);
-  }
-
-  // Whether values and factors are, or mostly are, of one sign. With nonnegative factors, the absolute values
-  // of normal numbers did better.
-  bool prefers_uniform_start() const {
-    constexpr Index fraction = 10;
-    return x_.num_negative() * fraction <= x_.num_nonzeros() && std::ranges::count(nonnegative_, true) == 0;
   }
 
   // Prepares the exchange of rows, and a place for the partial rows of one mode at a time that others want:

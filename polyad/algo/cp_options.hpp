@@ -15,15 +15,18 @@ enum class Method {
   opt   // CP-OPT: all factors at once, by nonlinear optimisation
 };
 
-// Distribution of the random numbers in the initial factors.
+// The initial factors.
 enum class Start {
   automatic,  // the kind that reached better fits on real tensors (docs/cpd.md): uniform for Method::als
               // without nonnegative factors where at most a tenth of the nonzeros is negative; else normal
-  uniform,    // from 0 to 1
-  normal      // standard normal; their absolute values in factors that must be nonnegative
+  uniform,    // random numbers from 0 to 1
+  normal,     // standard normal random numbers; their absolute values in factors that must be nonnegative
+  svd  // leading left singular vectors of the tensor as a matrix, mode by mode; their absolute values in
+       // factors that must be nonnegative; columns beyond their number, and all of further starts, as
+       // automatic
 };
 
-// "auto", "uniform", "normal", as the command line calls them; and all of them.
+// "auto", "uniform", "normal", "svd", as the command line calls them; and all of them.
 std::string to_string(Start start);
 std::span<const Start> all_starts();
 

@@ -12,8 +12,8 @@
 namespace polyad {
 namespace {
 
-constexpr std::array starts{Start::automatic, Start::uniform, Start::normal};
-constexpr std::array start_names{"auto", "uniform", "normal"};
+constexpr std::array starts{Start::automatic, Start::uniform, Start::normal, Start::svd};
+constexpr std::array start_names{"auto", "uniform", "normal", "svd"};
 
 }  // namespace
 

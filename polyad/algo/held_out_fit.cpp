@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "polyad/algo/singular_start.hpp"
 #include "polyad/kernels/analysis/distances.hpp"
 #include "polyad/kernels/analysis/kruskal_values.hpp"
 
@@ -60,11 +61,14 @@ HeldOutFit<Real> fit_around(TrainingTensor<Real>& x, Array<double> guesses, cons
   HeldOutFit<Real> fit;
   const auto& held_out = x.held_out();
   double step = 1;
+  std::optional<Kruskal<Real>> first;
   for (bool is_settled = false; fit.iterations < options.max_iterations && !is_settled;) {
     const bool is_first = fit.iterations == 0;
     x.set_guesses(guesses);
+    if (is_first && options.start == Start::svd)
+      first = singular_start<Real>(x.tensor(), x.plan(), {.als = options});
     auto result = cp_als<Real>(x.tensor(), x.plan(), round_options(options, fit.iterations), observe,
-                               is_first ? nullptr : &fit.model);
+                               is_first ? (first ? &*first : nullptr) : &fit.model);
     fit.iterations += result.iterations();
     fit.model = std::move(result.model);
     fit.predicted = kernels::values_at(fit.model, held_out.cells, held_out.value_scale);

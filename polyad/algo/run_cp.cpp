@@ -8,6 +8,7 @@
 
 #include "polyad/algo/cp_opt.hpp"
 #include "polyad/algo/finish_model.hpp"
+#include "polyad/algo/singular_vectors.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
@@ -112,7 +113,21 @@ class FormatLister {
     needs.moved_bytes = shapes_.moved_bytes;
     needs.extra_bytes = options_.extra_bytes;
     needs.read_bytes = options_.read_bytes;
+    if (options_.als.start == Start::svd) add_singular_start(needs);
     return needs;
+  }
+
+  // The vectors are computed mode by mode, and their rows are kept.
+  void add_singular_start(StageNeeds& needs) const {
+    const Index num_wanted = options_.als.num_components;
+    Index num_rows = 0;
+    for (const Index rows : shapes_.num_rows) {
+      num_rows += rows;
+      const Index bytes = singular_vector_bytes(shapes_.locals.front().num_nonzeros,
+                                                shapes_.locals.front().order(), rows, num_wanted);
+      needs.start_bytes = std::max(needs.start_bytes, bytes);
+    }
+    needs.extra_bytes += num_rows * num_wanted * Index(sizeof(Real));
   }
 
   // For all factors at once: an MTTKRP per mode and no more.
@@ -380,13 +395,14 @@ BestOfStarts<Real> run_starts(const PreparedTensor<Real>& x, CpRunOptions option
                               const Kruskal<Real>* start_model) {
   BestOfStarts<Real> runs;
   Timings timings;
+  const auto first_seed = options.als.seed;
+  const bool is_of_first_only = options.als.start == Start::svd;
   const auto run = [&](std::uint64_t seed, const CpObserver& observer) {
     options.als.seed = seed;
     runs.best = {};  // frees its memory first
-    runs.best = run_cp(x, options, observer, start_model);
+    runs.best = run_cp(x, options, observer, is_of_first_only && seed != first_seed ? nullptr : start_model);
     for (const auto& [phase, seconds] : runs.best.timings.phases()) timings.add(phase, seconds);
   };
-  const auto first_seed = options.als.seed;
   for (int start = 1; start <= num_starts && runs.best.stop != StopReason::observer; ++start) {
     begin(start);
     const auto seed = first_seed + std::uint64_t(start - 1);

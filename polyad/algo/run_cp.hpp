@@ -131,7 +131,8 @@ struct BestOfStarts {
 
 // The same from several random starts, with the seeds als.seed, als.seed + 1, ..., and the result with the
 // best fit. No models are kept meanwhile: unless the last is the best, the best is computed once more. An
-// observer that stops a run stops them all. Calls begin(start), from 1, before each. Collective.
+// observer that stops a run stops them all. With Start::svd, `start_model` is the start of the first only.
+// Calls begin(start), from 1, before each. Collective.
 template <class Real>
 BestOfStarts<Real> run_starts(const PreparedTensor<Real>& x, CpRunOptions options, int num_starts,
                               const std::function<void(int)>& begin, const CpObserver& observe,

@@ -75,7 +75,7 @@ void add_stage_bytes(FormatOption& option, const StageNeeds& needs) {
       option.work_bytes + needs.num_vectors * factors + words_under_way(needs) * needs.value_bytes;
   // Vectors live to the end; of what ALS works with only the factors do.
   option.work_bytes = needs.num_vectors > 0 ? iterate + finish : std::max(iterate, factors + finish);
-  option.work_bytes += needs.extra_bytes;
+  option.work_bytes = std::max(option.work_bytes, needs.start_bytes) + needs.extra_bytes;
   option.build_bytes = std::max(option.build_bytes, needs.moved_bytes) + needs.extra_bytes;
   add_page_bytes(option, needs.num_vectors);
   option.build_bytes = std::max(option.build_bytes, needs.read_bytes);

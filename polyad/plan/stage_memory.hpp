@@ -21,6 +21,7 @@ struct StageNeeds {
   std::vector<Index> rows_under_way = {};
   Index num_vectors = 0;  // as long as all factors and alive to the end, as CP-OPT has them; ALS: none
   Index moved_bytes = 0;  // while nonzeros are moved to their owners and sorted, before the format is built
+  Index start_bytes = 0;  // while initial factors are computed, besides the nonzeros in their format
   Index extra_bytes = 0;  // all the time, such as labels
   Index read_bytes = 0;   // while the tensor was read
 };

@@ -52,7 +52,7 @@ struct DecomposeOptions {
   int max_iterations = 50;
   double tolerance = 1e-5;         // stop when the fit changes by less than this times the fit; 0: never
   std::uint64_t seed = 1;          // of the first random start
-  Start start = Start::automatic;  // distribution of the initial factors
+  Start start = Start::automatic;  // initial factors; svd: those of the first start
   // A model of the same dims, and labels if both have any, with at most `rank` components, from which the
   // iterations continue; further components, and those that vanished in it, start as above (default: none).
   std::optional<CpModel> start_model = {};

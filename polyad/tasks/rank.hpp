@@ -28,7 +28,7 @@ struct RankOptions {
   int max_iterations = 200;        // of each decomposition
   double tolerance = 1e-6;         // stop when the fit changes by less than this times the fit; 0: never
   std::uint64_t seed = 1;          // of the first start
-  Start start = Start::automatic;  // distribution of the initial factors
+  Start start = Start::automatic;  // initial factors; svd: those of the first start
   bool nonnegative = false;        // no negative entries in any factor
   std::vector<int> nonnegative_modes = {};  // the same in these modes only, counted from 0
   Precision precision = Precision::float64;

@@ -55,7 +55,7 @@ class MemoryTest(ProgramTest):
     def test_many_rows(self) -> None:
         rows = self.generate("rows.tns", "90000x60000x50", 150000)
         out = self.folder / "out"
-        for options in (("-r", 8), ("-r", 8, "--out", out / "model"), ("-r", 9, "--out", out / "model"),
+        for options in (("-r", 8), ("-r", 8, "--init", "svd"), ("-r", 8, "--out", out / "model"), ("-r", 9, "--out", out / "model"),
                         ("-r", 17, "--out", out / "x.npz"), ("-r", 21, "--report", out / "x.html"),
                         ("-r", 9, "--precision", "single", "--out", out / "x.ktensor"),
                         ("-r", 5, "--method", "opt"), ("-r", 5, "--format", "csf-all")):

@@ -120,6 +120,27 @@ class ResultTest(CpdTest):
         self.assertEqual(fits["auto"], fits["uniform"])
         self.assertNotEqual(fits["auto"], fits["normal"])
 
+    def test_singular_vectors_as_start(self) -> None:
+        alone = self.debian("--init", "svd")
+        for options in (("--precision", "single"), ("--format", "coo"), ("--format", "hicoo"), ("-t", 3), ("--seed", 9)):
+            self.assertAlmostEqual(self.debian("--init", "svd", *options)["fit"], alone["fit"], delta=1e-4, msg=options)
+        for processes in (2, 3) if WITH_MPI else ():
+            some = self.result("cpd", DEBIAN, *QUICK, "-q", "--init", "svd", processes=processes)
+            self.assert_near(some["fit_trajectory"], alone["fit_trajectory"], 1e-9)
+        starts = self.debian("--init", "svd", "--starts", 2, "--seed", 5)["starts"]
+        self.assertAlmostEqual(starts[0]["fit"], alone["fit"], delta=1e-4)
+        self.assertEqual(starts[1]["fit"], self.debian("--seed", 6)["fit"])
+        for options in (("--nonneg",), ("--method", "opt")):
+            self.assertGreater(self.debian("--init", "svd", *options)["fit"], 0.03, options)
+
+    def test_singular_vectors_of_an_exact_model_are_a_good_start(self) -> None:
+        """Of a tensor with orthogonal components the singular vectors are the components."""
+        x = self.write("x.tns", "".join(f"{i} {i} {i} {9 - i}\n" for i in range(1, 6)))
+        result = self.result("cpd", x, "-r", 5, "-i", 2, "--init", "svd", "-q")
+        self.assertAlmostEqual(result["fit"], 1, delta=1e-6)
+        zeros = self.write("zeros.tns", "1 1 1 0\n2 2 2 0\n")
+        self.assertEqual(self.result("cpd", zeros, "-r", 2, "--init", "svd", "-q")["fit"], 1)
+
     def from_debian(self, components: int, *options: object, processes: int = 0) -> dict:
         return self.result("cpd", DEBIAN, "-r", components, "--tol", 0, "-q", *options, processes=processes)
 
@@ -380,7 +401,7 @@ class RefusalTest(CpdTest):
         self.assert_refused("--format: alto not in {auto,csf,csf-one,csf-two,csf-all,coo,hicoo}; see polyad cpd --help", 2,
                             "-r", 2, "--format", "alto")
         self.assert_refused("--precision: half not in {double,single}; see polyad cpd --help", 2, "-r", 2, "--precision", "half")
-        self.assert_refused("--init unifrom: expected auto, uniform, normal, or a model", 2, "-r", 2, "--init", "unifrom")
+        self.assert_refused("--init unifrom: expected auto, uniform, normal, svd, or a model", 2, "-r", 2, "--init", "unifrom")
         self.assert_refused("--starts: Value 0 not in range 1 to 1000; see polyad cpd --help", 2, "-r", 2, "--starts", 0)
         self.assert_refused("--rank is required; see polyad cpd --help", 2)
         self.assert_refused("--rank: Value 0 not in range 1 to 100000; see polyad cpd --help", 2, "-r", 0)

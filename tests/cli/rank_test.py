@@ -75,6 +75,15 @@ class ResultTest(RankTest):
             alone = self.result("cpd", path, "-q", "-t", 1, "-r", 4, "-i", 200, "--tol", 1e-6, "--seed", 7 + start)
             self.assertEqual(count["fits"][start], alone["fit"])
 
+    def test_the_first_start_may_be_of_singular_vectors(self) -> None:
+        path = self.planted()
+        result = self.rank(path, "--components", 4, "--init", "svd")["counts"][0]
+        alone = self.result("cpd", path, "-q", "-t", 1, "-r", 4, "-i", 200, "--tol", 1e-6, "--init", "svd")
+        self.assertEqual(result["fits"][0], alone["fit"])
+        usual = self.rank(path, "--components", 4)["counts"][0]
+        self.assertEqual(result["fits"][1:], usual["fits"][1:])
+        self.assertNotEqual(result["held_out_errors"][0], usual["held_out_errors"][0])
+
     def test_formats_say_the_same(self) -> None:
         path = self.planted()
         first = self.rank(path, "--components", "2,3")

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "polyad/base/error.hpp"
+
 // LAPACK's own interface: every implementation has it. NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
@@ -169,6 +171,20 @@ NormalInverse invert_normal_matrix(const Matrix<double>& v, double epsilon) {
     return value >= minimum ? 1 / value : std::max(value, 0.0) / (minimum * minimum);
   });
   return {scaled.scale_back(result.inverse), false, result.condition};
+}
+
+SymmetricEigen symmetric_eigen(Matrix<double> a) {
+  const OneBlasThread one_thread;
+  const int n = int(a.num_rows()), work_size = 34 * n;
+  std::vector<double> values(a.num_rows()), work(static_cast<std::size_t>(work_size));
+  int info = 0;
+  dsyev_("V", "L", &n, a.flat().data(), &n, values.data(), work.data(), &work_size, &info);
+  if (info != 0) throw Error(Errc::internal, "the eigenvalues of a small matrix were not found");
+  Matrix<double> vectors(n, n);
+  for (Index k = 0; k < n; ++k)
+    for (Index i = 0; i < n; ++i) vectors(i, k) = a(n - 1 - k, i);  // LAPACK's k-th column
+  std::ranges::reverse(values);
+  return {std::move(values), std::move(vectors)};
 }
 
 double sum_of_entries(const Matrix<double>& matrix) {

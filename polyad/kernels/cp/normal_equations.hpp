@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "polyad/base/matrix.hpp"
 
@@ -33,6 +34,13 @@ struct NormalInverse {
   double condition = 1;
 };
 NormalInverse invert_normal_matrix(const Matrix<double>& v, double epsilon);
+
+// Eigenvalues, descending, and eigenvectors of a symmetric matrix: column k of `vectors` belongs to values[k].
+struct SymmetricEigen {
+  std::vector<double> values;
+  Matrix<double> vectors;
+};
+SymmetricEigen symmetric_eigen(Matrix<double> a);
 
 // Sum of all entries: the squared norm of a Kruskal tensor of unit weights, from the product of its Grams.
 double sum_of_entries(const Matrix<double>& matrix);

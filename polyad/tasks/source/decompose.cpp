@@ -10,6 +10,7 @@
 
 #include "polyad/algo/cp_opt.hpp"
 #include "polyad/algo/run_cp.hpp"
+#include "polyad/algo/singular_start.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/distributed/cp/row_stream.hpp"
@@ -216,9 +217,16 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
 
   std::optional<Kruskal<Real>> start_model;
   if (given) start_model = given->rows_of(prepared.tensor);
+  watch.lap();
+  if (options.als.start == Start::svd)
+    start_model = context.progress().during("computing singular vectors", [&] {
+      return singular_start<Real>(prepared.tensor, prepared.chosen.plan, options);
+    });
+  const double start_seconds = watch.lap();
   auto [result, starts, best_seed] =
       iterate_with_progress(context, prepared, options, asked_for.num_starts, asked_for.observer,
                             start_model ? &*start_model : nullptr);
+  result.timings.add("start", start_seconds);
   options.als.seed = best_seed;
   auto run = report::describe_run(prepared, options, result);
   run.starts = std::move(starts);
@@ -292,7 +300,10 @@ void validate(const DecomposeOptions& options) {
   if (!(options.tolerance >= 0))
     tasks::refuse_option(
         fmt::format("{} {}: expected 0 or more", option_name("tolerance"), options.tolerance));
-  tasks::require_enumerator("start", options.start, Start::normal);
+  tasks::require_enumerator("start", options.start, Start::svd);
+  if (options.start == Start::svd && options.start_model)
+    tasks::refuse_option(
+        fmt::format("{} svd and {} exclude each other", option_name("start"), option_name("start_model")));
   tasks::require_num_starts(options.num_starts);
   tasks::require_memory_limit(options.max_memory_bytes);
   tasks::require_enumerator("method", options.method, Method::opt);

@@ -74,7 +74,7 @@ void validate(const RankOptions& options) {
   if (!(options.tolerance >= 0))
     tasks::refuse_option(
         fmt::format("{} {}: expected 0 or more", option_name("tolerance"), options.tolerance));
-  tasks::require_enumerator("start", options.start, Start::normal);
+  tasks::require_enumerator("start", options.start, Start::svd);
   tasks::require_memory_limit(options.max_memory_bytes);
   tasks::require_enumerator("precision", options.precision, Precision::float32);
   tasks::require_enumerator("format", options.format, StorageFormat::hicoo);
