@@ -238,6 +238,18 @@ class FormsTest(ProgramTest):
                 self.assertEqual(sorted([*map(int, at), float(value)] for *at, value in map(str.split, lines[2:])), expected)
                 self.assertEqual(self.result("check", FORMS / name)["format"], name[-3:])
 
+    def test_look_shows_shapes_and_types_of_arrays(self) -> None:
+        for name, array in [("numpy-dense.npy", "3x4x2 of float64"), ("scipy-csr.npz", "5x4 of float64, csr"),
+                            ("pydata-coo.npz", "3x4x2 of float64, coo"), ("pydata-gcxs.npz", "3x4x2 of float64, gcxs"),
+                            ("matlab-dense.mat", "x: 3x4x2 of float64"), ("matlab-sparse.mat", "r: 5x4 of sparse")]:
+            text = self.succeed("look", FORMS / name)
+            self.assertEqual(text.splitlines()[0], f"{FORMS / name}: {name[-3:]}, {array}")
+        head = b"{'descr': '<c16', 'fortran_order': False, 'shape': (3, 2), }\n"
+        (self.folder / "x.npy").write_bytes(b"\x93NUMPY\x01\x00" + bytes([len(head), 0]) + head + bytes(96))
+        text = self.succeed("look", self.folder / "x.npy")
+        self.assertIn("x.npy: npy: has dtype '<c16'; expected truth values", text)
+        self.assertNotIn("It could be read", text)
+
     def test_every_command_takes_arrays(self) -> None:
         for name in ("numpy-dense.npy", "pydata-coo.npz"):
             path = FORMS / name

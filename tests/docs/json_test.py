@@ -98,7 +98,8 @@ class JsonTest(ProgramTest):
     def test_keys_of_commands_for_tensors(self) -> None:
         self.compare("stats", self.result("stats", self.x), self.result("stats", self.x, "--formats"))
         table = self.write("table.csv", "user,item,rating\nann,tea,4\nbob,milk,2\n")
-        self.compare("look", self.result("look", self.x), self.result("look", table))
+        dense = pathlib.Path(__file__).parent.parent / "data" / "forms" / "numpy-dense.npy"
+        self.compare("look", self.result("look", self.x), self.result("look", table), self.result("look", dense))
         (self.folder / "CollegeMsg.txt.gz").write_bytes(gzip.compress(b"1 2 1082040961\n"))  # it is not downloaded then
         self.compare("get", self.result("get"))
         self.compare("get NAME", self.result("get", "college-msg", "--out", self.folder))

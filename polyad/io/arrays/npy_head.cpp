@@ -123,6 +123,12 @@ NpyHead read_npy_head(const NpySource& source, NpyElements elements) {
   return head;
 }
 
+std::string npy_type_name(const NpyHead& head) {
+  if (head.kind == 'b') return "bool";
+  if (head.kind == 'S' || head.kind == 'U') return "text";
+  return fmt::format("{}{}", head.kind == 'f' ? "float" : head.kind == 'u' ? "uint" : "int", 8 * head.width);
+}
+
 std::string npy_header(std::span<const Index> shape, Index width) {
   constexpr std::size_t alignment = 64;
   std::string extents;

@@ -31,6 +31,9 @@ struct NpySource {
 enum class NpyElements { reals, numbers, texts };
 NpyHead read_npy_head(const NpySource& source, NpyElements elements = NpyElements::reals);
 
+// The name of a type of numbers in NumPy, such as float64.
+std::string npy_type_name(const NpyHead& head);
+
 // Header of an array of doubles (width 8) or floats
 // (4) in C order and the byte order of this machine.
 std::string npy_header(std::span<const Index> shape, Index width = 8);

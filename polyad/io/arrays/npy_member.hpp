@@ -18,6 +18,7 @@ class NpyMember {
   NpyMember(const InputFile& file, const ZipMember& member, std::string name,
             NpyElements elements = NpyElements::numbers);
 
+  const NpyHead& head() const { return head_; }
   const std::vector<Index>& shape() const { return head_.shape; }
   bool by_columns() const { return head_.by_columns; }  // Fortran order
   Index size() const { return size_; }                  // number of elements

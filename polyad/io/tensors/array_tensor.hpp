@@ -1,6 +1,8 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "polyad/io/bytes/zip_archive.hpp"
 #include "polyad/io/tensors/slab.hpp"
@@ -22,6 +24,17 @@ Slab read_npz_tensor(const InputFile& file, const FileHead& head, const ReadOpti
 // array, which is read like an .npy file. Every share reads all of it and keeps a range of its numbers.
 Slab read_mat_tensor(const InputFile& file, const FileHead& head, const ReadOptions& options);
 bool begins_like_mat(std::string_view begin);  // by its first 128 bytes
+
+// An array in such a file, by its head.
+struct StoredArray {
+  std::string name;  // of the variable in a file of MATLAB; else empty
+  std::vector<Index> shape;
+  std::string type;  // of its numbers as NumPy calls it; of a sparse one with its form: float64, csr
+};
+// The array of an .npy file, the sparse array of an .npz, or all variables of a .mat.
+std::vector<StoredArray> list_arrays(const InputFile& file, TensorFormat format);
+StoredArray describe_npz(const InputFile& file);
+std::vector<StoredArray> describe_mat(const InputFile& file);
 
 // Whether an archive with these members is meant to be one of them.
 bool holds_sparse_array(const std::vector<ZipMember>& members);

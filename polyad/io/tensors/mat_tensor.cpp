@@ -107,6 +107,12 @@ struct MatVariable {
   bool is_complex = false;
   std::vector<Index> dims;
 
+  std::string type_name() const {
+    static constexpr std::array names{"unknown", "cell",    "struct", "object", "char",  "sparse",
+                                      "float64", "float32", "int8",   "uint8",  "int16", "uint16",
+                                      "int32",   "uint32",  "int64",  "uint64"};
+    return std::string(is_complex ? "complex " : "") + (kind < names.size() ? names[kind] : "object");
+  }
   bool is_array() const {
     return kind >= sparse_class && kind <= last_class &&
            std::ranges::any_of(dims, [](Index dim) { return dim > 1; });
@@ -231,6 +237,13 @@ class MatFile {
     if (variable_.is_complex) fail_mat(file_, fmt::format("{} is complex, expected real numbers", name()));
     check_header(file_, std::ssize(variable_.dims), variable_.dims, 0);
     return variable_.kind == sparse_class ? read_sparse() : read_dense();
+  }
+
+  std::vector<StoredArray> describe() const {
+    std::vector<StoredArray> all;
+    for (const auto& variable : variables())
+      all.push_back({variable.name, variable.dims, variable.type_name()});
+    return all;
   }
 
  private:
@@ -395,6 +408,10 @@ class MatFile {
 
 Slab read_mat_tensor(const InputFile& file, const FileHead& head, const ReadOptions& options) {
   return MatFile(file, head, options).read();
+}
+
+std::vector<StoredArray> describe_mat(const InputFile& file) {
+  return MatFile(file, {}, {}).describe();
 }
 
 bool begins_like_mat(std::string_view begin) {

@@ -109,4 +109,12 @@ Slab read_npy_tensor(const InputFile& file, const FileHead& head, const ReadOpti
   return slab;
 }
 
+std::vector<StoredArray> list_arrays(const InputFile& file, TensorFormat format) {
+  if (format == TensorFormat::npz) return {describe_npz(file)};
+  if (format == TensorFormat::mat) return describe_mat(file);
+  if (format != TensorFormat::npy) return {};
+  const NpyHead head = read_npy_head(file, NpyElements::numbers);
+  return {{"", head.shape, npy_type_name(head)}};
+}
+
 }  // namespace polyad::io

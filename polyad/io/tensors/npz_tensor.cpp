@@ -49,6 +49,11 @@ class SparseArchive {
     fail(fmt::format("has the format {}; expected coo, csr, csc, bsr, dia or gcxs", in_quotes(form)));
   }
 
+  StoredArray describe() const {
+    const std::string form = form_name();
+    return {"", array("shape").indices(), npy_type_name(array("data").head()) + ", " + form};
+  }
+
  private:
   [[noreturn]] void fail(const std::string& why) const {
     throw Error(Errc::bad_input, why, {file_.path().string(), 0});
@@ -352,6 +357,10 @@ bool holds_sparse_array(const InputFile& file) {
   } catch (const Error&) {
     return false;
   }
+}
+
+StoredArray describe_npz(const InputFile& file) {
+  return SparseArchive(file, {}, {}).describe();
 }
 
 }  // namespace polyad::io

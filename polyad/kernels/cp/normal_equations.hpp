@@ -35,7 +35,8 @@ struct NormalInverse {
 };
 NormalInverse invert_normal_matrix(const Matrix<double>& v, double epsilon);
 
-// Eigenvalues, descending, and eigenvectors of a symmetric matrix: column k of `vectors` belongs to values[k].
+// Eigenvalues, descending, and eigenvectors of a symmetric matrix: column k of `vectors` belongs to
+// values[k].
 struct SymmetricEigen {
   std::vector<double> values;
   Matrix<double> vectors;

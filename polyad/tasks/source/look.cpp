@@ -13,10 +13,12 @@
 #include "polyad/base/error.hpp"
 #include "polyad/base/printable.hpp"
 #include "polyad/io/bytes/standard_input.hpp"
+#include "polyad/io/tensors/array_tensor.hpp"
 #include "polyad/io/tensors/recognise.hpp"
 #include "polyad/io/text/number_text.hpp"
 #include "polyad/io/text/table_sample.hpp"
 #include "polyad/report/plan_report.hpp"
+#include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
@@ -60,6 +62,7 @@ struct Seen {
   bool is_adjacency = false;  // lines of different lengths, each a row and its columns
   std::vector<io::ColumnLook> looks;
   std::vector<std::string> names;
+  std::vector<io::StoredArray> arrays;  // of a file of arrays
 };
 
 bool is_lines_of_columns(io::TensorFormat format) {
@@ -76,6 +79,16 @@ bool looks_like_adjacency(const io::TableSample& sample) {
          std::ranges::all_of(sample.rows, are_indices);
 }
 
+// An array that is no tensor, or a damaged one, is what load would refuse it for.
+void see_arrays(const io::InputFile& file, Seen& seen) {
+  try {
+    seen.arrays = io::list_arrays(file, seen.head->format);
+  } catch (const Error& e) {
+    if (e.code() != Errc::bad_input) throw;
+    seen.fault = e.message();
+  }
+}
+
 Seen see(const std::filesystem::path& path, const io::ReadOptions& read) {
   Seen seen;
   const io::InputFile file = io::open_input(path);
@@ -85,7 +98,10 @@ Seen see(const std::filesystem::path& path, const io::ReadOptions& read) {
     if (e.code() != Errc::bad_input && e.code() != Errc::bad_option) throw;
     seen.fault = e.message();
   }
-  if (seen.head && io::is_binary(seen.head->format)) return seen;
+  if (seen.head && io::is_binary(seen.head->format)) {
+    see_arrays(file, seen);
+    return seen;
+  }
   const bool is_table = !seen.head || is_lines_of_columns(seen.head->format);
   auto form = read.table;
   if (seen.head && seen.head->format == io::TensorFormat::tns) form.separator = " ";
@@ -186,10 +202,18 @@ std::string separator_name(const std::string& separator) {
   return separator == " " ? "blanks" : "'" + separator + "'";
 }
 
+std::string array_text(const io::StoredArray& array) {
+  return fmt::format("{}{}{} of {}", array.name, array.name.empty() ? "" : ": ",
+                     array.shape.empty() ? "one number" : report::dims_text(array.shape), array.type);
+}
+
 std::string first_sentence(const std::string& path, const Seen& seen) {
   if (seen.is_adjacency) return path + ": lines of different lengths, perhaps a row and its columns";
   if (!seen.head) return path + ": " + seen.fault;
   std::string text = fmt::format("{}: {}", path, io::traits(seen.head->format).name);
+  for (const auto& array : seen.arrays)
+    text += (&array == seen.arrays.data() ? ", " : "\n  ") + array_text(array);
+  if (!seen.fault.empty()) text += ": " + seen.fault;
   if (seen.looks.empty()) return text;
   text +=
       fmt::format(", {} columns separated by {}", seen.looks.size(), separator_name(seen.sample.separator));
@@ -222,6 +246,10 @@ nlohmann::ordered_json look_json(const Seen& seen, const std::vector<SeenColumn>
   json["header"] = seen.first_row == 1;
   json["separator"] = seen.looks.empty() ? "" : seen.sample.separator;
   json["columns"] = std::move(list);
+  auto arrays = nlohmann::ordered_json::array();
+  for (const auto& array : seen.arrays)
+    arrays.push_back({{"name", array.name}, {"shape", array.shape}, {"type", array.type}});
+  json["arrays"] = std::move(arrays);
   json["suggested_columns"] = suggestion.columns;
   json["suggested_value"] = suggestion.value;
   json["notes"] = seen.head ? seen.head->notes : std::vector<std::string>();
@@ -239,7 +267,7 @@ std::string look_text(const tasks::SourceFiles& source, const Seen& seen,
   if (!columns.empty()) text += column_table(columns);
   if (seen.head)
     for (const auto& note : seen.head->notes) text += "\n\n" + note;
-  if (!seen.head && columns.empty() && !seen.is_adjacency) return text;
+  if (columns.empty() && !seen.is_adjacency && (!seen.head || !seen.fault.empty())) return text;
   text += "\n\nIt could be read by";
   for (const auto& command : commands(source, seen, suggestion)) text += "\n  " + command;
   return text;
