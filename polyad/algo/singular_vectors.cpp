@@ -155,8 +155,8 @@ class SubspaceIteration {
       for (Index i = 0; i < num_columns_; ++i)
         for (Index j = 0; j < num_columns_; ++j) products(i, j) *= scale[i] * scale[j];
       auto [values, vectors] = kernels::symmetric_eigen(std::move(products));
-      const auto num_kept =
-          Index(std::ranges::count_if(values, [&](double v) { return v > lost * values[0]; }));
+      const double least = lost * values[0];
+      const auto num_kept = Index(std::ranges::count_if(values, [least](double v) { return v > least; }));
       for (Index i = 0; i < num_columns_; ++i)
         for (Index j = 0; j < num_columns_; ++j)
           vectors(i, j) = j < num_kept ? vectors(i, j) * scale[i] / std::sqrt(values[j]) : 0;

@@ -181,7 +181,8 @@ class UnusualFileTest(ProgramTest):
             return (self.folder / "made.zip").read_bytes()
         kinds = {
             b"\x93NUMPY\x01\x00": "is too short for an .npy array",
-            b"PAR1\x15\x00": "is a Parquet file; write it as csv first, and name the columns by --columns",
+            b"PAR1\x15\x00": "is a Parquet file, which is read where Polyad was built with Apache Arrow; write it as csv first, and "
+                              "name the columns by --columns",
             b"\x89HDF\r\n\x1a\n": "is an HDF5 file; write the tensor as text, as csv or as .tns, first",
             b"MATLAB 5.0 MAT-file" + b"\0" * 110: "is a MATLAB file (.mat); write the tensor as text first, as export_data of Tensor "
                                                   "Toolbox does",

@@ -49,8 +49,8 @@ InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
   size_ = Index(status.st_size);
 }
 
-InputFile::InputFile(const std::filesystem::path& path, int descriptor)
-    : path_(path), descriptor_(descriptor) {
+InputFile::InputFile(const std::filesystem::path& path, int descriptor, Contents contents)
+    : path_(path), descriptor_(descriptor), contents_(contents) {
   struct stat status {};
   if (fstat(descriptor_, &status) != 0) {
     const int error = errno;
@@ -62,6 +62,12 @@ InputFile::InputFile(const std::filesystem::path& path, int descriptor)
 
 InputFile::~InputFile() {
   close(descriptor_);
+}
+
+int InputFile::duplicate_descriptor() const {
+  const int descriptor = fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
+  if (descriptor < 0) fail(path_, "cannot be read", errno);
+  return descriptor;
 }
 
 bool InputFile::is_gzip() const {

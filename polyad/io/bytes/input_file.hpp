@@ -16,8 +16,10 @@ class InputFile {
   // Throws Error{io} with the path if the file is missing, not
   // a regular file, or not readable. Does not wait for a pipe.
   explicit InputFile(const std::filesystem::path& path);
+  // What a file was made to hold.
+  enum class Contents { as_stored, csv };
   // Takes over a descriptor of a regular file. `path` is for messages.
-  InputFile(const std::filesystem::path& path, int descriptor);
+  InputFile(const std::filesystem::path& path, int descriptor, Contents contents = Contents::as_stored);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -25,6 +27,10 @@ class InputFile {
   const std::filesystem::path& path() const { return path_; }
   Index size() const { return size_; }
   bool is_gzip() const;
+  // Whether this is the copy of a table of another format as csv; see columnar_file.hpp.
+  bool is_csv_copy() const { return contents_ == Contents::csv; }
+  // For others who read the same file; it is theirs to close.
+  int duplicate_descriptor() const;
 
   // Fills `into` starting at `offset`; returns fewer bytes only at the end of the file.
   Index read_some(Index offset, std::span<char> into) const;
@@ -35,6 +41,7 @@ class InputFile {
   std::filesystem::path path_;
   int descriptor_ = -1;
   Index size_ = 0;
+  Contents contents_ = Contents::as_stored;
 };
 
 }  // namespace polyad::io

@@ -12,6 +12,7 @@ bool is_standard_input(const std::filesystem::path& path);
 
 // A file, or what standard input delivers up to its end. That is copied to a temporary file without a name
 // when it is first opened, because files are read more than once and at any position; it has the path "-".
+// A table of Parquet or Arrow is replaced by a copy as csv (columnar_file.hpp).
 InputFile open_input(const std::filesystem::path& path);
 
 // For processes whose standard input another one has read: instead of their own, these bytes, which may come

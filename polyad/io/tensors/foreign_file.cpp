@@ -19,8 +19,12 @@ struct Kind {
 };
 
 constexpr std::array kinds{
-    Kind{0, "PAR1"sv, "is a Parquet file; write it as csv first", true},
-    Kind{0, "ARROW1"sv, "is an Arrow file; write it as csv first", true},
+    Kind{0, "PAR1"sv,
+         "is a Parquet file, which is read where Polyad was built with Apache Arrow; write it as csv first",
+         true},
+    Kind{0, "ARROW1"sv,
+         "is an Arrow file, which is read where Polyad was built with Apache Arrow; write it as csv first",
+         true},
     Kind{0, "MATLAB 5.0 MAT-file"sv,
          "is a MATLAB file (.mat); write the tensor as text first, as export_data of Tensor Toolbox does"},
     Kind{0, "MATLAB 7.3 MAT-file"sv,

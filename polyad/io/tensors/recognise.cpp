@@ -456,6 +456,24 @@ void refuse_compressed_binary(const InputFile& file) {
               {file.path().string(), 0});
 }
 
+// The copy of a table of Parquet or Arrow, whose form is known.
+FileHead recognise_copy(const InputFile& file, ReadOptions options) {
+  const auto refuse = [&](const char* field) {
+    throw Error(Errc::bad_option, option_name(field) + " is for texts; this is a table of Parquet or Arrow",
+                {file.path().string(), 0});
+  };
+  if (options.table.header == false) refuse("header=false");
+  if (!options.table.separator.empty() && options.table.separator != ",") refuse("separator");
+  if (options.table.decimal_comma) refuse("decimal_comma");
+  const auto format = options.format.value_or(TensorFormat::csv);
+  if (format != TensorFormat::csv && format != TensorFormat::wide)
+    throw Error(Errc::bad_input, not_as_stated("a table of Parquet or Arrow", format),
+                {file.path().string(), 0});
+  options.table.header = true;
+  options.table.separator = ",";
+  return text_head_as(file, format, options);
+}
+
 }  // namespace
 
 std::string in_quotes(std::string_view word) {
@@ -467,6 +485,11 @@ std::string in_quotes(std::string_view word) {
 
 FileHead recognise(const InputFile& file, const ReadOptions& options) {
   FileHead head;
+  if (file.is_csv_copy()) {
+    head = recognise_copy(file, options);
+    head.path = file.path();
+    return head;
+  }
   if (file.is_gzip()) refuse_compressed_binary(file);
   if (const auto binary = file.is_gzip() ? std::nullopt : binary_format(file)) {
     if (options.format && *options.format != *binary)
