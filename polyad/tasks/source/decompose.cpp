@@ -280,6 +280,8 @@ void check_missing(const DecomposeOptions& options) {
   require(options.method == Method::als, option_name("method") + " als");
   require(!options.nonnegative && options.nonnegative_modes.empty(),
           "factors that may be negative: no " + option_name("nonnegative"));
+  require(options.start != Start::svd, "a random start or a model: singular vectors (" +
+                                           option_name("start") + " svd) take all cells for known");
   require(options.format == StorageFormat::automatic || options.format == StorageFormat::csf,
           option_name("format") + " csf");
   require(!options.distribution.scheme || options.distribution.scheme == Scheme::coarse,
