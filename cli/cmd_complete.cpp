@@ -180,6 +180,12 @@ void add_test_options(CLI::App& command, CompleteArgs& args) {
       ->needs(test)
       ->capture_default_str()
       ->check(in_range(0, 10000));
+  command
+      .add_option("--relevant", args.complete.relevant,
+                  "With --ranking: test ratings of at least this are relevant (default: the mean of the "
+                  "training ratings)")
+      ->needs(test)
+      ->check(fault_of_real);
 }
 
 void add_process_options(CLI::App& command, CompleteArgs& args) {

@@ -8,6 +8,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/progress.hpp"
 #include "polyad/report/html/page_parts.hpp"
+#include "polyad/report/ranking_report.hpp"
 #include "polyad/report/statistics_report.hpp"
 
 namespace polyad::report {
@@ -54,17 +55,6 @@ std::vector<double> rmse_per_epoch(const std::vector<EpochRecord>& epochs) {
   for (const auto& record : epochs)
     if (!record.was_undone) all.push_back(record.test ? record.test->rmse : record.train.rmse);
   return all;
-}
-
-nlohmann::ordered_json ranking_json(const RankingMetrics& ranking) {
-  nlohmann::ordered_json json;
-  json["k"] = ranking.k;
-  json["threshold"] = ranking.threshold;
-  json["users"] = ranking.num_users;
-  json["precision"] = ranking.precision;
-  json["recall"] = ranking.recall;
-  json["ndcg"] = ranking.ndcg;
-  return json;
 }
 
 nlohmann::ordered_json seconds_json(const CompletionRun& run) {
@@ -269,11 +259,7 @@ std::string completion_text(const CompletionRun& run) {
     text += fmt::format(
         "\ntest RMSE without factors: mean {:.5g}, user means {:.5g}, item means {:.5g}, biases {:.5g}",
         run.baselines->mean, run.baselines->user_means, run.baselines->item_means, run.baselines->biases);
-  if (run.ranking && run.ranking->num_users > 0)
-    text +=
-        fmt::format("\nof the first {} recommendations: precision {:.4f}, recall {:.4f}, NDCG {:.4f} ({})",
-                    run.ranking->k, run.ranking->precision, run.ranking->recall, run.ranking->ndcg,
-                    counted(run.ranking->num_users, "user"));
+  if (run.ranking && run.ranking->num_users > 0) text += "\n" + ranking_text(*run.ranking);
   return text;
 }
 

@@ -82,6 +82,9 @@ struct CompleteOptions {
   int patience = 3;
   // With test ratings: measure the quality of this number of recommendations per user; 0: do not.
   Index ranking = 10;
+  // Test ratings of at least this are relevant for `ranking`; nothing: the mean of the training ratings, which
+  // all are at least where they are equal.
+  std::optional<double> relevant = {};
   std::uint64_t seed = 1;  // of the start, of the choice of test ratings and of RatingPartition::random
   Precision precision = Precision::float32;  // of factors and biases
   // Number of sub-epochs per epoch, after each of which the processes synchronise, from 1 to the number of

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import pathlib
 import unittest
 
@@ -20,6 +21,27 @@ WAY_KEYS = {"processes", "by", "partition", "sync", "auto", "lambda_max", "conne
             "volume_words", "max_volume_words", "messages", "max_messages", "schedule_ratio", "predicted_seconds_per_epoch",
             "partition_seconds", "complete_options"}
 MOVIES = SHARED_DATA / "ratings" / "movietweetings-100K.ratings.dat.gz" if SHARED_DATA else None
+
+
+def read_ratings(path: pathlib.Path) -> dict[tuple[str, str], float]:
+    lines = [line.split() for line in path.read_text().splitlines() if line[0] != "#"]
+    return {(user, item): float(rating) for user, item, rating in lines}
+
+
+def list_measures(lists: dict[str, list[str]], relevant: dict[str, set[str]], k: int, num_items: int) -> dict[str, float]:
+    """Of the lists of users to whom something is relevant, by the definitions of docs/recommend.md."""
+    sums = dict.fromkeys(("precision", "recall", "ndcg", "map", "mrr", "hit_rate"), 0.0)
+    for user, good in relevant.items():
+        places = [place for place, item in enumerate(lists[user], start=1) if item in good]
+        possible = min(k, len(good))
+        sums["precision"] += len(places) / k
+        sums["recall"] += len(places) / len(good)
+        sums["ndcg"] += sum(1 / math.log2(p + 1) for p in places) / sum(1 / math.log2(p + 1) for p in range(1, possible + 1))
+        sums["map"] += sum(hits / place for hits, place in enumerate(places, start=1)) / possible
+        sums["mrr"] += 1 / places[0] if places else 0
+        sums["hit_rate"] += bool(places)
+    means = {name: total / len(relevant) for name, total in sums.items()}
+    return {**means, "coverage": len({item for user in relevant for item in lists[user]}) / num_items}
 
 
 class CompleteTest(ProgramTest):
@@ -49,6 +71,36 @@ class ResultTest(CompleteTest):
         inner = set(tested["per_epoch"][0]) | set(tested["communication"]) | set(tested["ranking"]) | set(tested["seconds"])
         for key in KEYS | TEST_KEYS | inner | set(tested["seconds"]["processes"][0]) | PLAN_KEYS | WAY_KEYS:
             self.assertRegex(documented, rf"[`.\]]{key}`")
+
+    def test_measures_of_lists_are_their_definitions(self) -> None:
+        path, k = self.ratings(), 7
+        train, test = read_ratings(path), read_ratings(self.folder / "ratings-test.tns")
+        found = self.complete(path, "-r", 4, "-e", 3, "--test", self.folder / "ratings-test.tns", "--ranking", k, "--relevant", 4,
+                              "--out", self.folder / "model")["ranking"]
+        relevant: dict[str, set[str]] = {}
+        for (user, item), rating in test.items():
+            if rating >= 4 and (user, item) not in train:
+                relevant.setdefault(user, set()).add(item)
+        self.assertEqual((found["k"], found["threshold"], found["users"]), (k, 4, len(relevant)))
+
+        items = sorted({item for _, item in train}, key=int)
+        counts = {item: sum(one == item for _, one in train) for item in items}
+        popular = sorted(items, key=lambda item: -counts[item])
+        by_popularity = {user: [item for item in popular if (user, item) not in train][:k] for user in relevant}
+        self.succeed("recommend", self.folder / "model", "--all", "--top", k, "--out", self.folder / "all.tsv", "-q")
+        by_model: dict[str, list[str]] = {user: [] for user in relevant}
+        for line in (self.folder / "all.tsv").read_text().splitlines()[1:]:
+            user, item, _ = line.split("\t")
+            by_model.setdefault(user, []).append(item)
+        for figures, lists in ((found, by_model), (found["popularity"], by_popularity)):
+            for name, value in list_measures(lists, relevant, k, len(items)).items():
+                self.assertAlmostEqual(figures[name], value, places=12, msg=name)
+        shares = []
+        for user, good in relevant.items():
+            pairs = [(counts[a] > counts[b]) + (counts[a] == counts[b]) / 2 for a in good & set(items) for b in items
+                     if b not in good and (user, b) not in train]
+            shares.append(sum(pairs) / len(pairs) if pairs else 0.5)
+        self.assertAlmostEqual(found["popularity"]["auc"], sum(shares) / len(shares), places=12)
 
     def test_it_learns(self) -> None:
         path = self.ratings(400, 200, 30000)
@@ -212,9 +264,11 @@ class OddRatingsTest(CompleteTest):
 
     def test_what_makes_no_sense_is_refused(self) -> None:
         path = self.ratings(30, 20, 200)
-        for option in ("--patience", "--ranking"):
+        for option in ("--patience", "--ranking", "--relevant"):
             self.assert_refused(f"{option} requires --test", 2, "complete", path, option, 2)
         self.assert_refused("--test 1.5: expected a share between 0 and 1, as in 0.1", 2, "complete", path, "--test", 1.5)
+        self.assert_refused("--relevant has no effect: it requires --test, and --ranking of at least 1", 2, "complete", path, "--test", 0.1,
+                            "--ranking", 0, "--relevant", 4)
         self.assert_refused("--decay requires --schedule inverse", 2, "complete", path, "--decay", 0.5)
         self.assert_refused("--sync 2: expected auto, max, or a number from 1 to that of processes, 1", 2, "complete", path,
                           "--sync", 2)

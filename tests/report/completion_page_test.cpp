@@ -50,7 +50,7 @@ CompletionPageContents contents() {
   run.stop = CompletionStop::test_error;
   run.train = {1.40625, 1.15625};
   run.test_errors = ErrorFigures{1.6015625, 1.28125};
-  run.ranking = RankingMetrics{10, 8, 432, 0.0625, 0.125, 0.09375};
+  run.ranking = RankingMetrics{10, 8, 432, {0.0625, 0.125, 0.09375}, {0.05, 0.1, 0.07}};
   run.process_seconds = {{2, 0, 0, 0.5}};
   run.peak_memory_bytes = 44400000;
   c.examples = {{"Ann", 512, {{"Alien", 10}, {"Brazil", 9}}, {{"Casablanca", 8.75}}}};
@@ -97,9 +97,10 @@ TEST(CompletionPage, tells_what_was_learned_and_how_well) {
                            "<dt>best epoch</dt><dd>2</dd>",
                            "after 3 epochs: the test error no longer decreased",
                            "1 epoch was undone",
-                           "<dd>0.0625</dd>",
-                           "<dd>0.1250</dd>",
-                           "<dd>0.0938</dd>",
+                           "data-name=\"this model\">0.0625</td>",
+                           "data-name=\"this model\">0.1250</td>",
+                           "data-name=\"this model\">0.0938</td>",
+                           "data-name=\"popularity\">0.0700</td>",
                            "<h3>Ann</h3>",
                            "512 ratings",
                            "Casablanca</span> <b>8.75</b>",
@@ -112,6 +113,16 @@ TEST(CompletionPage, tells_what_was_learned_and_how_well) {
   EXPECT_EQ(count_of(page, "<line class=\"undone\""), 1);
   EXPECT_EQ(count_of(page, "<line class=\"kept\""), 1);
   EXPECT_EQ(page.find("id=\"synchronisation\""), std::string::npos) << "nothing is exchanged";
+}
+
+TEST(CompletionPage, tells_where_popularity_is_better) {
+  auto c = contents();
+  EXPECT_EQ(completion_page(c).find("worse than those of the items with the most ratings"),
+            std::string::npos);
+  c.run.ranking->popularity.ndcg = 0.25;
+  EXPECT_NE(completion_page(c).find(
+                "worse than those of the items with the most ratings: NDCG 0.0938, by popularity 0.2500"),
+            std::string::npos);
 }
 
 TEST(CompletionPage, tells_what_processes_exchange) {

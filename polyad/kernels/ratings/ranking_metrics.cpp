@@ -1,6 +1,7 @@
 #include "polyad/kernels/ratings/ranking_metrics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "polyad/base/error.hpp"
@@ -26,10 +27,13 @@ void check_extents(const RatingModel<Real>& model, const SparseTensor<double>& r
     throw Error(Errc::bad_input, "ranking needs ratings of the users and items of the model, and no others");
 }
 
+// Between the smallest and the largest, also after rounding: equal values are all at least their mean.
 double mean_of(std::span<const double> values) {
+  if (values.empty()) return 0;
   double sum = 0;
   for (const double value : values) sum += value / double(values.size());
-  return sum;
+  const auto [least, largest] = std::ranges::minmax(values);
+  return std::clamp(sum, least, largest);
 }
 
 std::vector<RankedUser> find_relevant(const RatingsByUser& rated, const RatingsByUser& held_out,
@@ -53,21 +57,80 @@ double gain_at(Index place) {  // from 0
   return 1 / std::log2(double(place + 2));
 }
 
+// All of them.
+constexpr std::array measures{&ListMeasures::precision, &ListMeasures::recall, &ListMeasures::ndcg,
+                              &ListMeasures::map,       &ListMeasures::mrr,    &ListMeasures::hit_rate,
+                              &ListMeasures::auc};
+
 // The measures of one user, to be added up.
-RankingMetrics measure_user(const ScoredItems& recommended, const RankedUser& user, Index k) {
-  double gain = 0, ideal = 0;
+ListMeasures measure_user(const UserRanking& found, const RankedUser& user, Index k) {
+  double gain = 0, ideal = 0, precisions = 0;
   Index hits = 0;
-  for (Index place = 0; place < std::ssize(recommended); ++place)
-    if (std::ranges::binary_search(user.relevant, recommended[place].item)) {
+  ListMeasures measured;
+  for (Index place = 0; place < std::ssize(found.best); ++place)
+    if (std::ranges::binary_search(user.relevant, found.best[place].item)) {
       ++hits;
       gain += gain_at(place);
+      precisions += double(hits) / double(place + 1);
+      if (hits == 1) measured.mrr = 1 / double(place + 1);
     }
-  for (Index place = 0; place < std::min(k, std::ssize(user.relevant)); ++place) ideal += gain_at(place);
-  RankingMetrics metrics;
-  metrics.precision = double(hits) / double(k);
-  metrics.recall = double(hits) / double(user.relevant.size());
-  metrics.ndcg = gain / ideal;
-  return metrics;
+  const Index possible = std::min(k, std::ssize(user.relevant));
+  for (Index place = 0; place < possible; ++place) ideal += gain_at(place);
+  measured.precision = double(hits) / double(k);
+  measured.recall = double(hits) / double(user.relevant.size());
+  measured.ndcg = gain / ideal;
+  measured.map = precisions / double(possible);
+  measured.hit_rate = hits > 0 ? 1 : 0;
+  measured.auc = found.pairs_in_order;
+  return measured;
+}
+
+// Who is asked about what: the same for every model that is compared.
+struct RankingTask {
+  RatingsByUser rated;
+  Array<Index> candidates;  // ascending
+  std::vector<RankedUser> users;
+  Index k = 0;
+};
+
+// The lists of a few users at a time.
+template <class Real>
+ListMeasures measure_lists(const RatingModel<Real>& model, const RankingTask& task) {
+  const Index num_users = std::ssize(task.users);
+  ListMeasures sums;
+  std::vector<char> is_recommended(std::size_t(model.num_items()), 0);
+  for (Index begin = 0; begin < num_users; begin += batch_users) {
+    const auto batch = std::span(task.users)
+                           .subspan(std::size_t(begin))
+                           .first(std::size_t(std::min(batch_users, num_users - begin)));
+    std::vector<Index> users;
+    std::vector<std::span<const Index>> relevant;
+    for (const auto& one : batch) {
+      users.push_back(one.user);
+      relevant.emplace_back(one.relevant);
+    }
+    const auto found =
+        rank_items<Real>(model, gather_users(model, users, &task.rated), task.candidates, task.k, relevant);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const auto one = measure_user(found[i], batch[i], task.k);
+      for (const auto measure : measures) sums.*measure += one.*measure;
+      for (const auto& item : found[i].best) is_recommended[item.item] = 1;
+    }
+  }
+  if (num_users == 0) return sums;
+  for (const auto measure : measures) sums.*measure /= double(num_users);
+  if (!task.candidates.empty())
+    sums.coverage = double(std::ranges::count(is_recommended, 1)) / double(task.candidates.size());
+  return sums;
+}
+
+// Scores an item by its number of ratings, whoever the user is.
+RatingModel<double> popularity_model(const SparseTensor<double>& ratings, const SliceCounts& items) {
+  RatingModel<double> model{0, {ratings.extent(0), 0}, {ratings.extent(1), 0}, {}, {}};
+  model.item_biases.assign(std::size_t(ratings.extent(1)), 0);
+  for (std::size_t i = 0; i < items.slices.size(); ++i)
+    model.item_biases[items.slices[i]] = double(items.counts[i]);
+  return model;
 }
 
 }  // namespace
@@ -79,28 +142,16 @@ RankingMetrics measure_ranking(const RatingModel<Real>& model, const SparseTenso
   check_extents(model, training);
   check_extents(model, held_out);
   if (k < 1) throw Error(Errc::bad_option, "ranking needs at least one place to look at");
-  const auto rated = group_by_user(training);
-  const auto candidates = count_slices(training.indices(1), training.extent(1)).slices;
-  RankingMetrics sums;
-  sums.k = k;
-  sums.threshold = threshold ? *threshold : mean_of(training.values());
-  const auto ranked = find_relevant(rated, group_by_user(held_out), sums.threshold);
-  sums.num_users = std::ssize(ranked);
-  for (Index begin = 0; begin < sums.num_users; begin += batch_users) {
-    const Index end = std::min(begin + batch_users, sums.num_users);
-    std::vector<Index> users;
-    for (Index i = begin; i < end; ++i) users.push_back(ranked[i].user);
-    const auto recommended = top_items(model, gather_users(model, users, &rated), candidates, k);
-    for (Index i = begin; i < end; ++i) {
-      const auto one = measure_user(recommended[i - begin], ranked[i], k);
-      sums.precision += one.precision;
-      sums.recall += one.recall;
-      sums.ndcg += one.ndcg;
-    }
-  }
-  for (double* sum : {&sums.precision, &sums.recall, &sums.ndcg})
-    if (sums.num_users > 0) *sum /= double(sums.num_users);
-  return sums;
+  RankingMetrics metrics;
+  metrics.k = k;
+  metrics.threshold = threshold ? *threshold : mean_of(training.values());
+  const auto items = count_slices(training.indices(1), training.extent(1));
+  RankingTask task{group_by_user(training), items.slices, {}, k};
+  task.users = find_relevant(task.rated, group_by_user(held_out), metrics.threshold);
+  metrics.num_users = std::ssize(task.users);
+  metrics.model = measure_lists(model, task);
+  metrics.popularity = measure_lists(popularity_model(training, items), task);
+  return metrics;
 }
 
 template RankingMetrics measure_ranking(const RatingModel<float>&, const SparseTensor<double>&,

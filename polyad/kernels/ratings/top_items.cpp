@@ -79,12 +79,107 @@ void offer_block(std::span<const Index> items, std::span<const Real> scores, std
       best.offer(items[i], scores[i]);
 }
 
+// What is asked of a panel of users. Without targets there is no order to measure.
+template <class Real>
+struct ListRequest {
+  const RatingModel<Real>& model;
+  const UserRows<Real>& users;
+  std::span<const Index> candidates;
+  Index count = 0;
+  std::span<const std::span<const Index>> targets = {};  // [user], or empty
+
+  std::span<const Index> excluded(Index user) const {
+    return users.excluded.empty() ? std::span<const Index>() : users.excluded[std::size_t(user)];
+  }
+  // Each once; `items` ascend.
+  std::vector<Index> candidates_among(std::span<const Index> items) const {
+    std::vector<Index> found;
+    for (const Index item : items)
+      if ((found.empty() || found.back() != item) && std::ranges::binary_search(candidates, item))
+        found.push_back(item);
+    return found;
+  }
+};
+
+// Counts the pairs of a target of a user and another candidate that are in order, by scores alone.
+template <class Real>
+class TargetOrder {
+ public:
+  TargetOrder() = default;
+  explicit TargetOrder(std::vector<Real> targets) : targets_(std::move(targets)) {
+    std::ranges::sort(targets_);
+  }
+
+  void add(std::span<const Real> scores) { change(scores, 1); }
+  void remove(std::span<const Real> scores) { change(scores, -1); }
+  double share() const {
+    const double pairs = double(num_others_) * double(targets_.size());
+    return pairs > 0 ? double(doubled_) / (2 * pairs) : 0.5;
+  }
+
+ private:
+  void change(std::span<const Real> scores, Index sign) {
+    if (targets_.empty()) return;
+    num_others_ += sign * std::ssize(scores);
+    doubled_ += sign * (std::ssize(targets_) <= max_compared ? compared(scores) : searched(scores));
+  }
+
+  // Twice the pairs in order, of which equal scores are halves. This loop becomes vector instructions.
+  Index compared(std::span<const Real> scores) const {
+    Index sum = 0;
+    for (const Real target : targets_) {
+      int doubled = 0;
+      for (const Real score : scores) doubled += int(score < target) + int(score <= target);
+      sum += doubled;
+    }
+    return sum;
+  }
+  Index searched(std::span<const Real> scores) const {
+    Index sum = 0;
+    for (const Real score : scores) {
+      const auto [first, last] = std::ranges::equal_range(targets_, score);
+      sum += (targets_.end() - last) + (targets_.end() - first);
+    }
+    return sum;
+  }
+
+  static constexpr Index max_compared = 128;
+  std::vector<Real> targets_;  // their scores, ascending
+  Index num_others_ = 0, doubled_ = 0;
+};
+
+// The scores of some items for one user, the same as among all items.
+template <class Real>
+std::vector<Real> score_items(const ListRequest<Real>& request, Index user, std::span<const Index> items) {
+  ItemBlock<Real> block(request.model);
+  typename ItemBlock<Real>::Scores scores;
+  std::array<const Real*, tile_users> rows;
+  rows.fill(request.users.rows.row(user).data());
+  block.pack(items);
+  block.score(rows, scores);
+  return {scores[0].begin(), scores[0].begin() + std::ssize(items)};
+}
+
+// Begins with what is not among the others: targets themselves and excluded items.
+template <class Real>
+TargetOrder<Real> begin_order(const ListRequest<Real>& request, Index user) {
+  const auto targets = request.candidates_among(request.targets[std::size_t(user)]);
+  if (targets.empty()) return {};
+  const auto scores = score_items<Real>(request, user, targets);
+  TargetOrder<Real> order(scores);
+  order.remove(scores);
+  order.remove(score_items<Real>(request, user, request.candidates_among(request.excluded(user))));
+  return order;
+}
+
 // The users [first, last), by one thread. False when a prediction was no number.
 template <class Real>
-bool select_panel(const RatingModel<Real>& model, const UserRows<Real>& users,
-                  std::span<const Index> candidates, Index first, Index last, Index count,
-                  std::span<ScoredItems> results) {
+bool select_panel(const ListRequest<Real>& request, Index first, Index last, std::span<UserRanking> results) {
+  const auto& [model, users, candidates, count, targets] = request;
   std::vector<BestItems<Real>> best(std::size_t(last - first), BestItems<Real>(count));
+  std::vector<TargetOrder<Real>> orders;
+  for (Index user = first; user < last && !targets.empty(); ++user)
+    orders.push_back(begin_order(request, user));
   ItemBlock<Real> block(model);
   typename ItemBlock<Real>::Scores scores;
   const Index step = ItemBlock<Real>::size_for(model.num_factors());
@@ -97,17 +192,19 @@ bool select_panel(const RatingModel<Real>& model, const UserRows<Real>& users,
       for (Index u = 0; u < tile_users; ++u)  // a last tile is filled up with its last user
         rows[u] = users.rows.row(std::min(tile + u, last - 1)).data();
       block.score(rows, scores);
-      for (Index user = tile; user < std::min(tile + tile_users, last); ++user)
-        offer_block<Real>(items, scores[user - tile],
-                          users.excluded.empty() ? std::span<const Index>() : users.excluded[user],
-                          best[user - first]);
+      for (Index user = tile; user < std::min(tile + tile_users, last); ++user) {
+        const auto own = std::span<const Real>(scores[user - tile]).first(items.size());
+        offer_block<Real>(items, own, request.excluded(user), best[user - first]);
+        if (!orders.empty()) orders[user - first].add(own);
+      }
     }
   }
   bool all_finite = true;
   for (Index user = first; user < last; ++user) {
     all_finite &= best[user - first].all_finite();
-    results[user] = best[user - first].take(users.offsets[user]);
-    for (const auto& item : results[user]) all_finite &= std::isfinite(item.score);
+    results[user].best = best[user - first].take(users.offsets[user]);
+    if (!orders.empty()) results[user].pairs_in_order = orders[user - first].share();
+    for (const auto& item : results[user].best) all_finite &= std::isfinite(item.score);
   }
   return all_finite;
 }
@@ -135,19 +232,30 @@ UserRows<Real> gather_users(const RatingModel<Real>& model, std::span<const Inde
 }
 
 template <class Real>
-std::vector<ScoredItems> top_items(const RatingModel<Real>& model, const UserRows<Real>& users,
-                                   std::span<const Index> candidates, Index count) {
+std::vector<UserRanking> rank_items(const RatingModel<Real>& model, const UserRows<Real>& users,
+                                    std::span<const Index> candidates, Index count,
+                                    std::span<const std::span<const Index>> targets) {
+  const ListRequest<Real> request{model, users, candidates, count, targets};
   const Index num_users = users.rows.num_rows(), threads = num_threads();
-  std::vector<ScoredItems> results(static_cast<std::size_t>(num_users));
+  std::vector<UserRanking> results(static_cast<std::size_t>(num_users));
   // Smaller panels where there are few users, so that every thread has some.
   const Index panel = std::clamp<Index>((num_users + threads - 1) / threads, 1, panel_users);
   std::vector<char> is_finite(std::size_t((num_users + panel - 1) / panel), 1);
   parallel_for(std::ssize(is_finite), [&](Index p) {
-    is_finite[p] = char(select_panel<Real>(model, users, candidates, p * panel,
-                                           std::min((p + 1) * panel, num_users), count, results));
+    is_finite[p] =
+        char(select_panel<Real>(request, p * panel, std::min((p + 1) * panel, num_users), results));
   });
   require_finite(std::ranges::find(is_finite, 0) == is_finite.end(), sizeof(Real));
   return results;
+}
+
+template <class Real>
+std::vector<ScoredItems> top_items(const RatingModel<Real>& model, const UserRows<Real>& users,
+                                   std::span<const Index> candidates, Index count) {
+  std::vector<ScoredItems> lists;
+  for (auto& one : rank_items<Real>(model, users, candidates, count, {}))
+    lists.push_back(std::move(one.best));
+  return lists;
 }
 
 template <class Real>
@@ -201,6 +309,12 @@ template UserRows<float> gather_users(const RatingModel<float>&, std::span<const
                                       const RatingsByUser*);
 template UserRows<double> gather_users(const RatingModel<double>&, std::span<const Index>,
                                        const RatingsByUser*);
+template std::vector<UserRanking> rank_items(const RatingModel<float>&, const UserRows<float>&,
+                                             std::span<const Index>, Index,
+                                             std::span<const std::span<const Index>>);
+template std::vector<UserRanking> rank_items(const RatingModel<double>&, const UserRows<double>&,
+                                             std::span<const Index>, Index,
+                                             std::span<const std::span<const Index>>);
 template std::vector<ScoredItems> top_items(const RatingModel<float>&, const UserRows<float>&,
                                             std::span<const Index>, Index);
 template std::vector<ScoredItems> top_items(const RatingModel<double>&, const UserRows<double>&,

@@ -32,6 +32,20 @@ template <class Real>
 std::vector<ScoredItems> top_items(const RatingModel<Real>& model, const UserRows<Real>& users,
                                    std::span<const Index> candidates, Index count);
 
+// The list of a user, and how some items, the targets, are placed among all candidates.
+struct UserRanking {
+  ScoredItems best;
+  // The share of pairs of a target and another candidate, neither of them excluded, in which the target has
+  // the higher score; equal scores count a half. 0.5 where there is no pair.
+  double pairs_in_order = 0.5;
+};
+// As top_items; [user] of `targets` has items in ascending order, none of which is excluded. Those that are no
+// candidates form no pairs.
+template <class Real>
+std::vector<UserRanking> rank_items(const RatingModel<Real>& model, const UserRows<Real>& users,
+                                    std::span<const Index> candidates, Index count,
+                                    std::span<const std::span<const Index>> targets);
+
 // The candidates most similar to an item by the cosine of the angle between their rows,
 // without the item itself and rows of zeros. None if the row of the item is zero.
 template <class Real>

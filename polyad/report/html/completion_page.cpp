@@ -15,6 +15,7 @@
 #include "polyad/report/html/plan_plots.hpp"
 #include "polyad/report/html/plots.hpp"
 #include "polyad/report/printable_text.hpp"
+#include "polyad/report/ranking_report.hpp"
 #include "polyad/report/statistics_report.hpp"
 
 namespace polyad::report {
@@ -73,6 +74,8 @@ std::vector<std::string> warnings(const CompletionRun& run) {
   if (const auto undone = run.epochs_undone(); undone > 0)
     all.push_back("errors grew beyond bounds: " + counted_were(undone, "epoch") +
                   " undone, and the step halved");
+  if (run.ranking)
+    if (const auto warning = below_popularity(*run.ranking)) all.push_back(*warning);
   return all;
 }
 
@@ -124,17 +127,6 @@ std::string errors(const CompletionRun& run) {
   html += "</p>\n<figure>" + plot + "</figure>\n";
   return run.test_errors && run.baselines ? html + baselines_table(run.test_errors->rmse, *run.baselines)
                                           : html;
-}
-
-std::string ranking(const RankingMetrics& ranking) {
-  if (ranking.num_users == 0)
-    return "<p>No user has a rating among those held out that says what is worth recommending.</p>\n";
-  const auto share = [](double value) { return fmt::format("{:.4f}", value); };
-  return fmt::format("<p>Of the first {} to each of {}:</p>\n<dl class=\"facts\">\n",
-                     plural(ranking.k, "recommendation"), plural(ranking.num_users, "user")) +
-         fact("precision", share(ranking.precision)) + fact("recall", share(ranking.recall)) +
-         fact("NDCG", share(ranking.ndcg)) + fact("relevant from", fmt::format("{:.4g}", ranking.threshold)) +
-         "</dl>\n";
 }
 
 std::string ratings_list(const char* heading, const std::vector<NamedRating>& ratings, double largest) {
@@ -270,7 +262,7 @@ std::string completion_page(const CompletionPageContents& c) {
   if (run.ranking) page.begin_pair();
   page.add("errors", "Errors", errors(run));
   if (run.ranking) {
-    page.add("ranking", "Recommendations", ranking(*run.ranking));
+    page.add("ranking", "Recommendations", ranking_html(*run.ranking));
     page.end_pair();
   }
   if (!c.examples.empty()) page.add("examples", "Examples", examples(c));

@@ -175,9 +175,9 @@ Settings values_of(const DecomposeOptions& options) {
 
 Settings values_of(const CompleteOptions& options) {
   const auto& [factors, max_epochs, schedule, learning_rate, decay, regularisation, shrinkage,
-               explicit_update, no_bias, test, patience, ranking, seed, precision, sync, virtual_processes,
-               random_owners, by, partition, partition_file, cache, resume, max_memory_bytes, will_save,
-               will_report, observer] = options;
+               explicit_update, no_bias, test, patience, ranking, relevant, seed, precision, sync,
+               virtual_processes, random_owners, by, partition, partition_file, cache, resume,
+               max_memory_bytes, will_save, will_report, observer] = options;
   const bool decays = schedule == StepSchedule::Kind::inverse;
   Settings all;
   add(all, "factors", std::to_string(factors));
@@ -192,6 +192,7 @@ Settings values_of(const CompleteOptions& options) {
   add(all, "test", name_of(test));
   add(all, "patience", std::to_string(patience));
   add(all, "ranking", std::to_string(ranking));
+  add(all, "relevant", relevant ? text_of(*relevant) : "mean");
   add(all, "seed", std::to_string(seed));
   add(all, "precision", text_of(precision));
   add(all, "sync", sync_text(sync));

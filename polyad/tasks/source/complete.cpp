@@ -56,6 +56,15 @@ void check_test(const TestRatings& test) {
         fmt::format("{}: a file is named if and only if it holds the test ratings", option_name("test")));
 }
 
+void check_relevant(const CompleteOptions& options) {
+  if (!options.relevant) return;
+  if (!std::isfinite(*options.relevant))
+    tasks::refuse_option(fmt::format("{} {}: expected a number", option_name("relevant"), *options.relevant));
+  if (options.test.kind == TestRatings::Kind::none || options.ranking == 0)
+    tasks::refuse_option(fmt::format("{} has no effect: it requires {}, and {} of at least 1",
+                                     option_name("relevant"), option_name("test"), option_name("ranking")));
+}
+
 void check_partition(const CompleteOptions& options) {
   tasks::require_partition_file(options.partition == RatingPartition::file, options.partition_file);
   if (!options.cache.empty() && options.partition != RatingPartition::hypergraph)
@@ -152,14 +161,14 @@ report::CompletionRun describe_run(const Trained<Real>& trained, const CompleteO
 // By process 0. `test`: the test ratings of this process, with `by` first. Collective.
 template <class Real>
 void rank_items(tasks::CompletionState<Real>& state, const SparseTensor<double>& own_test, RatingSide by,
-                Index k) {
+                const CompleteOptions& options) {
   const OneProcessWorks patience;
   const auto test = gather_ratings(state.comm, own_test, by);
   state.gather();
   const auto ranking = collectively(state.comm, [&] {
-    return state.comm.rank() == 0
-               ? kernels::measure_ranking(state.whole().model, state.whole().ratings, test, k)
-               : RankingMetrics{};
+    return state.comm.rank() == 0 ? kernels::measure_ranking(state.whole().model, state.whole().ratings, test,
+                                                             options.ranking, options.relevant)
+                                  : RankingMetrics{};
   });
   state.run.ranking = state.comm.broadcast(ranking, 0);
 }
@@ -191,7 +200,7 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   if (state->run.test_errors)
     state->run.baselines = measure_baselines(comm, distributed.split, distributed.by);
   if (options.ranking > 0 && state->run.num_test > 0)
-    rank_items(*state, distributed.split.test, distributed.by, options.ranking);
+    rank_items(*state, distributed.split.test, distributed.by, options);
   state->run.output_seconds = watch.lap();
   state->note_memory();
   return CompletionModel(std::move(state));
@@ -232,6 +241,7 @@ void validate(const CompleteOptions& options) {
   if (options.ranking < 0 || options.ranking > max_ranking)
     tasks::refuse_option(fmt::format("{} {}: expected a number from 0 to {}", option_name("ranking"),
                                      options.ranking, max_ranking));
+  check_relevant(options);
   tasks::require_memory_limit(options.max_memory_bytes);
   tasks::require_enumerator("precision", options.precision, Precision::float32);
   tasks::require_enumerator("schedule", options.schedule, StepSchedule::Kind::adagrad);
