@@ -12,13 +12,16 @@ namespace {
 
 struct RecommendArgs {
   CommonOptions common;
-  std::string model, ratings, out;
+  std::string model, ratings, new_users, candidates, exclude, out;
   RecommendOptions recommend;
 };
 
 RecommendOptions parse(const RecommendArgs& args) {
   auto options = args.recommend;
   options.new_user_file = args.ratings;
+  options.new_users_file = args.new_users;
+  options.candidates_file = args.candidates;
+  options.exclude_file = args.exclude;
   options.out = args.out;
   validate(options);
   if (options.all_users && args.out.empty())
@@ -28,7 +31,10 @@ RecommendOptions parse(const RecommendArgs& args) {
 
 FilePlan file_plan(const RecommendArgs& args) {
   FilePlan plan;
-  plan.reads("the model", args.model).reads("the ratings", args.ratings);
+  plan.reads("the model", args.model)
+      .reads("the ratings", args.ratings)
+      .reads("the new users", args.new_users);
+  plan.reads("the candidates", args.candidates).reads("the items to exclude", args.exclude);
   return plan.writes("--out", args.out);
 }
 
@@ -58,10 +64,27 @@ void add_recommend(CLI::App& app, const Comm& comm) {
                     "Recommend to every user that has ratings, into the table that --out names");
   command->add_option("--ratings", args->ratings,
                       "Recommend to a new user with the ratings in this file: an item and a rating per line");
+  command->add_option(
+      "--new-users", args->new_users,
+      "Recommend to new users with the ratings in this file: a user, an item and a rating per "
+      "line");
   command
       ->add_option("--similar-items", options.similar_item_names,
                    "Find the items most similar to this one, by the cosine of their factors; may be repeated")
       ->allow_extra_args(false);
+  command
+      ->add_option("--similar-users", options.similar_user_names,
+                   "Find the users most similar to this one in the same way; may be repeated")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--support", options.support,
+                   "Similar items and users: multiply the cosine of one with n ratings by n / (n + support)")
+      ->capture_default_str()
+      ->check(fault_of_real)
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--candidates", args->candidates,
+                      "Recommend only items in this file, which has one per line");
+  command->add_option("--exclude", args->exclude, "Do not recommend the items in this file");
   command->add_option("--top", options.top, "Maximum number of items in each list")
       ->capture_default_str()
       ->check(in_range(1, 1000000));

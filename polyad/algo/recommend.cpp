@@ -2,21 +2,28 @@
 
 #include <algorithm>
 
+#include "polyad/base/parallel.hpp"
 #include "polyad/tensor/slice_counts.hpp"
 
 namespace polyad {
+namespace {
+
+// [row]: number of ratings.
+Array<Index> count_ratings(const SparseTensor<double>& ratings, int mode) {
+  Array<Index> counts(std::size_t(ratings.extent(mode)), 0);
+  for (const Index row : ratings.indices(mode)) ++counts[row];
+  return counts;
+}
+
+}  // namespace
 
 template <class Real>
 Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings)
     : model_(model),
       rated_(group_by_user(ratings)),
-      candidates_(count_slices(ratings.indices(1), ratings.extent(1)).slices),
+      rated_items_(count_slices(ratings.indices(1), ratings.extent(1)).slices),
+      num_ratings_{count_ratings(ratings, 0), count_ratings(ratings, 1)},
       scale_(kernels::rating_scale(ratings.values(), model.mean)) {}
-
-template <class Real>
-bool Recommender<Real>::is_rated(Index item) const {
-  return std::ranges::binary_search(candidates_, item);
-}
 
 template <class Real>
 std::vector<Index> Recommender<Real>::users_with_ratings() const {
@@ -27,10 +34,10 @@ std::vector<Index> Recommender<Real>::users_with_ratings() const {
 }
 
 template <class Real>
-std::vector<ScoredItems> Recommender<Real>::recommend(std::span<const Index> users, Index count,
-                                                      Rated rated) const {
-  const auto* excluded = rated == Rated::left_out ? &rated_ : nullptr;
-  return top_items(model_, kernels::gather_users(model_, users, excluded), candidates_, count);
+std::vector<ScoredItems> Recommender<Real>::recommend(std::span<const Index> users,
+                                                      const Wanted& wanted) const {
+  const auto* excluded = wanted.rated == Rated::left_out ? &rated_ : nullptr;
+  return top_items(model_, kernels::gather_users(model_, users, excluded), wanted.candidates, wanted.count);
 }
 
 template <class Real>
@@ -40,17 +47,27 @@ Index Recommender<Real>::batch_size(Index count) {
 }
 
 template <class Real>
-ScoredItems Recommender<Real>::recommend_to(const NewUser& user, Index count, Rated rated) const {
-  const auto folded = kernels::fold_in_user<Real>(model_, {user.items, user.ratings, user.shrinkage, scale_});
-  kernels::UserRows<Real> rows{{1, model_.num_factors()}, {model_.mean + folded.bias}, {}};
-  std::ranges::copy(folded.row, rows.rows.row(0).begin());
-  if (rated == Rated::left_out) rows.excluded.push_back(user.items);
-  return top_items(model_, rows, candidates_, count)[0];
+std::vector<ScoredItems> Recommender<Real>::recommend_to(std::span<const NewUser> users,
+                                                         const Shrinkage& shrinkage,
+                                                         const Wanted& wanted) const {
+  kernels::UserRows<Real> rows{
+      {std::ssize(users), model_.num_factors()}, Array<double>(users.size(), model_.mean), {}};
+  parallel_for(std::ssize(users), [&](Index i) {
+    const auto& user = users[std::size_t(i)];
+    const auto folded = kernels::fold_in_user<Real>(model_, {user.items, user.ratings, shrinkage, scale_});
+    std::ranges::copy(folded.row, rows.rows.row(i).begin());
+    rows.offsets[i] += folded.bias;
+  });
+  if (wanted.rated == Rated::left_out)
+    for (const auto& user : users) rows.excluded.push_back(user.items);
+  return top_items(model_, rows, wanted.candidates, wanted.count);
 }
 
 template <class Real>
-ScoredItems Recommender<Real>::similar(Index item, Index count) const {
-  return kernels::similar_items(model_.items, item, candidates_, count);
+SimilarRows Recommender<Real>::similar(RatingSide side, Index row, std::span<const Index> candidates,
+                                       double support, Index count) const {
+  return kernels::similar_rows(side == RatingSide::user ? model_.users : model_.items, row, candidates,
+                               num_ratings_[mode_of(side)], support, count);
 }
 
 template class Recommender<float>;

@@ -5,6 +5,7 @@
 
 #include "polyad/kernels/ratings/fold_in.hpp"
 #include "polyad/kernels/ratings/top_items.hpp"
+#include "polyad/tensor/ratings/rating_side.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
 namespace polyad {
@@ -19,32 +20,45 @@ class Recommender {
   // `ratings`: of the training, users x items as in the model.
   Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings);
 
-  Index num_rated_items() const { return Index(candidates_.size()); }  // by any user
+  Index num_rated_items() const { return Index(rated_items_.size()); }  // by any user
   Index num_rated_by(Index user) const { return std::ssize(rated_.items_of(user)); }
   const RatingsByUser& ratings() const { return rated_; }
-  bool is_rated(Index item) const;  // by any user
+  bool is_rated(Index item) const { return num_ratings_[1][item] > 0; }  // by any user
   std::vector<Index> users_with_ratings() const;
+  // Items with ratings by any user, ascending.
+  std::span<const Index> rated_items() const { return rated_items_; }
 
-  // The best `count` items of each user.
-  std::vector<ScoredItems> recommend(std::span<const Index> users, Index count, Rated rated) const;
+  // What may be recommended, and what of it is wanted.
+  struct Wanted {
+    std::span<const Index> candidates;  // ascending, a part of rated_items()
+    Index count = 10;                   // of items in each list
+    Rated rated = Rated::left_out;
+  };
+
+  // The best items of each user.
+  std::vector<ScoredItems> recommend(std::span<const Index> users, const Wanted& wanted) const;
   // Number of users to pass at once, so that the result has moderate size.
   static Index batch_size(Index count);
 
-  // For a user who is not in the model, given ratings with ascending items.
+  // A user who is not in the model, given ratings with ascending items.
   struct NewUser {
     std::span<const Index> items;
     std::span<const double> ratings;
-    Shrinkage shrinkage;  // that of the training
   };
-  ScoredItems recommend_to(const NewUser& user, Index count, Rated rated) const;
-  // The items most similar to this one.
-  ScoredItems similar(Index item, Index count) const;
+  // `shrinkage`: that of the training.
+  std::vector<ScoredItems> recommend_to(std::span<const NewUser> users, const Shrinkage& shrinkage,
+                                        const Wanted& wanted) const;
+
+  // The candidates, users or items, that are most similar to this one; kernels::similar_rows says how.
+  SimilarRows similar(RatingSide side, Index row, std::span<const Index> candidates, double support,
+                      Index count) const;
 
  private:
   const RatingModel<Real>& model_;
   RatingsByUser rated_;
-  Array<Index> candidates_;  // ascending
-  double scale_;             // of the ratings in training
+  Array<Index> rated_items_;     // ascending
+  Array<Index> num_ratings_[2];  // [mode][row]
+  double scale_;                 // of the ratings in training
 };
 
 }  // namespace polyad

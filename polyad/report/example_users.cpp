@@ -42,7 +42,7 @@ std::vector<ExampleUser> example_users(const RatingModel<Real>& model, const Spa
   std::ranges::stable_sort(users, std::ranges::greater{},
                            [&](Index user) { return recommender.num_rated_by(user); });
   users.resize(std::min(users.size(), std::size_t(num_users)));
-  const auto lists = recommender.recommend(users, num_items, Recommender<Real>::Rated::left_out);
+  const auto lists = recommender.recommend(users, {recommender.rated_items(), num_items});
   std::vector<ExampleUser> examples;
   for (std::size_t i = 0; i < users.size(); ++i)
     examples.push_back({name_of(labels[0], "user", users[i]), recommender.num_rated_by(users[i]),

@@ -21,6 +21,10 @@ const char* name_of(Question question) {
       return "users";
     case Question::new_user:
       return "new user";
+    case Question::new_users:
+      return "new users";
+    case Question::similar_users:
+      return "similar users";
     case Question::similar_items:
       return "similar items";
     case Question::all_users:
@@ -41,11 +45,26 @@ std::string index_text(const ModeLabels& mode, Index index) {
                                            : fmt::format("{}", index + 1);
 }
 
-Json items_json(const ScoredItems& items, const ModeLabels& labels, const char* score) {
+Json items_json(const ScoredItems& items, const ModeLabels& labels) {
   auto list = Json::array();
   for (const auto& item : items)
-    list.push_back({{"item", index_json(labels, item.item)}, {score, item.score}});
+    list.push_back({{"item", index_json(labels, item.item)}, {"rating", item.score}});
   return list;
+}
+
+// `noun`: user or item.
+Json similar_json(const std::vector<SimilarList>& lists, const ModeLabels& labels, const char* noun) {
+  auto all = Json::array();
+  for (const auto& one : lists) {
+    auto rows = Json::array();
+    for (const auto& row : one.rows)
+      rows.push_back({{noun, index_json(labels, row.row)},
+                      {"similarity", row.similarity},
+                      {"cosine", row.cosine},
+                      {"ratings", row.num_ratings}});
+    all.push_back({{noun, index_json(labels, one.of)}, {"similar", std::move(rows)}});
+  }
+  return all;
 }
 
 std::string items_text(const ScoredItems& items, const ModeLabels& labels) {
@@ -59,8 +78,18 @@ std::string items_text(const ScoredItems& items, const ModeLabels& labels) {
   return text.empty() ? "\n       nothing" : text;
 }
 
-std::string user_text(const UserRecommendations& one, std::span<const ModeLabels> labels) {
-  const std::string who = one.user ? "user " + index_text(labels[0], *one.user) : "the new user";
+std::string similar_text(const SimilarList& one, const ModeLabels& labels, const std::string& noun) {
+  auto text = fmt::format("like {} {}:", noun, index_text(labels, one.of));
+  for (std::size_t i = 0; i < one.rows.size(); ++i)
+    text += fmt::format("\n{:>5}  {:>8.4f}  {}{} ({})", i + 1, one.rows[i].similarity,
+                        labels.empty() ? noun + " " : "", index_text(labels, one.rows[i].row),
+                        counted(one.rows[i].num_ratings, "rating"));
+  return one.rows.empty() ? text + "\n       nothing" : text;
+}
+
+std::string user_text(const UserRecommendations& one, std::span<const ModeLabels> labels, bool is_new) {
+  const std::string who =
+      one.user ? (is_new ? "new user " : "user ") + index_text(labels[0], *one.user) : "the new user";
   return fmt::format("for {}, with {}:", who, counted(one.num_rated, "rating")) +
          items_text(one.items, labels[1]);
 }
@@ -68,26 +97,27 @@ std::string user_text(const UserRecommendations& one, std::span<const ModeLabels
 }  // namespace
 
 Json recommendation_json(const RecommendationRun& run, std::span<const ModeLabels> labels) {
-  auto recommendations = Json::array(), similar = Json::array();
+  auto recommendations = Json::array();
   for (const auto& one : run.recommendations)
     recommendations.push_back({{"user", one.user ? index_json(labels[0], *one.user) : Json()},
                                {"rated", one.num_rated},
-                               {"items", items_json(one.items, labels[1], "rating")}});
-  for (const auto& one : run.similar)
-    similar.push_back(
-        {{"item", index_json(labels[1], one.item)}, {"similar", items_json(one.items, labels[1], "cosine")}});
+                               {"items", items_json(one.items, labels[1])}});
+  const bool are_users = run.question == Question::similar_users;
+  const std::vector<SimilarList> none;
   return {{"request", name_of(run.question)},
           {"users", run.num_users},
           {"items", run.num_items},
           {"factors", run.num_factors},
           {"ratings", run.num_ratings},
           {"rated_items", run.num_rated_items},
+          {"candidates", run.num_candidates},
           {"top", run.top},
           {"with_rated", run.with_rated},
           {"answered", run.num_answered},
           {"count", run.num_lines},
           {"recommendations", std::move(recommendations)},
-          {"similar_items", std::move(similar)}};
+          {"similar_items", similar_json(are_users ? none : run.similar, labels[1], "item")},
+          {"similar_users", similar_json(are_users ? run.similar : none, labels[0], "user")}};
 }
 
 std::string recommendation_text(const RecommendationRun& run, std::span<const ModeLabels> labels) {
@@ -96,12 +126,16 @@ std::string recommendation_text(const RecommendationRun& run, std::span<const Mo
   if (run.num_rated_items < run.num_items)
     text += fmt::format("; {} excluded for lack of ratings",
                         counted_were(run.num_items - run.num_rated_items, "item"));
-  if (run.question == Question::all_users)
+  if (run.num_candidates < run.num_rated_items)
+    text += fmt::format("; {} of the others may be recommended", with_commas(run.num_candidates));
+  const bool is_new = run.question == Question::new_users,
+             are_users = run.question == Question::similar_users;
+  if (run.question == Question::all_users || (is_new && run.recommendations.empty()))
     text += fmt::format("\n{} recommended to {}", counted(run.num_lines, "item"),
                         counted(run.num_answered, "user"));
-  for (const auto& one : run.recommendations) text += "\n" + user_text(one, labels);
+  for (const auto& one : run.recommendations) text += "\n" + user_text(one, labels, is_new);
   for (const auto& one : run.similar)
-    text += "\nlike item " + index_text(labels[1], one.item) + ":" + items_text(one.items, labels[1]);
+    text += "\n" + similar_text(one, labels[are_users ? 0 : 1], are_users ? "user" : "item");
   return text;
 }
 

@@ -11,34 +11,37 @@
 
 namespace polyad::report {
 
-// Recommendations for one user. Without an index: a user who is not in the model.
+// Recommendations for one user. Without an index: the only user who is not in the model.
 struct UserRecommendations {
   std::optional<Index> user;
   Index num_rated = 0;  // known ratings of the user
   ScoredItems items;
 };
 
-struct SimilarItems {
-  Index item = 0;
-  ScoredItems items;  // by cosine
+// Users, or items, that are similar to one.
+struct SimilarList {
+  Index of = 0;
+  SimilarRows rows;
 };
 
 // Request and result of a run of `polyad recommend`.
 struct RecommendationRun {
-  enum class Question { users, new_user, similar_items, all_users };
+  enum class Question { users, new_user, new_users, similar_items, similar_users, all_users };
 
   Question question = Question::users;
   Index num_users = 0, num_items = 0, num_factors = 0, num_ratings = 0;  // of the model and its training
   Index num_rated_items = 0;  // with any rating, so that they can be recommended
+  Index num_candidates = 0;   // of those, that are asked for
   Index top = 0;
   bool with_rated = false;
   std::vector<UserRecommendations> recommendations;  // empty for all users, which are in the table only
-  std::vector<SimilarItems> similar;
+  std::vector<SimilarList> similar;
   Index num_answered = 0;  // users or items
   Index num_lines = 0;     // items in all answers
 };
 
-// `labels`: of users and of items. The keys of `polyad recommend --json`; docs/json.md names them all.
+// `labels`: of users, or where the question is about new users of these, and of items. The keys of `polyad
+// recommend --json`; docs/json.md names them all.
 nlohmann::ordered_json recommendation_json(const RecommendationRun& run, std::span<const ModeLabels> labels);
 
 // The same as text: a table per user or item.

@@ -18,7 +18,8 @@ struct UserRatings {
   std::vector<double> ratings = {};
 };
 
-// What is wanted: exactly one of recommendations to users, to all users or to a new user, and similar items.
+// What is wanted: exactly one of recommendations to users, to all users, to a new user or to new users, and
+// similar items or users.
 struct RecommendOptions {
   std::vector<Index> users = {};  // recommend to these, counted from 0
   // Recommend to these as well: labels, or numbers counted from 1 where users have no labels.
@@ -26,24 +27,41 @@ struct RecommendOptions {
   bool all_users = false;     // recommend to every user that has ratings
   UserRatings new_user = {};  // recommend to a user who is not in the model and has these ratings
   std::filesystem::path new_user_file = {};  // the same; each line has the name of an item, and the rating
-  std::vector<Index> similar_items = {};     // find the items most similar to these, counted from 0
+  // Recommend to many users who are not in the model: each line has a user, an item and a rating. The names
+  // of the users may be any, also those of users of the model, whose training ratings then do not count.
+  std::filesystem::path new_users_file = {};
+  std::vector<Index> similar_items = {};             // find the items most similar to these, counted from 0
   std::vector<std::string> similar_item_names = {};  // and to these, named like users
+  std::vector<Index> similar_users = {};             // find the users most similar to these, counted from 0
+  std::vector<std::string> similar_user_names = {};  // and to these
+  // Similar items and users: the cosine of one with n ratings is multiplied by n / (n + support); from 0.
+  double support = 5;
   Index top = 10;           // the largest number of items in each list, from 1 to 1000000
   bool with_rated = false;  // whether items that the user has rated are recommended too
+  // Only these items are in the lists, counted from 0, and those in the file, which names one per line; both
+  // empty: all. Items of the file that the model does not have are left out, with a warning.
+  std::vector<Index> candidates = {};
+  std::filesystem::path candidates_file = {};
+  // These items are in no list; like `candidates`.
+  std::vector<Index> exclude = {};
+  std::filesystem::path exclude_file = {};
   // Also write predicted ratings to this table, .tsv or .csv, or either of them with .gz; empty: do not. With
-  // all_users the lists are then written one after the other and not kept in memory.
+  // all_users and new_users_file the lists are then written one after the other and not kept in memory.
   std::filesystem::path out = {};
 };
 
 struct RecommendedItem {
-  Index item = 0;     // counted from 0
-  std::string label;  // empty where items have no labels
-  double score = 0;   // the predicted rating; for similar items the cosine of the angle between factors
+  Index item = 0;         // counted from 0; of similar users: the user
+  std::string label;      // empty where items, or users, have no labels
+  double score = 0;       // the predicted rating; the similarity of similar items and users
+  double cosine = 0;      // of similar items and users: of the angle between factors
+  Index num_ratings = 0;  // of similar items and users, in the training
 };
 
 // Items by descending score.
 struct RecommendationList {
-  // The user that it is for, or the item that the others are similar to; nothing: the new user.
+  // The user that it is for, or the item or user that the others are similar to. Of new users in a file: the
+  // place among them, counted from 0. Nothing: the only new user.
   std::optional<Index> of;
   std::string label;      // of that user or item
   Index num_ratings = 0;  // of the user
@@ -58,7 +76,8 @@ class Recommendations : public TaskResult {
         num_lists_(num_lists),
         num_items_(num_items) {}
 
-  // In the order in which they were asked for; empty when the lists of all users were written to a table.
+  // In the order in which they were asked for; empty when the lists of all or new users were written to a
+  // table.
   const std::vector<RecommendationList>& lists() const { return lists_; }
   // The number of lists, those in the table included, and of items in all of them together.
   Index num_lists() const { return num_lists_; }
@@ -72,10 +91,10 @@ class Recommendations : public TaskResult {
 // Throws Error{bad_option} for options that make no sense whatever the model.
 void validate(const RecommendOptions& options);
 
-// The items with the highest predicted ratings for users, or the items most similar to others. Items that
-// have no rating in the training are left out. Ratings of a new user are folded in: factors are found that
-// minimise the loss of the training over them, with the items as they are. Process 0 computes, and all get
-// the lists. Throws Error{bad_option} for users and items that the model does not have. Collective.
+// The items with the highest predicted ratings for users, or the items or users most similar to others. Items
+// that have no rating in the training are left out. Ratings of a new user are folded in: factors are found
+// that minimise the loss of the training over them, with the items as they are. Process 0 computes, and all
+// get the lists. Throws Error{bad_option} for users and items that the model does not have. Collective.
 Recommendations recommend(const Context& context, const CompletionModel& model,
                           const RecommendOptions& options);
 

@@ -99,7 +99,9 @@ def make_models(good: pathlib.Path) -> list[Seed]:
     succeed("complete", good / "ratings.tns", "-r", 3, "-e", 1, "--out", good / "plain")
     seeds += [Seed(good / "plain", ["complete {good}/ratings.tns -r 3 -e 1 --resume {x}"], inside=name) for name in ("model.npz", "training.ptb")]
     (good / "mine").write_text("film1,4\nfilm2,1\n")
-    return [*seeds, Seed(good / "mine", ["recommend {good}/taste --ratings {x}"])]
+    return [*seeds, Seed(good / "mine", ["recommend {good}/taste --ratings {x}", "recommend {good}/taste --new-users {x}",
+                                          "recommend {good}/taste --user user2 --candidates {x}",
+                                          "recommend {good}/taste --user user2 --exclude {x}"])]
 
 
 def make_others(good: pathlib.Path) -> list[Seed]:

@@ -46,6 +46,9 @@ COMMANDS = [
     (["compare", "m.ktensor", "model"], ["m.ktensor", "model/lambda.mat", "model/mode1.mat"], ["--json"]),
     (["recommend", "rated", "--user", "1"], ["rated/model.npz", "rated/training.ptb"], ["--json", "--out"]),
     (["recommend", "rated", "--ratings", "mine.tsv"], ["rated/model.npz", "mine.tsv"], ["--json", "--out"]),
+    (["recommend", "rated", "--user", "1", "--exclude", "mine.tsv"], ["mine.tsv"], ["--json", "--out"]),
+    (["recommend", "rated", "--user", "1", "--candidates", "mine.tsv"], ["mine.tsv"], ["--json", "--out"]),
+    (["recommend", "rated", "--new-users", "mine.tsv"], ["mine.tsv"], ["--json", "--out"]),
     (["contract", "ik,kj->ij", "a.npy", "b.npy", "--force"], ["a.npy", "b.npy", "machine.json"], ["--json", "-o"]),
 ]
 

@@ -84,11 +84,12 @@ class RatingModel:
         known = {item for _, item in self.ratings} - (set() if with_rated else self.rated_by(user))
         return self.best({item: self.predict(user, item) for item in known}, count)
 
-    def similar(self, item: int, count: int) -> list[tuple[int, float]]:
-        def cosine(other: int) -> float:
+    def similar(self, item: int, count: int, support: float = 5) -> list[tuple[int, float]]:
+        def similarity(other: int) -> float:
+            known = sum(one == other for _, one in self.ratings)
             return (sum(x * y for x, y in zip(self.h[item], self.h[other])) /
-                    math.hypot(*self.h[item]) / math.hypot(*self.h[other]))
-        return self.best({other: cosine(other) for other in {item for _, item in self.ratings} - {item}}, count)
+                    math.hypot(*self.h[item]) / math.hypot(*self.h[other])) * known / (known + support)
+        return self.best({other: similarity(other) for other in {item for _, item in self.ratings} - {item}}, count)
 
     def fold_in(self, ratings: dict[int, float]) -> tuple[list[float], float]:
         """The row and bias of least loss, by coordinate descent. The training divides ratings by their deviation."""

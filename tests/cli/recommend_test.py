@@ -7,7 +7,7 @@ from program import WITH_MPI, ProgramTest, run
 from rating_model import RatingModel, npy
 
 # The keys are an interface; docs/json.md says what they mean.
-KEYS = {"request", "users", "items", "factors", "ratings", "rated_items", "top", "with_rated", "answered", "count",
+KEYS = {"request", "users", "items", "factors", "ratings", "rated_items", "candidates", "similar_users", "top", "with_rated", "answered", "count",
         "recommendations", "similar_items", "precision", "out", "threads", "seconds", "peak_memory_bytes"}
 
 
@@ -190,6 +190,42 @@ class NewUserTest(RecommendTest):
                           self.place, "--ratings", path)
 
 
+class ChosenItemsTest(RecommendTest):
+    def test_candidates_and_exclusions(self) -> None:
+        self.model.write(self.place, [], item_names(self.model))
+        stock = self.write("stock", "film, 3\nfilm, 4\nfilm, 22\nfilm, 9\nfilm, 99\n")
+        bad = self.write("bad", "film, 4\n")
+        process = run("recommend", self.place, "--user", 1, "--candidates", stock, "--exclude", bad, "--with-rated", "--json", "-", "-q")
+        self.assertIn(f"warning: {stock}: 1 item was left out that the model does not have", process.stderr)
+        result = self.recommended("--user", 1, "--candidates", stock, "--exclude", bad, "--with-rated")
+        self.assertEqual(result["candidates"], 2)
+        expected = [one for one in self.model.top(0, 100, with_rated=True) if one[0] in (3, 9)]
+        self.assert_items(result["recommendations"][0]["items"], expected, names=item_names(self.model))
+        self.assert_fails("--candidates and --exclude leave no item that has ratings in the training", 2, "recommend", self.place,
+                          "--user", 1, "--candidates", bad, "--exclude", bad)
+        self.assert_fails("--support is for --similar-items and --similar-users", 2, "recommend", self.place, "--user", 1, "--support", 1)
+
+
+class NewUsersTest(RecommendTest):
+    def test_the_lists_are_those_of_one_user_after_the_other(self) -> None:
+        self.model.write(self.place, [], item_names(self.model))
+        ratings = {"zoe": {0: 5.0, 7: 1.0}, "ann 1": {3: 0.0}, "b": {11: 4.5, 12: 2.0, 0: 1.0}}
+        lines = [f'{user},"film, {item}",{rating}\n' for user, rated in ratings.items() for item, rating in rated.items()]
+        path = self.write("new.csv", "who,film,stars\n" + "".join(lines))
+        result = self.recommended("--new-users", path, "--top", 4)
+        self.assertEqual((result["request"], result["answered"], result["count"]), ("new users", 3, 12))
+        table = self.folder / "new.tsv"
+        self.succeed("recommend", self.place, "--new-users", path, "--top", 4, "--out", table, "-q")
+        head, *rows = [line.split("\t") for line in table.read_text().splitlines()]
+        self.assertEqual(head, ["user", "film", "prediction"])
+        for one, (user, rated) in zip(result["recommendations"], ratings.items(), strict=True):
+            self.assertEqual((one["user"], one["rated"]), (user, len(rated)))
+            row, bias = self.model.fold_in(rated)
+            scores = {item: self.model.score(row, bias, item) for item in set(range(22)) - set(rated)}
+            self.assert_items(one["items"], self.model.best(scores, 4), places=8, names=item_names(self.model))
+            self.assertEqual([item for name, item, _ in rows if name == user], [item["item"] for item in one["items"]])
+
+
 class SimilarItemsTest(RecommendTest):
     def test_cosines(self) -> None:
         self.model.write(self.place)
@@ -197,13 +233,18 @@ class SimilarItemsTest(RecommendTest):
         self.assertEqual((result["request"], result["answered"], result["count"]), ("similar items", 2, 12))
         for one, item in zip(result["similar_items"], (3, 0), strict=True):
             self.assertEqual(one["item"], item + 1)
-            self.assert_items(one["similar"], self.model.similar(item, 6), key="cosine")
+            self.assert_items(one["similar"], self.model.similar(item, 6), key="similarity")
+            for other in one["similar"]:
+                self.assertEqual(other["ratings"], sum(rated == other["item"] - 1 for _, rated in self.model.ratings))
+                self.assertAlmostEqual(other["cosine"] * other["ratings"] / (other["ratings"] + 5), other["similarity"])
+        alone = self.recommended("--similar-items", 4, "--top", 6, "--support", 0)["similar_items"][0]["similar"]
+        self.assert_items(alone, self.model.similar(3, 6, support=0), key="cosine")
 
     def test_words_and_labels(self) -> None:
         self.model.write(self.place, [], item_names(self.model))
         words = self.succeed("recommend", self.place, "--similar-items", "film, 4", "--top", 1)
         self.assertIn("\nlike item film, 4:\n    1", words)
-        self.assertTrue(words.endswith(f"film, {self.model.similar(4, 1)[0][0]}\n"))
+        self.assertRegex(words, rf"film, {self.model.similar(4, 1)[0][0]} \(\d+ ratings?\)\n$")
 
     def test_an_item_without_ratings_is_warned_of(self) -> None:
         self.model.write(self.place)
@@ -307,7 +348,7 @@ class RefusalTest(RecommendTest):
 
     def test_options_that_do_not_fit(self) -> None:
         self.model.write(self.place)
-        which = "expected exactly one of --user, --all, --ratings and --similar-items"
+        which = "expected exactly one of --user, --all, --ratings, --new-users, --similar-items and --similar-users"
         self.refuse(which)
         self.refuse(which, "--user", 1, "--all", "--out", "x.tsv")
         self.refuse("--all requires --out FILE, for the table", "--all")

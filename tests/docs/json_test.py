@@ -126,6 +126,7 @@ class JsonTest(ProgramTest):
         self.succeed("complete", self.ratings, "-r", 2, "--epochs", 1, "--out", model)
         self.compare("recommend", self.result("recommend", model, "--user", 7),
                      self.result("recommend", model, "--similar-items", 3),
+                     self.result("recommend", model, "--similar-users", 3),
                      self.result("recommend", model, "--all", "--out", self.folder / "all.tsv"))
 
     def test_keys_of_the_state_of_the_machine(self) -> None:

@@ -138,46 +138,52 @@ TEST(TopItems, more_than_single_precision_holds_is_an_error) {
   EXPECT_THROW(top_items(model, gather_users(model, all_below(3), nullptr), all_below(40), 50), Error);
 }
 
-TEST(SimilarItems, are_ordered_by_their_cosines) {
-  for (const auto& shape : rating_shapes()) {
-    auto model = random_rating_model<double>(shape, Biases::without, Entries::normal, 9);
-    std::ranges::fill(model.items.row(0), 0.0);
-    const auto candidates = every_third(shape.items);
-    for (Index item = 0; item < std::min<Index>(shape.items, 5); ++item) {
-      ScoredItems expected;
-      const auto cosine = [&](Index other) {
-        const auto a = model.items.row(item), b = model.items.row(other);
-        return std::inner_product(a.begin(), a.end(), b.begin(), 0.0) /
-               std::sqrt(std::inner_product(a.begin(), a.end(), a.begin(), 0.0) *
-                         std::inner_product(b.begin(), b.end(), b.begin(), 0.0));
-      };
-      for (const Index other : candidates)
-        if (other != item && other != 0 && item != 0) expected.push_back({other, cosine(other)});
-      if (shape.factors == 1)  // all are alike or opposite
-        for (auto& e : expected) e.score = std::round(e.score);
-      std::ranges::stable_sort(expected, std::ranges::greater(), &ScoredItem::score);
-      expected.resize(std::min<std::size_t>(expected.size(), 8));
+TEST(SimilarRows, are_ordered_by_cosines_weighted_by_support) {
+  for (const auto& shape : rating_shapes())
+    for (const double support : {0.0, 5.0}) {
+      std::vector<Index> counts;
+      for (Index i = 0; i < shape.items; ++i) counts.push_back(i * 7 % 11 + 1);
+      auto model = random_rating_model<double>(shape, Biases::without, Entries::normal, 9);
+      std::ranges::fill(model.items.row(0), 0.0);
+      const auto candidates = every_third(shape.items);
+      for (Index item = 0; item < std::min<Index>(shape.items, 5); ++item) {
+        ScoredItems expected;
+        const auto cosine = [&](Index other) {
+          const auto a = model.items.row(item), b = model.items.row(other);
+          return std::inner_product(a.begin(), a.end(), b.begin(), 0.0) /
+                 std::sqrt(std::inner_product(a.begin(), a.end(), a.begin(), 0.0) *
+                           std::inner_product(b.begin(), b.end(), b.begin(), 0.0));
+        };
+        for (const Index other : candidates)
+          if (other != item && other != 0 && item != 0)
+            expected.push_back({other, (shape.factors == 1 ? std::round(cosine(other)) : cosine(other)) *
+                                           (double(counts[other]) / (double(counts[other]) + support))});
+        std::ranges::stable_sort(expected, std::ranges::greater(), &ScoredItem::score);
+        expected.resize(std::min<std::size_t>(expected.size(), 8));
 
-      const auto found = similar_items(model.items, item, candidates, 8);
+        const auto found = similar_rows(model.items, item, candidates, counts, support, 8);
 
-      ASSERT_EQ(found.size(), expected.size());
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        EXPECT_EQ(found[i].item, expected[i].item);
-        EXPECT_NEAR(found[i].score, expected[i].score, 1e-12);
+        ASSERT_EQ(found.size(), expected.size());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          EXPECT_EQ(found[i].row, expected[i].item);
+          EXPECT_EQ(found[i].num_ratings, counts[found[i].row]);
+          EXPECT_NEAR(found[i].similarity, expected[i].score, 1e-12);
+          EXPECT_NEAR(found[i].cosine, cosine(found[i].row), 1e-12);
+        }
       }
     }
-  }
 }
 
-TEST(SimilarItems, scale_does_not_matter_and_equals_come_by_item) {
+TEST(SimilarRows, scale_does_not_matter_and_equals_come_by_item) {
   Matrix<double> items(5, 2);
   const double rows[5][2] = {{1e200, 0}, {1e-200, 0}, {3e300, 0}, {-1, 0}, {1, 1}};
   for (Index i = 0; i < 5; ++i) std::copy(rows[i], rows[i] + 2, items.row(i).begin());
-  const auto found = similar_items(items, 0, all_below(5), 4);
-  EXPECT_EQ(found[0], (ScoredItem{1, 1}));
-  EXPECT_EQ(found[1], (ScoredItem{2, 1}));
-  EXPECT_EQ(found[2].item, 4);
-  EXPECT_EQ(found[3], (ScoredItem{3, -1}));
+  const std::vector<Index> counts(5, 3);
+  const auto found = similar_rows(items, 0, all_below(5), counts, 1, 4);
+  EXPECT_EQ(found[0], (SimilarRow{1, 0.75, 1, 3}));
+  EXPECT_EQ(found[1], (SimilarRow{2, 0.75, 1, 3}));
+  EXPECT_EQ(found[2].row, 4);
+  EXPECT_EQ(found[3], (SimilarRow{3, -0.75, -1, 3}));
 }
 
 }  // namespace

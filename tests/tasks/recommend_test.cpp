@@ -87,8 +87,8 @@ TEST_F(RecommendTest, FindsTheHighestPredictions) {
 
 TEST_F(RecommendTest, FindsTheSmallestAngles) {
   const test::PlainModel plain(model);
-  const auto found =
-      recommend(context, model, {.similar_items = {1}, .similar_item_names = {"film 4"}, .top = 5});
+  const auto found = recommend(
+      context, model, {.similar_items = {1}, .similar_item_names = {"film 4"}, .support = 0, .top = 5});
   ASSERT_EQ(found.lists().size(), 2);
   for (std::size_t i = 0; i < 2; ++i) {
     const Index item = i == 0 ? 1 : 4;
@@ -119,9 +119,11 @@ TEST_F(RecommendTest, FoldsNewUsersInAsTheLayerBelow) {
   using Below = Recommender<double>;
   const std::vector<Index> items{2, 7};
   const std::vector<double> ratings{5, 1};
-  const auto expected =
-      Below(stored.model, stored.ratings)
-          .recommend_to({items, ratings, stored.training.shrinkage}, 20, Below::Rated::left_out);
+  const Below::NewUser user{items, ratings};
+  const auto anyone = rated_by_anyone();
+  const std::vector<Index> rated(anyone.begin(), anyone.end());
+  const auto expected = Below(stored.model, stored.ratings)
+                            .recommend_to(std::span(&user, 1), stored.training.shrinkage, {rated, 20})[0];
   for (const auto* found : {&given, &from_file}) {
     ASSERT_EQ(found->lists().size(), 1);
     const auto& list = found->lists()[0];
@@ -135,6 +137,81 @@ TEST_F(RecommendTest, FoldsNewUsersInAsTheLayerBelow) {
   }
   EXPECT_NE(given.json().find("\"request\": \"new user\""), std::string::npos);
   comm.barrier();
+}
+
+// The shrunk cosines of users, who have as many ratings as here.
+TEST_F(RecommendTest, WeightsSimilarUsersByTheirRatings) {
+  const test::PlainModel plain(model);
+  const auto found = recommend(context, model, {.similar_users = {2}, .similar_user_names = {"6"}, .top = 4});
+  ASSERT_EQ(found.lists().size(), 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Index user = i == 0 ? 2 : 5;
+    EXPECT_EQ(found.lists()[i].of, user);
+    const auto dot = [&](Index a, Index b) {
+      double sum = 0;
+      for (Index f = 0; f < 3; ++f) sum += plain.users(a, f) * plain.users(b, f);
+      return sum;
+    };
+    const auto cosine = [&](Index a, Index b) { return dot(a, b) / std::sqrt(dot(a, a) * dot(b, b)); };
+    std::vector<std::pair<double, Index>> best;
+    for (Index other = 0; other < num_users; ++other) {
+      const auto count = double(rated_by(other).size());
+      if (other != user && count > 0) best.emplace_back(-cosine(user, other) * count / (count + 5), other);
+    }
+    std::ranges::sort(best);
+    const auto& items = found.lists()[i].items;
+    ASSERT_EQ(items.size(), 4);
+    for (std::size_t j = 0; j < 4; ++j) {
+      EXPECT_EQ(items[j].item, best[j].second);
+      EXPECT_NEAR(items[j].score, -best[j].first, 1e-9);
+      EXPECT_NEAR(items[j].cosine, cosine(user, items[j].item), 1e-9);
+      EXPECT_EQ(items[j].num_ratings, std::ssize(rated_by(items[j].item)));
+    }
+  }
+}
+
+TEST_F(RecommendTest, RecommendsOnlyWhatMayBe) {
+  const test::PlainModel plain(model);
+  const test::TemporaryFolder folder;
+  const auto stock = test::shared(context.comm(), folder.write("stock", "film\nfilm 2\nfilm 9\nno such\n"));
+  const auto bad = test::shared(context.comm(), folder.write("bad", "film 5\n"));
+  const auto found = recommend(context, model,
+                               {.users = {3},
+                                .with_rated = true,
+                                .candidates = {1, 4, 5},
+                                .candidates_file = stock,
+                                .exclude = {4},
+                                .exclude_file = bad});
+  Scores scores;
+  for (const Index item : rated_by_anyone())
+    if (item == 1 || item == 2 || item == 9) scores[item] = plain.predict(3, item);
+  ASSERT_EQ(found.lists().size(), 1);
+  expect_list(found.lists()[0].items, scores, 10);
+  context.comm().barrier();
+}
+
+TEST_F(RecommendTest, FoldsManyNewUsersInAsOneByOne) {
+  const test::TemporaryFolder folder;
+  const auto file = test::shared(
+      context.comm(),
+      folder.write("new.tsv", "who\tfilm\tstars\nbob\tfilm 7\t1\nann\tfilm 3\t4\nbob\tfilm 2\t5\n"));
+  const auto both = recommend(context, model, {.new_users_file = file, .top = 5});
+  const std::vector<UserRatings> known{{{7, 2}, {1, 5}}, {{3}, {4}}};
+  const std::vector<std::string> names{"bob", "ann"};
+  ASSERT_EQ(both.lists().size(), 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto alone = recommend(context, model, {.new_user = known[i], .top = 5});
+    const auto &list = both.lists()[i], &expected = alone.lists()[0];
+    EXPECT_EQ(list.of, Index(i));
+    EXPECT_EQ(list.label, names[i]);
+    EXPECT_EQ(list.num_ratings, expected.num_ratings);
+    ASSERT_EQ(list.items.size(), expected.items.size());
+    for (std::size_t j = 0; j < list.items.size(); ++j) {
+      EXPECT_EQ(list.items[j].item, expected.items[j].item);
+      EXPECT_EQ(list.items[j].score, expected.items[j].score);
+    }
+  }
+  context.comm().barrier();
 }
 
 TEST_F(RecommendTest, AnswersAllUsersInMemoryOrInATable) {
@@ -189,7 +266,8 @@ TEST_F(RecommendTest, NamesTheOptionAtFault) {
     }
     return std::string();
   };
-  const std::string one = "expected exactly one of users, all_users, new_user and similar_items";
+  const std::string one =
+      "expected exactly one of users, all_users, new_user, new_users, similar_items and similar_users";
   EXPECT_EQ(fault({}), one);
   EXPECT_EQ(fault({.users = {1}, .all_users = true}), one);
   EXPECT_EQ(fault({.users = {14}}), "users 14: the model has 14 users, counted from 0");
@@ -200,6 +278,15 @@ TEST_F(RecommendTest, NamesTheOptionAtFault) {
   EXPECT_EQ(fault({.similar_items = {1}, .out = "x.tsv"}),
             "out is for predicted ratings, not for similar_items");
   EXPECT_EQ(fault({.similar_items = {1}, .with_rated = true}), "with_rated does not apply to similar_items");
+  EXPECT_EQ(fault({.similar_users = {14}}), "similar_users 14: the model has 14 users, counted from 0");
+  EXPECT_EQ(fault({.similar_users = {1}, .exclude = {2}}),
+            "candidates and exclude name items, and do not apply to similar_users");
+  EXPECT_EQ(fault({.users = {1}, .support = 3}), "support is for similar_items and similar_users");
+  EXPECT_EQ(fault({.similar_users = {1}, .support = -1}), "support -1: expected 0 or more");
+  EXPECT_EQ(fault({.users = {1}, .candidates = {11}}),
+            "candidates 11: the model has 11 items, counted from 0");
+  EXPECT_EQ(fault({.users = {1}, .candidates = {2}, .exclude = {2}}),
+            "candidates and exclude leave no item that has ratings in the training");
   EXPECT_EQ(fault({.new_user = {{1, 2}, {3}}}), "new_user: expected as many ratings as items, found 1 and 2");
   EXPECT_EQ(fault({.new_user = {{1, 1}, {3, 4}}}), "new_user: item 1 is rated twice");
   EXPECT_EQ(fault({.new_user = {{11}, {3}}}),

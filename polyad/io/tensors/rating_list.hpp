@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "polyad/io/tensors/index_space.hpp"
@@ -19,5 +20,26 @@ struct RatingList {
 // not a number is a header. Reads gzip too. Throws Error{bad_input} with file and line,
 // also for an item that is unknown or rated twice, and for a file without ratings.
 RatingList read_rating_list(const std::filesystem::path& path, const IndexSpace& space);
+
+// The ratings of a user who is not in the model.
+struct NamedRatingList {
+  std::string user;
+  RatingList list;
+};
+
+// Reads a text like the one above for many users: a user, an item and a rating per line, in this order; a
+// fourth field, such as the time in MovieLens' files, is not used. Fields may be separated by blanks, too.
+// Users come in the order of their first lines, with any names, also such as the space has.
+std::vector<NamedRatingList> read_rating_lists(const std::filesystem::path& path, const IndexSpace& space);
+
+struct ItemList {
+  std::vector<Index> items;  // ascending, each once
+  Index num_unknown = 0;     // different lines that name no item
+};
+
+// Reads a text with a line per item of mode 2 of the space, by its label or from 1. A first line that is the
+// name of the mode is a header. Reads gzip too. Throws Error{bad_input} with file and line for a label of
+// several items and, where items have no labels, for what is no whole number.
+ItemList read_item_list(const std::filesystem::path& path, const IndexSpace& space);
 
 }  // namespace polyad::io

@@ -259,33 +259,40 @@ std::vector<ScoredItems> top_items(const RatingModel<Real>& model, const UserRow
 }
 
 template <class Real>
-ScoredItems similar_items(const Matrix<Real>& items, Index item, std::span<const Index> candidates,
-                          Index count) {
+SimilarRows similar_rows(const Matrix<Real>& factors, Index row, std::span<const Index> candidates,
+                         std::span<const Index> num_ratings, double support, Index count) {
   // Divided by its largest entry, a row has a square that is a number.
   const auto largest = [&](Index i) {
     double maximum = 0;
-    for (const Real x : items.row(i)) maximum = std::max(maximum, std::abs(double(x)));
+    for (const Real x : factors.row(i)) maximum = std::max(maximum, std::abs(double(x)));
     return maximum;
   };
-  const double scale = largest(item);
+  const double scale = largest(row);
   if (scale == 0) return {};
-  Array<double> cosines(candidates.size(), -2.0);  // less than any
+  constexpr double none = -2;  // less than any
+  Array<double> cosines(candidates.size(), none);
   parallel_for(std::ssize(candidates), [&](Index c) {
     const double other_scale = largest(candidates[c]);
-    if (candidates[c] == item || other_scale == 0) return;
+    if (candidates[c] == row || other_scale == 0) return;
     double product = 0, own = 0, other = 0;
-    for (Index f = 0; f < items.num_cols(); ++f) {
-      const double x = double(items(item, f)) / scale, y = double(items(candidates[c], f)) / other_scale;
+    for (Index f = 0; f < factors.num_cols(); ++f) {
+      const double x = double(factors(row, f)) / scale, y = double(factors(candidates[c], f)) / other_scale;
       product += x * y;
       own += x * x;
       other += y * y;
     }
     cosines[c] = std::clamp(product / std::sqrt(own * other), -1.0, 1.0);
   });
-  BestItems<double> best(count);
-  for (std::size_t c = 0; c < candidates.size(); ++c)
-    if (cosines[c] > -2) best.offer(candidates[c], cosines[c]);
-  return best.take(0);
+  BestItems<double> best(count);  // of places among the candidates
+  for (Index c = 0; c < std::ssize(candidates); ++c) {
+    if (cosines[c] == none) continue;
+    const auto known = double(num_ratings[std::size_t(candidates[c])]);
+    best.offer(c, known > 0 ? cosines[c] * (known / (known + support)) : 0);
+  }
+  SimilarRows rows;
+  for (const auto& [place, similarity] : best.take(0))
+    rows.push_back({candidates[place], similarity, cosines[place], num_ratings[candidates[place]]});
+  return rows;
 }
 
 namespace ref {
@@ -319,7 +326,9 @@ template std::vector<ScoredItems> top_items(const RatingModel<float>&, const Use
                                             std::span<const Index>, Index);
 template std::vector<ScoredItems> top_items(const RatingModel<double>&, const UserRows<double>&,
                                             std::span<const Index>, Index);
-template ScoredItems similar_items(const Matrix<float>&, Index, std::span<const Index>, Index);
-template ScoredItems similar_items(const Matrix<double>&, Index, std::span<const Index>, Index);
+template SimilarRows similar_rows(const Matrix<float>&, Index, std::span<const Index>, std::span<const Index>,
+                                  double, Index);
+template SimilarRows similar_rows(const Matrix<double>&, Index, std::span<const Index>,
+                                  std::span<const Index>, double, Index);
 
 }  // namespace polyad::kernels

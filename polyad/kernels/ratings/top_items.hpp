@@ -39,18 +39,20 @@ struct UserRanking {
   // the higher score; equal scores count a half. 0.5 where there is no pair.
   double pairs_in_order = 0.5;
 };
-// As top_items; [user] of `targets` has items in ascending order, none of which is excluded. Those that are no
-// candidates form no pairs.
+// As top_items; [user] of `targets` has items in ascending order, none of which is excluded. Those that are
+// no candidates form no pairs.
 template <class Real>
 std::vector<UserRanking> rank_items(const RatingModel<Real>& model, const UserRows<Real>& users,
                                     std::span<const Index> candidates, Index count,
                                     std::span<const std::span<const Index>> targets);
 
-// The candidates most similar to an item by the cosine of the angle between their rows,
-// without the item itself and rows of zeros. None if the row of the item is zero.
+// The candidates most similar to a row of `factors`, without the row itself and rows of zeros. None if the
+// row is zero. The similarity is the cosine of the angle between the rows times n / (n + support), where n is
+// the number of ratings of the candidate ([row] of num_ratings): few ratings determine a direction poorly.
+// Where both are 0 it is 0.
 template <class Real>
-ScoredItems similar_items(const Matrix<Real>& items, Index item, std::span<const Index> candidates,
-                          Index count);
+SimilarRows similar_rows(const Matrix<Real>& factors, Index row, std::span<const Index> candidates,
+                         std::span<const Index> num_ratings, double support, Index count);
 
 namespace ref {
 // The predicted rating, directly by the definition.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "polyad/io/models/prediction_table.hpp"
 #include "polyad/io/tensors/rating_list.hpp"
 #include "polyad/report/recommendation_report.hpp"
+#include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/output/table_output.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
@@ -36,8 +38,11 @@ std::optional<Question> question_of(const RecommendOptions& options) {
   if (options.all_users) asked.push_back(Question::all_users);
   if (!options.new_user.items.empty()) asked.push_back(Question::new_user);
   if (!options.new_user_file.empty()) asked.push_back(Question::new_user);
+  if (!options.new_users_file.empty()) asked.push_back(Question::new_users);
   if (!options.similar_items.empty() || !options.similar_item_names.empty())
     asked.push_back(Question::similar_items);
+  if (!options.similar_users.empty() || !options.similar_user_names.empty())
+    asked.push_back(Question::similar_users);
   return asked.size() == 1 ? std::optional(asked[0]) : std::nullopt;
 }
 
@@ -48,6 +53,28 @@ void check_new_user(const UserRatings& user) {
   for (const double rating : user.ratings)
     if (!std::isfinite(rating))
       tasks::refuse_option(fmt::format("{}: a rating is not finite", option_name("new_user")));
+}
+
+void check_similar(Question question, const RecommendOptions& options) {
+  const bool is_of_users = question == Question::similar_users;
+  const auto asked = option_name(is_of_users ? "similar_users" : "similar_items");
+  if (!(options.support >= 0 && std::isfinite(options.support)))
+    tasks::refuse_option(fmt::format("{} {}: expected 0 or more", option_name("support"), options.support));
+  if (!is_of_users && question != Question::similar_items) {
+    if (options.support != RecommendOptions{}.support)
+      tasks::refuse_option(fmt::format("{} is for {} and {}", option_name("support"),
+                                       option_name("similar_items"), option_name("similar_users")));
+    return;
+  }
+  if (!options.out.empty())
+    tasks::refuse_option(fmt::format("{} is for predicted ratings, not for {}", option_name("out"), asked));
+  if (options.with_rated)
+    tasks::refuse_option(fmt::format("{} does not apply to {}", option_name("with_rated"), asked));
+  const bool chooses_items = !options.candidates.empty() || !options.candidates_file.empty() ||
+                             !options.exclude.empty() || !options.exclude_file.empty();
+  if (is_of_users && chooses_items)
+    tasks::refuse_option(fmt::format("{} and {} name items, and do not apply to {}",
+                                     option_name("candidates"), option_name("exclude"), asked));
 }
 
 // The table of predicted ratings: user, item, prediction; for a new user without the first.
@@ -98,37 +125,77 @@ class Answerer {
         options_(options),
         model_(model),
         recommender_(recommender),
-        rated_(options.with_rated ? Rated::included : Rated::left_out),
+        candidates_(find_candidates()),
         run_(run) {}
 
   void answer() {
     run_.num_rated_items = recommender_.num_rated_items();
+    run_.num_candidates = std::ssize(candidates_);
     if (run_.question == Question::users) answer_users();
     if (run_.question == Question::new_user) answer_new_user();
-    if (run_.question == Question::similar_items) answer_similar_items();
+    if (run_.question == Question::new_users) answer_new_users();
+    if (run_.question == Question::similar_items) answer_similar(RatingSide::item);
+    if (run_.question == Question::similar_users) answer_similar(RatingSide::user);
     if (run_.question == Question::all_users) answer_all_users();
   }
+  const std::vector<std::string>& new_users() const { return new_users_; }
 
  private:
-  // The indices that were given, then those that were named.
-  std::vector<Index> find(RatingSide side, std::vector<Index> indices,
-                          const std::vector<std::string>& names) const {
+  using Wanted = typename Recommender<Real>::Wanted;
+  using NewUser = typename Recommender<Real>::NewUser;
+
+  Wanted wanted() const {
+    return {candidates_, options_.top, options_.with_rated ? Rated::included : Rated::left_out};
+  }
+
+  void check_indices(const char* field, std::span<const Index> indices, RatingSide side) const {
     const bool is_user = side == RatingSide::user;
-    const Index count = is_user ? run_.num_users : run_.num_items;
+    const Index count = is_user ? model_.run.num_users : model_.run.num_items;
     for (const Index index : indices)
       if (index < 0 || index >= count)
-        tasks::refuse_option(fmt::format("{} {}: the model has {} {}, counted from 0",
-                                         option_name(is_user ? "users" : "similar_items"), index, count,
-                                         is_user ? "users" : "items"));
-    for (const auto& name : names) indices.push_back(find_named(side, name));
+        tasks::refuse_option(fmt::format("{} {}: the model has {} {}, counted from 0", option_name(field),
+                                         index, count, is_user ? "users" : "items"));
+  }
+
+  // The items that were given, and those in the file.
+  std::set<Index> read_items(const char* field, std::span<const Index> given,
+                             const std::filesystem::path& file) const {
+    check_indices(field, given, RatingSide::item);
+    std::set<Index> items(given.begin(), given.end());
+    if (file.empty()) return items;
+    const auto listed = io::read_item_list(file, model_.names());
+    if (listed.num_unknown > 0)
+      context_.warn(fmt::format("{}: {} left out that the model does not have", file.string(),
+                                report::counted_were(listed.num_unknown, "item")));
+    items.insert(listed.items.begin(), listed.items.end());
+    return items;
+  }
+
+  std::vector<Index> find_candidates() const {
+    const bool are_all = options_.candidates.empty() && options_.candidates_file.empty();
+    const auto listed = read_items("candidates", options_.candidates, options_.candidates_file);
+    const auto excluded = read_items("exclude", options_.exclude, options_.exclude_file);
+    std::vector<Index> candidates;
+    for (const Index item : recommender_.rated_items())
+      if ((are_all || listed.contains(item)) && !excluded.contains(item)) candidates.push_back(item);
+    if (candidates.empty() && !(are_all && excluded.empty()))
+      tasks::refuse_option(fmt::format("{} and {} leave no item that has ratings in the training",
+                                       option_name("candidates"), option_name("exclude")));
+    return candidates;
+  }
+
+  // The indices that were given, then those that were named.
+  std::vector<Index> find(const char* field, RatingSide side, std::vector<Index> indices,
+                          const std::vector<std::string>& names, const char* names_field) const {
+    check_indices(field, indices, side);
+    for (const auto& name : names) indices.push_back(find_named(side, name, names_field));
     return indices;
   }
 
-  Index find_named(RatingSide side, const std::string& name) const {
+  Index find_named(RatingSide side, const std::string& name, const char* field) const {
     try {
       return model_.names().find_named(mode_of(side), name, to_string(side));
     } catch (const Error& error) {
-      const auto* const field = side == RatingSide::user ? "#user_names" : "#similar_item_names";
       tasks::refuse_option(option_name(field) + error.message());
     }
   }
@@ -141,7 +208,7 @@ class Answerer {
   }
 
   std::vector<report::UserRecommendations> recommend(std::span<const Index> users) const {
-    auto lists = recommender_.recommend(users, options_.top, rated_);
+    auto lists = recommender_.recommend(users, wanted());
     std::vector<report::UserRecommendations> result;
     for (std::size_t i = 0; i < users.size(); ++i)
       result.push_back({users[i], recommender_.num_rated_by(users[i]), std::move(lists[i])});
@@ -149,7 +216,7 @@ class Answerer {
   }
 
   void answer_users() {
-    const auto users = find(RatingSide::user, options_.users, options_.user_names);
+    const auto users = find("users", RatingSide::user, options_.users, options_.user_names, "#user_names");
     for (const Index user : users)
       if (recommender_.num_rated_by(user) == 0)
         warn_of(RatingSide::user, user, ", and gets what everyone likes");
@@ -179,10 +246,26 @@ class Answerer {
 
   void answer_new_user() {
     const auto list = known_ratings();
-    auto items =
-        recommender_.recommend_to({list.items, list.ratings, model_.shrinkage()}, options_.top, rated_);
-    run_.recommendations.push_back({{}, std::ssize(list.items), std::move(items)});
+    const NewUser user{list.items, list.ratings};
+    auto lists = recommender_.recommend_to(std::span(&user, 1), model_.shrinkage(), wanted());
+    run_.recommendations.push_back({{}, std::ssize(list.items), std::move(lists[0])});
     finish_lists();
+  }
+
+  // Their indices are places in the file.
+  void answer_new_users() {
+    const auto known = io::read_rating_lists(options_.new_users_file, model_.names());
+    for (const auto& one : known) new_users_.push_back(one.user);
+    std::vector labels{ModeLabels{model_.labels[0].name, new_users_}, model_.labels[1]};
+    answer_in_batches(std::ssize(known), labels, [&](Index begin, Index end) {
+      std::vector<NewUser> users;
+      for (Index i = begin; i < end; ++i) users.push_back({known[i].list.items, known[i].list.ratings});
+      auto lists = recommender_.recommend_to(users, model_.shrinkage(), wanted());
+      std::vector<report::UserRecommendations> result;
+      for (Index i = begin; i < end; ++i)
+        result.push_back({i, std::ssize(known[i].list.items), std::move(lists[i - begin])});
+      return result;
+    });
   }
 
   void finish_lists() {
@@ -194,32 +277,48 @@ class Answerer {
     table.commit();
   }
 
-  void answer_similar_items() {
-    for (const Index item : find(RatingSide::item, options_.similar_items, options_.similar_item_names)) {
-      if (!recommender_.is_rated(item)) warn_of(RatingSide::item, item, ": what is like it says nothing");
-      run_.similar.push_back({item, recommender_.similar(item, options_.top)});
-      run_.num_lines += std::ssize(run_.similar.back().items);
+  void answer_similar(RatingSide side) {
+    const bool is_user = side == RatingSide::user;
+    const auto rows = is_user ? find("similar_users", side, options_.similar_users,
+                                     options_.similar_user_names, "#similar_user_names")
+                              : find("similar_items", side, options_.similar_items,
+                                     options_.similar_item_names, "#similar_item_names");
+    const auto candidates = is_user ? recommender_.users_with_ratings() : candidates_;
+    for (const Index row : rows) {
+      const bool is_known = is_user ? recommender_.num_rated_by(row) > 0 : recommender_.is_rated(row);
+      if (!is_known)
+        warn_of(side, row, is_user ? ": who is like it says nothing" : ": what is like it says nothing");
+      run_.similar.push_back(
+          {row, recommender_.similar(side, row, candidates, options_.support, options_.top)});
+      run_.num_lines += std::ssize(run_.similar.back().rows);
     }
     run_.num_answered = std::ssize(run_.similar);
   }
 
   void answer_all_users() {
     const auto users = recommender_.users_with_ratings();
+    answer_in_batches(std::ssize(users), model_.labels, [&](Index begin, Index end) {
+      return recommend(std::span(users).subspan(std::size_t(begin), std::size_t(end - begin)));
+    });
+  }
+
+  // `answer_some` returns the lists of the users [begin, end) of `num_users`; they go to the table, if there
+  // is one, else into the answer.
+  template <class AnswerSome>
+  void answer_in_batches(Index num_users, std::span<const ModeLabels> labels, AnswerSome answer_some) {
     const Index step = recommender_.batch_size(options_.top);
     std::optional<RecommendationTable> table;
-    if (!options_.out.empty()) table.emplace(options_.out, model_.labels);
-    context_.progress().begin("recommending", std::ssize(users), "users");
-    for (Index begin = 0; begin < std::ssize(users); begin += step) {
-      const auto batch = std::span(users)
-                             .subspan(std::size_t(begin))
-                             .first(std::size_t(std::min(step, std::ssize(users) - begin)));
-      auto lists = recommend(batch);
+    if (!options_.out.empty()) table.emplace(options_.out, labels);
+    context_.progress().begin("recommending", num_users, "users");
+    for (Index begin = 0; begin < num_users; begin += step) {
+      const Index end = std::min(begin + step, num_users);
+      auto lists = answer_some(begin, end);
       count(lists);
       if (table)
         table->write(lists);
       else
         std::ranges::move(lists, std::back_inserter(run_.recommendations));
-      context_.progress().advance(std::ssize(batch));
+      context_.progress().advance(end - begin);
     }
     if (table) table->commit();
     context_.progress().finish();
@@ -234,40 +333,70 @@ class Answerer {
   const RecommendOptions& options_;
   CompletionModel::State& model_;
   const Recommender<Real>& recommender_;
-  Rated rated_;
+  std::vector<Index> candidates_;  // ascending
   report::RecommendationRun& run_;
+  std::vector<std::string> new_users_;  // their names
 };
+
+// The lists of process 0, one after the other, on all. Collective.
+template <class Entry>
+std::vector<std::vector<Entry>> share_lists(const Comm& comm,
+                                            std::span<const std::vector<Entry>* const> own) {
+  std::vector<Index> lengths;
+  std::vector<Entry> entries;
+  for (const auto* list : own) {
+    lengths.push_back(std::ssize(*list));
+    entries.insert(entries.end(), list->begin(), list->end());
+  }
+  comm.broadcast(lengths, 0);
+  comm.broadcast(entries, 0);
+  std::vector<std::vector<Entry>> all;
+  auto next = entries.begin();
+  for (const Index length : lengths) {
+    all.emplace_back(next, next + length);
+    next += length;
+  }
+  return all;
+}
+
+// The texts of process 0, on all. Collective.
+void share_texts(const Comm& comm, std::vector<std::string>& texts) {
+  std::vector<std::vector<char>> own;
+  std::vector<const std::vector<char>*> lists;
+  for (const auto& text : texts) own.emplace_back(text.begin(), text.end());
+  for (const auto& text : own) lists.push_back(&text);
+  texts.clear();
+  for (const auto& text : share_lists<char>(comm, lists)) texts.emplace_back(text.begin(), text.end());
+}
 
 // The answer of process 0, on all. Collective.
 void share_answer(const Comm& comm, report::RecommendationRun& run) {
   if (comm.size() == 1) return;
   struct Head {
-    Index of = -1, num_rated = 0, num_items = 0;
+    Index of = -1, num_rated = 0;
   };
   std::vector<Head> heads;
-  ScoredItems items;
-  const auto add = [&](Index of, Index num_rated, const ScoredItems& list) {
-    heads.push_back({of, num_rated, std::ssize(list)});
-    items.insert(items.end(), list.begin(), list.end());
-  };
-  for (const auto& one : run.recommendations) add(one.user.value_or(-1), one.num_rated, one.items);
-  for (const auto& one : run.similar) add(one.item, 0, one.items);
-  comm.broadcast(heads, 0);
-  comm.broadcast(items, 0);
-  run.num_rated_items = comm.broadcast(run.num_rated_items, 0);
-  run.num_answered = comm.broadcast(run.num_answered, 0);
-  run.num_lines = comm.broadcast(run.num_lines, 0);
-  if (comm.rank() == 0) return;
-  auto next = items.begin();
-  for (const auto& head : heads) {
-    ScoredItems list(next, next + head.num_items);
-    next += head.num_items;
-    if (run.question == Question::similar_items)
-      run.similar.push_back({head.of, std::move(list)});
-    else
-      run.recommendations.push_back(
-          {head.of < 0 ? std::nullopt : std::optional(head.of), head.num_rated, std::move(list)});
+  std::vector<const ScoredItems*> items;
+  std::vector<const SimilarRows*> rows;
+  for (const auto& one : run.recommendations) {
+    heads.push_back({one.user.value_or(-1), one.num_rated});
+    items.push_back(&one.items);
   }
+  for (const auto& one : run.similar) {
+    heads.push_back({one.of, 0});
+    rows.push_back(&one.rows);
+  }
+  comm.broadcast(heads, 0);
+  auto all_items = share_lists<ScoredItem>(comm, items);
+  auto all_rows = share_lists<SimilarRow>(comm, rows);
+  for (Index* count : {&run.num_rated_items, &run.num_candidates, &run.num_answered, &run.num_lines})
+    *count = comm.broadcast(*count, 0);
+  if (comm.rank() == 0) return;
+  for (std::size_t i = 0; i < all_items.size(); ++i)
+    run.recommendations.push_back({heads[i].of < 0 ? std::nullopt : std::optional(heads[i].of),
+                                   heads[i].num_rated, std::move(all_items[i])});
+  for (std::size_t i = 0; i < all_rows.size(); ++i)
+    run.similar.push_back({heads[i].of, std::move(all_rows[i])});
 }
 
 std::vector<RecommendationList> lists_of(const report::RecommendationRun& run,
@@ -276,15 +405,18 @@ std::vector<RecommendationList> lists_of(const report::RecommendationRun& run,
     const auto& names = labels[std::size_t(mode)].labels;
     return index < std::ssize(names) ? names[std::size_t(index)] : std::string();
   };
-  const auto named = [&](const ScoredItems& items) {
-    std::vector<RecommendedItem> all;
-    for (const auto& [item, score] : items) all.push_back({item, label(1, item), score});
-    return all;
-  };
   std::vector<RecommendationList> lists;
-  for (const auto& one : run.recommendations)
-    lists.push_back({one.user, one.user ? label(0, *one.user) : "", one.num_rated, named(one.items)});
-  for (const auto& one : run.similar) lists.push_back({one.item, label(1, one.item), 0, named(one.items)});
+  for (const auto& one : run.recommendations) {
+    lists.push_back({one.user, one.user ? label(0, *one.user) : "", one.num_rated, {}});
+    for (const auto& [item, score] : one.items)
+      lists.back().items.push_back({item, label(1, item), score, 0, 0});
+  }
+  const int mode = run.question == Question::similar_users ? 0 : 1;
+  for (const auto& one : run.similar) {
+    lists.push_back({one.of, label(mode, one.of), 0, {}});
+    for (const auto& [row, similarity, cosine, num_ratings] : one.rows)
+      lists.back().items.push_back({row, label(mode, row), similarity, cosine, num_ratings});
+  }
   return lists;
 }
 
@@ -305,19 +437,15 @@ report::RecommendationRun begin_run(const report::CompletionRun& model, const Re
 void validate(const RecommendOptions& options) {
   const auto question = question_of(options);
   if (!question)
-    tasks::refuse_option(fmt::format("expected exactly one of {}, {}, {} and {}", option_name("users"),
-                                     option_name("all_users"), option_name("new_user"),
-                                     option_name("similar_items")));
+    tasks::refuse_option(fmt::format("expected exactly one of {}, {}, {}, {}, {} and {}",
+                                     option_name("users"), option_name("all_users"), option_name("new_user"),
+                                     option_name("new_users"), option_name("similar_items"),
+                                     option_name("similar_users")));
   if (options.top < 1 || options.top > max_top)
     tasks::refuse_option(
         fmt::format("{} {}: expected a number from 1 to {}", option_name("top"), options.top, max_top));
   check_new_user(options.new_user);
-  if (*question == Question::similar_items && !options.out.empty())
-    tasks::refuse_option(fmt::format("{} is for predicted ratings, not for {}", option_name("out"),
-                                     option_name("similar_items")));
-  if (*question == Question::similar_items && options.with_rated)
-    tasks::refuse_option(
-        fmt::format("{} does not apply to {}", option_name("with_rated"), option_name("similar_items")));
+  check_similar(*question, options);
   tasks::table_separator(options.out);
 }
 
@@ -331,21 +459,27 @@ Recommendations recommend(const Context& context, const CompletionModel& model,
   const OneProcessWorks patience;
   auto run = begin_run(state.run, options);
   state.gather();
+  auto labels = state.labels;
   collectively(comm, [&] {
     if (comm.rank() != 0) return;
     std::visit(
-        [&](const auto* recommender) { Answerer(context, options, state, *recommender, run).answer(); },
+        [&](const auto* recommender) {
+          Answerer answerer(context, options, state, *recommender, run);
+          answerer.answer();
+          if (run.question == Question::new_users) labels[0].labels = answerer.new_users();
+        },
         state.recommender());
   });
   share_answer(comm, run);
-  auto json = report::recommendation_json(run, state.labels);
+  if (run.question == Question::new_users) share_texts(comm, labels[0].labels);
+  auto json = report::recommendation_json(run, labels);
   json["precision"] = state.run.precision;
   json["out"] = options.out.string();
   json["threads"] = num_threads();
   json["seconds"] = {{"load", state.run.load_seconds}, {"recommend", watch.seconds()}};
   json["peak_memory_bytes"] = comm.all_reduce(peak_memory_bytes(), Reduce::max);
-  return {{report::recommendation_text(run, state.labels), tasks::json_text(json)},
-          lists_of(run, state.labels),
+  return {{report::recommendation_text(run, labels), tasks::json_text(json)},
+          lists_of(run, labels),
           run.num_answered,
           run.num_lines};
 }
