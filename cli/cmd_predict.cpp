@@ -77,6 +77,8 @@ void add_predict(CLI::App& app, const Comm& comm) {
                     "Add a column per component: what it adds to the prediction");
   command->add_flag("--skip-unknown", args->predict.skip_unknown,
                     "Skip coordinates that the model does not have, and count them");
+  command->add_flag("--no-clip", args->predict.no_clip,
+                    "Models of ratings: do not clip predictions to the smallest and largest training rating");
   command->add_option("--top", args->predict.num_largest, "Number of the largest residuals to report")
       ->capture_default_str()
       ->check(in_range(0, 1000));

@@ -45,19 +45,72 @@ Index Predictor<Real>::batch_size() const {
 }
 
 template <class Real>
+void Predictor<Real>::evaluate(kernels::Coordinates coordinates) {
+  if (!options_.contributions) return kernels::evaluate(model_, coordinates, std::span(batch_.predictions));
+  const Index count = std::ssize(coordinates[0]);
+  if (batch_.contributions.num_rows() != count)
+    batch_.contributions = Matrix<double>(count, model_.num_components());
+  kernels::evaluate_components(model_, coordinates, batch_.contributions);
+  kernels::add_components(batch_.contributions, batch_.predictions);
+}
+
+template <class Real>
+bool Predictor<Real>::is_inside(kernels::Coordinates coordinates, Index z) const {
+  return coordinates[0][z] < model_.factors[0].num_rows() && coordinates[1][z] < model_.factors[1].num_rows();
+}
+
+template <class Real>
+std::array<double, 2> Predictor<Real>::biases_at(kernels::Coordinates coordinates, Index z) const {
+  const auto &users = model_.factors[0], &items = model_.factors[1];
+  const Index user = coordinates[0][z], item = coordinates[1][z], last = model_.num_components() - 1;
+  return {user < users.num_rows() ? double(users(user, last - 1)) : 0,
+          item < items.num_rows() ? double(items(item, last)) : *options_.mean};
+}
+
+// All are evaluated, those beyond the model at its first coordinate; their predictions are then replaced.
+template <class Real>
+void Predictor<Real>::estimate_unknown(kernels::Coordinates coordinates) {
+  std::vector<Index> unknown;
+  for (Index z = 0; z < std::ssize(coordinates[0]); ++z)
+    if (!is_inside(coordinates, z)) unknown.push_back(z);
+  summary_.num_estimated += std::ssize(unknown);
+  if (unknown.empty()) return evaluate(coordinates);
+  std::vector<Array<Index>> inside;
+  for (const auto& column : coordinates) inside.emplace_back(column.begin(), column.end());
+  for (auto& column : inside)
+    for (const Index z : unknown) column[z] = 0;
+  const std::vector<std::span<const Index>> columns(inside.begin(), inside.end());
+  evaluate(columns);
+  for (const Index z : unknown) {
+    const auto biases = biases_at(coordinates, z);
+    batch_.predictions[z] = biases[0] + biases[1];
+    if (!options_.contributions) continue;
+    const auto row = batch_.contributions.row(z);
+    std::ranges::fill(row, 0.0);
+    std::ranges::copy(biases, row.end() - 2);
+  }
+}
+
+template <class Real>
+void Predictor<Real>::clip() {
+  for (double& prediction : batch_.predictions) {
+    const double clipped = options_.range.clip(prediction);
+    summary_.num_clipped += clipped != prediction ? 1 : 0;
+    prediction = clipped;
+  }
+}
+
+template <class Real>
 const PredictedBatch& Predictor<Real>::predict(kernels::Coordinates coordinates,
                                                std::span<const double> values) {
   const std::size_t count = coordinates[0].size();
   batch_.predictions.resize(count);
-  if (options_.contributions) {
-    if (batch_.contributions.num_rows() != Index(count))
-      batch_.contributions = Matrix<double>(Index(count), model_.num_components());
-    kernels::evaluate_components(model_, coordinates, batch_.contributions);
-    kernels::add_components(batch_.contributions, batch_.predictions);
-  } else {
-    kernels::evaluate(model_, coordinates, std::span(batch_.predictions));
-  }
+  if (options_.mean)
+    estimate_unknown(coordinates);
+  else
+    evaluate(coordinates);
   check_finite(coordinates, batch_.predictions, "prediction");
+  clip();
   summary_.num_coordinates += Index(count);
   if (!options_.has_values) return batch_;
   batch_.residuals.resize(count);

@@ -201,6 +201,12 @@ class Trainer {
     return {x_.scale * std::sqrt(sums.squares / count), x_.scale * sums.magnitudes / count};
   }
 
+  // That of the ratings, in the units of the training.
+  RatingRange range() const {
+    const auto in_units = [&](double rating) { return (rating - x_.mean) / x_.scale; };
+    return {in_units(options_.range.least), in_units(options_.range.largest)};
+  }
+
   std::optional<ErrorFigures> test_figures() {
     if (x_.num_test == 0) return std::nullopt;
     const Stopwatch watch;
@@ -208,7 +214,7 @@ class Trainer {
     SumsOfParts sums(x_.parts.size());
     for_each_part(num_parts(), [&](Index part) {
       const auto i = std::size_t(part);
-      sums[i] = kernels::rating_errors<Real>(x_.parts[i].test, rows_.users[i], rows_.items[i]);
+      sums[i] = kernels::rating_errors<Real>(x_.parts[i].test, rows_.users[i], rows_.items[i], range());
     });
     const auto result = figures(sums);
     result_.seconds.evaluate += watch.seconds();
@@ -255,7 +261,7 @@ class Trainer {
     for_each_part(num_parts(), [&](Index part) {
       const auto i = std::size_t(part);
       for (const auto& blocks : blocks_[i])
-        sums[i] += kernels::rating_errors<Real>(blocks.ratings, rows_.users[i], rows_.items[i]);
+        sums[i] += kernels::rating_errors<Real>(blocks.ratings, rows_.users[i], rows_.items[i], range());
     });
     result_.train = figures(sums);
     result_.training = sender_.sent();

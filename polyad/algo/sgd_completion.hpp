@@ -21,6 +21,7 @@ struct CompletionOptions {
   // and return the epoch with the lowest test error. 0: never stop early, and return the last epoch.
   int patience = 3;
   std::uint64_t seed = 1;  // seed of initial values and of the order
+  RatingRange range;       // predictions are clipped to it before their errors are measured
 };
 
 // Time of a process by activity, in seconds.

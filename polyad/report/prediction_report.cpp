@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "polyad/report/printable_text.hpp"
@@ -43,6 +44,10 @@ Json number_or_null(bool is_known, double number) {
   return is_known ? Json(number) : Json();
 }
 
+Json range_json(const RatingRange& range) {
+  return std::isfinite(range.least) ? Json{range.least, range.largest} : Json();
+}
+
 Json largest_json(const PredictionSummary& summary, std::span<const ModeLabels> labels) {
   auto list = Json::array();
   for (const auto& large : summary.largest)
@@ -78,6 +83,9 @@ Json prediction_json(const PredictionRun& run, std::span<const ModeLabels> label
   const auto relative = summary.relative_error();
   return {{"count", summary.num_coordinates},
           {"unknown", run.num_unknown},
+          {"estimated", summary.num_estimated},
+          {"clipped", summary.num_clipped},
+          {"clipped_to", range_json(run.range)},
           {"duplicates", run.num_duplicates},
           {"duplicate_rule", to_string(run.duplicate_rule)},
           {"transform", to_string(run.transform)},
@@ -99,6 +107,9 @@ std::string prediction_text(const PredictionRun& run, std::span<const ModeLabels
                   counted(summary.num_coordinates, "prediction"));
   if (run.num_unknown > 0)
     text += fmt::format("; {} left out that it does not have", counted_were(run.num_unknown, "coordinate"));
+  if (summary.num_clipped > 0)
+    text += fmt::format("; {} clipped to {:.4g} to {:.4g}", counted_were(summary.num_clipped, "prediction"),
+                        run.range.least, run.range.largest);
   if (!summary.has_values) return text + "; no values to compare with";
   if (summary.num_coordinates == 0) return text;
   return text + "\n" + error_text(summary) + largest_text(summary, labels);

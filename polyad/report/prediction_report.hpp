@@ -18,6 +18,7 @@ struct PredictionRun {
   Index num_duplicates = 0;  // lines that were combined with an earlier one
   Duplicates duplicate_rule = Duplicates::sum;
   Transform transform = Transform::none;
+  RatingRange range = {};  // to which predictions were clipped
   PredictionSummary summary;
 };
 

@@ -40,8 +40,13 @@ struct PredictOptions {
   // What is done to every value after that, before it is compared. Nothing: what was done to those that the
   // model was fitted to where its summary.json says so, else nothing.
   std::optional<Transform> transform = {};
-  // Leave out coordinates that the model does not have and count them; by default they are an error.
+  // Leave out coordinates that the model does not have and count them. By default they are an error, except
+  // in a model of ratings with biases: a user or item that it does not have has no factors and no bias there,
+  // so that the prediction is the mean of all ratings and the bias of the other, if that is known.
   bool skip_unknown = false;
+  // Models of ratings: predict also what is beyond the smallest and the largest training rating (default:
+  // predictions are clipped to them).
+  bool no_clip = false;
   // Add a column per component to the table: what the component adds to the prediction (default: no).
   bool contributions = false;
   // Number of the largest residuals to report (default 5).
@@ -62,18 +67,25 @@ class Predictions : public TaskResult {
     std::optional<double> relative = {};      // |residuals| / |values|; nothing where all values are 0
     std::vector<LargeResidual> largest = {};  // by magnitude, descending
   };
-  Predictions(TaskResult texts, Index count, Index num_unknown, std::optional<Errors> errors)
-      : TaskResult(std::move(texts)), count_(count), num_unknown_(num_unknown), errors_(std::move(errors)) {}
+  Predictions(TaskResult texts, Index count, Index num_unknown, Index num_estimated,
+              std::optional<Errors> errors)
+      : TaskResult(std::move(texts)),
+        count_(count),
+        num_unknown_(num_unknown),
+        num_estimated_(num_estimated),
+        errors_(std::move(errors)) {}
 
   // Number of predictions.
   Index count() const { return count_; }
   // Number of coordinates that were left out because the model does not have them.
   Index num_unknown() const { return num_unknown_; }
+  // Number of predictions whose user or item the model of ratings does not have.
+  Index num_estimated() const { return num_estimated_; }
   // Nothing where the file has no values, or no coordinates.
   const std::optional<Errors>& errors() const { return errors_; }
 
  private:
-  Index count_, num_unknown_;
+  Index count_, num_unknown_, num_estimated_;
   std::optional<Errors> errors_;
 };
 

@@ -161,6 +161,8 @@ std::string fault_of(const RatingModel<Real>& model, const RatingTraining<Real>&
   if (auto fault = fault_of_size("step", training.step); !fault.empty()) return fault;
   if (auto fault = fault_of_size("regularisation", training.shrinkage.per_rating); !fault.empty())
     return fault;
+  if (training.range && !(training.range->least <= training.range->largest))
+    return fmt::format("lowest is {}, beyond highest, {}", training.range->least, training.range->largest);
   return fault_of_size("shrinkage", training.shrinkage.per_row);
 }
 template std::string fault_of(const RatingModel<float>&, const RatingTraining<float>&);
@@ -187,6 +189,8 @@ RatingArchive<Real> read_rating_archive(const InputFile& file) {
   training.shrinkage.per_row = arrays.has("shrinkage") ? arrays.number("shrinkage") : 0;
   training.user_squares = arrays.list<Real>("user_squares");
   training.item_squares = arrays.list<Real>("item_squares");
+  if (arrays.has("lowest") && arrays.has("highest"))
+    training.range = {arrays.number("lowest"), arrays.number("highest")};
   if (const auto fault = fault_of(model, training); !fault.empty()) arrays.fail(fault);
   return result;
 }
@@ -209,6 +213,10 @@ void write_rating_archive(const std::filesystem::path& path, const RatingModel<R
   archive.add("shrinkage", training.shrinkage.per_row);
   archive.add("user_squares", training.user_squares);
   archive.add("item_squares", training.item_squares);
+  if (training.range) {
+    archive.add("lowest", training.range->least);
+    archive.add("highest", training.range->largest);
+  }
   archive.finish();
   out.commit();
 }

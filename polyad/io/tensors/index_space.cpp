@@ -13,6 +13,8 @@ namespace polyad::io {
 IndexSpace::IndexSpace(std::vector<Index> dims, std::vector<ModeLabels> labels, Unknown unknown)
     : dims_(std::move(dims)), labels_(std::move(labels)), unknown_(unknown), index_of_(dims_.size()) {
   labels_.resize(dims_.size());
+  remembered_ = std::make_unique<Remembered>();
+  remembered_->index_of.resize(dims_.size());
   for (std::size_t m = 0; m < dims_.size(); ++m) {
     const auto& names = labels_[m].labels;
     const Index count = std::min(Index(names.size()), dims_[m]);
@@ -31,6 +33,28 @@ std::string IndexSpace::name(int mode) const {
 Index IndexSpace::find(int mode, std::string_view label) const {
   const auto found = index_of_[mode].find(label);
   return found == index_of_[mode].end() ? no_index : found->second;
+}
+
+Index IndexSpace::place(int mode, std::string_view label) const {
+  const Index known = find(mode, label);
+  if (known != no_index || unknown_ != Unknown::keep) return known;
+  const std::lock_guard lock(remembered_->in_use);
+  auto& index_of = remembered_->index_of[std::size_t(mode)];
+  const auto found = index_of.find(label);
+  if (found != index_of.end()) return found->second;
+  return index_of.emplace(label, dims_[mode] + std::ssize(index_of)).first->second;
+}
+
+std::vector<ModeLabels> IndexSpace::all_labels() const {
+  auto all = labels_;
+  for (std::size_t m = 0; m < all.size(); ++m) {
+    const auto& more = remembered_->index_of[m];
+    if (more.empty()) continue;
+    auto& names = all[m].labels;
+    names.resize(std::size_t(dims_[m]) + more.size());
+    for (const auto& [name, index] : more) names[std::size_t(index)] = name;
+  }
+  return all;
 }
 
 Index IndexSpace::find_named(int mode, std::string_view text, std::string_view noun) const {

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -16,7 +20,11 @@ namespace polyad::io {
 class IndexSpace {
  public:
   // What happens to a line with an index or name that the model does not have.
-  enum class Unknown { fault, leave_out };
+  enum class Unknown {
+    fault,
+    leave_out,
+    keep  // an index beyond the dims stays what it is; a name gets an index beyond them
+  };
 
   IndexSpace(std::vector<Index> dims, std::vector<ModeLabels> labels, Unknown unknown);
   IndexSpace(const IndexSpace&) = delete;
@@ -33,6 +41,11 @@ class IndexSpace {
   // The index of a label; or one of these.
   static constexpr Index no_index = -1, several = -2;
   Index find(int mode, std::string_view label) const;
+  // As find; Unknown::keep gives a label that is not known an index of its own, and remembers it. Threads may
+  // call it at the same time: which index a label gets depends on them.
+  Index place(int mode, std::string_view label) const;
+  // Those of the model and, behind them, those that were remembered.
+  std::vector<ModeLabels> all_labels() const;
   // The index that a text names: by its label, or in a mode without labels
   // by a number from 1. Throws Error{bad_option} that uses the noun.
   Index find_named(int mode, std::string_view text, std::string_view noun) const;
@@ -42,6 +55,11 @@ class IndexSpace {
   std::vector<ModeLabels> labels_;
   Unknown unknown_;
   std::vector<std::unordered_map<std::string_view, Index>> index_of_;  // [mode]; views of labels_
+  struct Remembered {
+    std::mutex in_use;
+    std::vector<std::map<std::string, Index, std::less<>>> index_of;  // [mode]
+  };
+  std::unique_ptr<Remembered> remembered_;
 };
 
 }  // namespace polyad::io

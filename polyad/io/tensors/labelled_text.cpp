@@ -152,7 +152,7 @@ class LabelledPart {
         fmt::format("{} in the column {}", in_quotes(field), in_quotes(roles_->modes[mode].name));
     if (index == IndexSpace::several)
       return fmt::format("{} names more than one index of mode {} of the model", where, mode + 1);
-    if (space_->unknown() == IndexSpace::Unknown::leave_out) return {};
+    if (space_->unknown() != IndexSpace::Unknown::fault) return {};
     if (index == IndexSpace::no_index)
       return fmt::format("{} is no label of mode {} of the model{}", where, mode + 1,
                          binning_hint(mode, field));
@@ -164,7 +164,7 @@ class LabelledPart {
     if (kind == ColumnKind::index) return *parse_index(field) - index_base_;
     if (is_time(kind)) return number_of_bin(mode, kind);
     if (bins_numbers(kind)) field = binned_[mode];
-    return space_ != nullptr ? space_->find(int(mode), field) : numbering_[mode].find_or_add(field);
+    return space_ != nullptr ? space_->place(int(mode), field) : numbering_[mode].find_or_add(field);
   }
 
   // That of a time, whose label is made once.
@@ -173,7 +173,7 @@ class LabelledPart {
       return known->second;
     const auto label = label_of_bin(bin_[mode], kind);
     const auto index =
-        space_ != nullptr ? space_->find(int(mode), label) : numbering_[mode].find_or_add(label);
+        space_ != nullptr ? space_->place(int(mode), label) : numbering_[mode].find_or_add(label);
     number_of_bin_[mode].emplace(bin_[mode], index);
     return index;
   }

@@ -232,7 +232,7 @@ ErrorSums sgd_sweep(const RatingBlocks<Real>& blocks, RatingRows<Real>& users, R
 
 template <class Real>
 ErrorSums rating_errors(std::span<const LocalRating<Real>> ratings, const RatingRows<Real>& users,
-                        const RatingRows<Real>& items) {
+                        const RatingRows<Real>& items, const RatingRange& range) {
   constexpr Index chunk = 8192;
   const Index num_chunks = (std::ssize(ratings) + chunk - 1) / chunk, width = users.factors.num_cols();
   std::vector<ErrorSums> sums(std::size_t(num_chunks), ErrorSums{});
@@ -242,7 +242,10 @@ ErrorSums rating_errors(std::span<const LocalRating<Real>> ratings, const Rating
       const Real* w = users.factors.row(rating.user).data();
       const Real* h = items.factors.row(rating.item).data();
       const Real product = RowPair<Real, 0>::dot(w, h, width);
-      const double e = double(rating.value - users.biases[rating.user] - items.biases[rating.item] - product);
+      const auto value = double(rating.value);
+      const double e =
+          std::clamp(double(rating.value - users.biases[rating.user] - items.biases[rating.item] - product),
+                     value - range.largest, value - range.least);
       sums[std::size_t(i)] += {e * e, std::abs(e), 1};
     }
   });
@@ -298,8 +301,8 @@ template ErrorSums sgd_sweep(const RatingBlocks<float>&, RatingRows<float>&, Rat
 template ErrorSums sgd_sweep(const RatingBlocks<double>&, RatingRows<double>&, RatingRows<double>&,
                              const RatingPulls<double>&, const SgdStep&);
 template ErrorSums rating_errors(std::span<const LocalRating<float>>, const RatingRows<float>&,
-                                 const RatingRows<float>&);
+                                 const RatingRows<float>&, const RatingRange&);
 template ErrorSums rating_errors(std::span<const LocalRating<double>>, const RatingRows<double>&,
-                                 const RatingRows<double>&);
+                                 const RatingRows<double>&, const RatingRange&);
 
 }  // namespace polyad::kernels

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "polyad/kernels/ratings/rating_blocks.hpp"
+#include "polyad/tensor/ratings/rating_model.hpp"
 
 namespace polyad::kernels {
 
@@ -27,10 +28,11 @@ template <class Real>
 ErrorSums sgd_sweep(const RatingBlocks<Real>& blocks, RatingRows<Real>& users, RatingRows<Real>& items,
                     const RatingPulls<Real>& pulls, const SgdStep& step);
 
-// The errors of ratings, without updates. The same bits for any number of threads.
+// The errors of ratings, without updates; of predictions that are clipped to a range, which is in the units
+// of the values. The same bits for any number of threads.
 template <class Real>
 ErrorSums rating_errors(std::span<const LocalRating<Real>> ratings, const RatingRows<Real>& users,
-                        const RatingRows<Real>& items);
+                        const RatingRows<Real>& items, const RatingRange& range = {});
 
 namespace ref {
 template <class Real>

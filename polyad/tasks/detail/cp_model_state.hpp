@@ -15,6 +15,7 @@
 #include "polyad/report/component_summary.hpp"
 #include "polyad/report/cpd_report.hpp"
 #include "polyad/tasks/cp_model.hpp"
+#include "polyad/tensor/ratings/rating_model.hpp"
 
 namespace polyad {
 
@@ -50,6 +51,11 @@ struct CpModel::State {
   std::vector<Setting> settings;
   report::CpdRun run;
   std::vector<FormatOption> formats;  // that were compared
+  struct OfRatings {
+    std::optional<double> mean;        // of a model with biases
+    std::optional<RatingRange> range;  // of the ratings in training
+  };
+  std::optional<OfRatings> of_ratings;  // of a model of ratings, which complete wrote
 };
 
 namespace tasks {

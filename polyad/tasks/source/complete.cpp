@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "polyad/base/timings.hpp"
@@ -97,6 +99,16 @@ void keep_step(const std::optional<EarlierTraining<Real>>& earlier, const Comple
   if (is_kept) training.step.size = std::min(training.step.size, earlier->training.step);
 }
 
+// Of the ratings of all processes. Collective.
+RatingRange range_of(const Comm& comm, std::span<const double> ratings) {
+  RatingRange range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (const double rating : ratings)
+    range = {std::min(range.least, rating), std::max(range.largest, rating)};
+  const double least = comm.all_reduce(range.least, Reduce::min);
+  const double largest = comm.all_reduce(range.largest, Reduce::max);
+  return {least, largest};
+}
+
 // Whether the observers of all processes continue. An exception of one is thrown on all.
 CompletionObserver observer_of(const Context& context, const CompletionObserver& observer) {
   return [&context, &observer](const EpochRecord& record) {
@@ -133,10 +145,11 @@ tasks::WholeModel<Real> gather_whole(const Comm& comm, const Trained<Real>& trai
     if (comm.rank() != 0) return tasks::WholeModel<Real>{};
     if (ready.earlier) carry_over(*ready.earlier, rows);
     rows = transposed(std::move(rows), by);
-    return tasks::WholeModel<Real>{std::move(rows.model),
-                                   {result.best_epoch, result.last_step, options.shrinkage,
-                                    std::move(rows.user_squares), std::move(rows.item_squares)},
-                                   std::move(ratings)};
+    return tasks::WholeModel<Real>{
+        std::move(rows.model),
+        {result.best_epoch, result.last_step, options.shrinkage, std::move(rows.user_squares),
+         std::move(rows.item_squares), options.range},
+        std::move(ratings)};
   });
 }
 
@@ -182,6 +195,7 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   auto settings = tasks::settings_of(options, ratings);
   auto ready = tasks::prepare_ratings<Real>(context, std::move(ratings), options, training, machine.model);
   keep_step(ready.earlier, options, training);
+  training.range = range_of(comm, ready.distributed.split.train.values());
 
   Stopwatch watch;
   auto result = sgd_completion(ready.x, training, observer_of(context, options.observer),

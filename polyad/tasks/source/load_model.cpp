@@ -29,6 +29,7 @@ struct ReadModel {
   io::FoundLabels found;
   nlohmann::ordered_json recorded;
   Duplicates usual_rule = Duplicates::sum;
+  std::optional<CpModel::State::OfRatings> of_ratings = {};
 };
 
 io::LabelPlace labels_of(const fs::path& model) {
@@ -57,8 +58,13 @@ nlohmann::ordered_json read_record(const fs::path& model) {
 ReadModel read_from(const fs::path& path, const LabelSources& sources) {
   const bool is_of_ratings = io::is_rating_model(path);
   ReadModel read;
-  read.model =
-      is_of_ratings ? kruskal_of(io::read_rating_factors<double>(path).model) : io::read_kruskal(path);
+  if (is_of_ratings) {
+    const auto [model, training] = io::read_rating_factors<double>(path);
+    read.model = kruskal_of(model);
+    read.of_ratings = {model.has_biases() ? std::optional(model.mean) : std::nullopt, training.range};
+  } else {
+    read.model = io::read_kruskal(path);
+  }
   const std::vector<ModeLabels> none(read.model.factors.size());
   read.found = tasks::find_labels({"model", labels_of(path), tasks::dims_of(read.model), none}, sources);
   if (is_of_ratings) {
@@ -106,6 +112,7 @@ CpModel load_model(const Context& context, const fs::path& path, const LabelSour
   auto state = std::make_shared<tasks::LoadedModel>(comm, std::move(read.found.labels), std::move(read.model),
                                                     std::move(read.recorded), read.usual_rule);
   state->input = path.string();
+  state->of_ratings = read.of_ratings;
   state->run.load_seconds = watch.seconds();
   state->run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
   return CpModel(std::move(state));

@@ -93,15 +93,16 @@ PredictionSummary predict_all(const io::CoordinateFile& file, const Kruskal<doub
 }
 
 PredictionSummary predict_table(const PredictOptions& options, const io::CoordinateFile& file,
-                                const Kruskal<double>& model, const io::IndexSpace& space,
-                                const TransformValues& transform, Progress& progress) {
-  const PredictorOptions predictor{file.has_values(), options.contributions, options.num_largest};
+                                const Kruskal<double>& model, std::span<const ModeLabels> labels,
+                                const PredictorOptions& predictor, const TransformValues& transform,
+                                Progress& progress) {
   if (options.out.empty() && !options.write_table)
     return predict_all(file, model, predictor, transform, nullptr, progress);
   tasks::TableOutput output(options.out, options.write_table);
   std::vector<std::string> names;
-  for (int m = 0; m < space.order(); ++m) names.push_back(space.name(m));
-  const io::PredictionTable table(names, space.labels(), tasks::table_separator(options.out),
+  for (std::size_t m = 0; m < labels.size(); ++m)
+    names.push_back(labels[m].name.empty() ? "mode" + std::to_string(m + 1) : labels[m].name);
+  const io::PredictionTable table(names, labels, tasks::table_separator(options.out),
                                   [&](std::string_view text) { output.write(text); });
   using Values = io::PredictionTable::Values;
   table.write_head(file.has_values() ? Values::present : Values::absent,
@@ -130,9 +131,35 @@ std::optional<Predictions::Errors> errors_of(const PredictionSummary& summary) {
                              summary.relative_error(), summary.largest};
 }
 
+// How a model of ratings predicts what it does not have, and beyond the ratings that it has seen.
+PredictorOptions predictor_options(const PredictOptions& options, const CpModel::State& model,
+                                   bool has_values) {
+  PredictorOptions predictor{has_values, options.contributions, options.num_largest, {}, {}};
+  if (!model.of_ratings) return predictor;
+  if (!options.skip_unknown) predictor.mean = model.of_ratings->mean;
+  if (!options.no_clip && model.of_ratings->range) predictor.range = *model.of_ratings->range;
+  return predictor;
+}
+
+Unknown unknown_rule(const PredictOptions& options, const CpModel::State& model) {
+  if (options.skip_unknown) return Unknown::leave_out;
+  return model.of_ratings && model.of_ratings->mean ? Unknown::keep : Unknown::fault;
+}
+
+void warn_of_unknown(const Context& context, const std::string& path, const report::PredictionRun& run) {
+  if (run.num_unknown > 0)
+    context.warn(fmt::format("{}: {} left out that the model does not have", path,
+                             report::counted_were(run.num_unknown, "coordinate")));
+  if (run.summary.num_estimated > 0)
+    context.warn(
+        fmt::format("{}: {} of users or items that the model does not have, predicted by the mean "
+                    "and the bias of the other side",
+                    path, report::counted(run.summary.num_estimated, "rating")));
+}
+
 nlohmann::ordered_json predict_json(const report::PredictionRun& run, const io::CoordinateFile& file,
-                                    const io::IndexSpace& space, const std::filesystem::path& out) {
-  auto json = report::prediction_json(run, space.labels());
+                                    std::span<const ModeLabels> labels, const std::filesystem::path& out) {
+  auto json = report::prediction_json(run, labels);
   json["format"] = io::traits(file.format()).name;
   json["out"] = out.string();
   json["threads"] = num_threads();
@@ -159,8 +186,10 @@ Predictions predict(const Context& context, const CpModel& model, const TensorFi
   tasks::require_one_process(context, "predicting the coordinates of a file");
   validate(options);
   const auto kruskal = tasks::whole_model(model);
-  const io::IndexSpace space(model.dims(), model.labels(),
-                             options.skip_unknown ? Unknown::leave_out : Unknown::fault);
+  if (options.no_clip && !model.state().of_ratings)
+    throw Error(Errc::bad_option,
+                fmt::format("{} has no effect: the model is none of ratings", option_name("no_clip")));
+  const io::IndexSpace space(model.dims(), model.labels(), unknown_rule(options, model.state()));
   Timings timings;
   if (!model.state().has_run()) timings.add("load", model.state().run.load_seconds);
   const auto read = read_options(context, options, space);
@@ -172,30 +201,26 @@ Predictions predict(const Context& context, const CpModel& model, const TensorFi
   check_values(options, rules, file, source.name);
   if (!options.duplicates) warn_of_duplicates(context, source.name, file.num_duplicates(), rules.duplicates);
 
-  report::PredictionRun run{space.dims(),
-                            model.rank(),
-                            file.num_unknown(),
-                            file.num_duplicates(),
-                            rules.duplicates,
-                            rules.transform,
-                            {}};
+  const auto predictor = predictor_options(options, model.state(), file.has_values());
+  const auto labels = space.all_labels();
+  report::PredictionRun run{space.dims(),     model.rank(),    file.num_unknown(), file.num_duplicates(),
+                            rules.duplicates, rules.transform, predictor.range,    {}};
   context.progress().begin("predicting", file.num_coordinates(), "coordinates");
   run.summary = timings.measure("predict", [&] {
     const auto transform = [&](std::span<double> values) {
       tasks::transform_all(values, rules.transform, source.name);
     };
-    return predict_table(options, file, *kruskal, space, transform, context.progress());
+    return predict_table(options, file, *kruskal, labels, predictor, transform, context.progress());
   });
   context.progress().finish();
-  if (run.num_unknown > 0)
-    context.warn(fmt::format("{}: {} left out that the model does not have", source.name,
-                             report::counted_were(run.num_unknown, "coordinate")));
-  auto json = predict_json(run, file, space, options.out);
+  warn_of_unknown(context, source.name, run);
+  auto json = predict_json(run, file, labels, options.out);
   tasks::add_seconds(json, timings);
   json["peak_memory_bytes"] = peak_memory_bytes();
-  return {{report::prediction_text(run, space.labels()), tasks::json_text(json)},
+  return {{report::prediction_text(run, labels), tasks::json_text(json)},
           run.summary.num_coordinates,
           run.num_unknown,
+          run.summary.num_estimated,
           errors_of(run.summary)};
 }
 

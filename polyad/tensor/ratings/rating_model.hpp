@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <optional>
 
 #include "polyad/base/array.hpp"
 #include "polyad/base/matrix.hpp"
@@ -36,6 +39,15 @@ struct Shrinkage {
   friend bool operator==(const Shrinkage&, const Shrinkage&) = default;
 };
 
+// The smallest and the largest rating that was learned from; by default there are no bounds.
+struct RatingRange {
+  double least = -std::numeric_limits<double>::infinity();
+  double largest = std::numeric_limits<double>::infinity();
+
+  double clip(double rating) const { return std::clamp(rating, least, largest); }
+  friend bool operator==(const RatingRange&, const RatingRange&) = default;
+};
+
 // State of training in addition to the model, to resume it and to fit new users.
 template <class Real>
 struct RatingTraining {
@@ -44,6 +56,7 @@ struct RatingTraining {
   Shrinkage shrinkage;
   // Sums of squared gradients per row, the state of AdaGrad; empty if not used.
   Array<Real> user_squares, item_squares;
+  std::optional<RatingRange> range = {};  // of the ratings; nothing where predictions are no ratings
 
   friend bool operator==(const RatingTraining&, const RatingTraining&) = default;
 };
