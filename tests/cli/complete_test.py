@@ -102,6 +102,17 @@ class ResultTest(CompleteTest):
             shares.append(sum(pairs) / len(pairs) if pairs else 0.5)
         self.assertAlmostEqual(found["popularity"]["auc"], sum(shares) / len(shares), places=12)
 
+    def test_the_test_error_is_that_of_predict(self) -> None:
+        path, test = self.ratings(), self.folder / "ratings-test.tns"
+        for precision, places in (("double", 10), ("single", 5)):
+            result = self.complete(path, "-r", 4, "-e", 3, "--test", test, "--out", self.folder / "model", "--precision", precision)
+            predicted = self.result("predict", self.folder / "model", test, "-q", "--skip-unknown")
+            self.assertEqual(predicted["count"], result["test_ratings"])
+            self.assertAlmostEqual(predicted["rmse"], result["test_rmse"], places=places)
+            self.assertAlmostEqual(predicted["mae"], result["test_mae"], places=places)
+            trained = self.result("predict", self.folder / "model", path, "-q")
+            self.assertAlmostEqual(trained["rmse"], result["train_rmse"], places=places)
+
     def test_it_learns(self) -> None:
         path = self.ratings(400, 200, 30000)
         result = self.complete(path, "-r", 4, "--test", self.folder / "ratings-test.tns")

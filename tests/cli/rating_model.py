@@ -19,12 +19,13 @@ def npy(shape: tuple[int, ...], numbers: list[float], width: int = 8) -> bytes:
 class RatingModel:
     """Random factors in single or double precision; an item without ratings; a rating of 0."""
 
-    def __init__(self, users: int, items: int, factors: int, seed: int = 1, width: int = 8, biases: bool = True) -> None:
+    def __init__(self, users: int, items: int, factors: int, seed: int = 1, width: int = 8, biases: bool = True,
+                 clips: bool = False) -> None:
         self.users, self.items, self.factors, self.width = users, items, factors, width
         self.draw = random.Random(seed)
         self.regularisation, self.shrinkage = 0.05, 2
         self.w, self.h = self.rows(users), self.rows(items)
-        self.biases = biases
+        self.biases, self.clips = biases, clips
         self.b, self.c = (self.numbers(users), self.numbers(items)) if biases else ([0.0] * users, [0.0] * items)
         self.mean = 3.25 if biases else 0.0
         self.unrated = items - 1
@@ -44,6 +45,8 @@ class RatingModel:
                   "regularisation": npy((), [self.regularisation]), "shrinkage": npy((), [self.shrinkage]),
                   "user_factors": npy((self.users, self.factors), flat(self.w), self.width),
                   "item_factors": npy((self.items, self.factors), flat(self.h), self.width)}
+        if self.clips:
+            arrays |= {"lowest": npy((), [min(self.ratings.values())]), "highest": npy((), [max(self.ratings.values())])}
         if self.biases:
             arrays["user_biases"] = npy((self.users,), self.b, self.width)
             arrays["item_biases"] = npy((self.items,), self.c, self.width)

@@ -279,6 +279,57 @@ class PredictTest(RecommendTest):
                     self.assertAlmostEqual(parts[5], model.mean + model.c[item], places=12)
             self.assertEqual(self.result("predict", self.place, x, "-q")["components"], 6 if biases else 4)
 
+    def test_predictions_are_clipped_to_the_scale(self) -> None:
+        model = RatingModel(6, 23, 4, clips=True)
+        model.write(self.place)
+        x = self.write("x.tns", "".join(f"{user + 1} {item + 1}\n" for user in range(6) for item in range(23)))
+        least, largest = min(model.ratings.values()), max(model.ratings.values())
+        for options, clip in (((), True), (("--no-clip",), False)):
+            rows = [line.split("\t") for line in self.succeed("predict", self.place, x, *options).splitlines()[1:]]
+            for user, item, prediction in rows:
+                expected = model.predict(int(user) - 1, int(item) - 1)
+                self.assertAlmostEqual(float(prediction), max(least, min(largest, expected)) if clip else expected, places=12)
+        result = self.result("predict", self.place, x, "-q")
+        beyond = sum(not least <= model.predict(user, item) <= largest for user in range(6) for item in range(23))
+        self.assertGreater(beyond, 0)
+        self.assertEqual((result["clipped"], result["clipped_to"]), (beyond, [least, largest]))
+        self.assertEqual(self.result("predict", self.place, x, "-q", "--no-clip")["clipped_to"], None)
+
+    def test_unknown_users_and_items_are_predicted_by_the_other_side(self) -> None:
+        self.model.write(self.place, user_names(self.model), item_names(self.model))
+        x = self.write("x.csv", 'who,film,value\nann 2,new film,3\nnobody,"film, 4",2\nnobody,new film,1\nnobody,"film, 4",5\nann 1,"film, 2",4\n')
+        table = self.succeed("predict", self.place, x, "--contributions", "--duplicates", "last")
+        rows = [line.split("\t") for line in table.splitlines()[1:]]
+        self.assertEqual([row[:2] for row in rows], [["ann 2", "new film"], ["nobody", "film, 4"], ["nobody", "new film"], ["ann 1", "film, 2"]])
+        mean, b, c = self.model.mean, self.model.b, self.model.c
+        for row, user_bias, item_part in zip(rows, (b[2], 0, 0), (mean, mean + c[4], mean)):
+            prediction, _, _, *parts = map(float, row[2:])
+            self.assertAlmostEqual(prediction, user_bias + item_part, places=12)
+            self.assertEqual(parts[:4], [0] * 4)
+            self.assertAlmostEqual(parts[4], user_bias, places=12)
+            self.assertAlmostEqual(parts[5], item_part, places=12)
+        self.assertAlmostEqual(float(rows[3][2]), self.model.predict(1, 2), places=12)
+        self.assertEqual(float(rows[1][3]), 5)
+        process = run("predict", self.place, x, "--json", "-", "-q")
+        self.assertIn(f"warning: {x}: 3 ratings of users or items that the model does not have, predicted by the mean and the bias", process.stderr)
+        skipped = self.result("predict", self.place, x, "-q", "--skip-unknown")
+        self.assertEqual((skipped["count"], skipped["unknown"], skipped["estimated"]), (1, 4, 0))
+
+    def test_numbers_beyond_the_model(self) -> None:
+        self.model.write(self.place)
+        x = self.write("x.tns", "7 1\n1000000000000 2\n3 24\n9 30\n6 23\n")
+        rows = [line.split("\t") for line in self.succeed("predict", self.place, x).splitlines()[1:]]
+        mean, b, c = self.model.mean, self.model.b, self.model.c
+        for row, expected in zip(rows, (mean + c[0], mean + c[1], mean + b[2], mean, self.model.predict(5, 22)), strict=True):
+            self.assertAlmostEqual(float(row[2]), expected, places=12)
+        self.assertEqual([row[0] for row in rows], ["7", "1000000000000", "3", "9", "6"])
+
+    def test_without_biases_nothing_is_known_of_others(self) -> None:
+        RatingModel(6, 23, 4, biases=False).write(self.place)
+        process = run("predict", self.place, self.write("x.tns", "7 1\n"))
+        self.assertEqual(process.returncode, 2)
+        self.assertIn("is beyond the dimension 6 that the model states", process.stderr)
+
     def test_labels_and_what_recommend_wrote(self) -> None:
         self.model.write(self.place, user_names(self.model), item_names(self.model))
         out = self.folder / "all.csv"
