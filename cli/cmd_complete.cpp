@@ -21,7 +21,8 @@ struct CompleteArgs {
   CommonOptions common;
   InputOptions input;
   CompleteOptions complete;
-  std::string schedule = "adagrad", sync = "auto", by = "auto", partition = "random", test,
+  int folds = 0;
+  std::string schedule = "adagrad", sync = "auto", by = "auto", partition = "random", test, validate,
               precision = "single", out, page, memory, resume, cache;
 };
 
@@ -32,17 +33,17 @@ std::optional<double> parse_share(const std::string& text) {
   return error == std::errc() && stop == end ? std::optional(share) : std::nullopt;
 }
 
-TestRatings parse_test(const CompleteArgs& args) {
+TestRatings parse_test(const CompleteArgs& args, const std::string& text) {
   TestRatings test;
-  if (args.test.empty()) return test;
-  if (args.test == "leave-one-out") {
+  if (text.empty()) return test;
+  if (text == "leave-one-out") {
     test.kind = TestRatings::Kind::leave_one_out;
-  } else if (const auto share = parse_share(args.test)) {
+  } else if (const auto share = parse_share(text)) {
     test.kind = TestRatings::Kind::fraction;
     test.fraction = *share;
   } else {
     test.kind = TestRatings::Kind::file;
-    test.file = args.test;
+    test.file = text;
     test.file_options = load_options(args.input);
   }
   return test;
@@ -63,7 +64,14 @@ CompleteOptions parse(const CompleteArgs& args, int processes) {
   for (const auto kind : all_step_schedules())
     if (args.schedule == to_string(kind)) options.schedule = kind;
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
-  options.test = parse_test(args);
+  options.test = parse_test(args, args.test);
+  options.validate = parse_test(args, args.validate);
+  const bool is_tested = !args.test.empty() || args.folds > 0;
+  if (!is_tested && (options.ranking != CompleteOptions{}.ranking || options.relevant))
+    throw Error(Errc::bad_option,
+                fmt::format("{} requires --test or --folds", options.relevant ? "--relevant" : "--ranking"));
+  if (!is_tested && args.validate.empty() && options.patience != CompleteOptions{}.patience)
+    throw Error(Errc::bad_option, "--patience requires --test or --validate");
   options.sync = parse_sync(args.sync, std::max(processes, options.virtual_processes));
   if (args.by != "auto") options.by = args.by == "users" ? DistributedSide::users : DistributedSide::items;
   options.partition = RatingPartition::file;
@@ -82,6 +90,8 @@ CompleteOptions parse(const CompleteArgs& args, int processes) {
 FilePlan file_plan(const CompleteArgs& args, const CompleteOptions& options) {
   auto plan = plan_input(args.input);
   if (!options.test.file.empty()) plan.reads_tensor("the file that --test names", options.test.file);
+  if (!options.validate.file.empty())
+    plan.reads_tensor("the file that --validate names", options.validate.file);
   plan.reads("the file that --partition names", options.partition_file);
   plan.reads_machine_constants().reads_cached_partitions(args.cache);
   plan.goes_on_from("the model to go on from", args.resume);
@@ -93,10 +103,16 @@ void run(const Comm& comm, const CompleteArgs& args) {
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args, options); }));
   const auto& context = console.context();
   options.observer = [&](const EpochRecord& record) {
-    if (!record.was_undone) console.say(to_text(record));  // the library warns of the others
+    if (!record.was_undone && args.folds == 0)
+      console.say(to_text(record));  // the library warns of the others
     return true;
   };
   auto ratings = load_ratings(context, tensor_files(args.input), load_options(args.input));
+  if (args.folds > 0) {
+    const auto found = cross_validate(context, std::move(ratings), options, args.folds);
+    console.say(found.summary());
+    return console.result(found.json());
+  }
   if (!args.out.empty()) check_output(context, ratings, options, args.out);
   const auto model = complete(context, std::move(ratings), options);
   if (!args.out.empty()) {
@@ -166,25 +182,34 @@ void add_test_options(CLI::App& command, CompleteArgs& args) {
   auto* test =
       command.add_option("--test", args.test,
                          "Ratings to test on: a file, a fraction of the ratings as in 0.1, or leave-one-out");
+  command.add_option(
+      "--validate", args.validate,
+      "Ratings that choose the epoch, so that the test ratings do not: a file, a fraction of the "
+      "others as in 0.1, or leave-one-out");
   command
-      .add_option("--patience", args.complete.patience,
-                  "Stop after this number of epochs in which the test error did not fall by 0.01 %, and keep "
-                  "the epoch with the lowest (0: train all epochs and keep the last); requires --test")
-      ->needs(test)
+      .add_option(
+          "--patience", args.complete.patience,
+          "Stop after this number of epochs in which the error on --validate, or else on --test, did not "
+          "fall by 0.01 %, and keep the epoch with the lowest (0: train all epochs and keep the last)")
       ->capture_default_str()
       ->check(in_range(0, std::numeric_limits<int>::max()));
   command
       .add_option("--ranking", args.complete.ranking,
                   "Measure the quality of this number of recommendations per user (0: do not); requires "
-                  "--test")
-      ->needs(test)
+                  "--test or --folds")
       ->capture_default_str()
       ->check(in_range(0, 10000));
+  command
+      .add_option(
+          "--folds", args.folds,
+          "Train this number of models, each tested on another part of the ratings, and show the mean and "
+          "the deviation of their errors; no model is kept")
+      ->excludes(test)
+      ->check(in_range(2, max_folds));
   command
       .add_option("--relevant", args.complete.relevant,
                   "With --ranking: test ratings of at least this are relevant (default: the mean of the "
                   "training ratings)")
-      ->needs(test)
       ->check(fault_of_real);
 }
 
@@ -227,9 +252,13 @@ void add_complete(CLI::App& app, const Comm& comm) {
   add_training_options(*command, *args);
   add_test_options(*command, *args);
   add_process_options(*command, *args);
-  command->add_option("--out", args->out, "Write the model to this directory, for recommend and predict");
-  command->add_option("--report", args->page, "Write an HTML report: one file, no network needed");
-  command->add_option("--resume", args->resume, "Continue training the model in this directory");
+  auto* folds = command->get_option("--folds");
+  command->add_option("--out", args->out, "Write the model to this directory, for recommend and predict")
+      ->excludes(folds);
+  command->add_option("--report", args->page, "Write an HTML report: one file, no network needed")
+      ->excludes(folds);
+  command->add_option("--resume", args->resume, "Continue training the model in this directory")
+      ->excludes(folds);
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);
   command->footer("Example: polyad complete ratings.dat -r 16 --test 0.1 --out model");

@@ -20,6 +20,7 @@ struct EpochRecord {
   double seconds = 0;                // for training and testing, on this process
   // The errors grew beyond all bounds: the epoch was undone and will be repeated with half the step.
   bool was_undone = false;
+  bool validates = false;  // whether `test` is of validation ratings, which choose the epoch
   // All epochs before were undone as well, and training starts over with the smaller step.
   bool began_anew = false;
 };

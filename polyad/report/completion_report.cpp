@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/progress.hpp"
@@ -14,12 +15,12 @@
 namespace polyad::report {
 namespace {
 
-std::string stop_text(CompletionStop stop) {
-  switch (stop) {
+std::string stop_text(const CompletionRun& run) {
+  switch (run.stop) {
     case CompletionStop::epochs:
       return "epochs";
     case CompletionStop::test_error:
-      return "test error";
+      return run.validation_errors ? "validation error" : "test error";
     case CompletionStop::observer:
       return "stopped";
   }
@@ -40,8 +41,8 @@ nlohmann::ordered_json epochs_json(const std::vector<EpochRecord>& epochs) {
       one["train_mae"] = record.train.mae;
     }
     if (record.test) {
-      one["test_rmse"] = record.test->rmse;
-      one["test_mae"] = record.test->mae;
+      one[record.validates ? "validation_rmse" : "test_rmse"] = record.test->rmse;
+      one[record.validates ? "validation_mae" : "test_mae"] = record.test->mae;
     }
     one["seconds"] = record.seconds;
     json.push_back(one);
@@ -49,7 +50,7 @@ nlohmann::ordered_json epochs_json(const std::vector<EpochRecord>& epochs) {
   return json;
 }
 
-// One number per epoch that counts: the test error, or where there is no test that of training.
+// One number per epoch that counts: the validation error, or the test error, or that of training.
 std::vector<double> rmse_per_epoch(const std::vector<EpochRecord>& epochs) {
   std::vector<double> all;
   for (const auto& record : epochs)
@@ -115,6 +116,11 @@ int CompletionRun::epochs_undone() const {
   return int(std::ranges::count_if(epochs, &EpochRecord::was_undone));
 }
 
+const char* CompletionRun::chosen_by() const {
+  if (options.patience == 0) return "last";
+  return validation_errors ? "validation" : test_errors ? "test" : "last";
+}
+
 double CompletionRun::ratings_per_second() const {
   double slowest = 0;
   for (const auto& process : process_seconds)
@@ -175,6 +181,10 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
     json["test_rmse"] = run.test_errors->rmse;
     json["test_mae"] = run.test_errors->mae;
   }
+  if (run.validation_errors) {
+    json["validation_rmse"] = run.validation_errors->rmse;
+    json["validation_mae"] = run.validation_errors->mae;
+  }
   if (run.baselines)
     json["baselines"] = {{"mean", run.baselines->mean},
                          {"user_means", run.baselines->user_means},
@@ -186,13 +196,16 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["epochs"] = run.epochs_run() - run.epochs_undone();
   json["undone"] = run.epochs_undone();
   json["best_epoch"] = run.best_epoch;
-  json["stop"] = stop_text(run.stop);
+  json["epoch_chosen_by"] = run.chosen_by();
+  json["stop"] = stop_text(run);
   json["per_epoch"] = epochs_json(run.epochs);
   json["users"] = run.num_users;
   json["items"] = run.num_items;
   json["ratings"] = run.num_ratings;
   json["test_ratings"] = run.num_test;
   json["test"] = run.test;
+  json["validation_ratings"] = run.num_validation;
+  json["validate"] = run.validate;
   json["duplicates"] = run.num_duplicates;
   json["test_duplicates"] = run.num_test_duplicates;
   json["unknown"] = run.num_unknown;
@@ -237,7 +250,9 @@ std::string epoch_text(const EpochRecord& record) {
         "epoch {:3}: the errors grew without bound with step {:.3g}; undone, and the step halved{}",
         record.epoch, record.step, record.began_anew ? "; training starts again" : "");
   auto text = fmt::format("epoch {:3}: train RMSE {:.5g}", record.epoch, record.train.rmse);
-  if (record.test) text += fmt::format(", test RMSE {:.5g}, MAE {:.5g}", record.test->rmse, record.test->mae);
+  if (record.test)
+    text += fmt::format(", {} RMSE {:.5g}, MAE {:.5g}", record.validates ? "validation" : "test",
+                        record.test->rmse, record.test->mae);
   return text + fmt::format(", {:.3f} s", record.seconds);
 }
 
@@ -249,12 +264,18 @@ std::string completion_text(const CompletionRun& run) {
   if (run.side_seconds) text += "predicted: " + side_seconds_text(run) + "\n";
   text += fmt::format("{}{}, {}, {} ({}), {}ratings/s\n", counted(run.options.num_factors, "factor"),
                       run.options.has_biases ? " and biases" : "", to_string(run.options.step.kind),
-                      counted(run.epochs_run() - run.epochs_undone(), "epoch"), stop_text(run.stop),
+                      counted(run.epochs_run() - run.epochs_undone(), "epoch"), stop_text(run),
                       with_prefix(run.ratings_per_second(), ""));
   text += fmt::format("train RMSE {:.5g}, MAE {:.5g}", run.train.rmse, run.train.mae);
+  if (run.validation_errors)
+    text += fmt::format("; validation RMSE {:.5g}, MAE {:.5g} (epoch {}, {})", run.validation_errors->rmse,
+                        run.validation_errors->mae, run.best_epoch, counted(run.num_validation, "rating"));
   if (run.test_errors)
-    text += fmt::format("; test RMSE {:.5g}, MAE {:.5g} (epoch {}, {})", run.test_errors->rmse,
-                        run.test_errors->mae, run.best_epoch, counted(run.num_test, "rating"));
+    text +=
+        fmt::format("; test RMSE {:.5g}, MAE {:.5g} ({}{}{})", run.test_errors->rmse, run.test_errors->mae,
+                    run.validation_errors ? "" : fmt::format("epoch {}, ", run.best_epoch),
+                    counted(run.num_test, "rating"),
+                    run.chosen_by() == std::string_view("test") ? ", which chose the epoch" : "");
   if (run.baselines)
     text += fmt::format(
         "\ntest RMSE without factors: mean {:.5g}, user means {:.5g}, item means {:.5g}, biases {:.5g}",

@@ -30,6 +30,9 @@ struct CompletionRun {
   CompletionStop stop = CompletionStop::epochs;
   ErrorFigures train;
   std::optional<ErrorFigures> test_errors;
+  Index num_validation = 0;                       // ratings that chose the epoch, if others than test ratings
+  std::optional<ErrorFigures> validation_errors;  // on them
+  std::string validate = "none";
   std::optional<BaselineErrors> baselines;  // on the test ratings, like test_errors
   std::optional<RankingMetrics> ranking;
 
@@ -50,6 +53,8 @@ struct CompletionRun {
   Index staleness_words() const { return predicted.staleness_rows * words_per_row; }
   int epochs_run() const { return int(epochs.size()); }  // including those undone
   int epochs_undone() const;
+  // What chose the epoch: "validation", "test", or "last" where it is the last.
+  const char* chosen_by() const;
   // The side whose rows are communicated.
   RatingSide travelling() const { return by == RatingSide::user ? RatingSide::item : RatingSide::user; }
   // Of training only, by the slowest process.

@@ -77,8 +77,12 @@ struct CompleteOptions {
   bool explicit_update = false;
   bool no_bias = false;  // factors only: no mean, and no biases of users and items
   TestRatings test = {};
-  // With test ratings: stop after this number of epochs in which the test error did not fall by 0.01 %, and
-  // keep the epoch with the lowest. 0: train all epochs and keep the last.
+  // Ratings that choose the epoch, apart from the test ratings, and are not learned from either; `fraction` is
+  // of the ratings that the test leaves. By default there are none, and the test ratings choose it, which
+  // makes the test error a little too low.
+  TestRatings validate = {};
+  // With test or validation ratings: stop after this number of epochs in which their error did not fall by
+  // 0.01 %, and keep the epoch with the lowest. 0: train all epochs and keep the last.
   int patience = 3;
   // With test ratings: measure the quality of this number of recommendations per user; 0: do not.
   Index ranking = 10;

@@ -50,7 +50,8 @@ class CompletionModel {
   // The epochs of training in order, with their errors; empty for a model that was read from files. An epoch
   // that was undone (EpochRecord::was_undone) is followed by another with the same number.
   const std::vector<EpochRecord>& epochs() const;
-  // The epoch that the model is of: the one with the lowest test error, or the last.
+  // The epoch that the model is of: the one with the lowest error on validation ratings, or where there are
+  // none on test ratings, or the last.
   int best_epoch() const;
   // Why training ended; nothing for a model that was read from files.
   std::optional<CompletionStop> stop_reason() const;
@@ -58,6 +59,8 @@ class CompletionModel {
   // if there are any.
   ErrorFigures train_errors() const;
   const std::optional<ErrorFigures>& test_errors() const;
+  // On the validation ratings, where CompleteOptions::validate asked for them.
+  const std::optional<ErrorFigures>& validation_errors() const;
   // Quality of its recommendations, measured on the test ratings; nothing if it was not measured.
   const std::optional<RankingMetrics>& ranking() const;
 

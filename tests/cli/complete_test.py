@@ -4,13 +4,14 @@ import itertools
 import json
 import math
 import pathlib
+import statistics
 import unittest
 
 from program import NO_SHARED_DATA, SHARED_DATA, SOURCE, WITH_MPI, ProgramTest, run
 
 # The keys are an interface; docs/json.md says what they mean.
 KEYS = {"train_rmse", "train_mae", "rmse_per_epoch", "epochs", "undone", "best_epoch", "stop", "per_epoch", "users", "items", "ratings",
-        "test_ratings", "test", "duplicates", "test_duplicates", "unknown", "mean", "deviation", "rank", "biases", "schedule", "learning_rate",
+        "test_ratings", "test", "validation_ratings", "validate", "epoch_chosen_by", "duplicates", "test_duplicates", "unknown", "mean", "deviation", "rank", "biases", "schedule", "learning_rate",
         "regularisation", "shrinkage", "seed", "precision", "processes", "virtual_processes", "explicit_update", "progress", "threads", "by", "weighed", "partition", "sync", "lambda_max", "rows_by_lambda",
         "staleness_words_per_epoch", "volume_words_per_epoch", "predicted_volume_words_per_epoch", "communication",
         "schedule_ratio", "predicted_seconds_per_epoch", "machine", "ratings_per_second", "seconds", "peak_memory_bytes"}
@@ -112,6 +113,74 @@ class ResultTest(CompleteTest):
             self.assertAlmostEqual(predicted["mae"], result["test_mae"], places=places)
             trained = self.result("predict", self.folder / "model", path, "-q")
             self.assertAlmostEqual(trained["rmse"], result["train_rmse"], places=places)
+
+    def test_validation_ratings_choose_the_epoch(self) -> None:
+        path, test = self.ratings(), self.folder / "ratings-test.tns"
+        alone = self.complete(path, "-r", 4, "--test", 0.1)
+        self.assertEqual((alone["epoch_chosen_by"], alone["validation_ratings"], alone["validate"]), ("test", 0, "none"))
+        result = self.complete(path, "-r", 4, "--test", 0.1, "--validate", 0.2, "--lr", 0.3)
+        self.assertEqual(set(result), KEYS | TEST_KEYS | {"validation_rmse", "validation_mae"})
+        self.assertEqual(result["test_ratings"], alone["test_ratings"])
+        self.assertEqual(result["ratings"] + result["validation_ratings"], alone["ratings"])
+        self.assertAlmostEqual(result["validation_ratings"] / alone["ratings"], 0.2, delta=0.03)
+        self.assertEqual((result["epoch_chosen_by"], result["stop"]), ("validation", "validation error"))
+        self.assertEqual([one["validation_rmse"] for one in result["per_epoch"]], result["rmse_per_epoch"])
+        self.assertEqual(min(result["rmse_per_epoch"]), result["validation_rmse"])
+        self.assertNotIn("test_rmse", result["per_epoch"][0])
+        lines = self.succeed("complete", path, "-r", 4, "--test", 0.1, "--validate", 0.2)
+        self.assertIn(", validation RMSE ", lines.splitlines()[0])
+        self.assertIn("which chose the epoch", self.succeed("complete", path, "-r", 4, "--test", 0.1))
+
+        # The test ratings have no say: whatever they are, the model is the same.
+        other = self.write("other.tns", "".join(" ".join([*line.split()[:2], "1"]) + "\n"
+                                                for line in test.read_text().splitlines() if line[0] != "#"))
+        models = []
+        for file in (test, other):
+            self.complete(path, "-r", 4, "--test", file, "--validate", 0.2, "--out", self.folder / "model", "--precision", "double")
+            models.append((self.folder / "model" / "model.npz").read_bytes())
+        self.assertEqual(models[0], models[1])
+        tested = self.complete(path, "-r", 4, "--test", test, "--validate", other, "--out", self.folder / "model", "--precision", "double")
+        predicted = self.result("predict", self.folder / "model", test, "-q", "--skip-unknown")
+        self.assertAlmostEqual(predicted["rmse"], tested["test_rmse"], places=10)
+        only = self.complete(path, "-r", 4, "--validate", "leave-one-out", "-e", 2)
+        self.assertEqual(set(only), KEYS | {"validation_rmse", "validation_mae"})
+        self.assertEqual(only["validation_ratings"], only["users"])
+
+    def test_folds_test_every_rating_once(self) -> None:
+        path = self.ratings()
+        total = len(read_ratings(path))
+        result = self.complete(path, "-r", 4, "-e", 4, "--folds", 4)
+        self.assertEqual(len(result["folds"]), 4)
+        self.assertEqual(sum(fold["test_ratings"] for fold in result["folds"]), total)
+        for fold in result["folds"]:
+            self.assertEqual(fold["ratings"] + fold["test_ratings"] + fold["validation_ratings"], total)
+            self.assertAlmostEqual(fold["test_ratings"] / total, 0.25, delta=0.03)
+            self.assertAlmostEqual(fold["validation_ratings"] / (total - fold["test_ratings"]), 0.1, delta=0.02)
+        for key in ("test_rmse", "test_mae", "ndcg", "popularity_ndcg"):
+            values = [fold[key] for fold in result["folds"]]
+            self.assertAlmostEqual(result[key]["mean"], statistics.mean(values), places=12)
+            self.assertAlmostEqual(result[key]["deviation"], statistics.stdev(values), places=12)
+        plain = self.complete(path, "-r", 4, "-e", 4, "--folds", 2, "--patience", 0, "--ranking", 0)
+        self.assertEqual({fold["validation_ratings"] for fold in plain["folds"]}, {0})
+        self.assertNotIn("ndcg", plain)
+        lines = self.succeed("complete", path, "-r", 4, "-e", 4, "--folds", 4).splitlines()
+        self.assertEqual([line.split()[0] for line in lines], ["fold", "1", "2", "3", "4", "mean", "deviation"])
+        for option in (("--test", 0.1), ("--out", self.folder / "model"), ("--resume", self.folder), ("--report", self.folder / "x.html")):
+            self.assertEqual(run("complete", path, "--folds", 2, *option).returncode, 2)
+        self.assertFalse((self.folder / "model").exists())
+
+    def test_what_is_no_rating_is_warned_of(self) -> None:
+        path = self.ratings(60, 40, 900)
+        lines = [line.split()[:2] for line in path.read_text().splitlines() if line[0] != "#"]
+        values = {"all ratings are 1: they tell nothing": lambda place: 1,
+                  "the ratings look like counts: 50 % are 1, the largest is 1,200": lambda place: (1, 2, 1, 3, 1, 12, 1, 1200)[place % 8],
+                  "": lambda place: (1, 2, 1, 3, 1, 10)[place % 6]}
+        for sentence, value in values.items():
+            file = self.write("x.tns", "".join(f"{user} {item} {value(place)}\n" for place, (user, item) in enumerate(lines)))
+            process = run("complete", file, "-e", 1, "-q")
+            self.assertEqual(process.returncode, 0)
+            self.assertEqual(bool(process.stderr), bool(sentence), process.stderr)
+            self.assertIn(sentence, process.stderr)
 
     def test_it_learns(self) -> None:
         path = self.ratings(400, 200, 30000)
@@ -275,10 +344,12 @@ class OddRatingsTest(CompleteTest):
 
     def test_what_makes_no_sense_is_refused(self) -> None:
         path = self.ratings(30, 20, 200)
-        for option in ("--patience", "--ranking", "--relevant"):
-            self.assert_refused(f"{option} requires --test", 2, "complete", path, option, 2)
+        for option in ("--ranking", "--relevant"):
+            self.assert_refused(f"{option} requires --test or --folds", 2, "complete", path, option, 2)
+        self.assert_refused("--patience requires --test or --validate", 2, "complete", path, "--patience", 2)
+        self.assert_refused("--validate 1.5: expected a share between 0 and 1, as in 0.1", 2, "complete", path, "--validate", 1.5)
         self.assert_refused("--test 1.5: expected a share between 0 and 1, as in 0.1", 2, "complete", path, "--test", 1.5)
-        self.assert_refused("--relevant has no effect: it requires --test, and --ranking of at least 1", 2, "complete", path, "--test", 0.1,
+        self.assert_refused("--relevant has no effect: it requires --ranking of at least 1", 2, "complete", path, "--test", 0.1,
                             "--ranking", 0, "--relevant", 4)
         self.assert_refused("--decay requires --schedule inverse", 2, "complete", path, "--decay", 0.5)
         self.assert_refused("--sync 2: expected auto, max, or a number from 1 to that of processes, 1", 2, "complete", path,
@@ -292,6 +363,18 @@ class OddRatingsTest(CompleteTest):
 
 @unittest.skipUnless(WITH_MPI, "this build has no MPI")
 class ManyProcessesTest(CompleteTest):
+    def test_the_same_ratings_validate_and_test_on_any_number_of_processes(self) -> None:
+        path = self.ratings()
+        for options in (("--test", 0.1, "--validate", 0.2), ("--test", self.folder / "ratings-test.tns", "--validate", "leave-one-out")):
+            results = [self.complete(path, "-r", 4, "-e", 3, *options, "--sync", "max", "--precision", "double", processes=processes)
+                       for processes in (1, 2, 3)]
+            for key in ("ratings", "test_ratings", "validation_ratings"):
+                self.assertEqual(len({result[key] for result in results}), 1, key)
+            for result in results[1:]:
+                self.assertAlmostEqual(result["test_rmse"], results[0]["test_rmse"], delta=0.02)
+                for name, error in result["baselines"].items():
+                    self.assertAlmostEqual(error, results[0]["baselines"][name], places=9)
+
     def test_words_and_messages_are_as_predicted(self) -> None:
         path = self.ratings()
         for by, num_travelling in (("users", 120), ("items", 300)):

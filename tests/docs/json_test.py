@@ -121,6 +121,9 @@ class JsonTest(ProgramTest):
                      self.result("plan", self.x, "-r", 4, "-k", 2, "--memory", "1GB"))
         self.compare("plan --for complete", self.result("plan", self.ratings, "--for", "complete", "-k", "2,4"))
 
+    def test_keys_of_folds(self) -> None:
+        self.compare("complete --folds", self.result("complete", self.ratings, "-r", 2, "--epochs", 1, "--folds", 2))
+
     def test_keys_of_recommendations(self) -> None:
         model = self.folder / "model"
         self.succeed("complete", self.ratings, "-r", 2, "--epochs", 1, "--out", model)
@@ -142,7 +145,8 @@ class JsonTest(ProgramTest):
                      self.result(*decompose, "--method", "opt"), self.result(*decompose, processes=2),
                      self.result(*decompose, "--distribution", "fine", "--partition", "hypergraph", processes=2))
         learn = ["complete", self.ratings, "-r", 2, "--epochs", 2]
-        self.compare("complete", self.result(*learn), self.result(*learn, "--test", 0.1, processes=2))
+        self.compare("complete", self.result(*learn), self.result(*learn, "--test", 0.1, processes=2),
+                     self.result(*learn, "--test", 0.1, "--validate", 0.1))
         multiply = ["contract", "ik,kj->ij", self.array("a.npy", 8, 6), self.array("b.npy", 6, 4)]
         self.compare("contract", self.result(*multiply), self.result(*multiply, "-o", self.folder / "ab.npy", processes=2))
 

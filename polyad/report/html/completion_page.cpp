@@ -55,6 +55,7 @@ std::string opening(const CompletionPageContents& c, const std::string& title) {
   if (run.test_errors)
     html += fact("test RMSE", error_text(run.test_errors->rmse)) +
             fact("test MAE", error_text(run.test_errors->mae));
+  if (run.validation_errors) html += fact("validation RMSE", error_text(run.validation_errors->rmse));
   html += fact("train RMSE", error_text(run.train.rmse));
   html += run.test_errors ? fact("best epoch", with_commas(run.best_epoch))
                           : fact("train MAE", error_text(run.train.mae));
@@ -88,7 +89,12 @@ std::string subject(const CompletionPageContents& c) {
          fact("ratings", with_commas(run.num_ratings)) +
          (run.options.has_biases ? fact("mean", fmt::format("{:.5g}", run.mean)) : "") +
          fact(run.options.has_biases ? "deviation" : "root mean square", fmt::format("{:.5g}", run.scale)) +
-         fact("held out to test", test) + "</dl>\n";
+         fact("held out to test", test) +
+         (run.num_validation > 0
+              ? fact("held out to choose the epoch",
+                     plural(run.num_validation, "rating") + " (" + escape_html(run.validate) + ")")
+              : "") +
+         "</dl>\n";
 }
 
 std::string stop_sentence(const CompletionRun& run) {
@@ -96,7 +102,8 @@ std::string stop_sentence(const CompletionRun& run) {
     case CompletionStop::epochs:
       return "the maximum number of epochs";
     case CompletionStop::test_error:
-      return "the test error no longer decreased";
+      return run.validation_errors ? "the validation error no longer decreased"
+                                   : "the test error no longer decreased";
     case CompletionStop::observer:
       return "it was stopped";
   }
@@ -118,12 +125,21 @@ std::string baselines_table(double test_rmse, const BaselineErrors& baselines) {
   return html;
 }
 
+std::string chosen_text(const CompletionRun& run) {
+  if (run.options.patience == 0) return "";
+  if (run.validation_errors)
+    return fmt::format(", which {} chose that were neither learned from nor tested on",
+                       plural(run.num_validation, "rating"));
+  return ", which the test ratings chose: ratings that choose nothing would have a slightly higher error";
+}
+
 std::string errors(const CompletionRun& run) {
   const auto plot = error_plot(run.epochs, run.best_epoch);
   if (plot.empty()) return "<p>There was no epoch that could be kept.</p>\n";
   auto html = fmt::format("<p>Training ended after {}: {}.",
                           plural(run.epochs_run() - run.epochs_undone(), "epoch"), stop_sentence(run));
-  if (run.test_errors) html += fmt::format(" The model is that of epoch {}.", run.best_epoch);
+  if (run.test_errors || run.validation_errors)
+    html += fmt::format(" The model is that of epoch {}{}.", run.best_epoch, chosen_text(run));
   html += "</p>\n<figure>" + plot + "</figure>\n";
   return run.test_errors && run.baselines ? html + baselines_table(run.test_errors->rmse, *run.baselines)
                                           : html;

@@ -88,7 +88,9 @@ std::string undone_marks(std::span<const EpochRecord> epochs, const NumberScale&
 // The text at the point of an epoch.
 std::string error_text(const EpochRecord& record) {
   auto text = fmt::format("epoch {}: training RMSE {:.5g}", record.epoch, record.train.rmse);
-  return record.test ? text + fmt::format(", test RMSE {:.5g}", record.test->rmse) : text;
+  return record.test ? text + fmt::format(", {} RMSE {:.5g}", record.validates ? "validation" : "test",
+                                          record.test->rmse)
+                     : text;
 }
 
 std::string count_mark(double count) {
@@ -116,7 +118,7 @@ std::string error_plot(std::span<const EpochRecord> epochs, int best_epoch) {
   svg += curve_of(
       std::ssize(sound), x, [&](Index i) { return 1 - axis.position(sound[i].train.rmse); }, series_style(0));
   if (has_test) {
-    names.emplace_back("test");
+    names.emplace_back(sound[0].validates ? "validation" : "test");
     svg += curve_of(
         std::ssize(sound), x, [&](Index i) { return 1 - axis.position(sound[i].test->rmse); },
         series_style(1));

@@ -175,7 +175,7 @@ Settings values_of(const DecomposeOptions& options) {
 
 Settings values_of(const CompleteOptions& options) {
   const auto& [factors, max_epochs, schedule, learning_rate, decay, regularisation, shrinkage,
-               explicit_update, no_bias, test, patience, ranking, relevant, seed, precision, sync,
+               explicit_update, no_bias, test, validate, patience, ranking, relevant, seed, precision, sync,
                virtual_processes, random_owners, by, partition, partition_file, cache, resume,
                max_memory_bytes, will_save, will_report, observer] = options;
   const bool decays = schedule == StepSchedule::Kind::inverse;
@@ -190,6 +190,7 @@ Settings values_of(const CompleteOptions& options) {
   add(all, "explicit_update", text_of(explicit_update));
   add(all, "no_bias", text_of(no_bias));
   add(all, "test", name_of(test));
+  add(all, "validate", name_of(validate));
   add(all, "patience", std::to_string(patience));
   add(all, "ranking", std::to_string(ranking));
   add(all, "relevant", relevant ? text_of(*relevant) : "mean");

@@ -13,11 +13,14 @@
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
 #include "polyad/distributed/move_nonzeros.hpp"
+#include "polyad/kernels/ratings/model_errors.hpp"
 #include "polyad/kernels/ratings/ranking_metrics.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
+#include "polyad/tasks/detail/ratings/hold_out_test.hpp"
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
+#include "polyad/tasks/detail/ratings/rating_values.hpp"
 #include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
@@ -44,27 +47,29 @@ void check_schedule(const CompleteOptions& options) {
   require_not_negative("decay", *options.decay);
 }
 
-void check_test(const TestRatings& test) {
+// `field`: test or validate.
+void check_test(const TestRatings& test, const std::string& field) {
   if (test.kind == TestRatings::Kind::fraction && !(test.fraction > 0 && test.fraction < 1))
-    tasks::refuse_option(fmt::format("{} {}: expected a share between 0 and 1, as in 0.1",
-                                     option_name("test"), test.fraction));
-  if (test.kind != TestRatings::Kind::fraction && test.fraction != TestRatings{}.fraction)
-    tasks::refuse_option(fmt::format("{} {} has no effect: test.kind is not fraction",
-                                     option_name("test.fraction"), test.fraction));
-  if (test.kind != TestRatings::Kind::tensor && test.tensor.order() > 0)
-    tasks::refuse_option(option_name("test.tensor") + " has no effect: test.kind is not tensor");
-  if ((test.kind == TestRatings::Kind::file) == test.file.empty())
     tasks::refuse_option(
-        fmt::format("{}: a file is named if and only if it holds the test ratings", option_name("test")));
+        fmt::format("{} {}: expected a share between 0 and 1, as in 0.1", option_name(field), test.fraction));
+  if (test.kind != TestRatings::Kind::fraction && test.fraction != TestRatings{}.fraction)
+    tasks::refuse_option(fmt::format("{} {} has no effect: {}.kind is not fraction",
+                                     option_name(field + ".fraction"), test.fraction, field));
+  if (test.kind != TestRatings::Kind::tensor && test.tensor.order() > 0)
+    tasks::refuse_option(
+        fmt::format("{} has no effect: {}.kind is not tensor", option_name(field + ".tensor"), field));
+  if ((test.kind == TestRatings::Kind::file) == test.file.empty())
+    tasks::refuse_option(fmt::format("{}: a file is named if and only if it holds the {} ratings",
+                                     option_name(field), field == "test" ? "test" : "validation"));
 }
 
 void check_relevant(const CompleteOptions& options) {
   if (!options.relevant) return;
   if (!std::isfinite(*options.relevant))
     tasks::refuse_option(fmt::format("{} {}: expected a number", option_name("relevant"), *options.relevant));
-  if (options.test.kind == TestRatings::Kind::none || options.ranking == 0)
-    tasks::refuse_option(fmt::format("{} has no effect: it requires {}, and {} of at least 1",
-                                     option_name("relevant"), option_name("test"), option_name("ranking")));
+  if (options.ranking == 0)
+    tasks::refuse_option(fmt::format("{} has no effect: it requires {} of at least 1",
+                                     option_name("relevant"), option_name("ranking")));
 }
 
 void check_partition(const CompleteOptions& options) {
@@ -110,8 +115,10 @@ RatingRange range_of(const Comm& comm, std::span<const double> ratings) {
 }
 
 // Whether the observers of all processes continue. An exception of one is thrown on all.
-CompletionObserver observer_of(const Context& context, const CompletionObserver& observer) {
-  return [&context, &observer](const EpochRecord& record) {
+CompletionObserver observer_of(const Context& context, const CompleteOptions& options) {
+  return [&context, &observer = options.observer,
+          validates = options.validate.kind != TestRatings::Kind::none](EpochRecord record) {
+    record.validates = validates;
     if (record.was_undone) context.warn(report::epoch_text(record));
     return !observer || tasks::all_go_on(context.comm(), [&] { return observer(record); });
   };
@@ -168,6 +175,7 @@ report::CompletionRun describe_run(const Trained<Real>& trained, const CompleteO
   run.side_seconds = ready.distributed.side_seconds;
   if (run.parts() > 1) run.partition = to_string(asked_for.partition);
   run.test = tasks::name_of(asked_for.test);
+  run.validate = tasks::name_of(asked_for.validate);
   return run;
 }
 
@@ -186,6 +194,31 @@ void rank_items(tasks::CompletionState<Real>& state, const SparseTensor<double>&
   state.run.ranking = state.comm.broadcast(ranking, 0);
 }
 
+// The errors that training measured are those on the validation ratings; the test comes now, once, on process
+// 0. Collective.
+template <class Real>
+void test_once(tasks::CompletionState<Real>& state, Trained<Real>& trained, tasks::HeldOutTest held) {
+  auto& run = state.run;
+  for (auto& record : run.epochs) record.validates = true;
+  run.num_validation = std::exchange(run.num_test, held.num_test);
+  run.validation_errors = std::exchange(run.test_errors, std::nullopt);
+  run.num_duplicates += held.num_duplicates;
+  run.num_test_duplicates = held.num_test_duplicates;
+  run.num_unknown = held.num_unknown;
+  auto& distributed = trained.ready.distributed;
+  distributed.split.test = transposed(std::move(held.test), distributed.by);
+  if (held.num_test == 0) return;
+  const OneProcessWorks patience;
+  const auto test = gather_ratings(state.comm, distributed.split.test, distributed.by);
+  state.gather();
+  const auto sums = collectively(state.comm, [&] {
+    return state.comm.rank() == 0 ? kernels::model_errors(state.whole().model, test, trained.options.range)
+                                  : ErrorSums{};
+  });
+  const auto [squares, magnitudes, count] = state.comm.broadcast(sums, 0);
+  run.test_errors = {std::sqrt(squares / double(count)), magnitudes / double(count)};
+}
+
 template <class Real>
 CompletionModel complete_in(const Context& context, Tensor ratings, const CompleteOptions& options) {
   const Comm& comm = context.comm();
@@ -193,12 +226,18 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   const auto machine = tasks::load_machine(comm);
   const std::string input = ratings.path;
   auto settings = tasks::settings_of(options, ratings);
-  auto ready = tasks::prepare_ratings<Real>(context, std::move(ratings), options, training, machine.model);
+  auto in_training = options;
+  std::optional<tasks::HeldOutTest> held;
+  if (options.validate.kind != TestRatings::Kind::none)
+    held = tasks::hold_out_test(context, ratings, in_training);
+  auto ready =
+      tasks::prepare_ratings<Real>(context, std::move(ratings), in_training, training, machine.model);
+  tasks::warn_of_values(context, ready.distributed.split.train.values(), input);
   keep_step(ready.earlier, options, training);
   training.range = range_of(comm, ready.distributed.split.train.values());
 
   Stopwatch watch;
-  auto result = sgd_completion(ready.x, training, observer_of(context, options.observer),
+  auto result = sgd_completion(ready.x, training, observer_of(context, options),
                                ready.earlier ? &*ready.earlier : nullptr);
   auto trained =
       std::make_shared<Trained<Real>>(Trained<Real>{std::move(ready), training, std::move(result)});
@@ -210,6 +249,7 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   state->settings = std::move(settings);
   state->is_trained = true;
   state->run = std::move(run);
+  if (held) test_once(*state, *trained, std::move(*held));
   const auto& distributed = trained->ready.distributed;
   if (state->run.test_errors)
     state->run.baselines = measure_baselines(comm, distributed.split, distributed.by);
@@ -262,8 +302,10 @@ void validate(const CompleteOptions& options) {
   tasks::require_enumerator("by", options.by, DistributedSide::items);
   tasks::require_enumerator("partition", options.partition, RatingPartition::file);
   tasks::require_enumerator("test.kind", options.test.kind, TestRatings::Kind::tensor);
+  tasks::require_enumerator("validate.kind", options.validate.kind, TestRatings::Kind::tensor);
   check_schedule(options);
-  check_test(options.test);
+  check_test(options.test, "test");
+  check_test(options.validate, "validate");
   check_partition(options);
 }
 

@@ -162,6 +162,10 @@ ErrorFigures CompletionModel::train_errors() const {
   return state_->is_trained ? state_->run.train : ErrorFigures{unknown, unknown};
 }
 
+const std::optional<ErrorFigures>& CompletionModel::validation_errors() const {
+  return state_->run.validation_errors;
+}
+
 const std::optional<ErrorFigures>& CompletionModel::test_errors() const {
   return state_->run.test_errors;
 }

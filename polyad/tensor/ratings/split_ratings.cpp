@@ -66,6 +66,12 @@ SplitRatings split_ratings(SparseTensor<double> ratings, const RatingSplit& spli
   return {select(ratings, train), std::move(tested)};
 }
 
+int fold_of(const RatingFolds& folds, Index user, Index item) {
+  RatingSplit split;
+  split.seed = folds.seed;
+  return std::min(int(draw(split, user, item) * folds.count), folds.count - 1);
+}
+
 Index keep_last_ratings(SparseTensor<double>& ratings) {
   sort_nonzeros(ratings, natural_mode_order(2));
   const auto users = ratings.indices(0), items = ratings.indices(1);

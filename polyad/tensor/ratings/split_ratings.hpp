@@ -23,6 +23,14 @@ struct SplitRatings {
 // of every user with two or more; all ratings of a user must then be on one process.
 SplitRatings split_ratings(SparseTensor<double> ratings, const RatingSplit& split);
 
+// Ratings divided into parts of about equal size.
+struct RatingFolds {
+  int count = 2;
+  std::uint64_t seed = 1;
+};
+// The part of a rating, from 0; decided as in split_ratings.
+int fold_of(const RatingFolds& folds, Index user, Index item);
+
 // Sorts by user, then by item; of ratings of the same pair only
 // the last is kept. Returns the number of ratings dropped.
 Index keep_last_ratings(SparseTensor<double>& ratings);
