@@ -45,7 +45,7 @@ Json number_or_null(bool is_known, double number) {
 }
 
 Json range_json(const RatingRange& range) {
-  return std::isfinite(range.least) ? Json{range.least, range.largest} : Json();
+  return std::isfinite(range.least) ? Json::array({range.least, range.largest}) : Json::array();
 }
 
 Json largest_json(const PredictionSummary& summary, std::span<const ModeLabels> labels) {

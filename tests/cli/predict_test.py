@@ -13,7 +13,7 @@ import unittest
 from program import WITH_MPI, ProgramTest, run
 
 # The keys are an interface; docs/json.md says what they mean.
-KEYS = {"count", "unknown", "duplicates", "duplicate_rule", "transform", "dims", "components", "with_values", "rmse", "mae", "relative_error", "residual_norm",
+KEYS = {"count", "unknown", "estimated", "clipped", "clipped_to", "duplicates", "duplicate_rule", "transform", "dims", "components", "with_values", "rmse", "mae", "relative_error", "residual_norm",
         "value_norm", "largest_residuals", "format", "out", "threads", "seconds", "peak_memory_bytes"}
 VISITS = """who,page,when,seconds
 ann,/home,2014-04-01T09:12,31

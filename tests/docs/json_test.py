@@ -89,7 +89,7 @@ class JsonTest(ProgramTest):
         return path
 
     def test_the_types_of_the_tables_are_understood(self) -> None:
-        self.assertEqual(len(self.TABLES), 18)
+        self.assertEqual(len(self.TABLES), 19)
         self.assertTrue(has_type(["a", 2], "list of strings or integers"))
         self.assertTrue(has_type(None, "string, integer or null"))
         self.assertFalse(has_type(True, "integer"))
