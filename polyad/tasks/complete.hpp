@@ -77,8 +77,8 @@ struct CompleteOptions {
   bool explicit_update = false;
   bool no_bias = false;  // factors only: no mean, and no biases of users and items
   TestRatings test = {};
-  // Ratings that choose the epoch, apart from the test ratings, and are not learned from either; `fraction` is
-  // of the ratings that the test leaves. By default there are none, and the test ratings choose it, which
+  // Ratings that choose the epoch, apart from the test ratings, and are not learned from either; `fraction`
+  // is of the ratings that the test leaves. By default there are none, and the test ratings choose it, which
   // makes the test error a little too low.
   TestRatings validate = {};
   // With test or validation ratings: stop after this number of epochs in which their error did not fall by
@@ -86,8 +86,8 @@ struct CompleteOptions {
   int patience = 3;
   // With test ratings: measure the quality of this number of recommendations per user; 0: do not.
   Index ranking = 10;
-  // Test ratings of at least this are relevant for `ranking`; nothing: the mean of the training ratings, which
-  // all are at least where they are equal.
+  // Test ratings of at least this are relevant for `ranking`; nothing: the mean of the training ratings,
+  // which all are at least where they are equal.
   std::optional<double> relevant = {};
   std::uint64_t seed = 1;  // of the start, of the choice of test ratings and of RatingPartition::random
   Precision precision = Precision::float32;  // of factors and biases
