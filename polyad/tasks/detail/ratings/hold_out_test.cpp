@@ -31,11 +31,6 @@ OfUsers move_together(const Comm& comm, const SparseTensor<double>& share, const
   return moved;
 }
 
-RatingSplit split_of(const TestRatings& test, std::uint64_t seed) {
-  return {test.kind == Kind::fraction ? RatingSplit::Kind::fraction : RatingSplit::Kind::leave_one_out,
-          test.fraction, seed};
-}
-
 bool is_given(const TestRatings& test) {
   return test.kind == Kind::file || test.kind == Kind::tensor;
 }
