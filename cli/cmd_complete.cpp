@@ -22,8 +22,8 @@ struct CompleteArgs {
   InputOptions input;
   CompleteOptions complete;
   int folds = 0;
-  std::string schedule = "adagrad", sync = "auto", by = "auto", partition = "random", test, validate,
-              precision = "single", out, page, memory, resume, cache;
+  std::string method = "sgd", schedule = "adagrad", sync = "auto", by = "auto", partition = "random", test,
+              validate, precision = "single", out, page, memory, resume, cache;
 };
 
 std::optional<double> parse_share(const std::string& text) {
@@ -63,6 +63,7 @@ CompleteOptions parse(const CompleteArgs& args, int processes) {
   auto options = args.complete;
   for (const auto kind : all_step_schedules())
     if (args.schedule == to_string(kind)) options.schedule = kind;
+  options.method = args.method == "als" ? CompletionMethod::als : CompletionMethod::sgd;
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
   options.test = parse_test(args, args.test);
   options.validate = parse_test(args, args.validate);
@@ -134,6 +135,23 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
   command.add_option("-e,--epochs", complete.max_epochs, "Maximum number of epochs")
       ->capture_default_str()
       ->check(in_range(0, std::numeric_limits<int>::max()));
+  command
+      .add_option("--method", args.method,
+                  "sgd: stochastic gradient descent; als: alternating least squares, the same on any number "
+                  "of processes")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"sgd", "als"}));
+  auto* implicit = command.add_flag("--implicit", complete.implicit,
+                                    "Learn which items users prefer from what they chose, such as clicks or "
+                                    "counts, for lists and not for ratings");
+  command
+      .add_option("--alpha", complete.alpha,
+                  "A rating of value x counts 1 + alpha * |x| / (mean of |x|) times, another cell once; "
+                  "requires --implicit")
+      ->needs(implicit)
+      ->capture_default_str()
+      ->check(fault_of_real)
+      ->check(CLI::NonNegativeNumber);
   std::vector<std::string> schedules;
   for (const auto kind : all_step_schedules()) schedules.push_back(to_string(kind));
   command.add_option("--schedule", args.schedule, "How the learning rate changes")
@@ -153,16 +171,15 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
       ->check(CLI::NonNegativeNumber);
   command
       .add_option("--reg", complete.regularisation,
-                  "L2 regularisation of factors, per rating, for ratings of standard deviation 1")
-      ->capture_default_str()
+                  "L2 regularisation of factors, per rating, for ratings of standard deviation 1 (default "
+                  "0.05, with --implicit 0.2)")
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);
   command
       .add_option(
           "--shrink", complete.shrinkage,
           "Shrink users and items with few ratings towards the mean, as this number of ratings at the "
-          "mean would")
-      ->capture_default_str()
+          "mean would (default 2, with --implicit 10)")
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);
   command.add_flag("--explicit-update", complete.explicit_update,

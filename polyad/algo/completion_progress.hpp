@@ -13,9 +13,12 @@ struct ErrorFigures {
 
 // What happened in one epoch of training.
 struct EpochRecord {
-  int epoch = 0;  // counted from 1; includes the epochs of a model that training was resumed from
-  double step = 0;
-  ErrorFigures train;                // of each rating just before the model learned from it
+  int epoch = 0;    // counted from 1; includes the epochs of a model that training was resumed from
+  double step = 0;  // learning rate; 0 in alternating least squares
+  double loss = 0;  // what alternating least squares minimise; 0 in gradient descent
+  // Of each rating: in gradient descent just before the model learned from it, in alternating least squares
+  // after the sweep; nan in implicit feedback.
+  ErrorFigures train;
   std::optional<ErrorFigures> test;  // after the epoch; nothing where there are no test ratings
   double seconds = 0;                // for training and testing, on this process
   // The errors grew beyond all bounds: the epoch was undone and will be repeated with half the step.
@@ -25,6 +28,11 @@ struct EpochRecord {
   bool began_anew = false;
 };
 
+// Time of a process by activity, in seconds.
+struct EpochSeconds {
+  double learn = 0, communicate = 0, wait = 0, evaluate = 0;
+};
+
 // Called on every process after each epoch. Returns whether to go on.
 using CompletionObserver = std::function<bool(const EpochRecord&)>;
 
@@ -32,6 +40,7 @@ using CompletionObserver = std::function<bool(const EpochRecord&)>;
 enum class CompletionStop {
   epochs,      // the largest number of epochs was reached
   test_error,  // the error on the test ratings no longer fell
+  settled,     // a sweep of least squares hardly lowered the loss
   observer     // the observer stopped it
 };
 

@@ -152,7 +152,8 @@ class ObservedSweeps {
             .loss = loss_,
             .num_factors = options_.num_components,
             .ridge = ridges_[mode],
-            .bias_ridge = options_.shrinkage.per_row};
+            .bias_ridge = options_.shrinkage.per_row,
+            .range = options_.range};
   }
 
   void update(int mode) {

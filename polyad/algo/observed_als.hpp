@@ -22,6 +22,7 @@ struct ObservedOptions : CpOptions {
   // How large values are: regularisation and random start are those of the tensor divided by this, and the
   // model is multiplied by it.
   double unit = 1;
+  RatingRange range = {};   // errors are those of values of the model that are clipped to it
   bool has_biases = false;  // a number for every row of every mode is added to the model
   // With held-out cells: stop after this number of sweeps in which their error did not fall by 0.01 %, and
   // return the sweep with the lowest. 0: never stop for their sake, and return the last.

@@ -1,8 +1,10 @@
 #include "polyad/algo/recommend.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "polyad/base/parallel.hpp"
+#include "polyad/kernels/cp/row_update.hpp"
 #include "polyad/tensor/slice_counts.hpp"
 
 namespace polyad {
@@ -18,12 +20,19 @@ Array<Index> count_ratings(const SparseTensor<double>& ratings, int mode) {
 }  // namespace
 
 template <class Real>
-Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings)
+Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings,
+                               std::optional<double> alpha)
     : model_(model),
       rated_(group_by_user(ratings)),
       rated_items_(count_slices(ratings.indices(1), ratings.extent(1)).slices),
       num_ratings_{count_ratings(ratings, 0), count_ratings(ratings, 1)},
-      scale_(kernels::rating_scale(ratings.values(), model.mean)) {}
+      scale_(kernels::rating_scale(ratings.values(), model.mean)) {
+  if (!alpha) return;
+  double magnitudes = 0;
+  for (const double rating : ratings.values()) magnitudes += std::abs(rating);
+  alpha_ = magnitudes > 0 ? *alpha * double(ratings.num_nonzeros()) / magnitudes : 0;
+  gram_ = kernels::gram(model.items, model.num_items());
+}
 
 template <class Real>
 std::vector<Index> Recommender<Real>::users_with_ratings() const {
@@ -54,7 +63,8 @@ std::vector<ScoredItems> Recommender<Real>::recommend_to(std::span<const NewUser
       {std::ssize(users), model_.num_factors()}, Array<double>(users.size(), model_.mean), {}};
   parallel_for(std::ssize(users), [&](Index i) {
     const auto& user = users[std::size_t(i)];
-    const auto folded = kernels::fold_in_user<Real>(model_, {user.items, user.ratings, shrinkage, scale_});
+    const auto folded = kernels::fold_in_user<Real>(
+        model_, {user.items, user.ratings, shrinkage, scale_, alpha_, gram_ ? &*gram_ : nullptr});
     std::ranges::copy(folded.row, rows.rows.row(i).begin());
     rows.offsets[i] += folded.bias;
   });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,7 +19,9 @@ class Recommender {
   enum class Rated { left_out, included };  // items that the user has rated
 
   // `ratings`: of the training, users x items as in the model.
-  Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings);
+  // `alpha`: of a model of implicit feedback (RatingTraining).
+  Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings,
+              std::optional<double> alpha = {});
 
   Index num_rated_items() const { return Index(rated_items_.size()); }  // by any user
   Index num_rated_by(Index user) const { return std::ssize(rated_.items_of(user)); }
@@ -59,6 +62,8 @@ class Recommender {
   Array<Index> rated_items_;     // ascending
   Array<Index> num_ratings_[2];  // [mode][row]
   double scale_;                 // of the ratings in training
+  double alpha_ = 0;             // as in kernels::RatingsToFold, like the next
+  std::optional<Matrix<double>> gram_;
 };
 
 }  // namespace polyad

@@ -365,20 +365,43 @@ CpResult<Real> observed_cp(const PreparedTensor<Real>& x, const CpRunOptions& op
 
 }  // namespace
 
+namespace {
+
 template <class Real>
-PreparedTensor<Real> prepare_observed(const Comm& comm, SparseTensor<double> share, CpRunOptions options,
-                                      Progress& progress, const Distribution& distribution) {
+PreparedTensor<Real> prepare_both(const Comm& comm, SparseTensor<double> values, SparseTensor<double> marks,
+                                  CpRunOptions options, Progress& progress,
+                                  const Distribution& distribution) {
   options.format = comm.size() == 1 ? "csf-all" : "csf";
   std::vector<Array<Real>> weights;
-  if (options.observed->held_out > 0) {
-    auto marks = share;
-    std::ranges::copy(draw_weights(share, options.observed->held_out, options.als.seed),
-                      marks.values().begin());
+  if (marks.order() > 0)
     weights = weights_by_mode(prepare<Real>(comm, std::move(marks), options, progress, distribution).tensor);
-  }
-  auto prepared = prepare<Real>(comm, std::move(share), options, progress, distribution);
+  auto prepared = prepare<Real>(comm, std::move(values), options, progress, distribution);
   prepared.weights = std::move(weights);
   return prepared;
+}
+
+}  // namespace
+
+template <class Real>
+PreparedTensor<Real> prepare_cells(const Comm& comm, SparseTensor<double> values,
+                                   SparseTensor<double> weights, Progress& progress,
+                                   const Distribution& distribution, Index num_components) {
+  CpRunOptions options;
+  options.als.num_components = num_components;
+  return prepare_both<Real>(comm, std::move(values), std::move(weights), options, progress, distribution);
+}
+
+template <class Real>
+PreparedTensor<Real> prepare_observed(const Comm& comm, SparseTensor<double> share,
+                                      const CpRunOptions& options, Progress& progress,
+                                      const Distribution& distribution) {
+  SparseTensor<double> marks;
+  if (options.observed->held_out > 0) {
+    marks = share;
+    std::ranges::copy(draw_weights(share, options.observed->held_out, options.als.seed),
+                      marks.values().begin());
+  }
+  return prepare_both<Real>(comm, std::move(share), std::move(marks), options, progress, distribution);
 }
 
 template <class Real>
@@ -434,10 +457,14 @@ template PreparedTensor<float> prepare(const Comm&, SparseTensor<double>, const 
                                        const Distribution&);
 template PreparedTensor<double> prepare(const Comm&, SparseTensor<double>, const CpRunOptions&, Progress&,
                                         const Distribution&);
-template PreparedTensor<float> prepare_observed(const Comm&, SparseTensor<double>, CpRunOptions, Progress&,
-                                                const Distribution&);
-template PreparedTensor<double> prepare_observed(const Comm&, SparseTensor<double>, CpRunOptions, Progress&,
-                                                 const Distribution&);
+template PreparedTensor<float> prepare_cells(const Comm&, SparseTensor<double>, SparseTensor<double>,
+                                             Progress&, const Distribution&, Index);
+template PreparedTensor<float> prepare_observed(const Comm&, SparseTensor<double>, const CpRunOptions&,
+                                                Progress&, const Distribution&);
+template PreparedTensor<double> prepare_cells(const Comm&, SparseTensor<double>, SparseTensor<double>,
+                                              Progress&, const Distribution&, Index);
+template PreparedTensor<double> prepare_observed(const Comm&, SparseTensor<double>, const CpRunOptions&,
+                                                 Progress&, const Distribution&);
 template class TensorPreparer<float>;
 template class TensorPreparer<double>;
 template CpResult<float> run_cp(const PreparedTensor<float>&, const CpRunOptions&, const CpObserver&,

@@ -54,11 +54,19 @@ struct PreparedTensor {
   std::vector<Array<Real>> weights = {};  // see ObservedTensor
 };
 
+// A tensor of observed cells, with their weights, of which there are as many in the same places; none: all
+// are 1. The format is csf, in coarse grain on several processes. Collective.
+template <class Real>
+PreparedTensor<Real> prepare_cells(const Comm& comm, SparseTensor<double> values,
+                                   SparseTensor<double> weights, Progress& progress,
+                                   const Distribution& distribution, Index num_components);
+
 // The tensor for a model of observed cells. Those that are held out depend on the seed and their place only.
 // The format is csf, in coarse grain on several processes. Collective.
 template <class Real>
-PreparedTensor<Real> prepare_observed(const Comm& comm, SparseTensor<double> share, CpRunOptions options,
-                                      Progress& progress, const Distribution& distribution = {});
+PreparedTensor<Real> prepare_observed(const Comm& comm, SparseTensor<double> share,
+                                      const CpRunOptions& options, Progress& progress,
+                                      const Distribution& distribution = {});
 
 // Moves nonzeros to their owners, removes empty slices, sums duplicates, chooses format and plan,
 // and builds the format. Without a distribution, as on one process, nothing is moved. Throws

@@ -24,11 +24,6 @@ struct CompletionOptions {
   RatingRange range;       // predictions are clipped to it before their errors are measured
 };
 
-// Time of a process by activity, in seconds.
-struct EpochSeconds {
-  double learn = 0, communicate = 0, wait = 0, evaluate = 0;
-};
-
 template <class Real>
 struct CompletionResult {
   std::vector<RatingRows<Real>> users, items;  // [part of this process]: local rows, of best_epoch

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -21,6 +22,8 @@ std::string stop_text(const CompletionRun& run) {
       return "epochs";
     case CompletionStop::test_error:
       return run.validation_errors ? "validation error" : "test error";
+    case CompletionStop::settled:
+      return "converged";
     case CompletionStop::observer:
       return "stopped";
   }
@@ -32,11 +35,15 @@ nlohmann::ordered_json epochs_json(const std::vector<EpochRecord>& epochs) {
   for (const auto& record : epochs) {
     nlohmann::ordered_json one;
     one["epoch"] = record.epoch;
-    one["step"] = record.step;
-    one["undone"] = record.was_undone;
-    one["began_anew"] = record.began_anew;
+    if (record.step > 0) {
+      one["step"] = record.step;
+      one["undone"] = record.was_undone;
+      one["began_anew"] = record.began_anew;
+    } else {
+      one["loss"] = record.loss;
+    }
     // An epoch that was undone may have met errors that are no numbers.
-    if (!record.was_undone) {
+    if (!record.was_undone && !std::isnan(record.train.rmse)) {
       one["train_rmse"] = record.train.rmse;
       one["train_mae"] = record.train.mae;
     }
@@ -90,8 +97,24 @@ nlohmann::ordered_json communication_json(const CompletionRun& run) {
   return json;
 }
 
+void add_rotation(nlohmann::ordered_json& json, const CompletionRun& run) {
+  json["by"] = to_string(run.by) + "s";
+  json["weighed"] = side_seconds_json(run.side_seconds);
+  json["partition"] = run.partition;
+  json["sync"] = run.num_sub_epochs;
+  json["lambda_max"] = run.predicted.max_connectivity;
+  json["rows_by_lambda"] = run.rows_by_connectivity;
+  json["progress"] = run.predicted.progress;
+  json["staleness_words_per_epoch"] = run.staleness_words();
+}
+
 std::string communication_text(const CompletionRun& run) {
   if (run.parts() == 1) return "";
+  if (run.is_als)
+    return fmt::format(
+        "{} processes, users and items distributed at random; per sweep: {} (predicted {}), {}\n",
+        run.processes, counted(run.volume_words, "word"), with_commas(run.predicted_volume_words),
+        counted(run.messages, "message"));
   return fmt::format(
       "{} {}processes, {}s distributed by {}; {} ({} for no staleness)\n"
       "per epoch: {} (predicted {}), {} (predicted {}), staleness {}; "
@@ -104,6 +127,11 @@ std::string communication_text(const CompletionRun& run) {
 }
 
 }  // namespace
+
+std::string method_text(const CompletionRun& run) {
+  if (run.alpha) return fmt::format("implicit feedback with alpha {:.4g}", *run.alpha);
+  return run.is_als ? "alternating least squares" : to_string(run.options.step.kind);
+}
 
 std::string side_seconds_text(const CompletionRun& run) {
   const auto& [users, items] = *run.side_seconds;
@@ -190,9 +218,11 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
                          {"user_means", run.baselines->user_means},
                          {"item_means", run.baselines->item_means},
                          {"biases", run.baselines->biases}};
-  json["train_rmse"] = run.train.rmse;
-  json["train_mae"] = run.train.mae;
-  json["rmse_per_epoch"] = rmse_per_epoch(run.epochs);
+  if (!run.alpha) {
+    json["train_rmse"] = run.train.rmse;
+    json["train_mae"] = run.train.mae;
+    json["rmse_per_epoch"] = rmse_per_epoch(run.epochs);
+  }
   json["epochs"] = run.epochs_run() - run.epochs_undone();
   json["undone"] = run.epochs_undone();
   json["best_epoch"] = run.best_epoch;
@@ -213,30 +243,29 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["deviation"] = run.scale;
   json["rank"] = run.options.num_factors;
   json["biases"] = run.options.has_biases;
-  json["schedule"] = to_string(run.options.step.kind);
-  json["learning_rate"] = run.options.step.size;
+  json["method"] = run.alpha ? "implicit" : run.is_als ? "als" : "sgd";
+  if (run.alpha) json["alpha"] = *run.alpha;
+  if (!run.is_als) {
+    json["schedule"] = to_string(run.options.step.kind);
+    json["learning_rate"] = run.options.step.size;
+  }
   json["regularisation"] = run.options.shrinkage.per_rating;
-  json["explicit_update"] = run.options.is_explicit;
+  if (!run.is_als) json["explicit_update"] = run.options.is_explicit;
   json["shrinkage"] = run.options.shrinkage.per_row;
   json["seed"] = run.options.seed;
   json["precision"] = run.precision;
   json["processes"] = run.processes;
   json["virtual_processes"] = run.parts() > run.processes ? nlohmann::ordered_json(run.parts()) : nullptr;
   json["threads"] = run.threads;
-  json["by"] = to_string(run.by) + "s";
-  json["weighed"] = side_seconds_json(run.side_seconds);
-  json["partition"] = run.partition;
-  json["sync"] = run.num_sub_epochs;
-  json["lambda_max"] = run.predicted.max_connectivity;
-  json["rows_by_lambda"] = run.rows_by_connectivity;
-  json["progress"] = run.predicted.progress;
-  json["staleness_words_per_epoch"] = run.staleness_words();
+  if (!run.is_als) add_rotation(json, run);
   json["volume_words_per_epoch"] = run.volume_words;
   json["predicted_volume_words_per_epoch"] = run.predicted_volume_words;
-  json["communication"] = communication_json(run);
-  json["schedule_ratio"] = run.predicted.schedule_ratio();
-  json["predicted_seconds_per_epoch"] = run.predicted.predicted_seconds;
-  json["machine"] = run.machine;
+  if (!run.is_als) {
+    json["communication"] = communication_json(run);
+    json["schedule_ratio"] = run.predicted.schedule_ratio();
+    json["predicted_seconds_per_epoch"] = run.predicted.predicted_seconds;
+    json["machine"] = run.machine;
+  }
   if (run.ranking) json["ranking"] = ranking_json(*run.ranking);
   json["ratings_per_second"] = run.ratings_per_second();
   json["seconds"] = seconds_json(run);
@@ -249,6 +278,8 @@ std::string epoch_text(const EpochRecord& record) {
     return fmt::format(
         "epoch {:3}: the errors grew without bound with step {:.3g}; undone, and the step halved{}",
         record.epoch, record.step, record.began_anew ? "; training starts again" : "");
+  if (std::isnan(record.train.rmse))
+    return fmt::format("sweep {:3}: loss {:.6g}, {:.3f} s", record.epoch, record.loss, record.seconds);
   auto text = fmt::format("epoch {:3}: train RMSE {:.5g}", record.epoch, record.train.rmse);
   if (record.test)
     text += fmt::format(", {} RMSE {:.5g}, MAE {:.5g}", record.validates ? "validation" : "test",
@@ -257,16 +288,17 @@ std::string epoch_text(const EpochRecord& record) {
 }
 
 std::string completion_text(const CompletionRun& run) {
-  auto text =
-      fmt::format("{}, {}, {} of mean {:.4g} and deviation {:.4g}\n", counted(run.num_users, "user"),
-                  counted(run.num_items, "item"), counted(run.num_ratings, "rating"), run.mean, run.scale);
+  auto text = fmt::format("{}, {}, {}", counted(run.num_users, "user"), counted(run.num_items, "item"),
+                          counted(run.num_ratings, "rating"));
+  text += run.alpha ? "\n" : fmt::format(" of mean {:.4g} and deviation {:.4g}\n", run.mean, run.scale);
   text += communication_text(run);
   if (run.side_seconds) text += "predicted: " + side_seconds_text(run) + "\n";
   text += fmt::format("{}{}, {}, {} ({}), {}ratings/s\n", counted(run.options.num_factors, "factor"),
-                      run.options.has_biases ? " and biases" : "", to_string(run.options.step.kind),
+                      run.options.has_biases ? " and biases" : "", method_text(run),
                       counted(run.epochs_run() - run.epochs_undone(), "epoch"), stop_text(run),
                       with_prefix(run.ratings_per_second(), ""));
-  text += fmt::format("train RMSE {:.5g}, MAE {:.5g}", run.train.rmse, run.train.mae);
+  text += run.alpha ? fmt::format("loss {:.6g}", run.epochs.empty() ? 0.0 : run.epochs.back().loss)
+                    : fmt::format("train RMSE {:.5g}, MAE {:.5g}", run.train.rmse, run.train.mae);
   if (run.validation_errors)
     text += fmt::format("; validation RMSE {:.5g}, MAE {:.5g} (epoch {}, {})", run.validation_errors->rmse,
                         run.validation_errors->mae, run.best_epoch, counted(run.num_validation, "rating"));

@@ -19,7 +19,9 @@ struct CompletionRun {
   Index num_duplicates = 0;                        // ratings dropped
   Index num_test_duplicates = 0, num_unknown = 0;  // of a test file: dropped; skipped
   double mean = 0, scale = 1;
-  CompletionOptions options;
+  CompletionOptions options;  // of these, alternating least squares use those that are not of steps
+  bool is_als = false;
+  std::optional<double> alpha = {};  // of implicit feedback
   std::string precision, partition = "none", test = "none";
   RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
   std::optional<SideSeconds> side_seconds;  // predictions for both sides, if compared
@@ -78,9 +80,12 @@ std::vector<SyncWords> words_over_sub_epochs(const CompletionRun& run);
 // Predictions for both sides and the one that is distributed; requires `side_seconds`.
 std::string side_seconds_text(const CompletionRun& run);
 
+// "alternating least squares", "implicit feedback with alpha 1", or the schedule of gradient descent.
+std::string method_text(const CompletionRun& run);
+
 nlohmann::ordered_json completion_json(const CompletionRun& run);
 std::string completion_text(const CompletionRun& run);
-// The line that is printed after an epoch.
+// The line that is printed after an epoch. In implicit feedback, which has no errors, it shows the loss.
 std::string epoch_text(const EpochRecord& record);
 
 }  // namespace polyad::report

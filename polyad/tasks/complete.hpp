@@ -56,11 +56,25 @@ std::string to_string(RatingPartition partition);
 // The largest number of processes that fewer can act for.
 inline constexpr int max_virtual_processes = 65535;
 
+// How a model of ratings is trained.
+enum class CompletionMethod {
+  sgd,  // stochastic gradient descent
+  als   // alternating least squares: a linear system for every user, then for every item
+};
+std::string to_string(CompletionMethod method);
+
 // The largest number of factors.
 inline constexpr Index max_factors = 100000;
 
 struct CompleteOptions {
-  Index factors = 16;   // number of factors per user and item, from 1 to max_factors
+  Index factors = 16;  // number of factors per user and item, from 1 to max_factors
+  CompletionMethod method = CompletionMethod::sgd;
+  // Learn which items users prefer, not how they would rate them: every cell counts, and a rating says how
+  // sure it is that the user wants the item, or, where it is not positive, does not (Hu, Koren and Volinsky
+  // 2008). By alternating least squares; without biases.
+  bool implicit = false;
+  // With `implicit`: a rating of value x counts 1 + alpha * |x| / (the mean of |x|) times, another cell once.
+  double alpha = 3;
   int max_epochs = 50;  // an epoch learns from every rating once
   // How the learning rate changes from epoch to epoch, or from row to row.
   StepSchedule::Kind schedule = StepSchedule::Kind::adagrad;
@@ -69,9 +83,11 @@ struct CompleteOptions {
   // The rate of epoch e, counted from 0, is learning_rate / (1 + decay * e); nothing: 0.1. Requires
   // StepSchedule::Kind::inverse.
   std::optional<double> decay = {};
-  double regularisation = 0.05;  // L2, of factors, per rating, for ratings of standard deviation 1
-  // Shrinks users and items with few ratings towards the mean, as this number of ratings at the mean would.
-  double shrinkage = 2;
+  // L2, of factors, per rating, for ratings of standard deviation 1; nothing: 0.05, with `implicit` 0.2.
+  std::optional<double> regularisation = {};
+  // Shrinks users and items with few ratings towards the mean, as this number of ratings at the mean would;
+  // nothing: 2, with `implicit` 10.
+  std::optional<double> shrinkage = {};
   // Steps as published: the regularisation acts where they begin, and may be too strong for large steps.
   // Default: it acts where they end.
   bool explicit_update = false;
@@ -123,12 +139,12 @@ void validate(const CompleteOptions& options);
 Tensor load_ratings(const Context& context, const TensorFiles& files, LoadOptions options = {});
 
 // Learns a model of ratings, for recommending items to users and for predicting ratings, by stochastic
-// gradient descent. The first mode of the tensor are users, the second items; a place without a rating is
-// unknown, and a rating of 0 is one. Of several ratings of an item by a user the last counts. The result
-// depends on the ratings, the options and the number of processes or virtual ones, not on that of threads.
-// Move the tensor in if it is not needed afterwards. Throws Error{bad_input} for a tensor that has not two
-// modes, Error{resource} when training or testing is predicted to need more than max_memory_bytes.
-// Collective.
+// gradient descent or alternating least squares. The first mode of the tensor are users, the second items; a
+// place without a rating is unknown, and a rating of 0 is one. Of several ratings of an item by a user the
+// last counts. The result depends on the ratings, the options and, with gradient descent, the number of
+// processes or virtual ones, not on that of threads. Move the tensor in if it is not needed afterwards.
+// Throws Error{bad_input} for a tensor that has not two modes, Error{resource} when training or testing is
+// predicted to need more than max_memory_bytes. Collective.
 CompletionModel complete(const Context& context, Tensor ratings, const CompleteOptions& options = {});
 
 // One line on an epoch for people: its errors and its time.

@@ -163,6 +163,7 @@ std::string fault_of(const RatingModel<Real>& model, const RatingTraining<Real>&
     return fault;
   if (training.range && !(training.range->least <= training.range->largest))
     return fmt::format("lowest is {}, beyond highest, {}", training.range->least, training.range->largest);
+  if (auto fault = fault_of_size("alpha", training.alpha.value_or(0)); !fault.empty()) return fault;
   return fault_of_size("shrinkage", training.shrinkage.per_row);
 }
 template std::string fault_of(const RatingModel<float>&, const RatingTraining<float>&);
@@ -191,6 +192,7 @@ RatingArchive<Real> read_rating_archive(const InputFile& file) {
   training.item_squares = arrays.list<Real>("item_squares");
   if (arrays.has("lowest") && arrays.has("highest"))
     training.range = {arrays.number("lowest"), arrays.number("highest")};
+  if (arrays.has("alpha")) training.alpha = arrays.number("alpha");
   if (const auto fault = fault_of(model, training); !fault.empty()) arrays.fail(fault);
   return result;
 }
@@ -217,6 +219,7 @@ void write_rating_archive(const std::filesystem::path& path, const RatingModel<R
     archive.add("lowest", training.range->least);
     archive.add("highest", training.range->largest);
   }
+  if (training.alpha) archive.add("alpha", *training.alpha);
   archive.finish();
   out.commit();
 }

@@ -237,7 +237,7 @@ CellErrors errors_of_slices(const RowSystems<Real>& systems, SliceWalk<Real>& wa
       for (Index z = first; z < last; ++z) {
         const Real m = dot_product(product, walk.leaf_row(z), n);
         const auto terms = cells.terms(z);
-        const double error = double(cells.value(z)) - double(m);
+        const double value = double(cells.value(z)), error = value - systems.range.clip(double(m));
         const Real weight = cells.weight(z);
         if (weight != 0) {
           auto& sums = weight > 0 ? errors.train : errors.test;

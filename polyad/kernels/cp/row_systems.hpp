@@ -4,6 +4,7 @@
 
 #include "polyad/base/matrix.hpp"
 #include "polyad/tensor/csf.hpp"
+#include "polyad/tensor/ratings/rating_model.hpp"
 #include "polyad/tensor/ratings/rating_rows.hpp"
 
 namespace polyad::kernels {
@@ -39,6 +40,7 @@ struct RowSystems {
   Index num_factors = 0;
   std::span<const Real> ridge = {};  // [row]: of its factors
   double bias_ridge = 0;
+  RatingRange range = {};  // errors are those of values of the model that are clipped to it
   // Componentwise product of the Gram matrices of the other modes; used where the loss has a background.
   const Matrix<double>* gram = nullptr;
 

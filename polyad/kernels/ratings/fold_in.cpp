@@ -23,6 +23,25 @@ struct NormalEquations {
   std::vector<double> right;
 };
 
+// Of implicit feedback: every item counts once, and a rated one as often as its rating says.
+template <class Real>
+NormalEquations implicit_equations(const RatingModel<Real>& model, const RatingsToFold& known) {
+  const Index factors = model.num_factors();
+  NormalEquations system{*known.gram, std::vector<double>(std::size_t(factors), 0.0)};
+  for (std::size_t z = 0; z < known.items.size(); ++z) {
+    const auto features = model.items.row(known.items[z]);
+    const double more = known.alpha * std::abs(known.ratings[z]);
+    for (Index i = 0; i < factors; ++i) {
+      if (known.ratings[z] > 0) system.right[i] += (1 + more) * double(features[i]);
+      for (Index j = 0; j < factors; ++j)
+        system.left(i, j) += more * double(features[i]) * double(features[j]);
+    }
+  }
+  const auto& [per_rating, per_row] = known.shrinkage;
+  for (Index i = 0; i < factors; ++i) system.left(i, i) += per_rating * double(known.items.size()) + per_row;
+  return system;
+}
+
 template <class Real>
 NormalEquations normal_equations(const RatingModel<Real>& model, const RatingsToFold& known) {
   const Index factors = model.num_factors(), unknowns = factors + (model.has_biases() ? 1 : 0);
@@ -48,7 +67,8 @@ NormalEquations normal_equations(const RatingModel<Real>& model, const RatingsTo
 
 template <class Real>
 FoldedUser<Real> fold_in_user(const RatingModel<Real>& model, const RatingsToFold& known) {
-  const auto [left, right] = normal_equations(model, known);
+  const auto [left, right] =
+      known.gram != nullptr ? implicit_equations(model, known) : normal_equations(model, known);
   const auto inverse = pseudo_inverse(left);
   const Index factors = model.num_factors();
   FoldedUser<Real> user{Array<Real>(std::size_t(factors)), 0};

@@ -88,7 +88,9 @@ std::string subject(const CompletionPageContents& c) {
          fact("users", with_commas(run.num_users)) + fact("items", with_commas(run.num_items)) +
          fact("ratings", with_commas(run.num_ratings)) +
          (run.options.has_biases ? fact("mean", fmt::format("{:.5g}", run.mean)) : "") +
-         fact(run.options.has_biases ? "deviation" : "root mean square", fmt::format("{:.5g}", run.scale)) +
+         (run.alpha ? ""
+                    : fact(run.options.has_biases ? "deviation" : "root mean square",
+                           fmt::format("{:.5g}", run.scale))) +
          fact("held out to test", test) +
          (run.num_validation > 0
               ? fact("held out to choose the epoch",
@@ -104,6 +106,8 @@ std::string stop_sentence(const CompletionRun& run) {
     case CompletionStop::test_error:
       return run.validation_errors ? "the validation error no longer decreased"
                                    : "the test error no longer decreased";
+    case CompletionStop::settled:
+      return "the loss no longer decreased";
     case CompletionStop::observer:
       return "it was stopped";
   }
@@ -134,6 +138,11 @@ std::string chosen_text(const CompletionRun& run) {
 }
 
 std::string errors(const CompletionRun& run) {
+  if (run.alpha)
+    return fmt::format(
+        "<p>Training ended after {}: {}. Implicit feedback has no errors of predicted ratings: the quality "
+        "of the lists counts.</p>\n",
+        plural(run.epochs_run(), "sweep"), stop_sentence(run));
   const auto plot = error_plot(run.epochs, run.best_epoch);
   if (plot.empty()) return "<p>There was no epoch that could be kept.</p>\n";
   auto html = fmt::format("<p>Training ended after {}: {}.",
@@ -253,10 +262,12 @@ std::string training(const CompletionRun& run) {
   auto processes = run.processes == 1 ? "one process" : with_commas(run.processes) + " processes";
   if (run.parts() > run.processes) processes += ", for " + with_commas(run.parts());
   return "<dl class=\"facts\">\n" + fact("model", model_text(run)) +
-         fact("step", fmt::format("{}, first {:.4g}", to_string(options.step.kind), options.step.size)) +
+         (run.is_als ? fact("method", method_text(run))
+                     : fact("step", fmt::format("{}, first {:.4g}", to_string(options.step.kind),
+                                                options.step.size))) +
          fact("patience", options.patience == 0 ? "without end" : plural(options.patience, "epoch")) +
          fact("on", plural(run.threads, "thread") + " in " + processes) +
-         (run.parts() > 1 ? fact("constants", escape_html(run.machine)) : "") + "</dl>\n";
+         (run.parts() > 1 && !run.is_als ? fact("constants", escape_html(run.machine)) : "") + "</dl>\n";
 }
 
 std::string costs(const CompletionRun& run) {
@@ -283,7 +294,7 @@ std::string completion_page(const CompletionPageContents& c) {
   }
   if (!c.examples.empty()) page.add("examples", "Examples", examples(c));
   page.add("downloads", "Factors as csv", downloads(c));
-  if (run.parts() > 1) page.add("synchronisation", "Communication", synchronisation(run));
+  if (run.parts() > 1 && !run.is_als) page.add("synchronisation", "Communication", synchronisation(run));
   if (run.processes > 1) {
     page.add("time", "Time per process", where_time_goes(run));
   }

@@ -154,12 +154,10 @@ Settings values_of(const DecomposeOptions& options) {
   add(all, "nonnegative", nonnegative ? "all" : or_else(modes_text(nonnegative_modes), "none"));
   add(all, "method", method == Method::opt ? "opt" : "als");
   add(all, "DecomposeOptions::missing", text_of(missing.has_value()));
-  if (missing) {
-    const auto& [regularisation, test_fraction, patience] = *missing;
-    add(all, "regularisation", text_of(regularisation));
-    add(all, "test", test_fraction == 0 ? "none" : text_of(test_fraction));
-    add(all, "patience", std::to_string(patience));
-  }
+  const auto& [regularisation, test_fraction, patience] = missing.value_or(MissingOptions{});
+  add(all, "regularisation", missing ? text_of(regularisation) : "none");
+  add(all, "test", test_fraction == 0 ? "none" : text_of(test_fraction));
+  if (missing) add(all, "patience", std::to_string(patience));  // no option of the command line
   add(all, "max_iterations", std::to_string(max_iterations));
   add(all, "tolerance", text_of(tolerance));
   add(all, "seed", std::to_string(seed));
@@ -174,19 +172,22 @@ Settings values_of(const DecomposeOptions& options) {
 }
 
 Settings values_of(const CompleteOptions& options) {
-  const auto& [factors, max_epochs, schedule, learning_rate, decay, regularisation, shrinkage,
-               explicit_update, no_bias, test, validate, patience, ranking, relevant, seed, precision, sync,
-               virtual_processes, random_owners, by, partition, partition_file, cache, resume,
-               max_memory_bytes, will_save, will_report, observer] = options;
+  const auto& [factors, method, implicit, alpha, max_epochs, schedule, learning_rate, decay, regularisation,
+               shrinkage, explicit_update, no_bias, test, validate, patience, ranking, relevant, seed,
+               precision, sync, virtual_processes, random_owners, by, partition, partition_file, cache,
+               resume, max_memory_bytes, will_save, will_report, observer] = options;
   const bool decays = schedule == StepSchedule::Kind::inverse;
   Settings all;
   add(all, "factors", std::to_string(factors));
+  add(all, "method", implicit ? "als" : to_string(method));
+  add(all, "implicit", text_of(implicit));
+  add(all, "alpha", implicit ? text_of(alpha) : "none");
   add(all, "max_epochs", std::to_string(max_epochs));
   add(all, "schedule", to_string(schedule));
   add(all, "learning_rate", text_of(learning_rate.value_or(default_step(schedule))));
   add(all, "decay", decays ? text_of(decay.value_or(StepSchedule{}.decay)) : "none");
-  add(all, "regularisation", text_of(regularisation));
-  add(all, "shrinkage", text_of(shrinkage));
+  add(all, "regularisation", text_of(shrinkage_of(options).per_rating));
+  add(all, "shrinkage", text_of(shrinkage_of(options).per_row));
   add(all, "explicit_update", text_of(explicit_update));
   add(all, "no_bias", text_of(no_bias));
   add(all, "test", name_of(test));

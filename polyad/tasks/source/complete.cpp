@@ -9,12 +9,15 @@
 #include <span>
 #include <utility>
 
+#include "polyad/algo/als_completion.hpp"
+#include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
 #include "polyad/distributed/move_nonzeros.hpp"
 #include "polyad/kernels/ratings/model_errors.hpp"
 #include "polyad/kernels/ratings/ranking_metrics.hpp"
+#include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
@@ -86,7 +89,7 @@ CompletionOptions training_options(const CompleteOptions& options) {
   training.step.kind = options.schedule;
   training.step.size = options.learning_rate.value_or(default_step(options.schedule));
   training.step.decay = options.decay.value_or(training.step.decay);
-  training.shrinkage = {options.regularisation, options.shrinkage};
+  training.shrinkage = tasks::shrinkage_of(options);
   training.is_explicit = options.explicit_update;
   training.has_biases = !options.no_bias;
   training.patience = options.patience;
@@ -260,7 +263,123 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   return CompletionModel(std::move(state));
 }
 
+// With alternating least squares: what the options of gradient descent say has no effect, and is refused.
+void check_least_squares(const CompleteOptions& options) {
+  const CompleteOptions usual;
+  const auto refuse = [&](bool is_given, const char* field) {
+    if (is_given)
+      tasks::refuse_option(fmt::format("{} requires {} sgd", option_name(field), option_name("method")));
+  };
+  refuse(options.schedule != usual.schedule, "schedule");
+  refuse(options.learning_rate.has_value(), "learning_rate");
+  refuse(options.decay.has_value(), "decay");
+  refuse(options.sync != usual.sync, "sync");
+  refuse(options.virtual_processes != usual.virtual_processes, "virtual_processes");
+  refuse(options.random_owners != usual.random_owners, "random_owners");
+  refuse(options.explicit_update != usual.explicit_update, "explicit_update");
+  refuse(options.by != usual.by, "by");
+  refuse(options.partition != usual.partition, "partition");
+  refuse(!options.resume.empty(), "resume");
+  refuse(options.validate.kind != usual.validate.kind, "validate");
+  refuse(options.max_memory_bytes != 0, "max_memory_bytes");
+  if (options.implicit && options.no_bias)
+    tasks::refuse_option(
+        fmt::format("{} has no biases: {} has no effect", option_name("implicit"), option_name("no_bias")));
+}
+
+AlsCompletionOptions als_options(const CompleteOptions& options) {
+  AlsCompletionOptions als;
+  als.num_factors = options.factors;
+  als.max_sweeps = options.max_epochs;
+  als.shrinkage = tasks::shrinkage_of(options);
+  als.has_biases = !options.no_bias && !options.implicit;
+  als.patience = options.patience;
+  als.tolerance = 1e-4;
+  als.seed = options.seed;
+  if (options.implicit) als.alpha = options.alpha;
+  return als;
+}
+
+template <class Real>
+report::CompletionRun describe_als(const Context& context, const tasks::SplitTask& task,
+                                   const CompleteOptions& options, const AlsCompletionOptions& als,
+                                   const AlsCompletionResult<Real>& result) {
+  const Comm& comm = context.comm();
+  report::CompletionRun run;
+  run.is_als = true;
+  run.alpha = als.alpha;
+  run.num_users = task.extents[0];
+  run.num_items = task.extents[1];
+  run.num_ratings = comm.all_reduce(task.split.train.num_nonzeros());
+  run.num_test = comm.all_reduce(task.split.test.num_nonzeros()) - result.num_learned_tests;
+  run.mean = result.mean;
+  run.scale = result.scale;
+  run.options = training_options(options);
+  run.options.has_biases = als.has_biases;
+  run.precision = sizeof(Real) == sizeof(float) ? "single" : "double";
+  run.processes = comm.size();
+  run.threads = num_threads();
+  run.epochs = result.epochs;
+  run.best_epoch = result.best_epoch;
+  run.stop = result.stop;
+  run.train = result.train;
+  run.test_errors = result.test;
+  run.volume_words = result.communication.volume_words;
+  run.predicted_volume_words = result.communication.predicted_volume_words;
+  run.messages = result.communication.messages;
+  run.process_seconds = comm.all_gather(result.seconds);
+  run.load_seconds = task.load_seconds;
+  run.distribute_seconds = task.distribute_seconds;
+  run.num_duplicates = task.num_duplicates;
+  run.num_test_duplicates = task.num_test_duplicates;
+  run.num_unknown = task.num_unknown;
+  if (comm.size() > 1) run.partition = "random";
+  run.test = tasks::name_of(options.test);
+  return run;
+}
+
+template <class Real>
+CompletionModel complete_by_als(const Context& context, Tensor ratings, const CompleteOptions& options) {
+  const Comm& comm = context.comm();
+  const std::string input = ratings.path;
+  auto settings = tasks::settings_of(options, ratings);
+  auto task = std::make_shared<tasks::SplitTask>(tasks::split_ratings(context, std::move(ratings), options));
+  auto als = als_options(options);
+  if (!als.alpha) tasks::warn_of_values(context, task->split.train.values(), input);
+  if (!als.alpha) als.range = range_of(comm, task->split.train.values());
+  Stopwatch watch;
+  const auto result = std::make_shared<AlsCompletionResult<Real>>(
+      als_completion<Real>(comm, task->split, als, context.progress(), observer_of(context, options)));
+  if (result->num_learned_tests > 0)
+    context.warn(report::counted_were(result->num_learned_tests, "test rating") +
+                 " left out, because the training ratings have them too");
+  auto run = describe_als(context, *task, options, als, *result);
+  run.train_seconds = watch.lap();
+  auto state = std::make_shared<tasks::CompletionState<Real>>(
+      comm, std::move(task->labels), [comm, task, result, als] {
+        auto model = gather_model(comm, *result, task->extents[0], task->extents[1], als);
+        auto all = gather_ratings(comm, task->split.train, RatingSide::user);
+        return tasks::WholeModel<Real>{std::move(model),
+                                       {result->best_epoch, 0, als.shrinkage, {}, {}, als.range, als.alpha},
+                                       std::move(all)};
+      });
+  state->input = input;
+  state->settings = std::move(settings);
+  state->is_trained = true;
+  state->run = std::move(run);
+  if (state->run.test_errors) state->run.baselines = measure_baselines(comm, task->split, RatingSide::user);
+  if (options.ranking > 0 && state->run.num_test > 0)
+    rank_items(*state, task->split.test, RatingSide::user, options);
+  state->run.output_seconds = watch.lap();
+  state->note_memory();
+  return CompletionModel(std::move(state));
+}
+
 }  // namespace
+
+std::string to_string(CompletionMethod method) {
+  return method == CompletionMethod::als ? "als" : "sgd";
+}
 
 std::string to_string(RatingPartition partition) {
   switch (partition) {
@@ -289,8 +408,8 @@ void validate(const CompleteOptions& options) {
     tasks::refuse_option(fmt::format("{} {}: expected a number from 1 to {}", option_name("factors"),
                                      options.factors, max_factors));
   require_not_negative("max_epochs", options.max_epochs);
-  require_not_negative("regularisation", options.regularisation);
-  require_not_negative("shrinkage", options.shrinkage);
+  require_not_negative("regularisation", options.regularisation.value_or(0));
+  require_not_negative("shrinkage", options.shrinkage.value_or(0));
   require_not_negative("patience", options.patience);
   if (options.ranking < 0 || options.ranking > max_ranking)
     tasks::refuse_option(fmt::format("{} {}: expected a number from 0 to {}", option_name("ranking"),
@@ -303,6 +422,9 @@ void validate(const CompleteOptions& options) {
   tasks::require_enumerator("partition", options.partition, RatingPartition::file);
   tasks::require_enumerator("test.kind", options.test.kind, TestRatings::Kind::tensor);
   tasks::require_enumerator("validate.kind", options.validate.kind, TestRatings::Kind::tensor);
+  tasks::require_enumerator("method", options.method, CompletionMethod::als);
+  require_not_negative("alpha", options.alpha);
+  if (options.implicit || options.method == CompletionMethod::als) check_least_squares(options);
   check_schedule(options);
   check_test(options.test, "test");
   check_test(options.validate, "validate");
@@ -312,8 +434,11 @@ void validate(const CompleteOptions& options) {
 CompletionModel complete(const Context& context, Tensor ratings, const CompleteOptions& options) {
   const tasks::TaskScope scope(context);
   validate(options);
-  if (options.precision == Precision::float32)
-    return complete_in<float>(context, std::move(ratings), options);
+  const bool is_single = options.precision == Precision::float32;
+  if (options.implicit || options.method == CompletionMethod::als)
+    return is_single ? complete_by_als<float>(context, std::move(ratings), options)
+                     : complete_by_als<double>(context, std::move(ratings), options);
+  if (is_single) return complete_in<float>(context, std::move(ratings), options);
   return complete_in<double>(context, std::move(ratings), options);
 }
 

@@ -57,6 +57,9 @@ struct RatingTraining {
   // Sums of squared gradients per row, the state of AdaGrad; empty if not used.
   Array<Real> user_squares, item_squares;
   std::optional<RatingRange> range = {};  // of the ratings; nothing where predictions are no ratings
+  // Of implicit feedback, with values divided by the mean of their magnitudes; nothing: predictions are
+  // ratings.
+  std::optional<double> alpha = {};
 
   friend bool operator==(const RatingTraining&, const RatingTraining&) = default;
 };

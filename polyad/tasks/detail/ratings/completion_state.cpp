@@ -61,7 +61,9 @@ std::vector<report::ExampleUser> CompletionState<Real>::examples() const {
 
 template <class Real>
 CompletionModel::State::AnyRecommender CompletionState<Real>::recommender() {
-  if (!recommender_) recommender_ = std::make_unique<Recommender<Real>>(whole_->model, whole_->ratings);
+  if (!recommender_)
+    recommender_ =
+        std::make_unique<Recommender<Real>>(whole_->model, whole_->ratings, whole_->training.alpha);
   return recommender_.get();
 }
 

@@ -44,9 +44,9 @@ RatingLayout layout_of(const CompleteOptions& options, int processes) {
 }
 
 // Moves ratings, and those of a given test, to the processes of their users; counts duplicates.
-template <class Real>
+template <class Ready>
 SplitRatings split_by_users(const Comm& comm, SplitRatings shares, const CompleteOptions& options,
-                            const RowOwners& users, int num_parts, ReadyRatings<Real>& ready) {
+                            const RowOwners& users, int num_parts, Ready& ready) {
   const auto places = places_of(comm, num_parts);
   auto own =
       move_to_users(comm, std::move(shares.train), users, split_of(options.test, options.seed), places);
@@ -91,14 +91,17 @@ void check_memory(const Comm& comm, const CompleteOptions& options, const ReadyR
                      option_name("ranking")));
 }
 
+[[noreturn]] void refuse_no_ratings(const CompleteOptions& options, const std::string& path) {
+  throw Error(Errc::bad_input,
+              options.test.kind == Kind::none ? "has no ratings"
+                                              : option_name("test") + " leaves no rating to learn from",
+              {path, 0});
+}
+
 // What would end in nonsense after all epochs is refused before the first.
 template <class Real>
 void check_ratings(const DistRatings<Real>& x, const CompleteOptions& options, const std::string& path) {
-  if (x.num_ratings == 0)
-    throw Error(Errc::bad_input,
-                options.test.kind == Kind::none ? "has no ratings"
-                                                : option_name("test") + " leaves no rating to learn from",
-                {path, 0});
+  if (x.num_ratings == 0) refuse_no_ratings(options, path);
   const bool is_single = sizeof(Real) == sizeof(float);
   const double max_number = is_single ? 1e30 : 1e150;
   if (!(x.scale < max_number && x.scale > 1 / max_number && std::abs(x.mean) < max_number))
@@ -108,8 +111,8 @@ void check_ratings(const DistRatings<Real>& x, const CompleteOptions& options, c
                 {path, 0});
 }
 
-template <class Real>
-void warn_of_ratings(const Context& context, const ReadyRatings<Real>& ready, const std::string& path,
+template <class Ready>
+void warn_of_ratings(const Context& context, const Ready& ready, Index num_test, const std::string& path,
                      const TestRatings& test) {
   const auto of = [](const std::string& file) { return file.empty() ? "" : file + ": "; };
   const auto warn_of_repeated = [&](const std::string& file, Index count) {
@@ -119,7 +122,7 @@ void warn_of_ratings(const Context& context, const ReadyRatings<Real>& ready, co
   };
   warn_of_repeated(path, ready.num_duplicates);
   warn_of_repeated(test.file.string(), ready.num_test_duplicates);
-  if (test.kind != Kind::none && ready.x.num_test == 0)
+  if (test.kind != Kind::none && num_test == 0)
     context.warn(fmt::format("{} {}: there is nothing to test on", option_name("test"), name_of(test)));
   if (ready.num_unknown > 0)
     context.warn(of(test.file.string()) + report::counted_were(ready.num_unknown, "rating") +
@@ -135,6 +138,11 @@ RatingSplit split_of(const TestRatings& test, std::uint64_t seed) {
   if (test.kind == Kind::fraction) split.kind = RatingSplit::Kind::fraction;
   split.fraction = test.fraction;
   return split;
+}
+
+Shrinkage shrinkage_of(const CompleteOptions& options) {
+  const Shrinkage usual = options.implicit ? Shrinkage{0.2, 10} : Shrinkage{};
+  return {options.regularisation.value_or(usual.per_rating), options.shrinkage.value_or(usual.per_row)};
 }
 
 std::string name_of(const TestRatings& test) {
@@ -186,8 +194,30 @@ ReadyRatings<Real> prepare_ratings(const Context& context, Tensor ratings, const
   check_ratings(ready.x, options, ratings.path);
   ready.labels = std::move(ratings.labels);
   ready.distribute_seconds = watch.lap();
-  warn_of_ratings(context, ready, ratings.path, options.test);
+  warn_of_ratings(context, ready, ready.x.num_test, ratings.path, options.test);
   return ready;
+}
+
+SplitTask split_ratings(const Context& context, Tensor ratings, const CompleteOptions& options) {
+  const Comm& comm = context.comm();
+  Stopwatch watch;
+  SplitTask task;
+  const double value_bytes = options.precision == Precision::float32 ? sizeof(float) : sizeof(double);
+  collectively(comm, [&] { require_ratings(ratings, {double(options.factors) * value_bytes, comm.size()}); });
+  auto given = load_test(context, options.test, ratings);
+  task.num_unknown = given.num_unknown;
+  task.load_seconds = ratings.load_seconds + watch.lap();
+  task.extents = ratings.tensor.extents();
+  task.split = context.progress().during("distributing ratings", [&] {
+    const RowOwners users = ShuffledParts(ratings.tensor.extent(0), comm.size(), options.seed);
+    return split_by_users(comm, {std::move(ratings.tensor), std::move(given.share)}, options, users,
+                          comm.size(), task);
+  });
+  task.labels = std::move(ratings.labels);
+  if (comm.all_reduce(task.split.train.num_nonzeros()) == 0) refuse_no_ratings(options, ratings.path);
+  task.distribute_seconds = watch.lap();
+  warn_of_ratings(context, task, comm.all_reduce(task.split.test.num_nonzeros()), ratings.path, options.test);
+  return task;
 }
 
 template ReadyRatings<float> prepare_ratings(const Context&, Tensor, const CompleteOptions&,

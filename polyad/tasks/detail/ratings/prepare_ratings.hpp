@@ -30,8 +30,24 @@ template <class Real>
 ReadyRatings<Real> prepare_ratings(const Context& context, Tensor ratings, const CompleteOptions& options,
                                    const CompletionOptions& training, const MachineModel& machine);
 
+// What the options say, or leave to the method.
+Shrinkage shrinkage_of(const CompleteOptions& options);
+
 // How ratings to test on are taken from those to learn from; not at all where they are given.
 RatingSplit split_of(const TestRatings& test, std::uint64_t seed);
+
+// Ratings of the users of this process, for alternating least squares.
+struct SplitTask {
+  std::vector<ModeLabels> labels;
+  SplitRatings split;                              // users x items, sorted
+  std::vector<Index> extents;                      // users, items
+  Index num_duplicates = 0;                        // dropped
+  Index num_test_duplicates = 0, num_unknown = 0;  // of the given test ratings: dropped, and left out
+  double load_seconds = 0, distribute_seconds = 0;
+};
+// Reads the test ratings, if they are in a file, and moves ratings to the processes of their users.
+// Collective.
+SplitTask split_ratings(const Context& context, Tensor ratings, const CompleteOptions& options);
 
 // What the options call the test ratings: "none", "0.1", "leave-one-out", "tensor", or the path of a file.
 std::string name_of(const TestRatings& test);
