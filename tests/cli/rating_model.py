@@ -1,5 +1,6 @@
 """A recommender's model made by hand, as it lies in files; and what it predicts, by its definition."""
 
+import ast
 import math
 import pathlib
 import random
@@ -14,6 +15,26 @@ def npy(shape: tuple[int, ...], numbers: list[float], width: int = 8) -> bytes:
     head += b" " * (-(len(head) + 11) % 64) + b"\n"
     code = "d" if width == 8 else "f"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack(f"<{len(numbers)}{code}", *numbers)
+
+
+def read_npz(path: pathlib.Path) -> dict:
+    """Arrays of floating-point numbers of order 0 to 2, as numbers and lists."""
+    arrays = {}
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            data = archive.read(name)
+            end = 10 + struct.unpack("<H", data[8:10])[0]
+            head = ast.literal_eval(data[10:end].decode())
+            code = {"<f8": "d", "<f4": "f", "<i8": "q"}[head["descr"]]
+            numbers = [x for x, in struct.iter_unpack("<" + code, data[end:])]
+            shape = head["shape"]
+            if shape == ():
+                arrays[name[:-4]] = numbers[0]
+            elif len(shape) == 1:
+                arrays[name[:-4]] = numbers
+            else:
+                arrays[name[:-4]] = [numbers[i * shape[1]:(i + 1) * shape[1]] for i in range(shape[0])]
+    return arrays
 
 
 class RatingModel:

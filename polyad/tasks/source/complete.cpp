@@ -200,7 +200,8 @@ void rank_items(tasks::CompletionState<Real>& state, const SparseTensor<double>&
 // The errors that training measured are those on the validation ratings; the test comes now, once, on process
 // 0. Collective.
 template <class Real>
-void test_once(tasks::CompletionState<Real>& state, Trained<Real>& trained, tasks::HeldOutTest held) {
+void test_once(tasks::CompletionState<Real>& state, SplitRatings& own, RatingSide by,
+               const RatingRange& range, tasks::HeldOutTest held) {
   auto& run = state.run;
   for (auto& record : run.epochs) record.validates = true;
   run.num_validation = std::exchange(run.num_test, held.num_test);
@@ -208,15 +209,13 @@ void test_once(tasks::CompletionState<Real>& state, Trained<Real>& trained, task
   run.num_duplicates += held.num_duplicates;
   run.num_test_duplicates = held.num_test_duplicates;
   run.num_unknown = held.num_unknown;
-  auto& distributed = trained.ready.distributed;
-  distributed.split.test = transposed(std::move(held.test), distributed.by);
+  own.test = transposed(std::move(held.test), by);
   if (held.num_test == 0) return;
   const OneProcessWorks patience;
-  const auto test = gather_ratings(state.comm, distributed.split.test, distributed.by);
+  const auto test = gather_ratings(state.comm, own.test, by);
   state.gather();
   const auto sums = collectively(state.comm, [&] {
-    return state.comm.rank() == 0 ? kernels::model_errors(state.whole().model, test, trained.options.range)
-                                  : ErrorSums{};
+    return state.comm.rank() == 0 ? kernels::model_errors(state.whole().model, test, range) : ErrorSums{};
   });
   const auto [squares, magnitudes, count] = state.comm.broadcast(sums, 0);
   run.test_errors = {std::sqrt(squares / double(count)), magnitudes / double(count)};
@@ -252,8 +251,8 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   state->settings = std::move(settings);
   state->is_trained = true;
   state->run = std::move(run);
-  if (held) test_once(*state, *trained, std::move(*held));
-  const auto& distributed = trained->ready.distributed;
+  auto& distributed = trained->ready.distributed;
+  if (held) test_once(*state, distributed.split, distributed.by, training.range, std::move(*held));
   if (state->run.test_errors)
     state->run.baselines = measure_baselines(comm, distributed.split, distributed.by);
   if (options.ranking > 0 && state->run.num_test > 0)
@@ -280,8 +279,10 @@ void check_least_squares(const CompleteOptions& options) {
   refuse(options.by != usual.by, "by");
   refuse(options.partition != usual.partition, "partition");
   refuse(!options.resume.empty(), "resume");
-  refuse(options.validate.kind != usual.validate.kind, "validate");
   refuse(options.max_memory_bytes != 0, "max_memory_bytes");
+  if (options.implicit && options.validate.kind != TestRatings::Kind::none)
+    tasks::refuse_option(fmt::format("{} has no errors that could choose an epoch: {} has no effect",
+                                     option_name("implicit"), option_name("validate")));
   if (options.implicit && options.no_bias)
     tasks::refuse_option(
         fmt::format("{} has no biases: {} has no effect", option_name("implicit"), option_name("no_bias")));
@@ -335,6 +336,7 @@ report::CompletionRun describe_als(const Context& context, const tasks::SplitTas
   run.num_unknown = task.num_unknown;
   if (comm.size() > 1) run.partition = "random";
   run.test = tasks::name_of(options.test);
+  run.validate = tasks::name_of(options.validate);
   return run;
 }
 
@@ -343,7 +345,12 @@ CompletionModel complete_by_als(const Context& context, Tensor ratings, const Co
   const Comm& comm = context.comm();
   const std::string input = ratings.path;
   auto settings = tasks::settings_of(options, ratings);
-  auto task = std::make_shared<tasks::SplitTask>(tasks::split_ratings(context, std::move(ratings), options));
+  auto in_training = options;
+  std::optional<tasks::HeldOutTest> held;
+  if (options.validate.kind != TestRatings::Kind::none)
+    held = tasks::hold_out_test(context, ratings, in_training);
+  auto task =
+      std::make_shared<tasks::SplitTask>(tasks::split_ratings(context, std::move(ratings), in_training));
   auto als = als_options(options);
   if (!als.alpha) tasks::warn_of_values(context, task->split.train.values(), input);
   if (!als.alpha) als.range = range_of(comm, task->split.train.values());
@@ -367,6 +374,8 @@ CompletionModel complete_by_als(const Context& context, Tensor ratings, const Co
   state->settings = std::move(settings);
   state->is_trained = true;
   state->run = std::move(run);
+  if (held)
+    test_once(*state, task->split, RatingSide::user, als.range.value_or(RatingRange{}), std::move(*held));
   if (state->run.test_errors) state->run.baselines = measure_baselines(comm, task->split, RatingSide::user);
   if (options.ranking > 0 && state->run.num_test > 0)
     rank_items(*state, task->split.test, RatingSide::user, options);

@@ -26,6 +26,9 @@ void check_folds(const CompleteOptions& options, int folds) {
   if (options.test.kind != TestRatings::Kind::none)
     tasks::refuse_option(fmt::format("{} chooses the test ratings: it excludes {}", option_name("folds"),
                                      option_name("test")));
+  if (options.implicit)
+    tasks::refuse_option(fmt::format("{} has no errors, which {} measures; {} measures its lists",
+                                     option_name("implicit"), option_name("folds"), option_name("test")));
   if (!options.resume.empty())
     tasks::refuse_option(
         fmt::format("{} trains from the start: it excludes {}", option_name("folds"), option_name("resume")));
