@@ -99,9 +99,12 @@ def make_models(good: pathlib.Path) -> list[Seed]:
     succeed("complete", good / "ratings.tns", "-r", 3, "-e", 1, "--out", good / "plain")
     seeds += [Seed(good / "plain", ["complete {good}/ratings.tns -r 3 -e 1 --resume {x}"], inside=name) for name in ("model.npz", "training.ptb")]
     (good / "mine").write_text("film1,4\nfilm2,1\n")
-    return [*seeds, Seed(good / "mine", ["recommend {good}/taste --ratings {x}", "recommend {good}/taste --new-users {x}",
-                                          "recommend {good}/taste --user user2 --candidates {x}",
-                                          "recommend {good}/taste --user user2 --exclude {x}"])]
+    (good / "others").write_text("new1,film1,4\nnew1,film2,1\nnew2,film2,5\n")
+    (good / "films").write_text("film1\nfilm2\n")
+    return [*seeds, Seed(good / "mine", ["recommend {good}/taste --ratings {x}"]),
+            Seed(good / "others", ["recommend {good}/taste --new-users {x}"]),
+            Seed(good / "films", ["recommend {good}/taste --user user2 --candidates {x}",
+                                  "recommend {good}/taste --user user2 --exclude {x}"])]
 
 
 def make_others(good: pathlib.Path) -> list[Seed]:

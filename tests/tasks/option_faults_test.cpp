@@ -59,9 +59,10 @@ TEST_F(OptionFaults, OfLoading) {
   EXPECT_EQ(load_fault(csv, {.columns = "a,b,d"}),
             bad_option("columns", csv + ": has no column 'd'; its columns are a, b, c"));
   const auto parquet = folder_.write("x.parquet", std::string("PAR1\0\0\1", 7)).string();
-  EXPECT_EQ(load_fault(parquet, {}),
-            (Fault{Errc::bad_input, "columns",
-                   parquet + ": is a Parquet file; write it as csv first, and name the columns by columns"}));
+  EXPECT_EQ(load_fault(parquet, {}), (Fault{Errc::bad_input, "columns",
+                                            parquet + ": is a Parquet file, which is read where Polyad was "
+                                                      "built with Apache Arrow; write it as csv first, "
+                                                      "and name the columns by columns"}));
 }
 
 TEST_F(OptionFaults, OfFilesThatExist) {
