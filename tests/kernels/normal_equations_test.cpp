@@ -2,10 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "tests/support/factor_problem.hpp"
+
+// OpenBLAS has it; other implementations need not. NOLINTNEXTLINE(readability-identifier-naming)
+extern "C" [[gnu::weak]] int openblas_get_num_threads();
 
 namespace polyad::kernels {
 namespace {
@@ -119,6 +124,26 @@ TEST(NormalInverse, never_makes_a_solution_worse_however_singular_the_matrix_is)
       }
     }
   EXPECT_TRUE(is_direct_somewhere && is_corrected_somewhere);
+}
+
+// The library of LAPACK has one number of threads for the whole program, by which it rounds.
+TEST(NormalInverse, is_the_same_to_the_last_bit_where_several_threads_want_one) {
+  const int before = openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 1;
+  for (const Index n : {6, 16, 100}) {
+    const auto regular = semidefinite(n, 2 * n, 1), singular = semidefinite(n, n / 2, 2);
+    const auto direct = pseudo_inverse(regular), by_eigenvalues = pseudo_inverse(singular);
+    std::atomic<int> differences = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 100; ++i)
+          differences +=
+              t % 2 == 0 ? pseudo_inverse(regular) != direct : pseudo_inverse(singular) != by_eigenvalues;
+      });
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(differences, 0) << n;
+  }
+  EXPECT_EQ(openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 1, before);
 }
 
 TEST(HadamardExcept, leaves_one_mode_out) {

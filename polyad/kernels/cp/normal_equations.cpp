@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -25,20 +26,35 @@ namespace polyad::kernels {
 namespace {
 
 // Keeps OpenBLAS from waking threads of its own for small matrices: ours are waiting for work and keep the
-// cores busy while they do, so that on 16 cores its threads made an iteration three times as long.
+// cores busy while they do, so that on 16 cores its threads made an iteration three times as long. Its number
+// of threads, which decides how it rounds, is one for the whole program: of several decompositions at once
+// the first sets it, and the last restores it.
 class OneBlasThread {
  public:
   OneBlasThread() {
-    if (openblas_set_num_threads != nullptr) openblas_set_num_threads(1);
+    if (openblas_set_num_threads == nullptr || openblas_get_num_threads == nullptr) return;
+    const std::scoped_lock lock(all().mutex);
+    if (all().num_users++ > 0) return;
+    all().before = openblas_get_num_threads();
+    openblas_set_num_threads(1);
   }
   ~OneBlasThread() {
-    if (openblas_set_num_threads != nullptr) openblas_set_num_threads(before_);
+    if (openblas_set_num_threads == nullptr || openblas_get_num_threads == nullptr) return;
+    const std::scoped_lock lock(all().mutex);
+    if (--all().num_users == 0) openblas_set_num_threads(all().before);
   }
   OneBlasThread(const OneBlasThread&) = delete;
   OneBlasThread& operator=(const OneBlasThread&) = delete;
 
  private:
-  int before_ = openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 1;
+  struct Users {
+    std::mutex mutex;
+    int num_users = 0, before = 1;
+  };
+  static Users& all() {
+    static Users users;
+    return users;
+  }
 };
 
 // The largest sum of absolute values in a row, which for a symmetric matrix is its 1-norm.
