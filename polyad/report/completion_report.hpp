@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "polyad/algo/sgd_completion.hpp"
+#include "polyad/algo/ratings/sgd_completion.hpp"
 #include "polyad/distributed/ratings/baselines.hpp"
 #include "polyad/distributed/ratings/distribute_ratings.hpp"
 #include "polyad/tensor/ratings/ranking_metrics.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "polyad/algo/run_cp.hpp"
+#include "polyad/algo/cp/run_cp.hpp"
 #include "polyad/plan/choose_distribution.hpp"
 #include "polyad/tensor/labels.hpp"
 #include "polyad/tensor/value_rules.hpp"

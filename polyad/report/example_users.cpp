@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "polyad/algo/recommend.hpp"
+#include "polyad/algo/ratings/recommend.hpp"
 
 namespace polyad::report {
 namespace {

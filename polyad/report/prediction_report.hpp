@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "polyad/algo/predict.hpp"
+#include "polyad/algo/analysis/predict.hpp"
 #include "polyad/tensor/labels.hpp"
 #include "polyad/tensor/value_rules.hpp"
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "polyad/algo/component_sweep.hpp"
+#include "polyad/algo/analysis/component_sweep.hpp"
 #include "polyad/report/rank_table.hpp"
 
 namespace polyad::report {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "polyad/algo/count_evidence.hpp"
+#include "polyad/algo/analysis/count_evidence.hpp"
 
 namespace polyad::report {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "polyad/algo/completion_progress.hpp"
-#include "polyad/algo/step_schedule.hpp"
+#include "polyad/algo/ratings/completion_progress.hpp"
+#include "polyad/algo/ratings/step_schedule.hpp"
 #include "polyad/tasks/completion_model.hpp"
 #include "polyad/tasks/context.hpp"
 #include "polyad/tasks/load.hpp"

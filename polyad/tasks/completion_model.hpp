@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "polyad/algo/completion_progress.hpp"
+#include "polyad/algo/ratings/completion_progress.hpp"
 #include "polyad/base/matrix.hpp"
 #include "polyad/tasks/context.hpp"
 #include "polyad/tensor/labels.hpp"

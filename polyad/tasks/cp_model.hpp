@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "polyad/algo/cp_options.hpp"
+#include "polyad/algo/cp/cp_options.hpp"
 #include "polyad/base/matrix.hpp"
 #include "polyad/comm/comm.hpp"
 #include "polyad/tensor/labels.hpp"

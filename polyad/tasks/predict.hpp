@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "polyad/algo/large_residual.hpp"
+#include "polyad/algo/analysis/large_residual.hpp"
 #include "polyad/base/array.hpp"
 #include "polyad/io/text/table_form.hpp"
 #include "polyad/tasks/context.hpp"

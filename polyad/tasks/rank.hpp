@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "polyad/algo/count_evidence.hpp"
+#include "polyad/algo/analysis/count_evidence.hpp"
 #include "polyad/report/rank_table.hpp"
 #include "polyad/tasks/context.hpp"
 #include "polyad/tasks/decompose.hpp"

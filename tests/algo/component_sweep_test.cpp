@@ -1,8 +1,8 @@
-#include "polyad/algo/component_sweep.hpp"
+#include "polyad/algo/analysis/component_sweep.hpp"
 
 #include <gtest/gtest.h>
 
-#include "polyad/algo/held_out_fit.hpp"
+#include "polyad/algo/analysis/held_out_fit.hpp"
 #include "polyad/io/tensors/read_tensor.hpp"
 #include "polyad/kernels/analysis/kruskal_values.hpp"
 #include "polyad/tensor/generate/generate.hpp"

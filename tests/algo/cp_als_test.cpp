@@ -1,4 +1,4 @@
-#include "polyad/algo/cp_als.hpp"
+#include "polyad/algo/cp/cp_als.hpp"
 
 #include <gtest/gtest.h>
 

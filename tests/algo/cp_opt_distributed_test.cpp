@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "polyad/algo/cp_opt.hpp"
+#include "polyad/algo/cp/cp_opt.hpp"
 #include "tests/support/decomposed.hpp"
 #include "tests/support/distributed_cases.hpp"
 #include "tests/support/factor_problem.hpp"

@@ -1,8 +1,8 @@
-#include "polyad/algo/cp_opt.hpp"
+#include "polyad/algo/cp/cp_opt.hpp"
 
 #include <gtest/gtest.h>
 
-#include "polyad/algo/cp_objective.hpp"
+#include "polyad/algo/cp/cp_objective.hpp"
 #include "polyad/kernels/analysis/factor_match.hpp"
 #include "tests/support/cp_cases.hpp"
 #include "tests/support/decomposed.hpp"

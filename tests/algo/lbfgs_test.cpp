@@ -1,4 +1,4 @@
-#include "polyad/algo/lbfgs.hpp"
+#include "polyad/algo/cp/lbfgs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "polyad/algo/line_search.hpp"
+#include "polyad/algo/cp/line_search.hpp"
 
 #include <gtest/gtest.h>
 

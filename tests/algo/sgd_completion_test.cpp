@@ -1,4 +1,4 @@
-#include "polyad/algo/sgd_completion.hpp"
+#include "polyad/algo/ratings/sgd_completion.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "polyad/algo/singular_start.hpp"
+#include "polyad/algo/cp/singular_start.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 
-#include "polyad/algo/singular_vectors.hpp"
+#include "polyad/algo/cp/singular_vectors.hpp"
 #include "polyad/tensor/sort.hpp"
 #include "tests/support/distributed_cases.hpp"
 #include "tests/support/factor_problem.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "polyad/algo/run_cp.hpp"
+#include "polyad/algo/cp/run_cp.hpp"
 #include "tests/support/gathered_rows.hpp"
 #include "tests/support/generated.hpp"
 

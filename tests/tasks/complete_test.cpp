@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "polyad/algo/sgd_completion.hpp"
+#include "polyad/algo/ratings/sgd_completion.hpp"
 #include "polyad/distributed/ratings/distribute_ratings.hpp"
 #include "polyad/distributed/ratings/random_rows.hpp"
 #include "polyad/io/models/rating_model_file.hpp"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "polyad/algo/component_sweep.hpp"
+#include "polyad/algo/analysis/component_sweep.hpp"
 #include "polyad/tasks/load.hpp"
 #include "polyad/tensor/generate/generate.hpp"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "polyad/algo/recommend.hpp"
+#include "polyad/algo/ratings/recommend.hpp"
 #include "polyad/io/models/rating_model_file.hpp"
 #include "polyad/tasks/complete.hpp"
 #include "polyad/tasks/save.hpp"

@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "polyad/algo/als_completion.hpp"
+#include "polyad/algo/ratings/als_completion.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/collective.hpp"

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "polyad/algo/cp_opt.hpp"
-#include "polyad/algo/run_cp.hpp"
-#include "polyad/algo/singular_start.hpp"
+#include "polyad/algo/cp/cp_opt.hpp"
+#include "polyad/algo/cp/run_cp.hpp"
+#include "polyad/algo/cp/singular_start.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/distributed/cp/row_stream.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "polyad/algo/sgd_completion.hpp"
+#include "polyad/algo/ratings/sgd_completion.hpp"
 #include "polyad/distributed/ratings/distribute_ratings.hpp"
 #include "polyad/tasks/complete.hpp"
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "polyad/algo/recommend.hpp"
+#include "polyad/algo/ratings/recommend.hpp"
 #include "polyad/base/setting.hpp"
 #include "polyad/io/tensors/index_space.hpp"
 #include "polyad/report/completion_report.hpp"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "polyad/algo/sgd_completion.hpp"
+#include "polyad/algo/ratings/sgd_completion.hpp"
 #include "polyad/distributed/ratings/distribute_ratings.hpp"
 #include "polyad/tasks/complete.hpp"
 

@@ -1,0 +1,381 @@
+#include "polyad/algo/cp/cp_als.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "polyad/algo/cp/finish_model.hpp"
+#include "polyad/algo/cp/random_start.hpp"
+#include "polyad/base/parallel.hpp"
+#include "polyad/distributed/row_exchange.hpp"
+#include "polyad/kernels/cp/csf_sweep.hpp"
+#include "polyad/kernels/cp/factor.hpp"
+#include "polyad/kernels/cp/mttkrp.hpp"
+#include "polyad/kernels/cp/normal_equations.hpp"
+#include "polyad/kernels/cp/row_update.hpp"
+
+namespace polyad {
+namespace {
+
+// Relative to the norm of the tensor: smaller weights are indistinguishable from rounding errors.
+constexpr double negligible = 1e-100;
+
+// Sums over the rows of all processes, in one collective. Where all have solved all rows, those of the first
+// process: they differ in rounding where processes have different numbers of threads.
+void make_global(const Comm& comm, const ExchangePlan& exchange, kernels::RowSums& sums) {
+  if (comm.size() == 1) return;
+  std::vector<double> all(sums.gram.flat().begin(), sums.gram.flat().end());
+  all.push_back(sums.inner);
+  if (exchange.is_replicated)
+    comm.broadcast(std::span(all), 0);
+  else
+    comm.all_reduce(std::span(all));
+  sums.inner = all.back();
+  std::copy(all.begin(), all.end() - 1, sums.gram.flat().begin());
+}
+
+// The state of one run. As in docs/algorithms.md: M = MTTKRP(X, n), V is the elementwise product of the Gram
+// matrices of the other modes, and A_n = M V^+.
+template <class Real>
+class CpAls {
+ public:
+  CpAls(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options,
+        const Kruskal<Real>* start)
+      : x_(x),
+        plan_(plan),
+        num_wanted_(options.num_components),
+        num_components_(kernels::padded_components(options.num_components)),
+        nonnegative_(options.nonnegative),
+        weights_(std::size_t(num_components_), std::sqrt(x.squared_norm())),
+        coefficients_(std::size_t(num_components_), 1),
+        min_weight_(negligible * std::sqrt(x.squared_norm())) {
+    for (int m = 0; m < x.order(); ++m) {
+      factors_.emplace_back(x.num_rows(m), num_components_);
+      grams_.emplace_back(num_components_, num_components_);
+    }
+    const auto random =
+        random_start(options, prefers_uniform_start(x.num_negative(), x.num_nonzeros(), nonnegative_));
+    for (const int m : plan.mode_order) {
+      if (start == nullptr && m == plan.mode_order.front()) continue;  // is computed before it is used
+      if (start == nullptr || start->num_components() < options.num_components)
+        kernels::fill_with_start(factors_[m], options.num_components, random, m, x.rows(m));
+      if (start != nullptr) start_from(start->factors[m], m);
+      if (is_nonnegative(m)) kernels::make_nonnegative(factors_[m]);
+      grams_[m] = kernels::gram(factors_[m], x.num_owned(m));
+      x.comm().all_reduce(grams_[m].flat());
+    }
+    if (start != nullptr) {
+      std::ranges::transform(start->weights, weights_.begin(), [&](double w) { return w / x.value_scale(); });
+      std::copy_n(weights_.begin(), start->weights.size(), coefficients_.begin());  // columns have length one
+    }
+    cut_trees();
+    parts_ = kernels::PartialRows<Real>(num_threads(), scattered_rows(), num_components_);
+    connect();
+    if (start != nullptr)
+      for (auto& exchange : exchanges_) {
+        exchange.start_expanding();
+        exchange.finish_expanding();
+      }
+    sent_before_ = sent_by(exchanges_);
+  }
+  CpAls(const CpAls&) = delete;  // the exchanges refer to its rows
+  CpAls& operator=(const CpAls&) = delete;
+
+  // Updates every factor once.
+  Iteration iterate() {
+    for (const auto& step : plan_.steps) run(step);
+    ++num_iterations_;
+    return measure();
+  }
+  int num_iterations() const { return num_iterations_; }
+  double max_condition() const { return max_condition_; }
+
+  Kruskal<Real> take_model() &&;
+  const Timings& timings() const { return timings_; }
+  // By all iterations so far.
+  Traffic sent() const { return sent_by(exchanges_) - sent_before_; }
+
+ private:
+  // Where every process has all rows of the mode, the first one owns them.
+  void start_from(const Matrix<Real>& own_rows, int mode) {
+    kernels::fill_with_columns(factors_[mode], own_rows);
+    if (x_.exchange(mode).is_replicated) x_.comm().broadcast(factors_[mode].flat(), 0);
+  }
+
+  // Prepares the exchange of rows, and a place for the partial rows of one mode at a time that others want:
+  // without those that are complete, where these are solved in the pass that sums them.
+  void connect() {
+    for (int m = 0; m < x_.order(); ++m) first_partial_.push_back(x_.num_complete(m));
+    for (const auto& step : plan_.steps)
+      if (step.kind == AlsStep::Kind::mttkrp) first_partial_[step.mode] = 0;
+    Index max_partial = 0, max_words = 0;
+    for (int m = 0; m < x_.order(); ++m) {
+      max_partial = std::max(max_partial, num_partial(m));
+      max_words = std::max(
+          max_words, RowExchange<Real>::num_words_under_way(x_.exchange(m), num_wanted_, num_components_));
+    }
+    partial_ = Matrix<Real>(max_partial, num_components_);
+    under_way_.resize(std::size_t(max_words));
+    for (int m = 0; m < x_.order(); ++m) {
+      partial_.set_num_rows(num_partial(m));
+      exchanges_.emplace_back(
+          x_.comm(), x_.exchange(m),
+          typename RowExchange<Real>::Rows{partial_, factors_[m], num_wanted_, first_partial_[m], under_way_},
+          m);
+    }
+  }
+  Index num_partial(int mode) const { return x_.folds(mode) ? x_.num_rows(mode) - first_partial_[mode] : 0; }
+
+  // How threads share a tree: all of it where rows are scattered; where its root's rows are solved, the
+  // slices of those that are complete, and the others.
+  void cut_trees() {
+    for (const auto& step : plan_.steps) {
+      if (step.kind == AlsStep::Kind::mttkrp) continue;
+      const auto& of_step = tree(step);
+      auto& cuts = cuts_[&of_step];
+      const auto cut = [&](Index first_row, Index end_row) {
+        return cut_evenly(of_step, kernels::nodes_of_rows(of_step, first_row, end_row), num_threads(),
+                          num_components_);
+      };
+      const int root = of_step.modes()[0];
+      if (step.kind == AlsStep::Kind::scatter) {
+        cuts.all = cut(0, x_.num_rows(root));
+      } else {
+        cuts.complete = cut(0, x_.num_complete(root));
+        cuts.shared = cut(x_.num_complete(root), x_.num_rows(root));
+      }
+    }
+  }
+
+  void run(const AlsStep& step) {
+    switch (step.kind) {
+      case AlsStep::Kind::mttkrp:
+        return update_by_mttkrp(step.mode);
+      case AlsStep::Kind::scatter:
+        scatter(step, step.mode, cuts_.at(&tree(step)).all);
+        return update_from_parts(step.mode);
+      case AlsStep::Kind::root:
+        return update_by_root(step, nullptr);
+      case AlsStep::Kind::root_and_next:
+        const int next = tree(step).modes()[1];
+        update_by_root(step, &parts_);
+        if (x_.folds(step.mode)) scatter(step, next, cuts_.at(&tree(step)).shared);
+        return update_from_parts(next);
+    }
+  }
+
+  // Updates the rows that this process owns. sum_shared() makes the sums of rows to which other processes
+  // add, in partial_; update_complete(system) updates the rows to which none does, while those are under way.
+  template <class SumShared, class UpdateComplete>
+  void update(int mode, SumShared sum_shared, UpdateComplete update_complete) {
+    const auto system = timings_.measure("solve", [&] { return row_system(mode); });
+    if (x_.folds(mode)) {
+      partial_.set_num_rows(num_partial(mode));
+      timings_.measure("mttkrp", sum_shared);
+      timings_.measure("communicate", [&] { exchanges_[mode].start_folding(); });
+    }
+    kernels::RowSums sums = update_complete(system);
+    if (x_.folds(mode)) {
+      timings_.measure("communicate", [&] { exchanges_[mode].finish_folding(); });
+      const kernels::RowRange shared{x_.num_complete(mode), x_.num_solved(mode), first_partial_[mode]};
+      sums +=
+          timings_.measure("solve", [&] { return update_rows(partial_, system, factors_[mode], shared); });
+    }
+    settle(mode, std::move(sums));
+  }
+
+  // All rows are there at once: only the solution of complete ones is left to be done meanwhile.
+  void update_by_mttkrp(int mode) {
+    Matrix<Real> whole(x_.folds(mode) ? 0 : x_.num_rows(mode), num_components_);
+    auto& m = x_.folds(mode) ? partial_ : whole;
+    const auto multiply = [&] { kernels::mttkrp<Real>(x_.local(mode), factors_, mode, m); };
+    if (!x_.folds(mode)) timings_.measure("mttkrp", multiply);
+    update(mode, multiply, [&](const kernels::RowSystem& system) {
+      return timings_.measure("solve", [&] {
+        return update_rows(m, system, factors_[mode], {0, x_.num_complete(mode)});
+      });
+    });
+  }
+
+  void update_from_parts(int mode) {
+    update(
+        mode, [&] { add_up(parts_, partial_, first_partial_[mode]); },
+        [&](const kernels::RowSystem& system) {
+          return timings_.measure(
+              "solve", [&] { return update_rows(parts_, system, factors_[mode], x_.num_complete(mode)); });
+        });
+  }
+
+  // Adds the MTTKRP of a mode below the root to the parts.
+  void scatter(const AlsStep& step, int mode, const std::vector<Index>& cuts) {
+    timings_.measure("mttkrp", [&] {
+      scatter_mttkrp<Real>({tree(step), cuts}, factors_, tree(step).level_of(mode), parts_);
+    });
+  }
+
+  // Complete rows are solved in place, and add to the next mode, if it is to be made.
+  void update_by_root(const AlsStep& step, kernels::PartialRows<Real>* next) {
+    const auto& cuts = cuts_.at(&tree(step));
+    const kernels::CutTree<Real> complete{tree(step), cuts.complete}, shared{tree(step), cuts.shared};
+    assert(complete.num_slices() == x_.num_complete(step.mode));  // else a row would keep its old values
+    update(
+        step.mode, [&] { root_mttkrp<Real>(shared, factors_, partial_, first_partial_[step.mode]); },
+        [&](const kernels::RowSystem& system) {
+          return timings_.measure("mttkrp",
+                                  [&] { return update_root<Real>(complete, factors_, system, next); });
+        });
+  }
+
+  // Makes the sums global, and the new rows known to those who need them.
+  void settle(int mode, kernels::RowSums sums) {
+    timings_.measure("communicate", [&] {
+      exchanges_[mode].start_expanding();
+      make_global(x_.comm(), x_.exchange(mode), sums);
+      exchanges_[mode].finish_expanding();
+    });
+    grams_[mode] = std::move(sums.gram);
+    inner_ = sums.inner;
+    for (Index r = 0; r < num_components_; ++r) {
+      coefficients_[r] = scales_[r].factor > 0 ? 1 / scales_[r].factor : 0;
+      weights_[r] = std::sqrt(grams_[mode](r, r)) * scales_[r].others * coefficients_[r];
+    }
+  }
+
+  // Scales such that the columns of the factor come out with a norm of about one: divided by the
+  // component's weight as it was last, over the norm that the other modes give it. Any scale is right, for
+  // the next mode's V and M carry it too; powers of two do not round. The last mode is not scaled and so
+  // holds the weights.
+  void choose_scales(const Matrix<double>& v, int mode) {
+    scales_.clear();
+    for (Index r = 0; r < num_components_; ++r) {
+      const double others = std::sqrt(v(r, r));
+      const bool is_alive = others > 0 && weights_[r] > min_weight_;
+      const bool is_scaled = is_alive && mode != plan_.mode_order.back();
+      const double ratio = is_scaled ? std::exp2(std::round(std::log2(others / weights_[r]))) : 1;
+      scales_.push_back({others, is_alive ? ratio : 0});
+    }
+  }
+
+  kernels::RowSystem row_system(int mode) {
+    auto v = kernels::hadamard_except(grams_, mode);
+    choose_scales(v, mode);
+    kernels::RowSystem system;
+    system.start = coefficients_;
+    for (const auto& scale : scales_) system.scale.push_back(scale.factor);
+    if (is_nonnegative(mode)) {
+      system.kind = kernels::RowSystem::Kind::descend;
+      system.v = std::move(v);
+      return system;
+    }
+    auto [inverse, is_direct, condition] =
+        kernels::invert_normal_matrix(v, std::numeric_limits<Real>::epsilon());
+    for (Index i = 0; i < num_components_; ++i)
+      for (Index r = 0; r < num_components_; ++r) inverse(i, r) *= scales_[r].factor;
+    system.inverse = std::move(inverse);
+    max_condition_ = std::max(max_condition_, condition);
+    if (!is_direct) {
+      system.kind = kernels::RowSystem::Kind::correct;
+      system.v = std::move(v);
+    }
+    return system;
+  }
+
+  bool is_nonnegative(int mode) const { return !nonnegative_.empty() && nonnegative_[mode]; }
+
+  Iteration measure() const {
+    const double norm = x_.squared_norm();
+    if (norm == 0) return {1};
+    const auto model = kernels::hadamard_except(grams_, -1);
+    double terms = norm + 2 * std::abs(inner_);
+    for (const double entry : model.flat()) terms += std::abs(entry);
+    constexpr double rounding = 8 * std::numeric_limits<Real>::epsilon();
+    return {.fit = fit_from<Real>((norm - 2 * inner_ + kernels::sum_of_entries(model)) / norm),
+            .rounding = rounding * terms / norm};
+  }
+
+  // Where a mode has a tensor of its own, that has one tree.
+  const CsfTree<Real>& tree(const AlsStep& step) const {
+    const auto& trees = std::get<CsfTensor<Real>>(x_.local(step.mode)).trees;
+    return trees[trees.size() == 1 ? 0 : step.tree];
+  }
+
+  // The most rows of a mode whose MTTKRP is added up from parts.
+  Index scattered_rows() const {
+    Index maximum = 0;
+    for (const auto& step : plan_.steps) {
+      if (step.kind == AlsStep::Kind::scatter) maximum = std::max(maximum, x_.num_rows(step.mode));
+      if (step.kind == AlsStep::Kind::root_and_next)
+        maximum = std::max(maximum, x_.num_rows(tree(step).modes()[1]));
+    }
+    return maximum;
+  }
+
+  const DistTensor<Real>& x_;
+  const AlsPlan& plan_;
+  Index num_wanted_;               // components
+  Index num_components_;           // with columns of zeros, as kernels like it
+  std::vector<bool> nonnegative_;  // [mode]
+  std::vector<Matrix<Real>> factors_;
+  std::vector<Matrix<double>> grams_;
+  std::vector<double> weights_;  // [component]: the norm of its rank-one tensor, as of the last update
+  // [component]: what the product of the columns, as they are stored, is multiplied with to be the component.
+  std::vector<double> coefficients_;
+  double min_weight_;  // a component below is rounding noise, and becomes zero
+  struct Scale {
+    double others;  // the product of the norms of the other modes' columns
+    double factor;  // what the new column was multiplied with
+  };
+  std::vector<Scale> scales_;  // [component], of the update under way
+  struct TreeCuts {
+    std::vector<Index> all, complete, shared;
+  };
+  std::map<const CsfTree<Real>*, TreeCuts> cuts_;
+  kernels::PartialRows<Real> parts_;
+  std::vector<Index> first_partial_;          // [mode]: the row that partial_ begins with
+  Matrix<Real> partial_;                      // the MTTKRP of the mode under way, of which others have parts
+  Array<Real> under_way_;                     // buffer of the exchange in progress
+  std::vector<RowExchange<Real>> exchanges_;  // [mode]
+  Traffic sent_before_;                       // before the first iteration
+  double inner_ = 0;                          // of tensor and model
+  int num_iterations_ = 0;
+  double max_condition_ = 1;  // of the systems so far
+  Timings timings_;
+};
+
+template <class Real>
+Kruskal<Real> CpAls<Real>::take_model() && {
+  exchanges_.clear();  // they refer to the factors
+  parts_ = kernels::PartialRows<Real>();
+  partial_ = Matrix<Real>();
+  under_way_ = Array<Real>();
+  return finish_model(x_, std::move(factors_), grams_, {num_wanted_, x_.value_scale(), nonnegative_});
+}
+
+}  // namespace
+
+template <class Real>
+CpResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options,
+                      const CpObserver& observe, const Kruskal<Real>* start) {
+  CpResult<Real> result;
+  std::optional<CpAls<Real>> als;
+  const auto begin = [&] { result.timings.measure("start", [&] { als.emplace(x, plan, options, start); }); };
+  begin();
+  iterate(result, options, observe, {begin, [&] { return als->iterate(); }});
+  for (const auto& [phase, seconds] : als->timings().phases()) result.timings.add(phase, seconds);
+  result.communication =
+      check_traffic(x.comm(), als->sent(), als->num_iterations(), x.volume_rows() * options.num_components);
+  result.max_condition = als->max_condition();
+  result.model = std::move(*als).take_model();
+  return result;
+}
+
+template CpResult<float> cp_als(const DistTensor<float>&, const AlsPlan&, const CpAlsOptions&,
+                                const CpObserver&, const Kruskal<float>*);
+template CpResult<double> cp_als(const DistTensor<double>&, const AlsPlan&, const CpAlsOptions&,
+                                 const CpObserver&, const Kruskal<double>*);
+
+}  // namespace polyad

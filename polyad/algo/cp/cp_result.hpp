@@ -1,0 +1,82 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "polyad/algo/cp/cp_options.hpp"
+#include "polyad/base/timings.hpp"
+#include "polyad/comm/comm.hpp"
+#include "polyad/distributed/row_exchange.hpp"
+#include "polyad/tensor/kruskal.hpp"
+
+namespace polyad {
+
+// Types shared by the methods of CP decomposition.
+
+// Communication of one round of folds and expands of all modes: counted, and computed
+// from the distribution. A round is an iteration of cp_als or an evaluation of cp_opt.
+struct Communication {
+  Index volume_words = 0, messages = 0;          // sent by all processes
+  Index max_volume_words = 0, max_messages = 0;  // sent by the process that sends the most
+  Index predicted_volume_words = 0;
+  Index all_reduced_words = 0;  // of replicated modes, contributed by each process; not part of the volume
+};
+
+template <class Real>
+struct CpResult {
+  // The rows that this process owns. Columns have 2-norm 1 and weights descend; a
+  // component that vanished has weight zero and zero columns. In every mode except
+  // the first that may be negative, the largest entry of a column is positive.
+  Kruskal<Real> model;
+  std::vector<double> fit_trajectory;     // [iteration]: 1 - |X - model| / |X|
+  std::vector<double> held_out_rmse;      // [iteration], of cells that were held out; empty where none were
+  int model_iteration = 0;                // iteration of the model, from 1: the last, or the best
+  std::vector<double> iteration_seconds;  // [iteration]
+  StopReason stop = StopReason::iteration_limit;
+  double max_condition = 1;  // largest condition number in ALS, for unit diagonals
+  int evaluations = 0;       // of objective and gradient; 0 for ALS
+  Communication communication;
+  Timings timings;
+
+  int iterations() const { return int(fit_trajectory.size()); }
+  double fit() const { return model_iteration == 0 ? 0 : fit_trajectory[model_iteration - 1]; }
+};
+
+// The fit, given |X - model|^2 / |X|^2, which rounding may make negative. Throws
+// Error{bad_input} if it is NaN, because numbers have exceeded the range of Real.
+template <class Real>
+double fit_from(double squared_residual);
+
+struct Iteration {
+  double fit;            // at its end
+  double rounding = 0;   // rounding error of |X - model|^2 / |X|^2
+  bool is_last = false;  // no further progress is possible
+};
+
+// A method: how to begin, reproducibly, and one iteration.
+struct CpMethod {
+  std::function<void()> begin;
+  std::function<Iteration()> iterate;
+};
+
+// Runs a method that has begun, until the iteration limit, until the fit no longer
+// changes or until the observer stops it. Records the trajectory, times and reason. The
+// fit should not decrease except by rounding; if it does, the method is begun again and
+// stopped at the iteration with the best fit, so that no copies of models are needed.
+template <class Real>
+void iterate(CpResult<Real>& result, const CpOptions& options, const CpObserver& observe,
+             const CpMethod& method);
+
+// Communication of a round, from what this process has sent in all of them. Throws
+// Error{internal} if this differs from what follows from the distribution. Collective.
+Communication check_traffic(const Comm& comm, const Traffic& sent, int rounds, Index predicted);
+
+// What all modes have sent so far.
+template <class Real>
+Traffic sent_by(const std::vector<RowExchange<Real>>& exchanges) {
+  Traffic sum;
+  for (const auto& exchange : exchanges) sum += exchange.sent();
+  return sum;
+}
+
+}  // namespace polyad

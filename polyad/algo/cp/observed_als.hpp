@@ -1,0 +1,77 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "polyad/algo/cp/cp_result.hpp"
+#include "polyad/algo/ratings/completion_progress.hpp"
+#include "polyad/distributed/cp/dist_tensor.hpp"
+#include "polyad/kernels/cp/row_systems.hpp"
+#include "polyad/tensor/ratings/rating_model.hpp"
+
+namespace polyad {
+
+// Options of a model that is fitted to observed cells only. The seed, the kind of random start, the number of
+// components and the maximum number of iterations are as for other methods.
+struct ObservedOptions : CpOptions {
+  kernels::CellLoss loss;
+  // The loss of row i is regularised by (per_rating * cells of the row + per_row) * |factors|^2, and by
+  // per_row * bias^2.
+  Shrinkage shrinkage;
+  // How large values are: regularisation and random start are those of the tensor divided by this, and the
+  // model is multiplied by it.
+  double unit = 1;
+  RatingRange range = {};   // errors are those of values of the model that are clipped to it
+  bool has_biases = false;  // a number for every row of every mode is added to the model
+  // With held-out cells: stop after this number of sweeps in which their error did not fall by 0.01 %, and
+  // return the sweep with the lowest. 0: never stop for their sake, and return the last.
+  int patience = 3;
+  // Begin with sweeps in which cells that are not observed count as zeros, less and less. For squares only.
+  bool approaches = false;
+  std::vector<int> mode_order = {};  // of the updates in a sweep; empty: 0, 1, ...
+};
+
+// A tensor of which some cells are observed. In the DistTensor every process holds all cells of the rows that
+// it owns, as trees rooted at each mode.
+template <class Real>
+struct ObservedTensor {
+  const DistTensor<Real>& x;
+  std::vector<Array<Real>> weights = {};  // [mode][leaf]: see RowSystems; empty: all are 1
+
+  const CsfTree<Real>& tree(int mode) const;
+};
+
+// What a sweep, which updates every factor once, has led to.
+struct Sweep {
+  int number = 0;   // from 1
+  double loss = 0;  // with regularisation: what the sweeps minimise
+  // Of value - model over the observed cells that count, and over those held out, if any.
+  ErrorFigures train;
+  std::optional<ErrorFigures> test;
+  double train_squares = 0;  // sum over the observed cells that count
+  double seconds = 0;
+};
+using SweepObserver = std::function<bool(const Sweep&)>;  // called on every process; false: stop
+
+template <class Real>
+struct ObservedResult {
+  // [mode]: the rows that this process owns. The first columns are factors; with biases, column
+  // num_components + m is the bias of mode m, and 1 in the other modes.
+  std::vector<Matrix<Real>> factors;
+  std::vector<Matrix<double>> grams;  // [mode]: of these, over all processes
+  std::vector<Sweep> sweeps;
+  int best_sweep = 0;  // that the factors are of; 0: they are random
+  StopReason stop = StopReason::iteration_limit;
+  Communication communication;
+  Timings timings;
+};
+
+// Fits sums of rank-one components to the observed cells of a tensor by alternating least squares: each row
+// solves a system of its own (docs/algorithms.md). Deterministic; up to rounding, it does not depend on the
+// number of processes. Throws Error{bad_input} if numbers exceed the range of Real. Collective.
+template <class Real>
+ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedOptions& options,
+                                  const SweepObserver& observe = {}, const Kruskal<Real>* start = nullptr);
+
+}  // namespace polyad

@@ -1,0 +1,86 @@
+#include "polyad/algo/ratings/recommend.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "polyad/base/parallel.hpp"
+#include "polyad/kernels/cp/row_update.hpp"
+#include "polyad/tensor/slice_counts.hpp"
+
+namespace polyad {
+namespace {
+
+// [row]: number of ratings.
+Array<Index> count_ratings(const SparseTensor<double>& ratings, int mode) {
+  Array<Index> counts(std::size_t(ratings.extent(mode)), 0);
+  for (const Index row : ratings.indices(mode)) ++counts[row];
+  return counts;
+}
+
+}  // namespace
+
+template <class Real>
+Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings,
+                               std::optional<double> alpha)
+    : model_(model),
+      rated_(group_by_user(ratings)),
+      rated_items_(count_slices(ratings.indices(1), ratings.extent(1)).slices),
+      num_ratings_{count_ratings(ratings, 0), count_ratings(ratings, 1)},
+      scale_(kernels::rating_scale(ratings.values(), model.mean)) {
+  if (!alpha) return;
+  double magnitudes = 0;
+  for (const double rating : ratings.values()) magnitudes += std::abs(rating);
+  alpha_ = magnitudes > 0 ? *alpha * double(ratings.num_nonzeros()) / magnitudes : 0;
+  gram_ = kernels::gram(model.items, model.num_items());
+}
+
+template <class Real>
+std::vector<Index> Recommender<Real>::users_with_ratings() const {
+  std::vector<Index> users;
+  for (Index user = 0; user < model_.num_users(); ++user)
+    if (num_rated_by(user) > 0) users.push_back(user);
+  return users;
+}
+
+template <class Real>
+std::vector<ScoredItems> Recommender<Real>::recommend(std::span<const Index> users,
+                                                      const Wanted& wanted) const {
+  const auto* excluded = wanted.rated == Rated::left_out ? &rated_ : nullptr;
+  return top_items(model_, kernels::gather_users(model_, users, excluded), wanted.candidates, wanted.count);
+}
+
+template <class Real>
+Index Recommender<Real>::batch_size(Index count) {
+  constexpr Index max_items = Index(1) << 20, max_users = 8192;
+  return std::clamp<Index>(max_items / std::max<Index>(count, 1), 1, max_users);
+}
+
+template <class Real>
+std::vector<ScoredItems> Recommender<Real>::recommend_to(std::span<const NewUser> users,
+                                                         const Shrinkage& shrinkage,
+                                                         const Wanted& wanted) const {
+  kernels::UserRows<Real> rows{
+      {std::ssize(users), model_.num_factors()}, Array<double>(users.size(), model_.mean), {}};
+  parallel_for(std::ssize(users), [&](Index i) {
+    const auto& user = users[std::size_t(i)];
+    const auto folded = kernels::fold_in_user<Real>(
+        model_, {user.items, user.ratings, shrinkage, scale_, alpha_, gram_ ? &*gram_ : nullptr});
+    std::ranges::copy(folded.row, rows.rows.row(i).begin());
+    rows.offsets[i] += folded.bias;
+  });
+  if (wanted.rated == Rated::left_out)
+    for (const auto& user : users) rows.excluded.push_back(user.items);
+  return top_items(model_, rows, wanted.candidates, wanted.count);
+}
+
+template <class Real>
+SimilarRows Recommender<Real>::similar(RatingSide side, Index row, std::span<const Index> candidates,
+                                       double support, Index count) const {
+  return kernels::similar_rows(side == RatingSide::user ? model_.users : model_.items, row, candidates,
+                               num_ratings_[mode_of(side)], support, count);
+}
+
+template class Recommender<float>;
+template class Recommender<double>;
+
+}  // namespace polyad
