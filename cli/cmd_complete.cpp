@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
@@ -22,6 +23,7 @@ struct CompleteArgs {
   InputOptions input;
   CompleteOptions complete;
   int folds = 0;
+  std::vector<std::string> search;
   std::string method = "sgd", schedule = "adagrad", sync = "auto", by = "auto", partition = "random", test,
               validate, precision = "single", out, page, memory, resume, cache;
 };
@@ -59,6 +61,55 @@ int parse_sync(const std::string& text, int processes) {
                           processes));
 }
 
+// "0.05,0.1" after "reg=".
+template <class Number>
+std::vector<Number> parse_values(const std::string& text, const std::string& values) {
+  std::vector<Number> all;
+  for (const auto& word : CLI::detail::split(values, ',')) {
+    Number number{};
+    if (!CLI::detail::lexical_cast(word, number))
+      throw Error(Errc::bad_option,
+                  fmt::format("--search {}: '{}' is not a number; expected as in rank=8,16,32", text, word));
+    all.push_back(number);
+  }
+  return all;
+}
+
+// "auto", "rank" or "rank=8,16,32", each as often as one likes.
+SearchGrid parse_grid(const std::vector<std::string>& texts, const CompleteOptions& options) {
+  const auto usual = usual_grid(options);
+  SearchGrid grid;
+  for (const auto& text : texts) {
+    const auto equals = text.find('=');
+    const auto name = text.substr(0, equals);
+    const bool is_given = equals != std::string::npos;
+    const auto take = [&](auto SearchGrid::*field) {
+      using Values = std::remove_reference_t<decltype(grid.*field)>;
+      using Number = typename Values::value_type;
+      if (!is_given && (usual.*field).empty())
+        throw Error(Errc::bad_option,
+                    fmt::format("--search {}: this method of training does not have it", text));
+      grid.*field = is_given ? parse_values<Number>(text, text.substr(equals + 1)) : usual.*field;
+    };
+    if (name == "auto" && !is_given)
+      grid = usual;
+    else if (name == "rank")
+      take(&SearchGrid::factors);
+    else if (name == "reg")
+      take(&SearchGrid::regularisation);
+    else if (name == "lr")
+      take(&SearchGrid::learning_rate);
+    else if (name == "alpha")
+      take(&SearchGrid::alpha);
+    else
+      throw Error(Errc::bad_option,
+                  fmt::format("--search {}: expected auto, or rank, reg, lr or alpha with or without values, "
+                              "as in rank=8,16,32",
+                              text));
+  }
+  return grid;
+}
+
 CompleteOptions parse(const CompleteArgs& args, int processes) {
   auto options = args.complete;
   for (const auto kind : all_step_schedules())
@@ -67,7 +118,8 @@ CompleteOptions parse(const CompleteArgs& args, int processes) {
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
   options.test = parse_test(args, args.test);
   options.validate = parse_test(args, args.validate);
-  const bool is_tested = !args.test.empty() || args.folds > 0;
+  const bool is_tested = !args.test.empty() || args.folds > 0 || !args.search.empty();
+  if (!args.search.empty()) parse_grid(args.search, options);  // before files are read
   if (!is_tested && (options.ranking != CompleteOptions{}.ranking || options.relevant))
     throw Error(Errc::bad_option,
                 fmt::format("{} requires --test or --folds", options.relevant ? "--relevant" : "--ranking"));
@@ -99,6 +151,14 @@ FilePlan file_plan(const CompleteArgs& args, const CompleteOptions& options) {
   return plan.writes_rating_model("--out", args.out).writes("--report", args.page);
 }
 
+CompletionModel train(const Console& console, Tensor ratings, const CompleteOptions& options,
+                      const CompleteArgs& args) {
+  const auto& context = console.context();
+  if (args.search.empty()) return complete(context, std::move(ratings), options);
+  const auto say = [&](const SearchTrial& trial) { console.say(to_text(trial)); };
+  return search_complete(context, std::move(ratings), options, parse_grid(args.search, options), say).model;
+}
+
 void run(const Comm& comm, const CompleteArgs& args) {
   auto options = parse(args, comm.size());
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args, options); }));
@@ -115,7 +175,7 @@ void run(const Comm& comm, const CompleteArgs& args) {
     return console.result(found.json());
   }
   if (!args.out.empty()) check_output(context, ratings, options, args.out);
-  const auto model = complete(context, std::move(ratings), options);
+  const auto model = train(console, std::move(ratings), options, args);
   if (!args.out.empty()) {
     save(context, model, args.out);
     console.say("wrote model to " + args.out + "/");
@@ -224,6 +284,12 @@ void add_test_options(CLI::App& command, CompleteArgs& args) {
       ->excludes(test)
       ->check(in_range(2, max_folds));
   command
+      .add_option(
+          "--search", args.search,
+          "Try several values of rank, reg, lr or alpha, as in rank=8,16,32, on validation ratings and "
+          "keep the best; auto: values around the given ones; repeatable")
+      ->allow_extra_args(false);
+  command
       .add_option("--relevant", args.complete.relevant,
                   "With --ranking: test ratings of at least this are relevant (default: the mean of the "
                   "training ratings)")
@@ -270,11 +336,13 @@ void add_complete(CLI::App& app, const Comm& comm) {
   add_test_options(*command, *args);
   add_process_options(*command, *args);
   auto* folds = command->get_option("--folds");
+  auto* resume =
+      command->add_option("--resume", args->resume, "Continue training the model in this directory")
+          ->excludes(folds);
+  command->get_option("--search")->excludes(folds)->excludes(resume);
   command->add_option("--out", args->out, "Write the model to this directory, for recommend and predict")
       ->excludes(folds);
   command->add_option("--report", args->page, "Write an HTML report: one file, no network needed")
-      ->excludes(folds);
-  command->add_option("--resume", args->resume, "Continue training the model in this directory")
       ->excludes(folds);
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);

@@ -11,6 +11,7 @@
 #include "polyad/base/progress.hpp"
 #include "polyad/report/html/page_parts.hpp"
 #include "polyad/report/ranking_report.hpp"
+#include "polyad/report/search_report.hpp"
 #include "polyad/report/statistics_report.hpp"
 
 namespace polyad::report {
@@ -267,6 +268,7 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
     json["machine"] = run.machine;
   }
   if (run.ranking) json["ranking"] = ranking_json(*run.ranking);
+  if (!run.search.empty()) json["search"] = search_json(run.search);
   json["ratings_per_second"] = run.ratings_per_second();
   json["seconds"] = seconds_json(run);
   json["peak_memory_bytes"] = run.peak_memory_bytes;
@@ -313,6 +315,7 @@ std::string completion_text(const CompletionRun& run) {
         "\ntest RMSE without factors: mean {:.5g}, user means {:.5g}, item means {:.5g}, biases {:.5g}",
         run.baselines->mean, run.baselines->user_means, run.baselines->item_means, run.baselines->biases);
   if (run.ranking && run.ranking->num_users > 0) text += "\n" + ranking_text(*run.ranking);
+  if (!run.search.empty()) text += "\n" + search_text(run.search);
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "polyad/algo/ratings/search_trial.hpp"
 #include "polyad/algo/ratings/sgd_completion.hpp"
 #include "polyad/distributed/ratings/baselines.hpp"
 #include "polyad/distributed/ratings/distribute_ratings.hpp"
@@ -37,6 +38,7 @@ struct CompletionRun {
   std::string validate = "none";
   std::optional<BaselineErrors> baselines;  // on the test ratings, like test_errors
   std::optional<RankingMetrics> ranking;
+  std::vector<SearchTrial> search;  // that chose the settings; empty: there was no search
 
   // Totals of an epoch over all processes; predicted from the rotation.
   int num_sub_epochs = 1;

@@ -15,7 +15,7 @@ from program import SOURCE, TEST_DATA, WITH_MPI, ProgramTest, run
 
 DEBIAN = SOURCE / "data" / "debian.tns.gz"
 # Options that say what to do with the result, or that other settings show.
-NO_SETTINGS = {"--help", "--folds", "--json", "--quiet", "--verbose", "--out", "--report", "--policy-c", "--for",
+NO_SETTINGS = {"--help", "--folds", "--search", "--json", "--quiet", "--verbose", "--out", "--report", "--policy-c", "--for",
                "--no-header"}  # shown as --header no
 
 

@@ -279,6 +279,42 @@ std::string costs(const CompletionRun& run) {
          cost_row("peak memory", with_prefix(double(run.peak_memory_bytes), "B")) + "</tbody>\n</table>\n";
 }
 
+std::string figure_of(const SearchTrial& trial) {
+  if (trial.ndcg) return error_text(*trial.ndcg);
+  return trial.errors ? error_text(trial.errors->rmse) : "";
+}
+
+// The trials, the best first.
+std::string search(const CompletionRun& run) {
+  auto trials = run.search;
+  const bool by_lists = trials.front().ndcg.has_value();
+  std::ranges::stable_sort(trials, [&](const SearchTrial& one, const SearchTrial& other) {
+    if (one.is_chosen != other.is_chosen) return one.is_chosen;
+    if (by_lists) return *one.ndcg > *other.ndcg;
+    return one.errors && (!other.errors || one.errors->rmse < other.errors->rmse);
+  });
+  std::string rows;
+  for (const auto& trial : trials) {
+    rows += fmt::format("<tr><th>{}</th>", with_commas(trial.factors)) +
+            cell("regularisation", fmt::format("{:.4g}", trial.regularisation));
+    if (trial.learning_rate) rows += cell("learning rate", fmt::format("{:.4g}", *trial.learning_rate));
+    if (trial.alpha) rows += cell("alpha", fmt::format("{:.4g}", *trial.alpha));
+    rows += cell("epoch", with_commas(trial.best_epoch)) +
+            cell(by_lists ? "validation NDCG" : "validation RMSE", figure_of(trial)) +
+            cell("time", seconds_text(trial.seconds)) + "</tr>\n";
+  }
+  std::vector<const char*> columns{"factors", "regularisation"};
+  if (trials.front().learning_rate) columns.push_back("learning rate");
+  if (trials.front().alpha) columns.push_back("alpha");
+  for (const char* column : {"epoch", by_lists ? "validation NDCG" : "validation RMSE", "time"})
+    columns.push_back(column);
+  return fmt::format(
+             "<p>{}, measured on validation ratings, the best first. The model has the settings of the "
+             "first.</p>\n",
+             plural(std::ssize(trials), "trial")) +
+         table_of(columns, rows);
+}
+
 }  // namespace
 
 std::string completion_page(const CompletionPageContents& c) {
@@ -292,6 +328,7 @@ std::string completion_page(const CompletionPageContents& c) {
     page.add("ranking", "Recommendations", ranking_html(*run.ranking));
     page.end_pair();
   }
+  if (!run.search.empty()) page.add("search", "Search", search(run));
   if (!c.examples.empty()) page.add("examples", "Examples", examples(c));
   page.add("downloads", "Factors as csv", downloads(c));
   if (run.parts() > 1 && !run.is_als) page.add("synchronisation", "Communication", synchronisation(run));
