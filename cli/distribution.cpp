@@ -65,7 +65,8 @@ DistributionOptions parse_distribution(const DistributionArgs& args, std::uint64
                                                  : Rule::fastest;
   options.num_free_primes = args.num_free_primes;
   options.policy = parse_policy(args);
-  options.row_rule = args.row_owners == "random" ? RowRule::random : RowRule::greedy;
+  for (const auto rule : {RowRule::even, RowRule::greedy, RowRule::random})
+    if (args.row_owners == to_string(rule)) options.row_rule = rule;
   options.seed = seed;
   options.is_replicated = parse_replicated(args.replicate, order);
   return options;
@@ -117,10 +118,12 @@ void add_distribution_options(CLI::App& command, DistributionArgs& args) {
                   "Modes of which every process holds all factor rows: auto, none, or as in 2,3")
       ->capture_default_str();
   command
-      .add_option("--row-owners", args.row_owners,
-                  "Which process owns a factor row that several need, in fine grain")
+      .add_option(
+          "--row-owners", args.row_owners,
+          "Which process owns a factor row that several need: greedy, even (medium grain) or random (fine "
+          "grain)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"greedy", "random"}));
+      ->check(CLI::IsMember({"auto", "even", "greedy", "random"}));
   add_cache_option(command, args.cache);
 }
 

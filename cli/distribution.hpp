@@ -10,7 +10,7 @@ namespace polyad::cli {
 
 // The texts of the options that say how a tensor is distributed over processes.
 struct DistributionArgs {
-  std::string scheme = "auto", partition = "auto", grid = "auto", policy = "auto", row_owners = "greedy",
+  std::string scheme = "auto", partition = "auto", grid = "auto", policy = "auto", row_owners = "auto",
               replicate = "auto", cache;
   int num_free_primes = 2;
   int policy_c = 0;  // 0: not given

@@ -11,6 +11,9 @@ namespace {
 
 // Number of nonzeros per process in the sample of rows, approximately.
 constexpr double nonzeros_to_look_at = 200000;
+// Number of grids, the fastest, on which other policies and owners of rows are predicted.
+constexpr std::size_t num_grids_for_policies = 2;
+constexpr double does_not_fit = 1e9;  // seconds, more than any time of an iteration
 
 // Random slices are considered only on request.
 DistributionOptions with_blocks(DistributionOptions options) {
@@ -34,24 +37,29 @@ class DistributionSearch {
         distributor_(comm, share, comm.size(), options.seed) {}
 
   ChosenDistribution run(std::vector<Distribution> made_already) {
-    enter_medium();
     for (const auto& strategy : coarse_strategies(distributor_, options_)) enter(strategy);
-    // Without a good partition fine grain has nothing to offer that the others have not.
-    if (options_.scheme == Scheme::fine || (entries_.empty() && made_already.empty()))
-      for (const auto& strategy : fine_strategies(distributor_, options_)) enter(strategy);
+    for (const auto& strategy : fine_strategies(distributor_, options_)) enter(strategy);
     for (auto& distribution : made_already) entries_.push_back(std::move(distribution));
+    enter_medium();
     auto chosen = best();
     chosen.distribution.is_replicated = replicated_modes(chosen.distribution);
     return chosen;
   }
 
  private:
-  // First the grid, with nonzeros balanced, then the policy on the best grid.
   void enter_medium() {
-    for (const auto& strategy : medium_strategies(distributor_, options_)) enter(strategy);
-    if (entries_.empty() || options_.policy) return;
-    for (const auto& strategy : with_other_policies(distributor_, *best().distribution.grid, options_))
+    const bool is_settled = options_.grid && options_.policy && options_.row_rule;
+    if (is_settled && entries_.empty()) {
+      for (const auto& strategy : medium_strategies(distributor_, options_)) enter(strategy);
+      return;
+    }
+    // What does not fit is not worth a neighbour.
+    explore_medium(distributor_, options_, num_grids_for_policies, [&](const Strategy& strategy) {
       enter(strategy);
+      predict_all();
+      const auto& last = candidates_.back();
+      return last.memory.fits ? last.seconds : last.seconds + does_not_fit;
+    });
   }
 
   void enter(const Strategy& strategy) { entries_.push_back(strategy.make()); }
@@ -70,17 +78,21 @@ class DistributionSearch {
   // Only when there is something to choose: predictions cost time.
   ChosenDistribution best() {
     if (entries_.size() == 1) return {entries_.front(), {}};
+    predict_all();
+    // Those that fit by time, before the others by memory.
+    const auto smallest = std::ranges::min_element(candidates_, {}, [](const Candidate& c) {
+      return c.memory.fits ? std::tuple(0, c.seconds) : std::tuple(1, double(c.memory.bytes));
+    });
+    return {entries_[smallest - candidates_.begin()], candidates_};
+  }
+
+  void predict_all() {
     for (std::size_t e = candidates_.size(); e < entries_.size(); ++e) {
       const auto planned = plan_loads(planner(), entries_[e], options_, num_components_, machine_);
       candidates_.push_back(
           {describe(entries_[e]), predict_time(planned.loads, num_components_, machine_).seconds()});
       if (limit_.max_bytes > 0) candidates_.back().memory = limit_.need(planned.loads, entries_[e].scheme);
     }
-    // Those that fit by time, before the others by memory.
-    const auto smallest = std::ranges::min_element(candidates_, {}, [](const Candidate& c) {
-      return c.memory.fits ? std::tuple(0, c.seconds) : std::tuple(1, double(c.memory.bytes));
-    });
-    return {entries_[smallest - candidates_.begin()], candidates_};
   }
 
   double fraction() const {

@@ -13,7 +13,8 @@
 namespace polyad {
 namespace {
 
-// Number of grids, the fastest with policy nnz, on which other policies are tried: all grids up to order 5.
+// Number of grids, the fastest with policy nnz, on which other policies and owners of rows are tried: all
+// grids up to order 5.
 constexpr std::size_t max_grids_for_policies = 16;
 
 // Those on one number of processes.
@@ -29,12 +30,14 @@ class PlanOfParts {
 
   std::vector<PlannedStrategy> run() {
     if (distributor_.num_parts() == 1) {
-      evaluate({Scheme::fine, "", {}, {}, [&] { return distributor_.fine_block(); }});
+      evaluate({Scheme::fine, "", {}, {}, {}, [&] { return distributor_.fine_block(); }});
       return std::move(found_);
     }
-    evaluate_all(medium_strategies(distributor_, options_.distribution));
-    for (const auto& grid : fastest_grids())
-      evaluate_all(with_other_policies(distributor_, grid, options_.distribution));
+    explore_medium(distributor_, options_.distribution, max_grids_for_policies,
+                   [&](const Strategy& strategy) {
+                     evaluate(strategy);
+                     return found_.back().seconds();
+                   });
     evaluate_all(coarse_strategies(distributor_, options_.distribution));
     evaluate_all(fine_strategies(distributor_, options_.distribution));
     if (options_.further) evaluate_all(options_.further(distributor_));
@@ -65,16 +68,6 @@ class PlanOfParts {
     planned.memory_bytes = need.bytes;
     planned.fits = need.fits;
     progress_.advance(1);
-  }
-
-  std::vector<GridShape> fastest_grids() const {
-    std::vector<const PlannedStrategy*> by_time;
-    for (const auto& planned : found_) by_time.push_back(&planned);
-    std::ranges::stable_sort(by_time, {}, [](const auto* planned) { return planned->seconds(); });
-    std::vector<GridShape> grids;
-    for (const auto* planned : by_time | std::views::take(max_grids_for_policies))
-      grids.push_back(*planned->strategy.grid);
-    return grids;
   }
 
   void break_even() {
@@ -139,11 +132,7 @@ std::string reason_for(const StrategyPlan& plan, const StrategyPlanOptions& opti
 }  // namespace
 
 std::string describe(const PlannedStrategy& planned) {
-  const auto& strategy = planned.strategy;
-  if (planned.processes == 1) return "one process";
-  if (!strategy.grid) return to_string(strategy.scheme) + " " + strategy.partition;
-  return fmt::format("{} {} {}", to_string(strategy.scheme), to_string(*strategy.grid),
-                     to_string(*strategy.policy));
+  return planned.processes == 1 ? "one process" : describe(planned.strategy);
 }
 
 std::optional<std::size_t> StrategyPlan::recommended_on(int processes) const {

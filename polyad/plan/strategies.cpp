@@ -1,5 +1,7 @@
 #include "polyad/plan/strategies.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "polyad/base/error.hpp"
@@ -25,15 +27,96 @@ std::vector<GridShape> grids(const Distributor& distributor, const DistributionO
   if (options.grid_rule == Rule::predicted)
     return {predicted_grid(distributor.profiles(), parts, options.num_free_primes)};
   auto grids = candidate_grids(rows, parts, options.num_free_primes);
-  const auto splatt = splatt_grid(rows, parts);
-  if (std::ranges::find(grids, splatt) == grids.end()) grids.push_back(splatt);
+  const auto add = [&](const GridShape& grid) {
+    if (std::ranges::find(grids, grid) == grids.end()) grids.push_back(grid);
+  };
+  add(splatt_grid(rows, parts));
+  for (std::size_t m = 0; m < rows.size(); ++m) {
+    std::vector<int> dims(rows.size(), 1);
+    dims[m] = parts;
+    add(GridShape(dims));
+  }
   return grids;
 }
 
-Strategy medium_strategy(const Distributor& distributor, const GridShape& grid, const LayerPolicy& policy) {
-  return {Scheme::medium, "block", grid, policy,
-          [&distributor, grid, policy] { return distributor.medium(grid, policy); }};
+Strategy medium_strategy(const Distributor& distributor, const GridShape& grid, const LayerPolicy& policy,
+                         RowRule rule) {
+  return {
+      Scheme::medium, "block",
+      grid,           policy,
+      rule,           [&distributor, grid, policy, rule] { return distributor.medium(grid, policy, rule); }};
 }
+
+std::string medium_text(const GridShape& grid, const LayerPolicy& policy, RowRule rule) {
+  auto text = fmt::format("{} {} {}", to_string(Scheme::medium), to_string(grid), to_string(policy));
+  return rule == RowRule::even ? text : text + " " + to_string(rule);
+}
+
+class MediumSearch {
+ public:
+  MediumSearch(const Distributor& distributor, const DistributionOptions& options, std::size_t num_grids,
+               const StrategySeconds& seconds)
+      : distributor_(distributor), options_(options), num_grids_(num_grids), seconds_(seconds) {}
+
+  void run() {
+    for (const auto& strategy : medium_strategies(distributor_, options_))
+      tried_.push_back({strategy, seconds_(strategy)});
+    if (tried_.empty()) return;
+    const auto rule = *tried_.front().strategy.row_rule;
+    climb(rule);
+    if (!options_.policy)
+      for (const auto& from : fastest(rule))
+        for (const auto& policy : all_policies()) try_out(*from.grid, policy, rule);
+    if (options_.row_rule) return;
+    for (const auto& from : fastest(rule)) try_out(*from.grid, *from.policy, RowRule::greedy);
+    climb(RowRule::greedy);
+  }
+
+ private:
+  struct Tried {
+    Strategy strategy;
+    double seconds;
+  };
+
+  void try_out(const GridShape& grid, const LayerPolicy& policy, RowRule rule) {
+    const bool is_known = std::ranges::any_of(tried_, [&](const Tried& tried) {
+      const auto& known = tried.strategy;
+      return known.grid == grid && known.policy == policy && known.row_rule == rule;
+    });
+    if (is_known) return;
+    const auto strategy = medium_strategy(distributor_, grid, policy, rule);
+    tried_.push_back({strategy, seconds_(strategy)});
+  }
+
+  // The fastest on different grids with this rule, copied because `tried_` grows.
+  std::vector<Strategy> fastest(RowRule rule) const {
+    auto by_time = tried_;
+    std::ranges::stable_sort(by_time, {}, &Tried::seconds);
+    std::vector<Strategy> found;
+    for (const auto& [strategy, seconds] : by_time) {
+      const bool is_new =
+          std::ranges::none_of(found, [&](const Strategy& one) { return one.grid == strategy.grid; });
+      if (found.size() < num_grids_ && strategy.row_rule == rule && is_new) found.push_back(strategy);
+    }
+    return found;
+  }
+
+  void climb(RowRule rule) {
+    if (options_.grid || options_.grid_rule != DistributionOptions::GridRule::fastest) return;
+    for (std::optional<GridShape> at;;) {
+      const auto best = fastest(rule).front();
+      if (at == best.grid) return;
+      at = best.grid;
+      for (const auto& grid : neighbouring_grids(*at)) try_out(grid, *best.policy, rule);
+    }
+  }
+
+  const Distributor& distributor_;
+  const DistributionOptions& options_;
+  std::size_t num_grids_;
+  const StrategySeconds& seconds_;
+  std::vector<Tried> tried_;
+};
 
 Spread spread_of(const std::vector<PartLoad>& parts, Index PartLoad::*count, Index times) {
   Spread spread;
@@ -49,33 +132,38 @@ Spread spread_of(const std::vector<PartLoad>& parts, Index PartLoad::*count, Ind
 }  // namespace
 
 std::string describe(const Distribution& distribution) {
-  auto text = to_string(distribution.scheme);
-  if (distribution.grid) text += " " + to_string(*distribution.grid);
-  if (distribution.policy) return text + " " + to_string(*distribution.policy);
-  return text + " " + distribution.partition;
+  if (distribution.grid) return medium_text(*distribution.grid, *distribution.policy, distribution.row_rule);
+  return to_string(distribution.scheme) + " " + distribution.partition;
+}
+
+std::string describe(const Strategy& strategy) {
+  if (strategy.grid) return medium_text(*strategy.grid, *strategy.policy, *strategy.row_rule);
+  return to_string(strategy.scheme) + " " + strategy.partition;
 }
 
 std::vector<Strategy> coarse_strategies(const Distributor& distributor, const DistributionOptions& options) {
   std::vector<Strategy> found;
   if (wants(options, Scheme::coarse, Partition::block))
-    found.push_back({Scheme::coarse, "block", {}, {}, [&] { return distributor.coarse_block(); }});
+    found.push_back({Scheme::coarse, "block", {}, {}, {}, [&] { return distributor.coarse_block(); }});
   if (wants(options, Scheme::coarse, Partition::random))
-    found.push_back({Scheme::coarse, "random", {}, {}, [&] { return distributor.coarse_random(); }});
+    found.push_back({Scheme::coarse, "random", {}, {}, {}, [&] { return distributor.coarse_random(); }});
   return found;
 }
 
 std::vector<Strategy> fine_strategies(const Distributor& distributor, const DistributionOptions& options) {
   std::vector<Strategy> found;
-  const auto by_rule = [rule = options.row_rule](Distribution distribution) {
+  if (options.row_rule == RowRule::even) return found;
+  const auto rule = options.row_rule.value_or(RowRule::greedy);
+  const auto by_rule = [rule](Distribution distribution) {
     distribution.row_rule = rule;
     return distribution;
   };
   if (wants(options, Scheme::fine, Partition::block))
-    found.push_back({Scheme::fine, "block", {}, {}, [&distributor, by_rule] {
+    found.push_back({Scheme::fine, "block", {}, {}, rule, [&distributor, by_rule] {
                        return by_rule(distributor.fine_block());
                      }});
   if (wants(options, Scheme::fine, Partition::random))
-    found.push_back({Scheme::fine, "random", {}, {}, [&distributor, by_rule] {
+    found.push_back({Scheme::fine, "random", {}, {}, rule, [&distributor, by_rule] {
                        return by_rule(distributor.fine_random());
                      }});
   return found;
@@ -86,19 +174,16 @@ std::vector<Strategy> medium_strategies(const Distributor& distributor, const Di
   if (options.scheme == Scheme::medium && options.partition == Partition::random)
     throw Error(Errc::bad_option,
                 "medium grain cuts every mode into blocks; a random partition is for coarse or fine grain");
-  if (!wants(options, Scheme::medium, Partition::block)) return found;
+  if (!wants(options, Scheme::medium, Partition::block) || options.row_rule == RowRule::random) return found;
   for (const auto& grid : grids(distributor, options))
-    found.push_back(medium_strategy(distributor, grid, options.policy.value_or(LayerPolicy{})));
+    found.push_back(medium_strategy(distributor, grid, options.policy.value_or(LayerPolicy{}),
+                                    options.row_rule.value_or(RowRule::even)));
   return found;
 }
 
-std::vector<Strategy> with_other_policies(const Distributor& distributor, const GridShape& grid,
-                                          const DistributionOptions& options) {
-  std::vector<Strategy> found;
-  if (options.policy) return found;
-  for (const auto& policy : all_policies())
-    if (policy != LayerPolicy{}) found.push_back(medium_strategy(distributor, grid, policy));
-  return found;
+void explore_medium(const Distributor& distributor, const DistributionOptions& options, std::size_t num_grids,
+                    const StrategySeconds& seconds) {
+  MediumSearch(distributor, options, num_grids, seconds).run();
 }
 
 StrategyLoads plan_loads(const LoadPlanner& planner, const Distribution& distribution,

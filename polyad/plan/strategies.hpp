@@ -12,6 +12,8 @@ namespace polyad {
 
 // Text such as "medium 2x2x1 nnz", "fine random".
 std::string describe(const Distribution& distribution);
+struct Strategy;
+std::string describe(const Strategy& strategy);
 
 // A way to distribute a tensor. Its name is known before the
 // distribution is computed, so that long lists are cheap.
@@ -20,18 +22,23 @@ struct Strategy {
   std::string partition;  // "block", "random", ...
   std::optional<GridShape> grid;
   std::optional<LayerPolicy> policy;
+  std::optional<RowRule> row_rule;     // nothing in coarse grain, whose slices have their rows
   std::function<Distribution()> make;  // computes the distribution; collective, as the distributor is
 };
 
 // All strategies of a scheme that the options allow. The distributor must outlive the strategies.
 std::vector<Strategy> coarse_strategies(const Distributor& distributor, const DistributionOptions& options);
 std::vector<Strategy> fine_strategies(const Distributor& distributor, const DistributionOptions& options);
-// Every candidate grid, with the policy of the options or else with equal
-// nonzeros. Throws Error{bad_option} if a random partition is required.
+// Every candidate grid, with the policy of the options or else with equal nonzeros, and with the row rule of
+// the options or else `even`. Throws Error{bad_option} if a random partition is required.
 std::vector<Strategy> medium_strategies(const Distributor& distributor, const DistributionOptions& options);
-// The remaining policies on one grid.
-std::vector<Strategy> with_other_policies(const Distributor& distributor, const GridShape& grid,
-                                          const DistributionOptions& options);
+// Calls `seconds`, once each, for the strategies of medium grain that are worth a prediction: all candidate
+// grids; from the fastest on, grids that differ by one prime factor, which divides another mode instead, as
+// long as this is faster; the other policies on the fastest `num_grids` of them; and, with owners chosen
+// greedily, the fastest `num_grids` and from the best of these on its neighbours again.
+using StrategySeconds = std::function<double(const Strategy& strategy)>;
+void explore_medium(const Distributor& distributor, const DistributionOptions& options, std::size_t num_grids,
+                    const StrategySeconds& seconds);
 
 // Loads of the parts of a distribution, in which those modes are replicated that the
 // options say or, by default, that are predicted to be clearly faster replicated.

@@ -114,7 +114,8 @@ std::string distribution_text(const CpdRun& run) {
   const auto round = round_text(run.options.method);
   std::string text = fmt::format("{} processes, {}", run.processes, run.distribution);
   text += run.policy == "none" ? " " + run.partition
-                               : fmt::format(" {}, policy {}", to_string(GridShape(run.grid)), run.policy);
+                               : fmt::format(" {}, policy {}, {} owners", to_string(GridShape(run.grid)),
+                                             run.policy, run.row_owners);
   if (!run.options.observed)
     text += fmt::format("{}: predicted {:.3g} ms per {}, of which {:.3g} ms communication", choice_text(run),
                         1e3 * run.predicted.seconds(), round, 1e3 * run.predicted.communicate);
@@ -176,6 +177,7 @@ void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const 
   run.distribution = to_string(distribution.scheme);
   run.partition = distribution.partition;
   if (distribution.policy) run.policy = to_string(*distribution.policy);
+  if (distribution.scheme != Scheme::coarse) run.row_owners = to_string(distribution.row_rule);
   if (distribution.grid) run.grid = distribution.grid->dims();
   for (const auto& candidate : chosen.candidates)
     run.candidates.emplace_back(candidate.name, candidate.seconds);
@@ -255,6 +257,7 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   json["partition"] = run.partition;
   json["grid"] = run.grid;
   json["policy"] = run.policy;
+  json["row_owners"] = run.row_owners;
   json["replicated"] = run.replicated_modes;
   json["format"] = run.chosen.name;
   json["plan"] = describe(run.chosen.plan);

@@ -37,7 +37,7 @@ struct CpdRun {
   std::vector<double> iteration_seconds;
   Index peak_memory_bytes = 0;
   // On several processes.
-  std::string distribution = "none", partition = "none", policy = "none";
+  std::string distribution = "none", partition = "none", policy = "none", row_owners = "none";
   std::vector<int> grid, replicated_modes;                 // modes from 1
   std::vector<std::pair<std::string, double>> candidates;  // compared distributions: predicted seconds
   Index num_too_large = 0;                                 // candidates that exceed the memory limit

@@ -43,6 +43,7 @@ nlohmann::ordered_json strategy_json(const PlanRun& run, const PlannedStrategy& 
   json["partition"] = alone ? "none" : strategy.partition;
   json["grid"] = strategy.grid ? strategy.grid->dims() : std::vector<int>(run.dims.size(), 1);
   json["policy"] = strategy.policy ? to_string(*strategy.policy) : "none";
+  json["row_owners"] = strategy.row_rule ? to_string(*strategy.row_rule) : "none";
   json["replicated"] = replicated_modes(planned);
   json["load"] = spreads_json(cost, &StrategyCost::Mode::nonzeros);
   json["volume_per_mode"] = spreads_json(cost, &StrategyCost::Mode::words);
@@ -132,7 +133,8 @@ std::vector<std::string> cpd_options(const PlanRun& run, const PlannedStrategy& 
     add("--partition", strategy.partition == "file" ? run.partition : strategy.partition);
   }
   const auto& wanted = run.options.distribution;
-  if (strategy.scheme == Scheme::fine && wanted.row_rule == RowRule::random) add("--row-owners", "random");
+  if (strategy.grid || strategy.row_rule == RowRule::random)
+    add("--row-owners", to_string(*strategy.row_rule));
   const auto modes = replicated_modes(planned);
   if (strategy.scheme != Scheme::coarse)
     add("--replicate", modes.empty() ? "none" : fmt::format("{}", fmt::join(modes, ",")));

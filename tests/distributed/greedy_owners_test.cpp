@@ -24,13 +24,15 @@ RowParts random_rows(int num_parts, Index num_rows, std::uint64_t seed) {
   return rows;
 }
 
-// A naive implementation of the same rule.
-std::vector<int> plain_owners(const RowParts& rows, int num_parts, double tolerance) {
+// A naive implementation of the same rule, for one group.
+std::vector<int> plain_owners(const RowParts& rows, int num_parts, int mode, double tolerance) {
+  const int first = first_part(mode, 0, num_parts);
   std::vector<int> owners(std::size_t(rows.num_rows()), -1);
   std::vector<Index> load(std::size_t(num_parts), 0), count(load);
   const double mean = double(std::ssize(rows.parts) - rows.num_rows()) / num_parts;
   const auto is_better = [&](int a, int b) {
-    return std::tuple(load[a], count[a], a) < std::tuple(load[b], count[b], b);
+    const auto rank = [&](int p) { return (p - first + num_parts) % num_parts; };
+    return std::tuple(load[a], count[a], rank(a)) < std::tuple(load[b], count[b], rank(b));
   };
   for (int lambda = num_parts; lambda >= 1; --lambda)
     for (Index i = 0; i < rows.num_rows(); ++i) {
@@ -52,14 +54,16 @@ TEST(OwnGreedily, follows_the_rule) {
     const int num_parts = 1 + seed % 9;
     const auto rows = random_rows(num_parts, 10 + 7 * seed, std::uint64_t(seed));
     const double tolerance = seed % 3 == 0 ? 0.0 : 0.05;
-    EXPECT_EQ(own_greedily(rows, num_parts, tolerance), plain_owners(rows, num_parts, tolerance)) << seed;
+    const int mode = seed % 4;
+    EXPECT_EQ(own_greedily(rows, num_parts, mode, tolerance), plain_owners(rows, num_parts, mode, tolerance))
+        << seed;
   }
 }
 
 TEST(OwnGreedily, balances_many_rows_as_few) {
   const int num_parts = 7;
   const auto rows = random_rows(num_parts, 120000, 3);  // enough for several groups
-  const auto owners = own_greedily(rows, num_parts);
+  const auto owners = own_greedily(rows, num_parts, 0);
   std::vector<Index> load(num_parts, 0);
   Index total = 0, strangers = 0;
   for (Index i = 0; i < rows.num_rows(); ++i) {
@@ -67,7 +71,7 @@ TEST(OwnGreedily, balances_many_rows_as_few) {
     total += std::ssize(rows.of(i)) - 1;
     strangers += std::ranges::count(rows.of(i), owners[i]) == 0 ? 1 : 0;
   }
-  EXPECT_NE(owners, plain_owners(rows, num_parts, greedy_tolerance));  // there are several
+  EXPECT_NE(owners, plain_owners(rows, num_parts, 0, greedy_tolerance));  // there are several
   EXPECT_LE(std::ranges::max(load),
             Index((1 + greedy_tolerance) * double(total) / num_parts) + 5 * num_parts);
   EXPECT_EQ(strangers, 0);
@@ -75,9 +79,22 @@ TEST(OwnGreedily, balances_many_rows_as_few) {
 
 TEST(OwnGreedily, leaves_rows_of_one_part_at_home) {
   const auto rows = random_rows(6, 200, 1);
-  const auto owners = own_greedily(rows, 6);
+  const auto owners = own_greedily(rows, 6, 2);
   for (Index i = 0; i < rows.num_rows(); ++i)
     EXPECT_TRUE(rows.of(i).size() > 1 || owners[i] == rows.of(i)[0]);
+}
+
+// Where each group has a few rows for each part, and all of them started with the same part, it would own far
+// more than others.
+TEST(OwnGreedily, favours_no_part) {
+  const int num_parts = 64;
+  std::vector<Index> owned(num_parts, 0);
+  for (int mode = 0; mode < 40; ++mode) {
+    const auto rows = random_rows(num_parts, 20, std::uint64_t(mode));
+    for (const int owner : own_greedily(rows, num_parts, mode)) ++owned[owner];
+  }
+  EXPECT_LE(std::ranges::max(owned), 30);  // 12.5 on average
+  EXPECT_GE(std::ranges::min(owned), 2);
 }
 
 TEST(InvertTouched, lists_the_parts_of_every_row) {

@@ -49,6 +49,33 @@ TEST(CandidateGrids, are_distinct_and_have_as_many_cells_as_there_are_parts) {
       }
 }
 
+TEST(NeighbouringGrids, move_one_prime_factor) {
+  for (const int parts : {1, 2, 12, 30, 64, 97}) {
+    const auto all = all_grids(3, parts);
+    for (const auto& grid : all) {
+      std::vector<GridShape> expected;
+      for (const auto& other : all) {
+        int up = 1, down = 1, changed = 0;
+        for (int m = 0; m < 3; ++m) {
+          if (other.dim(m) == grid.dim(m)) continue;
+          ++changed;
+          if (other.dim(m) % grid.dim(m) == 0) up *= other.dim(m) / grid.dim(m);
+          if (grid.dim(m) % other.dim(m) == 0) down *= grid.dim(m) / other.dim(m);
+        }
+        const bool is_prime = up > 1 && [&] {
+          for (int d = 2; d < up; ++d)
+            if (up % d == 0) return false;
+          return true;
+        }();
+        if (changed == 2 && up == down && is_prime) expected.push_back(other);
+      }
+      const auto found = neighbouring_grids(grid);
+      EXPECT_EQ(found.size(), expected.size());
+      for (const auto& one : expected) EXPECT_EQ(std::ranges::count(found, one), 1) << to_string(one);
+    }
+  }
+}
+
 TEST(PredictedGrid, has_the_most_even_layers_of_the_candidates) {
   const auto x = test::tame_tensor({60, 40, 30}, 3000, 1, true);
   std::vector<SliceProfile> profiles;

@@ -86,7 +86,7 @@ TEST(PlanStrategies, says_when_a_partition_pays) {
   StrategyPlanOptions options{.process_counts = {4}, .num_components = 8};
   options.further = [&](const Distributor& distributor) {
     return std::vector<Strategy>{
-        {Scheme::fine, "file", {}, {}, [&] { return distributor.fine_listed(parts); }}};
+        {Scheme::fine, "file", {}, {}, RowRule::greedy, [&] { return distributor.fine_listed(parts); }}};
   };
   const auto found = plan(x, options);
   const auto cheap = std::ranges::find_if(

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "polyad/base/error.hpp"
+#include "polyad/comm/process_grid.hpp"
 #include "polyad/distributed/cp/lending.hpp"
 #include "polyad/distributed/repeated_nonzeros.hpp"
 #include "tests/support/factor_problem.hpp"
@@ -167,11 +170,11 @@ TEST(Strategies, are_all_that_was_asked_for) {
   EXPECT_EQ(fine_strategies(distributor, options).size(), 2u);
   const auto medium = medium_strategies(distributor, options);
   EXPECT_GE(medium.size(), 6u) << "six ways to give two twos to three modes";
-  EXPECT_EQ(with_other_policies(distributor, *medium[0].grid, options).size(), all_policies().size() - 1);
   for (const auto& strategy : medium) {
     const auto made = strategy.make();
     EXPECT_EQ(made.grid, strategy.grid);
     EXPECT_EQ(made.policy, strategy.policy);
+    EXPECT_EQ(made.row_rule, RowRule::even);
     EXPECT_EQ(made.partition, strategy.partition);
     EXPECT_EQ(made.num_parts, 8);
   }
@@ -185,6 +188,55 @@ TEST(Strategies, are_all_that_was_asked_for) {
   EXPECT_EQ(fine_strategies(distributor, options)[0].make().row_rule, RowRule::random);
   options.scheme = Scheme::medium;
   EXPECT_THROW(medium_strategies(distributor, options), Error);
+}
+
+// On any landscape of times with one valley, the fastest grid is among those that are tried.
+TEST(ExploreMedium, finds_the_bottom_of_a_valley) {
+  const auto x = test::tame_tensor({60, 50, 40, 30}, 500, 2);
+  for (const int parts : {16, 64, 81}) {
+    const Distributor distributor(Comm::self(), x, parts, 1);
+    for (const auto& bottom : all_grids(4, parts)) {
+      std::vector<std::string> tried;
+      bool is_found = false;
+      explore_medium(distributor, {}, 2, [&](const Strategy& strategy) {
+        tried.push_back(describe(strategy));
+        is_found = is_found || strategy.grid == bottom;
+        double distance = 0;
+        for (int m = 0; m < 4; ++m)
+          distance += std::abs(std::log(double(strategy.grid->dim(m)) / bottom.dim(m)));
+        return distance;
+      });
+      EXPECT_TRUE(is_found) << to_string(bottom);
+      std::ranges::sort(tried);
+      EXPECT_TRUE(std::ranges::adjacent_find(tried) == tried.end()) << "each is predicted once";
+    }
+  }
+}
+
+TEST(ExploreMedium, keeps_to_what_is_given) {
+  const auto x = test::tame_tensor({60, 50, 40}, 500, 2);
+  const Distributor distributor(Comm::self(), x, 8, 1);
+  const auto tried = [&](const DistributionOptions& options) {
+    std::vector<std::string> names;
+    explore_medium(distributor, options, 2, [&](const Strategy& strategy) {
+      const auto made = strategy.make();
+      EXPECT_EQ(describe(made), describe(strategy));
+      EXPECT_EQ(made.rows.empty(), strategy.row_rule == RowRule::greedy);
+      return double(names.emplace_back(describe(strategy)).size());
+    });
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  DistributionOptions options;
+  options.grid = GridShape({2, 4, 1});
+  options.policy = LayerPolicy{LayerPolicy::Kind::set};
+  EXPECT_EQ(tried(options), (Names{"medium 2x4x1 set", "medium 2x4x1 set greedy"}));
+  options.row_rule = RowRule::greedy;
+  EXPECT_EQ(tried(options), Names{"medium 2x4x1 set greedy"});
+  options.policy = {};
+  EXPECT_EQ(tried(options).size(), all_policies().size());
+  options.row_rule = RowRule::random;
+  EXPECT_EQ(tried(options), Names{});
 }
 
 }  // namespace

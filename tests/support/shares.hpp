@@ -44,7 +44,8 @@ inline Distribution plain_distribution(const Distributor& distributor, int num_p
     }
     default:
       return distributor.medium(grids[std::size_t(n / 8) % grids.size()],
-                                policies[std::size_t(n) % policies.size()]);
+                                policies[std::size_t(n) % policies.size()],
+                                n % 8 == 6 ? RowRule::greedy : RowRule::even);
   }
 }
 

@@ -307,7 +307,7 @@ TEST(Decompose, NamesTheOptionAtFault) {
   EXPECT_EQ(fault_of({.rank = 2, .mode_order = {0, 0, 1}}),
             Fault("mode_order", "mode_order: expected each of the 3 modes once"));
   EXPECT_EQ(fault_of({.rank = 2, .distribution = {.scheme = Scheme::coarse, .row_rule = RowRule::random}}),
-            Fault("row_rule", "row_rule is for scheme fine; the others say who owns a row"));
+            Fault("row_rule", "row_rule random is for scheme fine"));
 }
 
 TEST(Load, ReadsOnAllProcesses) {

@@ -57,6 +57,17 @@ std::string to_string(Scheme scheme) {
   }
 }
 
+std::string to_string(RowRule rule) {
+  switch (rule) {
+    case RowRule::even:
+      return "even";
+    case RowRule::greedy:
+      return "greedy";
+    default:
+      return "random";
+  }
+}
+
 RowOwners random_owners(const Distribution& distribution, int mode, Index extent) {
   return ShuffledParts(extent, distribution.num_parts, distribution.seed + row_stream + std::uint64_t(mode));
 }
@@ -140,15 +151,16 @@ RowOwners Distributor::owned_rows(const GridShape& grid, int mode, std::span<con
   return blocks(mode, cuts, owners);
 }
 
-Distribution Distributor::medium(const GridShape& grid, const LayerPolicy& policy) const {
+Distribution Distributor::medium(const GridShape& grid, const LayerPolicy& policy, RowRule rule) const {
   auto result = with(Scheme::medium, "block");
   result.grid = grid;
   result.policy = policy;
+  result.row_rule = rule;
   OwnedByCell cells{grid, {}};
   for (int m = 0; m < share_.order(); ++m) {
     const auto cuts = cut_into_layers(profiles_[m], grid.dim(m), policy);
     cells.layers.emplace_back(blocks(m, cuts, counted_up(grid.dim(m))));
-    result.rows.push_back(owned_rows(grid, m, cuts));
+    if (rule == RowRule::even) result.rows.push_back(owned_rows(grid, m, cuts));
   }
   result.nonzeros.emplace_back(std::move(cells));
   return result;

@@ -42,7 +42,7 @@ struct Distribution {
   // a process holds different nonzeros for every mode.
   std::vector<NonzeroOwners> nonzeros;
   std::vector<RowOwners> rows;  // [mode]; empty: determined by row_rule when the nonzeros are distributed
-  RowRule row_rule = RowRule::greedy;  // owners of rows if `rows` is empty
+  RowRule row_rule = RowRule::greedy;  // owners of rows if `rows` is empty, else how these were chosen
   std::uint64_t seed = 1;              // seed of RowRule::random
   // [mode]: whether every process holds all rows of the factor; empty: in no mode. Not in coarse grain.
   std::vector<bool> is_replicated;
@@ -73,7 +73,8 @@ class Distributor {
   Distribution coarse_random() const;
   // Coarse grain with the given parts, [mode][slice].
   Distribution coarse_listed(std::vector<std::vector<int>> parts) const;
-  Distribution medium(const GridShape& grid, const LayerPolicy& policy) const;
+  // The rule is even or greedy.
+  Distribution medium(const GridShape& grid, const LayerPolicy& policy, RowRule rule = RowRule::even) const;
   // Fine grain with contiguous slices of the mode that has the most of them, or with random nonzeros.
   Distribution fine_block() const;
   Distribution fine_random() const;

@@ -18,9 +18,13 @@ enum class Scheme {
 };
 std::string to_string(Scheme scheme);
 
-// Owner of a factor row in fine grain: the process that balances
-// communication, among those that need the row, or a random one.
-enum class RowRule { greedy, random };
+// Which process owns a factor row, in medium and fine grain.
+enum class RowRule {
+  even,    // the rows of a layer, in order, as many to each of its processes; in medium grain only
+  greedy,  // the process that balances communication, among those that need the row
+  random   // any process; in fine grain only
+};
+std::string to_string(RowRule rule);
 
 // How the rows of a mode are divided into the contiguous layers of a process grid.
 struct LayerPolicy {
@@ -64,7 +68,8 @@ struct DistributionOptions {
   GridRule grid_rule = GridRule::fastest;     // how a grid is chosen
   int num_free_primes = 2;  // prime factors of the number of processes that are tried in every mode
   std::optional<LayerPolicy> policy = {};  // layers of medium grain; default: by prediction
-  RowRule row_rule = RowRule::greedy;      // owners of factor rows in fine grain
+  // Owners of factor rows; default: greedy in fine grain, in medium grain by prediction.
+  std::optional<RowRule> row_rule = {};
   std::uint64_t seed = 1;                  // seed of random and hypergraph partitions
   // [mode]: whether every process holds all rows of the factor; default: chosen by prediction.
   std::optional<std::vector<bool>> is_replicated = {};

@@ -9,16 +9,17 @@
 namespace polyad {
 namespace {
 
-// Parts by load, then by number of rows, then by number.
+// Parts by load, then by number of rows, then by number from the first on.
 class BoundedLoads {
  public:
-  BoundedLoads(int num_parts, double maximum) : max_load_(maximum), loads_(std::size_t(num_parts)) {
+  BoundedLoads(int num_parts, int first, double maximum)
+      : first_(first), max_load_(maximum), loads_(std::size_t(num_parts)) {
     for (int p = 0; p < num_parts; ++p) order_.insert(key(p));
   }
 
   int choose(std::span<const int> among) const {
     const int best = *std::ranges::min_element(among, {}, [&](int p) { return key(p); });
-    return double(loads_[best].words) > max_load_ ? std::get<2>(*order_.begin()) : best;
+    return double(loads_[best].words) > max_load_ ? part_of(*order_.begin()) : best;
   }
 
   void give(int part, Index words) {
@@ -35,9 +36,15 @@ class BoundedLoads {
   using Key = std::tuple<Index, Index, int>;
   Key key(int part) const {
     const auto& load = loads_[part];
-    return {load.words, load.rows, part};
+    const auto count = int(loads_.size());
+    return {load.words, load.rows, part >= first_ ? part - first_ : part - first_ + count};
+  }
+  int part_of(const Key& key) const {
+    const int part = std::get<2>(key) + first_, count = int(loads_.size());
+    return part < count ? part : part - count;
   }
 
+  int first_;
   double max_load_;
   std::vector<Load> loads_;
   std::set<Key> order_;
@@ -46,7 +53,6 @@ class BoundedLoads {
 // Random groups of rows, each with at least this number of touches; at most as many groups as parts.
 class RowGroups {
  public:
-  RowGroups() = default;  // one for all
   RowGroups(Index num_touches, int num_parts)
       : count_(int(std::clamp<Index>(num_touches / touches_per_group, 1, num_parts))) {}
 
@@ -61,12 +67,12 @@ class RowGroups {
 };
 
 // Finds owners for the rows of a group, which are ascending.
-void own_group(const RowParts& rows, std::vector<Index> group, int num_parts, double tolerance,
+void own_group(const RowParts& rows, std::vector<Index> group, int num_parts, int first, double tolerance,
                std::vector<int>& owners) {
   Index total = 0;
   for (const Index i : group) total += std::ssize(rows.of(i)) - 1;
   std::ranges::stable_sort(group, std::ranges::greater{}, [&](Index i) { return rows.of(i).size(); });
-  BoundedLoads loads(num_parts, (1 + tolerance) * double(total) / num_parts);
+  BoundedLoads loads(num_parts, first, (1 + tolerance) * double(total) / num_parts);
   for (const Index i : group) {
     const auto parts = rows.of(i);
     owners[i] = loads.choose(parts);
@@ -75,7 +81,7 @@ void own_group(const RowParts& rows, std::vector<Index> group, int num_parts, do
 }
 
 // [row of `rows`]
-std::vector<int> own_in_groups(const RowParts& rows, const RowGroups& groups, int num_parts,
+std::vector<int> own_in_groups(const RowParts& rows, const RowGroups& groups, int num_parts, int mode,
                                double tolerance) {
   std::vector<std::vector<Index>> members(std::size_t(groups.count()));
   // A row that one part touches stays there. Such rows come last and so decide nothing about the others.
@@ -84,14 +90,16 @@ std::vector<int> own_in_groups(const RowParts& rows, const RowGroups& groups, in
     owners[i] = rows.of(i).front();
     if (rows.of(i).size() > 1) members[groups(rows.rows[i])].push_back(i);
   }
-  for (auto& group : members) own_group(rows, std::move(group), num_parts, tolerance, owners);
+  for (int g = 0; g < groups.count(); ++g)
+    own_group(rows, std::move(members[g]), num_parts, first_part(mode, g, num_parts), tolerance, owners);
   return owners;
 }
 
 // The owners of rows that parts ask for, as many as counts says each: all parts that touch a row do.
-std::vector<int> answer(std::span<const Index> asked, std::span<const Index> counts, int num_parts) {
+std::vector<int> answer(std::span<const Index> asked, std::span<const Index> counts, const RowGroups& groups,
+                        int num_parts, int mode) {
   const auto rows = invert_touched(asked, counts);
-  const ListedRows listed{rows.rows, own_in_groups(rows, RowGroups(), num_parts, greedy_tolerance)};
+  const ListedRows listed{rows.rows, own_in_groups(rows, groups, num_parts, mode, greedy_tolerance)};
   std::vector<int> answers;
   answers.reserve(asked.size());
   for (const Index row : asked) answers.push_back(listed(row));
@@ -122,13 +130,18 @@ RowParts invert_touched(std::span<const Index> touched, std::span<const Index> c
   return result;
 }
 
-std::vector<int> own_greedily(const RowParts& rows, int num_parts, double tolerance) {
-  return own_in_groups(rows, RowGroups(std::ssize(rows.parts), num_parts), num_parts, tolerance);
+int first_part(int mode, int group, int num_parts) {
+  const auto number = std::uint64_t(group) * std::uint64_t(max_order) + std::uint64_t(mode);
+  return int((number * 0x9e3779b97f4a7c15 >> 32) % std::uint64_t(num_parts));
 }
 
-RowOwners own_greedily(const Comm& comm, std::span<const Index> touched, int first_worker) {
+std::vector<int> own_greedily(const RowParts& rows, int num_parts, int mode, double tolerance) {
+  return own_in_groups(rows, RowGroups(std::ssize(rows.parts), num_parts), num_parts, mode, tolerance);
+}
+
+RowOwners own_greedily(const Comm& comm, std::span<const Index> touched, int mode) {
   const RowGroups groups(comm.all_reduce(std::ssize(touched)), comm.size());
-  const auto worker = [&](Index row) { return (first_worker + groups(row)) % comm.size(); };
+  const auto worker = [&](Index row) { return (mode + groups(row)) % comm.size(); };
   std::vector<Index> counts(std::size_t(comm.size()), 0);
   for (const Index row : touched) ++counts[worker(row)];
   std::vector<Index> next(counts.size());
@@ -140,7 +153,7 @@ RowOwners own_greedily(const Comm& comm, std::span<const Index> touched, int fir
   const auto asked_counts = comm.exchange_counts(counts);
   Array<Index> asked(std::size_t(std::reduce(asked_counts.begin(), asked_counts.end())));
   comm.all_to_all<Index>(questions, counts, asked, asked_counts);
-  const auto answers = answer(asked, asked_counts, comm.size());
+  const auto answers = answer(asked, asked_counts, groups, comm.size(), mode);
   std::vector<int> answered(touched.size()), mine(touched.size());
   comm.all_to_all<int>(answers, asked_counts, answered, counts);
   for (std::size_t i = 0; i < touched.size(); ++i) mine[i] = answered[places[i]];

@@ -29,11 +29,14 @@ inline constexpr double greedy_tolerance = 0.05;  // above the mean load
 // Owner of every row of `rows`, chosen greedily (docs/algorithms.md, "Distributions"): by decreasing
 // number of parts, a row goes to the least loaded of its parts, or of all parts if that one exceeds the
 // mean by `tolerance`. Load is the receive volume of the rows owned. Large numbers of rows are divided
-// into random groups that are treated independently, so that no process needs to know all rows.
-std::vector<int> own_greedily(const RowParts& rows, int num_parts, double tolerance = greedy_tolerance);
+// into random groups that are treated independently, so that no process needs to know all rows. Of equally
+// loaded parts the first from first_part() on is taken, so that modes and groups do not all favour the same.
+std::vector<int> own_greedily(const RowParts& rows, int num_parts, int mode,
+                              double tolerance = greedy_tolerance);
+int first_part(int mode, int group, int num_parts);
 
 // The same where every process knows only what it touches; it learns the owners of that. Groups are worked on
-// by one process each, from `first_worker` on. Collective.
-RowOwners own_greedily(const Comm& comm, std::span<const Index> touched, int first_worker);
+// by one process each. Collective.
+RowOwners own_greedily(const Comm& comm, std::span<const Index> touched, int mode);
 
 }  // namespace polyad

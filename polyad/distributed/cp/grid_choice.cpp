@@ -55,6 +55,24 @@ std::vector<GridShape> candidate_grids(std::span<const Index> rows, int num_part
   return grids;
 }
 
+std::vector<GridShape> neighbouring_grids(const GridShape& grid) {
+  std::vector<GridShape> found;
+  for (int from = 0; from < grid.order(); ++from) {
+    auto primes = prime_factors_descending(grid.dim(from));
+    const auto repeated = std::ranges::unique(primes);
+    primes.erase(repeated.begin(), repeated.end());
+    for (const int prime : primes)
+      for (int to = 0; to < grid.order(); ++to) {
+        if (to == from) continue;
+        auto dims = grid.dims();
+        dims[from] /= prime;
+        dims[to] *= prime;
+        found.emplace_back(dims);
+      }
+  }
+  return found;
+}
+
 double layer_imbalance(std::span<const SliceProfile> profiles, const GridShape& grid) {
   double sum = 0;
   for (int m = 0; m < grid.order(); ++m) {

@@ -17,6 +17,9 @@ GridShape splatt_grid(std::span<const Index> rows, int num_parts);
 // drops by the mean length; the rest in every distinct way. With fewer prime factors, all grids.
 std::vector<GridShape> candidate_grids(std::span<const Index> rows, int num_parts, int num_free_primes = 2);
 
+// The grids that differ by one prime factor of the number of parts, which divides another mode instead.
+std::vector<GridShape> neighbouring_grids(const GridShape& grid);
+
 // Mean over the modes of (max - min) / max of the nonzeros per layer, for layers with equal numbers of rows:
 // the criterion of Miao et al. 2023, Algorithm 2. Collective, as profiles are.
 double layer_imbalance(std::span<const SliceProfile> profiles, const GridShape& grid);

@@ -27,7 +27,7 @@ Array<Index> touched_slices(const NumbersOfAll& numbers, int mode) {
 RowOwners row_owners(const Comm& comm, const Distribution& distribution, int mode, Index extent,
                      std::span<const Index> touched) {
   if (!distribution.rows.empty()) return distribution.rows[mode];
-  if (distribution.row_rule == RowRule::greedy) return own_greedily(comm, touched, mode % comm.size());
+  if (distribution.row_rule == RowRule::greedy) return own_greedily(comm, touched, mode);
   return random_owners(distribution, mode, extent);
 }
 

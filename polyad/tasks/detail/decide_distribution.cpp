@@ -40,9 +40,15 @@ void check_rows(const DistributionOptions& options) {
   if (replicates && options.scheme != Scheme::medium && options.scheme != Scheme::fine)
     refuse_option(fmt::format("{} is for {} medium or fine: in coarse grain nothing is folded",
                               option_name("is_replicated"), option_name("scheme")));
-  if (options.row_rule != RowRule::greedy && options.scheme != Scheme::fine)
-    refuse_option(fmt::format("{} is for {} fine; the others say who owns a row", option_name("row_rule"),
-                              option_name("scheme")));
+  const auto refuse_rule = [&](const char* scheme) {
+    refuse_option(fmt::format("{} {} is for {} {}", option_name("row_rule"), to_string(*options.row_rule),
+                              option_name("scheme"), scheme));
+  };
+  if (options.row_rule == RowRule::random && options.scheme != Scheme::fine) refuse_rule("fine");
+  if (options.row_rule == RowRule::even && options.scheme != Scheme::medium && !cuts_modes(options))
+    refuse_rule("medium");
+  if (options.row_rule == RowRule::greedy && options.scheme == Scheme::coarse)
+    refuse_rule("medium or fine: in coarse grain rows belong to slices");
 }
 
 [[noreturn]] void ask_for_scheme(const DistributionOptions& options) {
@@ -127,7 +133,7 @@ std::vector<Distribution> kept_distributions(const Context& context, const Spars
     if (kept && !kept->notice.empty()) context.warn(kept->notice);
     if (!kept || !kept->is_found) continue;
     found.push_back(listed(comm, share, model, std::move(kept->parts), options.seed));
-    found.back().row_rule = options.row_rule;
+    found.back().row_rule = options.row_rule.value_or(RowRule::greedy);
   }
   return found;
 }
@@ -152,7 +158,7 @@ Scheme scheme_of_file(const DistributionOptions& options, const SparseTensor<dou
 DistributionOptions checked(DistributionOptions options) {
   require_enumerator("partition", options.partition, Partition::file);
   require_enumerator("grid_rule", options.grid_rule, GridRule::predicted);
-  require_enumerator("row_rule", options.row_rule, RowRule::random);
+  if (options.row_rule) require_enumerator("row_rule", *options.row_rule, RowRule::random);
   if (options.scheme) require_enumerator("scheme", *options.scheme, Scheme::fine);
   require_partition_file(options.partition == Partition::file, options.partition_file);
   check_grid(options);
@@ -185,7 +191,7 @@ ChosenDistribution decide_distribution(const Context& context, const SparseTenso
   }
   auto distribution =
       is_hypergraph ? by_hypergraph(context, share, options) : from_file(comm, share, options);
-  distribution.row_rule = options.row_rule;
+  distribution.row_rule = options.row_rule.value_or(RowRule::greedy);
   if (options.is_replicated) distribution.is_replicated = *options.is_replicated;
   return {std::move(distribution), {}};
 }
@@ -194,7 +200,7 @@ FurtherStrategies partition_from_file(const DistributionOptions& options, const 
                                       std::span<const int> process_counts) {
   auto parts = io::read_partition(options.partition_file, std::numeric_limits<int>::max());
   const auto scheme = scheme_of_file(options, x, std::ssize(parts));
-  const auto row_rule = options.row_rule;
+  const auto row_rule = options.row_rule.value_or(RowRule::greedy);
   const int last = parts.empty() ? 0 : *std::ranges::max_element(parts);
   const auto processes = std::ranges::upper_bound(process_counts, last);
   if (processes == process_counts.end())
@@ -204,7 +210,12 @@ FurtherStrategies partition_from_file(const DistributionOptions& options, const 
   return [=, wanted = *processes, &x, parts = std::move(parts)](const Distributor& distributor) {
     std::vector<Strategy> found;
     if (distributor.num_parts() != wanted) return found;
-    found.push_back({scheme, "file", {}, {}, [&distributor, &x, &parts, scheme, row_rule] {
+    found.push_back({scheme,
+                     "file",
+                     {},
+                     {},
+                     scheme == Scheme::fine ? std::optional(row_rule) : std::nullopt,
+                     [&distributor, &x, &parts, scheme, row_rule] {
                        auto made = scheme == Scheme::fine
                                        ? distributor.fine_listed(parts)
                                        : distributor.coarse_listed(by_mode(parts, x.extents()));
@@ -229,16 +240,20 @@ FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const
                                     distributor.num_parts(), kept.notice));
     auto made = scheme == Scheme::fine ? distributor.fine_listed(std::move(kept.parts))
                                        : distributor.coarse_listed(by_mode(kept.parts, x.extents()));
-    made.row_rule = options.row_rule;
+    made.row_rule = options.row_rule.value_or(RowRule::greedy);
     return made;
   };
   return [make, options](const Distributor& distributor) {
     std::vector<Strategy> found;
     for (const auto scheme : {Scheme::fine, Scheme::coarse})
       if (!options.scheme || *options.scheme == scheme)
-        found.push_back({scheme, "hypergraph", {}, {}, [make, &distributor, scheme] {
-                           return make(distributor, scheme);
-                         }});
+        found.push_back({scheme,
+                         "hypergraph",
+                         {},
+                         {},
+                         scheme == Scheme::fine ? std::optional(options.row_rule.value_or(RowRule::greedy))
+                                                : std::nullopt,
+                         [make, &distributor, scheme] { return make(distributor, scheme); }});
     return found;
   };
 }

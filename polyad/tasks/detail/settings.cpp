@@ -119,7 +119,7 @@ void add_distribution(Settings& all, const DistributionOptions& options) {
   add(all, "grid", grid_text(grid, grid_rule));
   add(all, "num_free_primes", std::to_string(num_free_primes));
   add(all, "policy", policy ? to_string(*policy) : "auto");
-  add(all, "row_rule", row_rule == RowRule::greedy ? "greedy" : "random");
+  add(all, "row_rule", row_rule ? to_string(*row_rule) : "auto");
   add(all, "is_replicated", is_replicated ? modes_text(*is_replicated) : "auto");
 }
 

@@ -92,7 +92,7 @@ DistributionOptions distribution_of(const PlannedStrategy& planned, const PlanOp
   if (!strategy.grid) distribution.partition = partition_of(strategy.partition);
   if (strategy.partition == "file") distribution.partition_file = options.distribution.partition_file;
   if (strategy.partition == "hypergraph") distribution.cache = options.distribution.cache;
-  if (strategy.scheme == Scheme::fine) distribution.row_rule = options.distribution.row_rule;
+  distribution.row_rule = strategy.row_rule;
   if (strategy.scheme != Scheme::coarse) {
     distribution.is_replicated = planned.is_replicated;
     distribution.is_replicated->resize(std::size_t(order), false);
