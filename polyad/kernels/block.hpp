@@ -72,6 +72,13 @@ class Block {
     low_.scale(x);
     high_.scale(x);
   }
+  template <int I>
+  [[gnu::always_inline]] Real component() const {
+    if constexpr (I < low_width)
+      return low_.template component<I>();
+    else
+      return high_.template component<I - low_width>();
+  }
   // Sums the components in a fixed order, with as many partial sums as there are vectors in a half.
   [[gnu::always_inline]] Real sum() const {
     if constexpr (std::is_same_v<Low, High>) {
@@ -206,6 +213,13 @@ class Block<Real, Width, true> {
   [[gnu::always_inline]] void operator*=(const Block& b) { v_ *= b.v_; }
   [[gnu::always_inline]] void operator+=(const Block& b) { v_ += b.v_; }
   [[gnu::always_inline]] void scale(Real x) { v_ *= x; }
+  template <int I>
+  [[gnu::always_inline]] Real component() const {
+    if constexpr (Width == 1)
+      return v_;
+    else
+      return v_[I];
+  }
   [[gnu::always_inline]] Real sum() const {
     if constexpr (Width == 1) {
       return v_;

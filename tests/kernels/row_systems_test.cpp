@@ -207,11 +207,29 @@ TEST(RowSystems, CountsEveryCellWhereThereIsABackground) {
       for (const CellLoss loss : {CellLoss{CellLoss::Kind::confidence, 1, 1},
                                   {CellLoss::Kind::confidence, 40, 0.5},
                                   {CellLoss::Kind::squares, 1, 0.5}})
-        for (const bool has_weights : {false, true}) {
-          Problem<double> p(shape, n, false, has_weights, ++seed);
-          for (int mode = 0; mode < p.problem.tensor().order(); ++mode)
-            expect_minimum<double>(p, mode, loss, has_weights, 1e-10);
-        }
+        for (const bool has_biases : {false, true})
+          for (const bool has_weights : {false, true}) {
+            Problem<double> p(shape, n, has_biases, has_weights, ++seed);
+            for (int mode = 0; mode < p.problem.tensor().order(); ++mode)
+              expect_minimum<double>(p, mode, loss, has_weights, 1e-10);
+          }
+}
+
+// Tiles of registers have remainders of all sizes; rows of one slice may not depend on who solves them.
+TEST(RowSystems, SolvesAnyNumberOfUnknownsTheSameOnAnyNumberOfThreads) {
+  for (Index n = 1; n <= 70; ++n) {
+    std::vector<Matrix<double>> first;
+    for (const int num_threads : {1, 3}) {
+      const test::Threads threads(num_threads);
+      Problem<double> p({{40, 30}, 300, true}, n, n % 2 == 0, true, 400 + std::uint64_t(n));
+      for (int mode = 0; mode < 2; ++mode) expect_minimum<double>(p, mode, {}, true, 1e-10);
+      if (first.empty())
+        first = p.factors();
+      else
+        for (int mode = 0; mode < 2; ++mode)
+          EXPECT_TRUE(std::ranges::equal(first[mode].flat(), p.factors()[mode].flat())) << n;
+    }
+  }
 }
 
 // Without a ridge, rows with fewer cells than factors have many solutions.

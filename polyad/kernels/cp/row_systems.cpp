@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "polyad/base/parallel.hpp"
+#include "polyad/base/timings.hpp"
 #include "polyad/kernels/cp/normal_equations.hpp"
 #include "polyad/kernels/cp/symmetric_system.hpp"
 
@@ -51,7 +52,11 @@ template <class Real>
 class SliceWalk {
  public:
   SliceWalk(const CsfTree<Real>& tree, std::span<const Matrix<Real>> factors)
-      : tree_(tree), factors_(factors), n_(factors[0].num_cols()) {
+      : tree_(tree),
+        factors_(factors),
+        n_(factors[0].num_cols()),
+        leaf_ids_(tree.ids(tree.last_level()).data()),
+        leaf_rows_(factors[tree.modes().back()].flat().data()) {
     products_.resize(std::size_t(tree.order()), std::vector<Real>(std::size_t(n_)));
   }
 
@@ -61,10 +66,19 @@ class SliceWalk {
   void visit(Index slice, const Real* above, Visit visit) {
     descend(0, slice, above, visit);
   }
-  const Real* leaf_row(Index z) const { return row(tree_.last_level(), z); }
+  const Real* leaf_row(Index z) const { return leaf_rows_ + Index(leaf_ids_[z]) * n_; }
+  // The row of a leaf that comes soon; ids may be read past the end.
+  void prefetch(Index z) const {
+    static_assert(Index(csf_look_ahead) >= leaves_ahead);
+    constexpr Index line = 64 / sizeof(Real);
+    const Real* soon = leaf_row(z + leaves_ahead);
+    for (Index r = 0; r < n_; r += line) __builtin_prefetch(soon + r);
+  }
   const Real* root_row(Index slice) const { return row(0, slice); }
 
  private:
+  static constexpr Index leaves_ahead = 8;
+
   const Real* row(int level, Index node) const {
     return factors_[tree_.modes()[level]].flat().data() + Index(tree_.ids(level)[node]) * n_;
   }
@@ -87,7 +101,51 @@ class SliceWalk {
   const CsfTree<Real>& tree_;
   std::span<const Matrix<Real>> factors_;
   Index n_;
+  const LocalIndex* leaf_ids_;
+  const Real* leaf_rows_;
   std::vector<std::vector<Real>> products_;  // [level]
+};
+
+// The time since the last lap, if it is to be measured at all.
+class OptionalStopwatch {
+ public:
+  explicit OptionalStopwatch(bool is_on) : is_on_(is_on) {}
+  void add_to(double& seconds) {
+    if (is_on_) seconds += watch_.lap();
+  }
+
+ private:
+  bool is_on_;
+  Stopwatch watch_;
+};
+
+// What cells that are not observed add to every system of a mode: the matrix of the factors, in the layout of
+// SymmetricSystem, and what belongs to the bias that is solved for, in the border. Empty: nothing.
+template <class Real>
+struct BackgroundTerms {
+  BackgroundTerms() = default;
+  explicit BackgroundTerms(const RowSystems<Real>& systems) {
+    const auto& gram = *systems.gram;
+    const Index n = systems.num_factors, stride = SymmetricSystem<Real>::stride_for(n),
+                own = n + systems.mode();
+    const double factor = systems.loss.background;
+    matrix.assign(std::size_t(stride * stride), Real{});
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < n; ++j) matrix[i * stride + j] = Real(gram(i, j) * factor);
+    right.assign(std::size_t(n), Real{});
+    if (gram.num_rows() == n) return;
+    // The other biases are explained already.
+    for (Index other = n; other < gram.num_rows(); ++other) {
+      if (other == own) continue;
+      for (Index i = 0; i < n; ++i) right[i] -= Real(gram(i, other) * factor);
+      border_right -= Real(gram(own, other) * factor);
+    }
+    for (Index i = 0; i < n; ++i) border.push_back(Real(gram(i, own) * factor));
+    corner = Real(gram(own, own) * factor);
+  }
+
+  std::vector<Real> matrix, right, border;
+  Real corner{}, border_right{};
 };
 
 // Sets up and solves the systems of a mode, one after the other. One per thread.
@@ -95,132 +153,153 @@ template <class Real>
 class RowSolver {
  public:
   RowSolver(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors,
-            std::span<const Real> background)
+            const BackgroundTerms<Real>& background)
       : systems_(systems),
         cells_(systems),
         walk_(systems.tree, factors),
         background_(background),
-        n_(factors[0].num_cols()),
+        n_(systems.num_factors),
+        num_columns_(factors[0].num_cols()),
         system_(n_),
         panel_rows_(std::clamp<Index>(panel_bytes / (system_.stride() * Index(sizeof(Real))), 8, 64)),
         panel_(std::size_t(panel_rows_ * system_.stride()), Real{}),
-        scaled_(std::size_t(panel_rows_ * system_.stride()), Real{}) {}
-
-  static std::vector<Real> padded(const Matrix<double>& matrix, double factor) {
-    const Index n = matrix.num_rows(), stride = SymmetricSystem<Real>(n).stride();
-    std::vector<Real> result(std::size_t(stride * stride), Real{});
-    for (Index i = 0; i < n; ++i)
-      for (Index j = 0; j < n; ++j) result[i * stride + j] = Real(matrix(i, j) * factor);
-    return result;
-  }
+        of_right_(std::size_t(panel_rows_), Real{}),
+        of_border_(std::size_t(panel_rows_), Real{}),
+        watch_(systems.seconds != nullptr) {}
 
   // The solution of a slice's row goes to `to`.
   void solve(Index slice, Real* to) {
+    watch_.add_to(seconds_.other);
     set_up(slice);
-    const Index unknowns = move_biases();
-    if (!system_.solve(unknowns)) {
+    const bool is_solved = system_.solve(has_biases());
+    watch_.add_to(seconds_.factorise);
+    if (!is_solved) {
       set_up(slice);
-      move_biases();
-      solve_singular(unknowns);
+      solve_singular();
     }
     write(to);
   }
+  const RowSeconds& seconds() const { return seconds_; }
 
  private:
   static constexpr Index panel_bytes = 16 << 10;
 
-  bool has_biases() const { return n_ > systems_.num_factors; }
+  bool has_biases() const { return num_columns_ > n_; }
 
   void set_up(Index slice) {
-    if (background_.empty())
+    if (background_.matrix.empty())
       system_.clear();
     else
-      system_.start_from(background_);
+      start_from_background();
     filled_ = 0;
-    is_scaled_ = false;
+    watch_.add_to(seconds_.other);
     walk_.visit(slice, nullptr, [&](const Real* product, Index begin, Index end) {
       for (Index z = begin; z < end; ++z) add(product, z);
     });
     flush();
     const Real ridge = systems_.ridge[systems_.tree.ids(0)[slice]];
-    for (Index r = 0; r < systems_.num_factors; ++r) system_.at(r, r) += ridge;
+    for (Index r = 0; r < n_; ++r) system_.at(r, r) += ridge;
+    system_.corner() += Real(systems_.bias_ridge);
+  }
+  void start_from_background() {
+    system_.start_from(background_.matrix);
+    std::ranges::copy(background_.right, system_.right());
+    std::ranges::copy(background_.border, system_.border());
+    system_.corner() = background_.corner;
+    system_.border_right() = background_.border_right;
   }
 
+  // A cell adds quadratic * h^T h to the matrix: the panel has rows sqrt(|quadratic|) * h, all of one sign.
   void add(const Real* product, Index z) {
-    const auto terms = cells_.terms(z);
+    walk_.prefetch(z);
+    auto terms = cells_.terms(z);
     if (terms.quadratic == 0 && terms.linear == 0) return;
-    __builtin_prefetch(walk_.leaf_row(z) + n_);
     const Real* leaf = walk_.leaf_row(z);
+    if (has_biases()) terms.linear -= terms.quadratic * other_biases(product, leaf);
+    if (terms.quadratic == 0) return add_to_right(product, leaf, terms.linear);
+    if ((terms.quadratic < 0) != is_negative_) {
+      flush();
+      is_negative_ = !is_negative_;
+    }
+    const Real root = std::sqrt(std::abs(terms.quadratic));
     Real* h = panel_.data() + filled_ * system_.stride();
     if (product == nullptr)
-      std::copy_n(leaf, n_, h);
+      copy_scaled(h, root, leaf, n_);
     else
-      for (Index r = 0; r < n_; ++r) h[r] = product[r] * leaf[r];
-    Real* right = system_.right();
-    for (Index r = 0; r < n_; ++r) right[r] += terms.linear * h[r];
-    Real* scaled = scaled_.data() + filled_ * system_.stride();
-    is_scaled_ = is_scaled_ || terms.quadratic != 1;
-    for (Index r = 0; r < n_; ++r) scaled[r] = terms.quadratic * h[r];
+      for (Index r = 0; r < n_; ++r) h[r] = root * product[r] * leaf[r];
+    of_right_[filled_] = terms.linear / root;
+    if (has_biases()) {
+      of_border_[filled_] = terms.quadratic < 0 ? -root : root;
+      system_.corner() += terms.quadratic;
+      system_.border_right() += terms.linear;
+    }
     if (++filled_ == panel_rows_) flush();
+  }
+  void add_to_right(const Real* product, const Real* leaf, Real linear) {
+    Real* right = system_.right();
+    for (Index r = 0; r < n_; ++r) right[r] += linear * (product == nullptr ? leaf[r] : product[r] * leaf[r]);
+    system_.border_right() += linear;
+  }
+  // What the model has at a cell by the biases of the other modes.
+  Real other_biases(const Real* product, const Real* leaf) const {
+    Real sum{};
+    for (Index c = n_; c < num_columns_; ++c)
+      if (c != n_ + systems_.mode()) sum += product == nullptr ? leaf[c] : product[c] * leaf[c];
+    return sum;
   }
 
   void flush() {
-    const Real* left = is_scaled_ ? scaled_.data() : panel_.data();
-    system_.add_products(left, panel_.data(), filled_);
+    watch_.add_to(seconds_.gather);
+    if (filled_ == 0) return;
+    system_.add_products(panel_.data(), filled_, is_negative_);
+    watch_.add_to(seconds_.products);
+    system_.add_multiples(system_.right(), of_right_.data(), panel_.data(), filled_);
+    if (has_biases()) system_.add_multiples(system_.border(), of_border_.data(), panel_.data(), filled_);
     filled_ = 0;
-    is_scaled_ = false;
-  }
-
-  // With biases: what the columns of the other biases explain is subtracted, and the bias of this mode
-  // becomes the last unknown. Returns the number of unknowns.
-  Index move_biases() {
-    if (!has_biases()) return n_;
-    const Index factors = systems_.num_factors, own = factors + systems_.mode();
-    Real* right = system_.right();
-    system_.at(own, own) += Real(systems_.bias_ridge);
-    for (Index other = factors; other < n_; ++other) {
-      if (other == own) continue;
-      for (Index i = 0; i < factors; ++i) right[i] -= system_.at(i, other);
-      right[own] -= system_.at(own, other);
-    }
-    for (Index i = 0; i < factors; ++i) system_.at(i, factors) = system_.at(i, own);
-    system_.at(factors, factors) = system_.at(own, own);
-    right[factors] = right[own];
-    return factors + 1;
+    watch_.add_to(seconds_.gather);
   }
 
   // By the pseudo-inverse, which is slow, but rows that hardly any cell determines are rare.
-  void solve_singular(Index unknowns) {
+  void solve_singular() {
+    const Index unknowns = n_ + (has_biases() ? 1 : 0);
     Matrix<double> matrix(unknowns, unknowns);
-    for (Index i = 0; i < unknowns; ++i)
-      for (Index j = 0; j < unknowns; ++j) matrix(i, j) = double(system_.at(i, j));
+    std::vector<double> right(system_.right(), system_.right() + n_);
+    for (Index i = 0; i < n_; ++i)
+      for (Index j = 0; j < n_; ++j) matrix(i, j) = double(system_.at(i, j));
+    if (has_biases()) {
+      for (Index i = 0; i < n_; ++i) matrix(i, n_) = matrix(n_, i) = double(system_.border()[i]);
+      matrix(n_, n_) = double(system_.corner());
+      right.push_back(double(system_.border_right()));
+    }
     const auto inverse = pseudo_inverse(matrix, std::numeric_limits<Real>::epsilon());
-    const std::vector<double> right(system_.right(), system_.right() + unknowns);
     for (Index i = 0; i < unknowns; ++i) {
       double sum = 0;
       for (Index j = 0; j < unknowns; ++j) sum += inverse(i, j) * right[j];
-      system_.right()[i] = Real(sum);
+      (i < n_ ? system_.right()[i] : system_.border_right()) = Real(sum);
     }
   }
 
   void write(Real* to) {
-    const Real* solution = system_.right();
-    std::copy_n(solution, systems_.num_factors, to);
+    std::copy_n(system_.right(), n_, to);
     if (!has_biases()) return;
-    std::fill(to + systems_.num_factors, to + n_, Real(1));
-    to[systems_.num_factors + systems_.mode()] = solution[systems_.num_factors];
+    std::fill(to + n_, to + num_columns_, Real(1));
+    to[n_ + systems_.mode()] = system_.border_right();
   }
 
   const RowSystems<Real>& systems_;
   CellReader<Real> cells_;
   SliceWalk<Real> walk_;
-  std::span<const Real> background_;
-  Index n_;
+  const BackgroundTerms<Real>& background_;
+  Index n_, num_columns_;
   SymmetricSystem<Real> system_;
   Index panel_rows_;
-  Array<Real> panel_, scaled_;  // rows h whose outer products are added together, and quadratic * h
+  Array<Real> panel_;  // rows whose outer products are added together
+  Array<Real> of_right_,
+      of_border_;  // [row of the panel]: how often the right-hand side, and the border, has it
   Index filled_ = 0;
-  bool is_scaled_ = false;  // whether a row in the panel has a factor other than 1
+  bool is_negative_ = false;  // whether the outer products are subtracted
+  OptionalStopwatch watch_;
+  RowSeconds seconds_;
 };
 
 // Slices that a thread takes at a time: few, because their sizes differ.
@@ -261,19 +340,23 @@ CellErrors errors_of_slices(const RowSystems<Real>& systems, SliceWalk<Real>& wa
 
 template <class Real>
 void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors) {
-  std::vector<Real> background;
-  if (systems.loss.has_background())
-    background = RowSolver<Real>::padded(*systems.gram, systems.loss.background);
+  BackgroundTerms<Real> background;
+  if (systems.loss.has_background()) background = BackgroundTerms<Real>(systems);
   auto& solved = factors[systems.mode()];
   const Index num_slices = systems.tree.num_nodes(0);
   std::atomic<Index> next = 0;
-  parallel_parts(num_threads(), [&](Index, Index, int) {
+  const auto threads = std::size_t(num_threads());
+  std::vector<RowSeconds> seconds(threads);
+  parallel_parts(num_threads(), [&](Index, Index, int thread) {
     RowSolver<Real> solver(systems, factors, background);
     for (Index begin = next.fetch_add(slices_at_a_time); begin < num_slices;
          begin = next.fetch_add(slices_at_a_time))
       for (Index slice = begin; slice < std::min(begin + slices_at_a_time, num_slices); ++slice)
         solver.solve(slice, solved.row(systems.tree.ids(0)[slice]).data());
+    seconds[thread] = solver.seconds();
   });
+  if (systems.seconds != nullptr)
+    for (const auto& of_thread : seconds) *systems.seconds += of_thread;
 }
 
 template <class Real>

@@ -23,6 +23,21 @@ struct CellLoss {
   bool has_background() const { return background > 0; }
 };
 
+// Where the time of solve_rows goes, summed over threads.
+struct RowSeconds {
+  double gather = 0;     // rows of the other modes, copied and scaled, and their part in the right-hand sides
+  double products = 0;   // sums of outer products
+  double factorise = 0;  // and triangular systems; or conjugate gradients
+  double other = 0;
+
+  void operator+=(const RowSeconds& more) {
+    gather += more.gather;
+    products += more.products;
+    factorise += more.factorise;
+    other += more.other;
+  }
+};
+
 // A least-squares problem for each row of the mode at the root of a tree, with the rows of the other modes
 // fixed: the row a minimises the loss of its cells + ridge * |a|^2. A cell has the value <a, h>, where h is
 // the componentwise product of its rows in the other modes.
@@ -43,6 +58,7 @@ struct RowSystems {
   RatingRange range = {};  // errors are those of values of the model that are clipped to it
   // Componentwise product of the Gram matrices of the other modes; used where the loss has a background.
   const Matrix<double>* gram = nullptr;
+  RowSeconds* seconds = nullptr;  // what solving takes is added; null: it is not measured
 
   int mode() const { return tree.modes()[0]; }
 };

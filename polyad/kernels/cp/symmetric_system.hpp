@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 #include "polyad/base/array.hpp"
 #include "polyad/base/matrix.hpp"
@@ -24,129 +26,239 @@ template <class Real>
   return sum;
 }
 
-// A symmetric positive definite system of moderate size, of which the upper triangle is stored row by row:
-// sums of outer products, and its solution by Cholesky factorisation. Both use the same register tiles. One
-// per thread.
+// to = x * from.
+template <class Real>
+[[gnu::always_inline]] inline void copy_scaled(Real* __restrict to, Real x, const Real* __restrict from,
+                                               Index n) {
+  constexpr int lanes = vector_lanes<Real>;
+  const auto copy = [&](Index r, auto width) {
+    auto row = Block<Real, width>::load(from + r);
+    row.scale(x);
+    row.store(to + r);
+  };
+  Index r = 0;
+  for (; r + 4 * lanes <= n; r += 4 * lanes) copy(r, std::integral_constant<int, 4 * lanes>{});
+  for (; r + lanes <= n; r += lanes) copy(r, std::integral_constant<int, lanes>{});
+  for (; r < n; ++r) to[r] = x * from[r];
+}
+
+// A symmetric positive definite system of moderate size, which may have a border: one more unknown. Sums of
+// outer products, and the solution by Cholesky factorisation, both in register tiles. Of the matrix, the
+// upper triangle is stored row by row; the border and the right-hand side are vectors. One per thread.
 template <class Real>
 class SymmetricSystem {
   static constexpr int lanes = vector_lanes<Real>;
-  // Tiles of 16 vectors, which leaves the other registers for operands.
-  static constexpr int height = vector_bytes == 16 ? 4 : 8;
-  static constexpr int widest = 16 / height * lanes;
+  // A tile has `height` rows and up to `widest` vectors of columns. Its sums hide each other's latency, and
+  // fit into the registers with the operands, which x86-64 can take from memory.
+#if defined(__aarch64__)
+  static constexpr int height = 8, widest = 2;
+#elif defined(__AVX512F__)
+  static constexpr int height = 8, widest = 3;
+#else
+  static constexpr int height = 4, widest = 3;
+#endif
+  static constexpr int low_height = 4;  // of the last rows, if no more are left
+  static constexpr Index granularity = std::max(lanes, low_height);
 
  public:
   explicit SymmetricSystem(Index num_unknowns)
       : n_(num_unknowns),
-        stride_((num_unknowns + granularity - 1) / granularity * granularity),
+        stride_(stride_for(num_unknowns)),
         matrix_(std::size_t(stride_ * stride_), Real{}),
         right_(std::size_t(stride_), Real{}),
-        diagonal_(std::size_t(stride_), Real{}),
-        pivots_(std::size_t(block * stride_), Real{}) {}
+        border_(std::size_t(stride_), Real{}),
+        diagonal_(std::size_t(stride_), Real{}) {}
 
-  Index num_unknowns() const { return n_; }
-  Index stride() const { return stride_; }  // of rows that are added; padding must be zero
-  Real* row(Index i) { return matrix_.data() + i * stride_; }
+  static Index stride_for(Index num_unknowns) {
+    return (num_unknowns + granularity - 1) / granularity * granularity;
+  }
+  Index num_unknowns() const { return n_; }  // without that of the border
+  Index stride() const { return stride_; }   // of rows that are added; padding must be zero
   Real* right() { return right_.data(); }
+  Real* border() { return border_.data(); }
+  // The corner of the matrix, and the right-hand side, of the unknown in the border.
+  Real& corner() { return corner_; }
+  Real& border_right() { return border_right_; }
   Real& at(Index i, Index j) { return matrix_[std::min(i, j) * stride_ + std::max(i, j)]; }
 
   void clear() {
     std::ranges::fill(matrix_, Real{});
-    std::ranges::fill(right_, Real{});
+    clear_sides();
   }
   // Starts from a matrix, of which the upper triangle is used.
   void start_from(std::span<const Real> matrix) {
     std::ranges::copy(matrix, matrix_.begin());
-    std::ranges::fill(right_, Real{});
+    clear_sides();
   }
 
-  // matrix += the sum of left_k^T right_k over `count` rows, where left_k is a multiple of right_k.
-  void add_products(const Real* left, const Real* right, Index count) {
-    add_products_from(0, left, right, count);
+  // matrix += or -= the sum of h_k^T h_k over `count` rows.
+  void add_products(const Real* rows, Index count, bool subtracts) {
+    for_row_tiles([&](Index i, auto rows_of_tile) {
+      if (subtracts)
+        add_row_of_tiles<rows_of_tile, false>(rows, count, i);
+      else
+        add_row_of_tiles<rows_of_tile, true>(rows, count, i);
+    });
+  }
+  // to += the sum of x_k h_k.
+  void add_multiples(Real* to, const Real* x, const Real* rows, Index count) const {
+    Index j = 0;
+    for (; j + 8 * lanes <= stride_; j += 8 * lanes) add_multiples_in<8>(to, x, rows, count, j);
+    for (; j + 2 * lanes <= stride_; j += 2 * lanes) add_multiples_in<2>(to, x, rows, count, j);
+    for (; j < stride_; j += lanes) add_multiples_in<1>(to, x, rows, count, j);
   }
 
-  // Factorises the leading n x n part, which is destroyed, and solves for the right-hand side, in place.
-  // False: the matrix is not positive definite in this precision.
-  bool solve(Index n) {
-    if (!factorise(n)) return false;
-    Real* x = right_.data();
-    for (Index k = 0; k < n; ++k) {
-      x[k] *= row(k)[k];
-      add_multiple(x, -x[k], row(k), k + 1, n);
+  // Factorises the matrix, which is destroyed, and solves for the right-hand side, in place. The unknown of
+  // the border goes to border_right(). False: the matrix is not positive definite in this precision.
+  bool solve(bool has_border) {
+    if (!factorise()) return false;
+    solve_transposed(right_.data());
+    if (has_border) {
+      solve_transposed(border_.data());
+      const Real pivot = corner_ - dot_product(border_.data(), border_.data(), n_);
+      if (!is_pivot(pivot, corner_)) return false;
+      border_right_ = (border_right_ - dot_product(border_.data(), right_.data(), n_)) / pivot;
+      for (Index i = 0; i < n_; ++i) right_[i] -= border_right_ * border_[i];
     }
-    for (Index k = n - 1; k >= 0; --k) {
-      const Real* u = row(k);
-      x[k] = (x[k] - dot_product(u + k + 1, x + k + 1, n - k - 1)) * u[k];
-    }
+    solve_upper(right_.data());
     return true;
   }
 
  private:
-  static constexpr Index granularity = std::max(lanes, height);
-  static constexpr Real rounding = 8 * std::numeric_limits<Real>::epsilon();
-  static constexpr Index block = 8;  // rows that are factorised before the rest is updated
+  using Low = std::integral_constant<int, low_height>;
+  using High = std::integral_constant<int, height>;
+  using Lane = Block<Real, lanes>;
 
-  void add_products_from(Index first, const Real* left, const Real* right, Index count) {
-    for (Index i = first; i < stride_; i += height) {
-      Index j = i / lanes * lanes;
-      for (; j + widest <= stride_; j += widest) add_tile<widest>(left, right, count, i, j);
-      if constexpr (widest > 2 * lanes)
-        for (; j + 2 * lanes <= stride_; j += 2 * lanes) add_tile<2 * lanes>(left, right, count, i, j);
-      for (; j < stride_; j += lanes) add_tile<lanes>(left, right, count, i, j);
-    }
+  Real* row(Index i) { return matrix_.data() + i * stride_; }
+  void clear_sides() {
+    std::ranges::fill(right_, Real{});
+    std::ranges::fill(border_, Real{});
+    corner_ = border_right_ = Real{};
   }
-  template <int Width>
-  [[gnu::always_inline]] void add_tile(const Real* left, const Real* right, Index count, Index i, Index j) {
-    using B = Block<Real, Width>;
-    B sum[height];
-    for (Index k = 0; k < count; ++k) {
-      const auto of_right = B::load(right + k * stride_ + j);
-      const Real* of_left = left + k * stride_ + i;
-#pragma GCC unroll 8
-      for (int h = 0; h < height; ++h) sum[h].add_scaled(of_left[h], of_right);
+
+  // fn(first row, number of rows as a constant) for rows of tiles that cover the matrix.
+  template <class Fn>
+  [[gnu::always_inline]] void for_row_tiles(Fn fn) {
+    Index i = 0;
+    for (; n_ - i > low_height || (height == low_height && i < n_); i += height) fn(i, High{});
+    if (i < n_) fn(i, Low{});
+  }
+
+  // matrix += (or -=) products of h_k[i to i + Rows) and h_k, in columns from i on. Tiles of one vector,
+  // which have few sums, are the last resort.
+  template <int Rows, bool Adds>
+  [[gnu::always_inline]] void add_row_of_tiles(const Real* h, Index count, Index i) {
+    Index j = i / lanes * lanes;
+    if constexpr (widest == 3)
+      for (Index left = (stride_ - j) / lanes; left == 3 || left > 4; left -= 3, j += 3 * lanes)
+        add_tile<Rows, 3, Adds>(h, count, i, j);
+    for (; j + 2 * lanes <= stride_; j += 2 * lanes) add_tile<Rows, 2, Adds>(h, count, i, j);
+    if (j < stride_) add_tile<Rows, 1, Adds>(h, count, i, j);
+  }
+  // sum[r] += of_row[r] * columns. ARM64 multiplies by a component of a register, x86-64 by one in memory.
+  template <int Rows, class B, int... R>
+  [[gnu::always_inline]] static void add_multiples_to(B* sum, const Real* of_row, const B& columns,
+                                                      std::integer_sequence<int, R...>) {
+#if defined(__aarch64__)
+    const auto multiples = Block<Real, Rows>::load(of_row);
+    (sum[R].add_scaled(multiples.template component<R>(), columns), ...);
+#else
+    (sum[R].add_scaled(of_row[R], columns), ...);
+#endif
+  }
+  template <int Rows, int Vectors, bool Adds>
+  void add_tile(const Real* h, Index count, Index i, Index j) {
+    using B = Block<Real, Vectors * lanes>;
+    B sum[Rows];
+    const Real *of_row = h + i, *of_column = h + j;
+    for (Index k = 0; k < count; ++k, of_row += stride_, of_column += stride_) {
+      const auto columns = B::load(of_column);
+      add_multiples_to<Rows>(sum, of_row, columns, std::make_integer_sequence<int, Rows>());
     }
 #pragma GCC unroll 8
-    for (int h = 0; h < height; ++h) {
-      Real* to = row(i + h) + j;
+    for (int r = 0; r < Rows; ++r) {
+      Real* to = row(i + r) + j;
       auto total = B::load(to);
-      total += sum[h];
+      total.add_scaled(Adds ? Real(1) : Real(-1), sum[r]);
       total.store(to);
     }
   }
+  template <int Vectors>
+  void add_multiples_in(Real* to, const Real* x, const Real* rows, Index count, Index j) const {
+    using B = Block<Real, Vectors * lanes>;
+    auto sum = B::load(to + j);
+    for (Index k = 0; k < count; ++k) sum.add_scaled(x[k], B::load(rows + k * stride_ + j));
+    sum.store(to + j);
+  }
 
-  // Cholesky: matrix = U^T U. The diagonal of U is stored as its reciprocal.
-  bool factorise(Index n) {
-    for (Index k = 0; k < n; ++k) diagonal_[k] = row(k)[k];
-    for (Index begin = 0; begin < n; begin += block) {
-      const Index end = std::min(begin + block, n);
-      if (!factorise_rows(begin, end, n)) return false;
-      if (end == n) break;
-      for (Index k = begin; k < end; ++k)
-        for (Index j = 0; j < stride_; ++j)
-          pivots_[(k - begin) * stride_ + j] = j < end ? Real{} : -row(k)[j];
-      add_products_from(end / height * height, pivots_.data(), row(begin), end - begin);
+  static bool is_pivot(Real pivot, Real diagonal) {
+    constexpr Real rounding = 8 * std::numeric_limits<Real>::epsilon();
+    return pivot > rounding * diagonal && std::isfinite(pivot);
+  }
+
+  // Cholesky: matrix = U^T U, a row of tiles after the other, each of which first subtracts the products of
+  // all rows above. The diagonal of U is stored as its reciprocal.
+  bool factorise() {
+    for (Index k = 0; k < n_; ++k) diagonal_[k] = row(k)[k];
+    bool is_definite = true;
+    for_row_tiles([&](Index i, auto rows_of_tile) {
+      if (!is_definite) return;
+      add_row_of_tiles<rows_of_tile, false>(matrix_.data(), i, i);
+      is_definite = factorise_rows<rows_of_tile>(i);
+    });
+    return is_definite;
+  }
+  // The square on the diagonal, then vectors of columns to the right of it.
+  template <int Rows>
+  bool factorise_rows(Index i) {
+    Real u[Rows][Rows] = {};
+    const Index end = std::min<Index>(i + Rows, n_);
+    for (Index k = 0; k < end - i; ++k)
+      for (Index c = k; c < end - i; ++c) u[k][c] = row(i + k)[i + c];
+    for (Index k = 0; k < end - i; ++k) {
+      if (!is_pivot(u[k][k], diagonal_[i + k])) return false;
+      u[k][k] = 1 / std::sqrt(u[k][k]);
+      for (int c = int(k) + 1; c < Rows; ++c) u[k][c] *= u[k][k];
+      for (int l = int(k) + 1; l < Rows; ++l)
+        for (int c = l; c < Rows; ++c) u[l][c] -= u[k][l] * u[k][c];
     }
+    for (Index j = end / lanes * lanes; j < stride_; j += lanes) {
+      Lane v[Rows];
+#pragma GCC unroll 8
+      for (int k = 0; k < Rows; ++k) v[k] = Lane::load(row(i + k) + j);
+#pragma GCC unroll 8
+      for (int k = 0; k < Rows; ++k) {
+        v[k].scale(u[k][k]);
+        v[k].store(row(i + k) + j);
+#pragma GCC unroll 8
+        for (int l = k + 1; l < Rows; ++l) v[l].add_scaled(-u[k][l], v[k]);
+      }
+    }
+    for (Index k = 0; k < end - i; ++k) std::copy_n(u[k] + k, end - i - k, row(i + k) + i + k);
     return true;
   }
-  bool factorise_rows(Index begin, Index end, Index n) {
-    for (Index k = begin; k < end; ++k) {
-      const Real pivot = row(k)[k];
-      if (!(pivot > rounding * diagonal_[k]) || !std::isfinite(pivot)) return false;
-      const Real reciprocal = 1 / std::sqrt(pivot);
-      Real* u = row(k);
-      for (Index j = k + 1; j < n; ++j) u[j] *= reciprocal;
-      u[k] = reciprocal;
-      for (Index i = k + 1; i < end; ++i) add_multiple(row(i), -u[i], u, i, n);
+
+  // U^T x = b, in place.
+  void solve_transposed(Real* x) {
+    for (Index k = 0; k < n_; ++k) {
+      const Real* u = row(k);
+      x[k] *= u[k];
+      const Real factor = -x[k];
+      for (Index j = k + 1; j < n_; ++j) x[j] += factor * u[j];
     }
-    return true;
   }
-  static void add_multiple(Real* to, Real x, const Real* from, Index begin, Index end) {
-    for (Index j = begin; j < end; ++j) to[j] += x * from[j];
+  // U x = b, in place.
+  void solve_upper(Real* x) {
+    for (Index k = n_ - 1; k >= 0; --k) {
+      const Real* u = row(k);
+      x[k] = (x[k] - dot_product(u + k + 1, x + k + 1, n_ - k - 1)) * u[k];
+    }
   }
 
   Index n_, stride_;
-  Array<Real> matrix_, right_;
+  Array<Real> matrix_, right_, border_;
+  Real corner_{}, border_right_{};
   Array<Real> diagonal_;  // before the factorisation
-  Array<Real> pivots_;    // the rows that were factorised last, negated
 };
 
 }  // namespace polyad::kernels
