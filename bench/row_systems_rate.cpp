@@ -152,6 +152,7 @@ class Problem {
           .ridge = ridges_[mode],
           .bias_ridge = 2,
           .gram = &gram,
+          .cg_steps = arguments_.cg_steps,
           .seconds = seconds};
       const auto cpu = std::clock();
       const Stopwatch watch;

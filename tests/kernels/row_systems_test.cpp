@@ -151,7 +151,7 @@ Matrix<double> gram_of_others(std::span<const Matrix<Real>> factors, int mode) {
 // The gradient of the loss vanishes at the rows that were solved, in every column that was solved for.
 template <class Real>
 void expect_minimum(Problem<Real>& p, int mode, const CellLoss& loss, bool has_weights, double tolerance,
-                    double min_ridge = 0.5) {
+                    double min_ridge = 0.5, int cg_steps = 0) {
   const auto [tree, weights] = p.tree(mode);
   const auto gram = gram_of_others<Real>(p.factors(), mode);
   std::vector<Real> ridge;
@@ -164,7 +164,8 @@ void expect_minimum(Problem<Real>& p, int mode, const CellLoss& loss, bool has_w
       .num_factors = p.num_factors,
       .ridge = ridge,
       .bias_ridge = 0.75,
-      .gram = &gram};
+      .gram = &gram,
+      .cg_steps = cg_steps};
   solve_rows<Real>(systems, p.factors());
   const Gradient<Real> gradient(systems, p.factors(), p.cells);
   for (std::size_t i = 0; i < gradient.rows.size(); ++i)
@@ -230,6 +231,73 @@ TEST(RowSystems, SolvesAnyNumberOfUnknownsTheSameOnAnyNumberOfThreads) {
           EXPECT_TRUE(std::ranges::equal(first[mode].flat(), p.factors()[mode].flat())) << n;
     }
   }
+}
+
+// With as many steps as there are unknowns, and some more for what rounding takes away.
+TEST(ConjugateRows, FindTheMinimumWithEnoughSteps) {
+  std::uint64_t seed = 500;
+  for (const test::ProblemShape& shape :
+       {test::ProblemShape{{5, 4}, 9}, {{30, 20}, 100, true}, {{7, 5, 6}, 60, true}, {{3, 2, 1, 4}, 12}})
+    for (const Index n : {1, 4, 19, 37})
+      for (const CellLoss loss :
+           {CellLoss{}, {CellLoss::Kind::confidence, 5, 1}, {CellLoss::Kind::squares, 1, 0.5}})
+        for (const bool has_biases : {false, true})
+          for (const bool has_weights : {false, true}) {
+            Problem<double> p(shape, n, has_biases, has_weights, ++seed);
+            for (int mode = 0; mode < p.problem.tensor().order(); ++mode)
+              expect_minimum<double>(p, mode, loss, has_weights, 1e-8, 0.5, 150);
+          }
+}
+
+// The loss of observed cells and regularisation, of which the mode's rows are the minimum.
+template <class Real>
+double loss_of_rows(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors) {
+  double loss = measure_cells<Real>(systems, factors).loss;
+  const auto& rows = factors[systems.mode()];
+  const Index n = systems.num_factors;
+  for (Index i = 0; i < rows.num_rows(); ++i) {
+    for (Index r = 0; r < n; ++r) loss += double(systems.ridge[i]) * double(rows(i, r)) * double(rows(i, r));
+    if (rows.num_cols() > n)
+      loss += systems.bias_ridge * double(rows(i, n + systems.mode())) * double(rows(i, n + systems.mode()));
+    if (!systems.loss.has_background()) continue;
+    for (Index r = 0; r < rows.num_cols(); ++r)
+      for (Index c = 0; c < rows.num_cols(); ++c)
+        loss += systems.loss.background * (*systems.gram)(r, c) * double(rows(i, r)) * double(rows(i, c));
+  }
+  return loss;
+}
+
+// Each step lowers the loss until the minimum, from rows of any size and from zeros.
+TEST(ConjugateRows, NeverRaiseTheLoss) {
+  std::uint64_t seed = 700;
+  for (const test::ProblemShape& shape :
+       {test::ProblemShape{{30, 20}, 100, true}, {{1, 9}, 4}, {{7, 5, 6}, 60, true}})
+    for (const Index n : {1, 8, 37})
+      for (const CellLoss loss : {CellLoss{}, {CellLoss::Kind::confidence, 40, 1}})
+        for (const bool has_biases : {false, true})
+          for (const double size : {0.0, 1e-3, 1e3}) {
+            Problem<double> p(shape, n, has_biases, true, ++seed);
+            const auto [tree, weights] = p.tree(0);
+            const auto gram = gram_of_others<double>(p.factors(), 0);
+            for (Index i = 0; i < p.factors()[0].num_rows(); ++i)
+              for (Index r = 0; r < n; ++r) p.factors()[0](i, r) *= size;
+            const std::vector<double> ridge(std::size_t(p.factors()[0].num_rows()), 0.25);
+            const RowSystems<double> systems{.tree = tree,
+                                             .weights = weights,
+                                             .loss = loss,
+                                             .num_factors = n,
+                                             .ridge = ridge,
+                                             .bias_ridge = 0.5,
+                                             .gram = &gram,
+                                             .cg_steps = 1};
+            double before = loss_of_rows<double>(systems, p.factors());
+            for (int step = 0; step < 5; ++step) {
+              solve_rows<double>(systems, p.factors());
+              const double now = loss_of_rows<double>(systems, p.factors());
+              EXPECT_LE(now, before + 1e-10 * std::abs(before)) << seed << ", step " << step;
+              before = now;
+            }
+          }
 }
 
 // Without a ridge, rows with fewer cells than factors have many solutions.

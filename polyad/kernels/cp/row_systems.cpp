@@ -8,103 +8,13 @@
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
+#include "polyad/kernels/cp/conjugate_rows.hpp"
 #include "polyad/kernels/cp/normal_equations.hpp"
+#include "polyad/kernels/cp/row_cells.hpp"
 #include "polyad/kernels/cp/symmetric_system.hpp"
 
 namespace polyad::kernels {
 namespace {
-
-// A cell adds quadratic * m^2 - 2 * linear * m + constant to the loss.
-template <class Real>
-struct CellTerms {
-  Real quadratic, linear, constant;
-};
-
-template <class Real>
-class CellReader {
- public:
-  explicit CellReader(const RowSystems<Real>& systems)
-      : values_(systems.tree.values().data()),
-        weights_(systems.weights.empty() ? nullptr : systems.weights.data()),
-        is_confidence_(systems.loss.kind == CellLoss::Kind::confidence),
-        alpha_(Real(systems.loss.alpha)),
-        background_(Real(systems.loss.background)) {}
-
-  Real value(Index z) const { return values_[z]; }
-  Real weight(Index z) const { return weights_ == nullptr ? Real(1) : weights_[z]; }
-  CellTerms<Real> terms(Index z) const {
-    const Real w = std::max(weight(z), Real{}), x = values_[z];
-    if (w == 0) return {0, 0, 0};
-    if (!is_confidence_) return {w - background_, w * x, w * x * x};
-    const Real more = alpha_ * w * std::abs(x), liked = x > 0 ? background_ + more : Real{};
-    return {more, liked, liked};
-  }
-
- private:
-  const Real* values_;
-  const Real* weights_;
-  bool is_confidence_;
-  Real alpha_, background_;
-};
-
-// Visits the cells of a slice, fiber by fiber, with the product of the rows above them.
-template <class Real>
-class SliceWalk {
- public:
-  SliceWalk(const CsfTree<Real>& tree, std::span<const Matrix<Real>> factors)
-      : tree_(tree),
-        factors_(factors),
-        n_(factors[0].num_cols()),
-        leaf_ids_(tree.ids(tree.last_level()).data()),
-        leaf_rows_(factors[tree.modes().back()].flat().data()) {
-    products_.resize(std::size_t(tree.order()), std::vector<Real>(std::size_t(n_)));
-  }
-
-  // visit(product, first leaf, end): the product is null where it is a vector of ones. `above`: what the
-  // product starts with, or null.
-  template <class Visit>
-  void visit(Index slice, const Real* above, Visit visit) {
-    descend(0, slice, above, visit);
-  }
-  const Real* leaf_row(Index z) const { return leaf_rows_ + Index(leaf_ids_[z]) * n_; }
-  // The row of a leaf that comes soon; ids may be read past the end.
-  void prefetch(Index z) const {
-    static_assert(Index(csf_look_ahead) >= leaves_ahead);
-    constexpr Index line = 64 / sizeof(Real);
-    const Real* soon = leaf_row(z + leaves_ahead);
-    for (Index r = 0; r < n_; r += line) __builtin_prefetch(soon + r);
-  }
-  const Real* root_row(Index slice) const { return row(0, slice); }
-
- private:
-  static constexpr Index leaves_ahead = 8;
-
-  const Real* row(int level, Index node) const {
-    return factors_[tree_.modes()[level]].flat().data() + Index(tree_.ids(level)[node]) * n_;
-  }
-
-  template <class Visit>
-  void descend(int level, Index node, const Real* product, Visit& visit) {
-    const auto children = tree_.first_child(level);
-    if (level + 1 == tree_.last_level()) return visit(product, children[node], children[node + 1]);
-    for (Index child = children[node]; child < children[node + 1]; ++child) {
-      const Real* of_child = row(level + 1, child);
-      if (product != nullptr) {
-        Real* both = products_[level + 1].data();
-        for (Index r = 0; r < n_; ++r) both[r] = product[r] * of_child[r];
-        of_child = both;
-      }
-      descend(level + 1, child, of_child, visit);
-    }
-  }
-
-  const CsfTree<Real>& tree_;
-  std::span<const Matrix<Real>> factors_;
-  Index n_;
-  const LocalIndex* leaf_ids_;
-  const Real* leaf_rows_;
-  std::vector<std::vector<Real>> products_;  // [level]
-};
 
 // The time since the last lap, if it is to be measured at all.
 class OptionalStopwatch {
@@ -119,41 +29,12 @@ class OptionalStopwatch {
   Stopwatch watch_;
 };
 
-// What cells that are not observed add to every system of a mode: the matrix of the factors, in the layout of
-// SymmetricSystem, and what belongs to the bias that is solved for, in the border. Empty: nothing.
-template <class Real>
-struct BackgroundTerms {
-  BackgroundTerms() = default;
-  explicit BackgroundTerms(const RowSystems<Real>& systems) {
-    const auto& gram = *systems.gram;
-    const Index n = systems.num_factors, stride = SymmetricSystem<Real>::stride_for(n),
-                own = n + systems.mode();
-    const double factor = systems.loss.background;
-    matrix.assign(std::size_t(stride * stride), Real{});
-    for (Index i = 0; i < n; ++i)
-      for (Index j = 0; j < n; ++j) matrix[i * stride + j] = Real(gram(i, j) * factor);
-    right.assign(std::size_t(n), Real{});
-    if (gram.num_rows() == n) return;
-    // The other biases are explained already.
-    for (Index other = n; other < gram.num_rows(); ++other) {
-      if (other == own) continue;
-      for (Index i = 0; i < n; ++i) right[i] -= Real(gram(i, other) * factor);
-      border_right -= Real(gram(own, other) * factor);
-    }
-    for (Index i = 0; i < n; ++i) border.push_back(Real(gram(i, own) * factor));
-    corner = Real(gram(own, own) * factor);
-  }
-
-  std::vector<Real> matrix, right, border;
-  Real corner{}, border_right{};
-};
-
 // Sets up and solves the systems of a mode, one after the other. One per thread.
 template <class Real>
-class RowSolver {
+class CholeskyRows {
  public:
-  RowSolver(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors,
-            const BackgroundTerms<Real>& background)
+  CholeskyRows(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors,
+               const BackgroundTerms<Real>& background)
       : systems_(systems),
         cells_(systems),
         walk_(systems.tree, factors),
@@ -215,7 +96,7 @@ class RowSolver {
     auto terms = cells_.terms(z);
     if (terms.quadratic == 0 && terms.linear == 0) return;
     const Real* leaf = walk_.leaf_row(z);
-    if (has_biases()) terms.linear -= terms.quadratic * other_biases(product, leaf);
+    if (has_biases()) terms.linear -= terms.quadratic * walk_.other_biases(product, leaf, n_);
     if (terms.quadratic == 0) return add_to_right(product, leaf, terms.linear);
     if ((terms.quadratic < 0) != is_negative_) {
       flush();
@@ -240,21 +121,14 @@ class RowSolver {
     for (Index r = 0; r < n_; ++r) right[r] += linear * (product == nullptr ? leaf[r] : product[r] * leaf[r]);
     system_.border_right() += linear;
   }
-  // What the model has at a cell by the biases of the other modes.
-  Real other_biases(const Real* product, const Real* leaf) const {
-    Real sum{};
-    for (Index c = n_; c < num_columns_; ++c)
-      if (c != n_ + systems_.mode()) sum += product == nullptr ? leaf[c] : product[c] * leaf[c];
-    return sum;
-  }
-
   void flush() {
     watch_.add_to(seconds_.gather);
     if (filled_ == 0) return;
     system_.add_products(panel_.data(), filled_, is_negative_);
     watch_.add_to(seconds_.products);
-    system_.add_multiples(system_.right(), of_right_.data(), panel_.data(), filled_);
-    if (has_biases()) system_.add_multiples(system_.border(), of_border_.data(), panel_.data(), filled_);
+    add_multiples(system_.right(), of_right_.data(), panel_.data(), filled_, system_.stride());
+    if (has_biases())
+      add_multiples(system_.border(), of_border_.data(), panel_.data(), filled_, system_.stride());
     filled_ = 0;
     watch_.add_to(seconds_.gather);
   }
@@ -347,13 +221,18 @@ void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors
   std::atomic<Index> next = 0;
   const auto threads = std::size_t(num_threads());
   std::vector<RowSeconds> seconds(threads);
-  parallel_parts(num_threads(), [&](Index, Index, int thread) {
-    RowSolver<Real> solver(systems, factors, background);
+  const auto solve_some = [&](auto solver, RowSeconds& of_thread) {
     for (Index begin = next.fetch_add(slices_at_a_time); begin < num_slices;
          begin = next.fetch_add(slices_at_a_time))
       for (Index slice = begin; slice < std::min(begin + slices_at_a_time, num_slices); ++slice)
         solver.solve(slice, solved.row(systems.tree.ids(0)[slice]).data());
-    seconds[thread] = solver.seconds();
+    of_thread = solver.seconds();
+  };
+  parallel_parts(num_threads(), [&](Index, Index, int thread) {
+    if (systems.cg_steps > 0)
+      solve_some(ConjugateRows<Real>(systems, factors, background), seconds[thread]);
+    else
+      solve_some(CholeskyRows<Real>(systems, factors, background), seconds[thread]);
   });
   if (systems.seconds != nullptr)
     for (const auto& of_thread : seconds) *systems.seconds += of_thread;

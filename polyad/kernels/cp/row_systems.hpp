@@ -58,13 +58,17 @@ struct RowSystems {
   RatingRange range = {};  // errors are those of values of the model that are clipped to it
   // Componentwise product of the Gram matrices of the other modes; used where the loss has a background.
   const Matrix<double>* gram = nullptr;
+  // 0: the systems are solved by Cholesky factorisation. Else: so many steps of conjugate gradients improve
+  // the present rows, which takes less time where there are many factors.
+  int cg_steps = 0;
   RowSeconds* seconds = nullptr;  // what solving takes is added; null: it is not measured
 
   int mode() const { return tree.modes()[0]; }
 };
 
-// Replaces the rows of the mode by the solutions. A system that is singular gets the solution of smallest
-// norm. The result does not depend on the number of threads.
+// Replaces the rows of the mode by the solutions, or by what conjugate gradients make of them. A system that
+// is singular gets the solution of smallest norm, but by conjugate gradients one near the present row. The
+// result does not depend on the number of threads.
 template <class Real>
 void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors);
 

@@ -42,6 +42,22 @@ template <class Real>
   for (; r < n; ++r) to[r] = x * from[r];
 }
 
+// to += the sum of x_k h_k over `count` rows h_k of `stride` entries, which is a multiple of the lanes.
+template <class Real>
+void add_multiples(Real* to, const Real* x, const Real* rows, Index count, Index stride) {
+  constexpr int lanes = vector_lanes<Real>;
+  const auto add_at = [&](Index j, auto width) {
+    using B = Block<Real, width>;
+    auto sum = B::load(to + j);
+    for (Index k = 0; k < count; ++k) sum.add_scaled(x[k], B::load(rows + k * stride + j));
+    sum.store(to + j);
+  };
+  Index j = 0;
+  for (; j + 8 * lanes <= stride; j += 8 * lanes) add_at(j, std::integral_constant<int, 8 * lanes>{});
+  for (; j + 2 * lanes <= stride; j += 2 * lanes) add_at(j, std::integral_constant<int, 2 * lanes>{});
+  for (; j < stride; j += lanes) add_at(j, std::integral_constant<int, lanes>{});
+}
+
 // A symmetric positive definite system of moderate size, which may have a border: one more unknown. Sums of
 // outer products, and the solution by Cholesky factorisation, both in register tiles. Of the matrix, the
 // upper triangle is stored row by row; the border and the right-hand side are vectors. One per thread.
@@ -100,14 +116,6 @@ class SymmetricSystem {
         add_row_of_tiles<rows_of_tile, true>(rows, count, i);
     });
   }
-  // to += the sum of x_k h_k.
-  void add_multiples(Real* to, const Real* x, const Real* rows, Index count) const {
-    Index j = 0;
-    for (; j + 8 * lanes <= stride_; j += 8 * lanes) add_multiples_in<8>(to, x, rows, count, j);
-    for (; j + 2 * lanes <= stride_; j += 2 * lanes) add_multiples_in<2>(to, x, rows, count, j);
-    for (; j < stride_; j += lanes) add_multiples_in<1>(to, x, rows, count, j);
-  }
-
   // Factorises the matrix, which is destroyed, and solves for the right-hand side, in place. The unknown of
   // the border goes to border_right(). False: the matrix is not positive definite in this precision.
   bool solve(bool has_border) {
@@ -183,14 +191,6 @@ class SymmetricSystem {
       total.store(to);
     }
   }
-  template <int Vectors>
-  void add_multiples_in(Real* to, const Real* x, const Real* rows, Index count, Index j) const {
-    using B = Block<Real, Vectors * lanes>;
-    auto sum = B::load(to + j);
-    for (Index k = 0; k < count; ++k) sum.add_scaled(x[k], B::load(rows + k * stride_ + j));
-    sum.store(to + j);
-  }
-
   static bool is_pivot(Real pivot, Real diagonal) {
     constexpr Real rounding = 8 * std::numeric_limits<Real>::epsilon();
     return pivot > rounding * diagonal && std::isfinite(pivot);
