@@ -24,8 +24,8 @@ struct CompleteArgs {
   CompleteOptions complete;
   int folds = 0;
   std::vector<std::string> search;
-  std::string method = "sgd", schedule = "adagrad", sync = "auto", by = "auto", partition = "random", test,
-              validate, precision = "single", out, page, memory, resume, cache;
+  std::string method = "sgd", solver = "auto", schedule = "adagrad", sync = "auto", by = "auto",
+              partition = "random", test, validate, precision = "single", out, page, memory, resume, cache;
 };
 
 std::optional<double> parse_share(const std::string& text) {
@@ -115,6 +115,8 @@ CompleteOptions parse(const CompleteArgs& args, int processes) {
   for (const auto kind : all_step_schedules())
     if (args.schedule == to_string(kind)) options.schedule = kind;
   options.method = args.method == "als" ? CompletionMethod::als : CompletionMethod::sgd;
+  for (const auto solver : {RowSolver::cholesky, RowSolver::cg})
+    if (args.solver == to_string(solver)) options.solver = solver;
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
   options.test = parse_test(args, args.test);
   options.validate = parse_test(args, args.validate);
@@ -212,6 +214,16 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
       ->capture_default_str()
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--solver", args.solver,
+                  "With --method als and --implicit, how a row is improved: cholesky, exactly; cg, by "
+                  "conjugate gradients, which is faster for many factors; auto: cg from 96 factors on")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "cholesky", "cg"}));
+  command
+      .add_option("--cg-steps", complete.cg_steps,
+                  "Steps of conjugate gradients per row and epoch (default 3); requires --solver cg")
+      ->check(in_range(1, std::numeric_limits<int>::max()));
   std::vector<std::string> schedules;
   for (const auto kind : all_step_schedules()) schedules.push_back(to_string(kind));
   command.add_option("--schedule", args.schedule, "How the learning rate changes")

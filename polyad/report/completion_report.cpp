@@ -130,8 +130,11 @@ std::string communication_text(const CompletionRun& run) {
 }  // namespace
 
 std::string method_text(const CompletionRun& run) {
-  if (run.alpha) return fmt::format("implicit feedback with alpha {:.4g}", *run.alpha);
-  return run.is_als ? "alternating least squares" : to_string(run.options.step.kind);
+  if (!run.is_als) return to_string(run.options.step.kind);
+  const std::string steps =
+      run.cg_steps > 0 ? fmt::format(", {} of conjugate gradients", counted(run.cg_steps, "step")) : "";
+  if (run.alpha) return fmt::format("implicit feedback with alpha {:.4g}", *run.alpha) + steps;
+  return "alternating least squares" + steps;
 }
 
 std::string side_seconds_text(const CompletionRun& run) {
@@ -246,6 +249,8 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["biases"] = run.options.has_biases;
   json["method"] = run.alpha ? "implicit" : run.is_als ? "als" : "sgd";
   if (run.alpha) json["alpha"] = *run.alpha;
+  if (run.is_als) json["solver"] = run.cg_steps > 0 ? "cg" : "cholesky";
+  if (run.cg_steps > 0) json["cg_steps"] = run.cg_steps;
   if (!run.is_als) {
     json["schedule"] = to_string(run.options.step.kind);
     json["learning_rate"] = run.options.step.size;

@@ -23,6 +23,7 @@ struct CompletionRun {
   CompletionOptions options;  // of these, alternating least squares use those that are not of steps
   bool is_als = false;
   std::optional<double> alpha = {};  // of implicit feedback
+  int cg_steps = 0;                  // with least squares, of conjugate gradients; 0: systems are factorised
   std::string precision, partition = "none", test = "none";
   RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
   std::optional<SideSeconds> side_seconds;  // predictions for both sides, if compared
@@ -82,7 +83,8 @@ std::vector<SyncWords> words_over_sub_epochs(const CompletionRun& run);
 // Predictions for both sides and the one that is distributed; requires `side_seconds`.
 std::string side_seconds_text(const CompletionRun& run);
 
-// "alternating least squares", "implicit feedback with alpha 1", or the schedule of gradient descent.
+// "alternating least squares", "implicit feedback with alpha 1, 3 steps of conjugate gradients", or the
+// schedule of gradient descent.
 std::string method_text(const CompletionRun& run);
 
 nlohmann::ordered_json completion_json(const CompletionRun& run);

@@ -63,6 +63,14 @@ enum class CompletionMethod {
 };
 std::string to_string(CompletionMethod method);
 
+// How alternating least squares improve the factors of a user or an item.
+enum class RowSolver {
+  automatic,  // cg from cg_from_factors factors on, else cholesky
+  cholesky,   // exactly, by a factorisation of the system: time grows as the square and cube of the factors
+  cg          // by steps of conjugate gradients from the present factors: time grows as the factors
+};
+std::string to_string(RowSolver solver);
+
 // The largest number of factors.
 inline constexpr Index max_factors = 100000;
 
@@ -75,6 +83,9 @@ struct CompleteOptions {
   bool implicit = false;
   // With `implicit`: a rating of value x counts 1 + alpha * |x| / (the mean of |x|) times, another cell once.
   double alpha = 3;
+  RowSolver solver = RowSolver::automatic;  // with alternating least squares
+  // Steps of RowSolver::cg per sweep, at least 1; nothing: 3. Requires RowSolver::cg.
+  std::optional<int> cg_steps = {};
   int max_epochs = 50;  // an epoch learns from every rating once
   // How the learning rate changes from epoch to epoch, or from row to row.
   StepSchedule::Kind schedule = StepSchedule::Kind::adagrad;
@@ -127,6 +138,7 @@ struct CompleteOptions {
   // Called after each epoch on every process; training stops when it returns false on any.
   CompletionObserver observer = {};
 
+  static constexpr Index cg_from_factors = 96;
   static constexpr int sync_auto = 0;  // chosen by predicted time to a given error
   static constexpr int sync_max = -1;  // as many as it takes for no row to be stale
 };

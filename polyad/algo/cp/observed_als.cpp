@@ -153,7 +153,8 @@ class ObservedSweeps {
             .num_factors = options_.num_components,
             .ridge = ridges_[mode],
             .bias_ridge = options_.shrinkage.per_row,
-            .range = options_.range};
+            .range = options_.range,
+            .cg_steps = options_.cg_steps};
   }
 
   void update(int mode) {

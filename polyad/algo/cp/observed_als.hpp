@@ -29,6 +29,7 @@ struct ObservedOptions : CpOptions {
   int patience = 3;
   // Begin with sweeps in which cells that are not observed count as zeros, less and less. For squares only.
   bool approaches = false;
+  int cg_steps = 0;  // of conjugate gradients per row and sweep; 0: rows are solved for exactly
   std::vector<int> mode_order = {};  // of the updates in a sweep; empty: 0, 1, ...
 };
 

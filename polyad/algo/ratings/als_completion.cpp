@@ -86,6 +86,7 @@ ObservedOptions observed_options(const AlsCompletionOptions& options) {
   observed.num_components = options.num_factors;
   observed.max_iterations = options.max_sweeps;
   observed.tolerance = options.tolerance;
+  observed.cg_steps = options.cg_steps;
   observed.seed = options.seed;
   observed.start = Start::normal;
   observed.shrinkage = options.shrinkage;

@@ -262,6 +262,19 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   return CompletionModel(std::move(state));
 }
 
+void check_solver(const CompleteOptions& options) {
+  tasks::require_enumerator("solver", options.solver, RowSolver::cg);
+  if (options.solver != RowSolver::automatic && !tasks::uses_least_squares(options))
+    tasks::refuse_option(fmt::format("{} requires {} als or {}", option_name("solver"), option_name("method"),
+                                     option_name("implicit")));
+  if (!options.cg_steps) return;
+  if (options.solver != RowSolver::cg)
+    tasks::refuse_option(fmt::format("{} requires {} cg", option_name("cg_steps"), option_name("solver")));
+  if (*options.cg_steps < 1)
+    tasks::refuse_option(
+        fmt::format("{} {}: expected at least 1", option_name("cg_steps"), *options.cg_steps));
+}
+
 // With alternating least squares: what the options of gradient descent say has no effect, and is refused.
 void check_least_squares(const CompleteOptions& options) {
   const CompleteOptions usual;
@@ -298,6 +311,7 @@ AlsCompletionOptions als_options(const CompleteOptions& options) {
   als.tolerance = 1e-4;
   als.seed = options.seed;
   if (options.implicit) als.alpha = options.alpha;
+  als.cg_steps = tasks::cg_steps_of(options);
   return als;
 }
 
@@ -309,6 +323,7 @@ report::CompletionRun describe_als(const Context& context, const tasks::SplitTas
   report::CompletionRun run;
   run.is_als = true;
   run.alpha = als.alpha;
+  run.cg_steps = als.cg_steps;
   run.num_users = task.extents[0];
   run.num_items = task.extents[1];
   run.num_ratings = comm.all_reduce(task.split.train.num_nonzeros());
@@ -390,6 +405,18 @@ std::string to_string(CompletionMethod method) {
   return method == CompletionMethod::als ? "als" : "sgd";
 }
 
+std::string to_string(RowSolver solver) {
+  switch (solver) {
+    case RowSolver::automatic:
+      return "auto";
+    case RowSolver::cholesky:
+      return "cholesky";
+    case RowSolver::cg:
+      return "cg";
+  }
+  return "";
+}
+
 std::string to_string(RatingPartition partition) {
   switch (partition) {
     case RatingPartition::random:
@@ -433,7 +460,8 @@ void validate(const CompleteOptions& options) {
   tasks::require_enumerator("validate.kind", options.validate.kind, TestRatings::Kind::tensor);
   tasks::require_enumerator("method", options.method, CompletionMethod::als);
   require_not_negative("alpha", options.alpha);
-  if (options.implicit || options.method == CompletionMethod::als) check_least_squares(options);
+  check_solver(options);
+  if (tasks::uses_least_squares(options)) check_least_squares(options);
   check_schedule(options);
   check_test(options.test, "test");
   check_test(options.validate, "validate");
@@ -444,7 +472,7 @@ CompletionModel complete(const Context& context, Tensor ratings, const CompleteO
   const tasks::TaskScope scope(context);
   validate(options);
   const bool is_single = options.precision == Precision::float32;
-  if (options.implicit || options.method == CompletionMethod::als)
+  if (tasks::uses_least_squares(options))
     return is_single ? complete_by_als<float>(context, std::move(ratings), options)
                      : complete_by_als<double>(context, std::move(ratings), options);
   if (is_single) return complete_in<float>(context, std::move(ratings), options);

@@ -140,6 +140,17 @@ RatingSplit split_of(const TestRatings& test, std::uint64_t seed) {
   return split;
 }
 
+bool uses_least_squares(const CompleteOptions& options) {
+  return options.implicit || options.method == CompletionMethod::als;
+}
+
+int cg_steps_of(const CompleteOptions& options) {
+  constexpr int usual_steps = 3;
+  const bool is_large = options.factors >= CompleteOptions::cg_from_factors;
+  const bool is_cg = options.solver == RowSolver::cg || (options.solver == RowSolver::automatic && is_large);
+  return is_cg && uses_least_squares(options) ? options.cg_steps.value_or(usual_steps) : 0;
+}
+
 Shrinkage shrinkage_of(const CompleteOptions& options) {
   const Shrinkage usual = options.implicit ? Shrinkage{0.2, 10} : Shrinkage{};
   return {options.regularisation.value_or(usual.per_rating), options.shrinkage.value_or(usual.per_row)};

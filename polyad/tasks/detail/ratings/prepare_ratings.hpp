@@ -32,6 +32,10 @@ ReadyRatings<Real> prepare_ratings(const Context& context, Tensor ratings, const
 
 // What the options say, or leave to the method.
 Shrinkage shrinkage_of(const CompleteOptions& options);
+// Whether training is by alternating least squares.
+bool uses_least_squares(const CompleteOptions& options);
+// Steps of conjugate gradients; 0: systems are solved exactly, or there are none.
+int cg_steps_of(const CompleteOptions& options);
 
 // How ratings to test on are taken from those to learn from; not at all where they are given.
 RatingSplit split_of(const TestRatings& test, std::uint64_t seed);
