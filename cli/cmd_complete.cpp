@@ -215,9 +215,11 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);
   command
-      .add_option("--solver", args.solver,
-                  "With --method als and --implicit, how a row is improved: cholesky, exactly; cg, by "
-                  "conjugate gradients, which is faster for many factors; auto: cg from 96 factors on")
+      .add_option(
+          "--solver", args.solver,
+          fmt::format("With --method als and --implicit, how a row is improved: cholesky, exactly; cg, by "
+                      "conjugate gradients, which is faster for many factors; auto: cg from {} factors on",
+                      CompleteOptions::cg_from_factors))
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "cholesky", "cg"}));
   command

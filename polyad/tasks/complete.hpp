@@ -138,7 +138,7 @@ struct CompleteOptions {
   // Called after each epoch on every process; training stops when it returns false on any.
   CompletionObserver observer = {};
 
-  static constexpr Index cg_from_factors = 96;
+  static constexpr Index cg_from_factors = 64;
   static constexpr int sync_auto = 0;  // chosen by predicted time to a given error
   static constexpr int sync_max = -1;  // as many as it takes for no row to be stale
 };

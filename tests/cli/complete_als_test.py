@@ -7,6 +7,7 @@ import unittest
 from program import WITH_MPI, ProgramTest, run
 from rating_model import read_npz
 
+CG_FROM = 64  # factors, by default
 os.environ["OMP_WAIT_POLICY"] = "passive"  # more threads than cores must not wait in circles
 
 
@@ -96,10 +97,11 @@ class LeastSquaresTest(ProgramTest):
     def test_any_number_of_processes_gives_the_same(self) -> None:
         self.ratings(40, 25, 0.2, 3)
         for options in (("--method", "als", "--test", 0.2), ("--method", "als", "--no-bias"), ("--implicit",),
+                        ("--implicit", "--solver", "cg"), ("--method", "als", "--solver", "cg", "--cg-steps", 1),
                         ("--method", "als", "--test", 0.2, "--validate", 0.2)):
             options = (*options, "-r", 3, "-e", 6, "--precision", "double")
             alone = self.train(*options)
-            for processes in (2, 3, 7):
+            for processes in (2, 3, 8) if "cg" in options else (2, 3, 7):
                 with self.subTest(options=options, processes=processes):
                     result = self.train(*options, processes=processes)
                     self.assertEqual(result["volume_words_per_epoch"], result["predicted_volume_words_per_epoch"])
@@ -112,11 +114,36 @@ class LeastSquaresTest(ProgramTest):
 
     def test_the_loss_falls_with_every_epoch(self) -> None:
         self.ratings(30, 20, 0.3, 4)
-        for options in (("--method", "als"), ("--implicit",)):
+        for options in (("--method", "als"), ("--implicit",), ("--method", "als", "--solver", "cg", "--cg-steps", 1),
+                        ("--implicit", "--solver", "cg"), ("--implicit", "--solver", "cg", "--cg-steps", 2)):
             losses = [epoch["loss"] for epoch in self.train(*options, "-r", 4, "--precision", "double")["per_epoch"]]
             self.assertGreater(len(losses), 3)
             for before, after in zip(losses, losses[1:]):
                 self.assertLess(after, before * (1 + 1e-12))
+
+    def test_conjugate_gradients_with_enough_steps_are_exact(self) -> None:
+        """With users and items whose values are all zero, and some with one value."""
+        cells = self.ratings(30, 20, 0.2, 5)
+        cells.update({(30, 0): 0, (30, 1): 0, (31, 2): 2, (0, 20): 0})
+        self.x = self.write("r.tns", "".join(f"{u + 1} {i + 1} {v}\n" for (u, i), v in cells.items()))
+        for method in (("--implicit", "--shrink", 0.5), ("--method", "als"), ("--method", "als", "--no-bias")):
+            options = (*method, "-r", 5, "-e", 4, "--precision", "double")
+            exact = self.train(*options, "--solver", "cholesky")
+            steps = self.train(*options, "--solver", "cg", "--cg-steps", 60)
+            few = self.train(*options, "--solver", "cg")
+            self.assertEqual((exact["solver"], steps["solver"], steps["cg_steps"], few["cg_steps"]), ("cholesky", "cg", 60, 3))
+            self.assertNotIn("cg_steps", exact)
+            for here, there, slower in zip(steps["per_epoch"], exact["per_epoch"], few["per_epoch"], strict=True):
+                self.assertAlmostEqual(here["loss"], there["loss"], delta=1e-8 * there["loss"])
+                self.assertNotEqual(slower["loss"], there["loss"])
+
+    def test_many_factors_take_conjugate_gradients(self) -> None:
+        self.ratings(12, 10, 0.3, 6)
+        for rank, solver in ((CG_FROM - 1, "cholesky"), (CG_FROM, "cg")):
+            for method in (("--implicit",), ("--method", "als")):
+                self.assertEqual(self.train(*method, "-r", rank, "-e", 1)["solver"], solver)
+        self.assertNotIn("solver", self.train("-r", 100, "-e", 1))
+        self.assertIn(f"cg from {CG_FROM} factors on", " ".join(self.succeed("complete", "--help").split()))
 
     def test_predictions_are_better_than_biases(self) -> None:
         self.x = self.folder / "r.tns"
@@ -160,6 +187,9 @@ class LeastSquaresTest(ProgramTest):
                 ("--schedule requires --method sgd", ("--method", "als", "--schedule", "bold")),
                 ("--lr requires --method sgd", ("--method", "als", "--lr", 0.1)),
                 ("--by requires --method sgd", ("--implicit", "--by", "items")),
+                ("--solver requires --method als or --implicit", ("--solver", "cg")),
+                ("--cg-steps requires --solver cg", ("--implicit", "--cg-steps", 2)),
+                ("--cg-steps requires --solver cg", ("--implicit", "--solver", "cholesky", "--cg-steps", 2)),
                 ("--partition requires --method sgd", ("--implicit", "--partition", "block")),
                 ("--implicit has no biases: --no-bias has no effect", ("--implicit", "--no-bias")),
                 ("--implicit has no errors that could choose an epoch: --validate has no effect",
