@@ -1,7 +1,6 @@
 #include "polyad/io/tensors/recognise.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,255 +10,21 @@
 #include "polyad/base/error.hpp"
 #include "polyad/io/tensors/array_tensor.hpp"
 #include "polyad/io/tensors/foreign_file.hpp"
+#include "polyad/io/tensors/head_lines.hpp"
 #include "polyad/io/tensors/table_head.hpp"
+#include "polyad/io/tensors/text_heads.hpp"
 #include "polyad/io/text/field_splitter.hpp"
 #include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {
 namespace {
 
-using Words = std::vector<std::string_view>;
-
-// The head of a text: its lines one after the other, comments aside, with what the comments of
-// Polyad's own writer state.
-class Head {
- public:
-  explicit Head(const InputFile& file) : file_(file), lines_(file) {}
-
-  // The next line that is neither blank nor a comment, or false at the end.
-  bool next() {
-    while (lines_.next(line_)) {
-      words_ = split_blanks(line_);
-      if (words_.empty()) continue;
-      if (is_comment(words_[0]))
-        read_comment();
-      else
-        return true;
-    }
-    words_.clear();
-    return false;
-  }
-  void require_next(const std::string& expected) {
-    if (!next()) fail(fmt::format("the file ends where {} should follow", expected));
-  }
-
-  std::string_view line() const { return line_; }
-  const Words& words() const { return words_; }
-  Index line_number() const { return lines_.line_number(); }
-  Index line_begin() const { return lines_.line_begin(); }
-  Index next_begin() const { return lines_.next_begin(); }
-  const std::vector<Index>& noted_dims() const { return noted_dims_; }
-  std::optional<Index> noted_nonzeros() const { return noted_nonzeros_; }
-  bool has_own_comments() const { return has_own_comments_; }
-
-  [[noreturn]] void fail(const std::string& why) const {
-    throw Error(Errc::bad_input, why, {file_.path().string(), lines_.line_number()});
-  }
-
-  // A whole number of at least `least`, the word-th of this line.
-  Index number(std::size_t word, Index minimum, const std::string& what) const {
-    const auto value = parse_index(words_[word]);
-    if (!value || *value < minimum)
-      fail(fmt::format("{} is {}, not a whole number from {} on", what, in_quotes(words_[word]), minimum));
-    return *value;
-  }
-  // This line as a list of dimensions.
-  std::vector<Index> dims(int order) const {
-    if (int(words_.size()) != order)
-      fail(fmt::format("expected {} dimensions, as the order says, found {}", order, words_.size()));
-    std::vector<Index> result;
-    for (std::size_t m = 0; m < words_.size(); ++m)
-      result.push_back(number(m, 1, fmt::format("dimension {}", m + 1)));
-    return result;
-  }
-  void check_order(Index order) const {
-    if (order < min_order || order > max_order)
-      fail(fmt::format("a tensor of order {}: Polyad takes orders {} to {}", order, min_order, max_order));
-  }
-
- private:
-  void read_comment() {
-    const auto colon = line_.find(':');
-    if (colon == std::string_view::npos || words_.size() < 2 || words_[0] != "#") return;
-    std::vector<Index> numbers;
-    for (const auto word : split_blanks(line_.substr(colon + 1)))
-      if (const auto n = parse_index(word)) numbers.push_back(*n);
-    if (words_[1] == "dims:" && !numbers.empty() && *std::ranges::min_element(numbers) > 0) {
-      noted_dims_ = numbers;
-      begins_like_own_ = line_number() == 1 && line_ == fmt::format("# dims: {}", fmt::join(numbers, " "));
-    }
-    if (words_[1] == "nnz:" && numbers.size() == 1) {
-      noted_nonzeros_ = numbers[0];
-      has_own_comments_ =
-          begins_like_own_ && line_number() == 2 && line_ == fmt::format("# nnz: {}", numbers[0]);
-    }
-  }
-
-  const InputFile& file_;
-  LineReader lines_;
-  std::string_view line_;
-  Words words_;
-  std::vector<Index> noted_dims_;
-  std::optional<Index> noted_nonzeros_;
-  bool begins_like_own_ = false, has_own_comments_ = false;
-};
-
-bool all_whole_numbers(const Words& words) {
-  return !words.empty() &&
-         std::ranges::all_of(words, [](auto word) { return parse_index(word).has_value(); });
-}
-
-// The data begin with the line that `lines` has just read.
-void begin_data_here(const Head& lines, FileHead& head) {
-  head.data_begin = lines.line_begin();
-  head.data_line = lines.line_number();
-}
-
-// The data begin with the next line, if there is one: a tensor may have no nonzeros.
-void begin_data_after(Head& lines, FileHead& head) {
-  if (lines.next())
-    begin_data_here(lines, head);
-  else
-    head.data_begin = std::numeric_limits<Index>::max();
-}
-
-// Lines of coordinates for a model may omit the value: the number of fields decides.
-void count_fields_for(const IndexSpace& space, const Head& lines, FileHead& head) {
-  const auto found = int(lines.words().size());
-  if (found != space.order() && found != space.order() + 1)
-    lines.fail(
-        fmt::format("expected {} indices, with or without a value behind, as the model has {} modes; "
-                    "found {} fields",
-                    space.order(), space.order(), found));
-  head.order = space.order();
-  head.has_values = found > space.order();
-}
-
-FileHead plain_head(Head& lines, TensorFormat format, const IndexSpace* space) {
-  FileHead head;
-  head.format = format;
-  if (space != nullptr) {
-    count_fields_for(*space, lines, head);
-  } else {
-    lines.check_order(Index(lines.words().size()) - 1);
-    head.order = int(lines.words().size()) - 1;
-  }
-  if (format == TensorFormat::libmf) {
-    if (head.order != 2)
-      lines.fail(fmt::format("expected row, column and value, found {} fields", head.order + 1));
-    head.index_base = 0;
-  }
-  if (int(lines.noted_dims().size()) == head.order) head.noted_dims = lines.noted_dims();
-  head.noted_nonzeros = lines.noted_nonzeros();
-  head.has_own_comments = lines.has_own_comments() && !head.noted_dims.empty();
-  begin_data_here(lines, head);
-  return head;
-}
-
-[[noreturn]] void refuse_pairs(const Head& lines) {
-  lines.fail(
-      fmt::format("a line of 2 fields makes a tensor of order 1: Polyad takes orders 2 to 16; {} 1,2 with {} "
-                  "1 reads pairs "
-                  "of names or ids as a matrix",
-                  option_name("columns"), option_name("value")));
-}
-
-// HiParTI has a line with the order, extended FROSTT one with order and nonzeros; dims follow in both.
-FileHead counted_head(Head& lines) {
-  FileHead head;
-  head.format = lines.words().size() == 1 ? TensorFormat::hiparti : TensorFormat::frostt;
-  const Index order = lines.number(0, 0, "the order");
-  if (head.format == TensorFormat::frostt) {
-    if (order < min_order) refuse_pairs(lines);
-    head.nonzeros = lines.number(1, 0, "the number of nonzeros");
-  }
-  lines.check_order(order);
-  head.order = int(order);
-  lines.require_next("the line of dimensions");
-  head.dims = lines.dims(head.order);
-  begin_data_after(lines, head);
-  return head;
-}
-
-FileHead toolbox_head(Head& lines) {
-  FileHead head;
-  const auto kind = lines.words()[0];
-  head.format = kind == "sptensor" ? TensorFormat::sptensor
-                : kind == "tensor" ? TensorFormat::dense_tensor
-                                   : TensorFormat::dense_matrix;
-  lines.require_next("the order");
-  const Index order = lines.number(0, 0, "the order");
-  lines.check_order(order);
-  head.order = int(order);
-  lines.require_next("the line of dimensions");
-  head.dims = lines.dims(head.order);
-  if (head.format == TensorFormat::dense_matrix && head.order != 2)
-    lines.fail(fmt::format("a matrix has 2 dimensions, found {}", head.order));
-  if (head.format == TensorFormat::sptensor) {
-    lines.require_next("the number of nonzeros");
-    head.nonzeros = lines.number(0, 0, "the number of nonzeros");
-  }
-  begin_data_after(lines, head);
-  return head;
-}
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
-  return result;
-}
-
-FileHead matrix_market_head(const InputFile& file, Head& lines) {
-  std::string_view banner_line;
-  LineReader first(file);
-  if (!first.next(banner_line)) banner_line = "";
-  const std::string banner = lower_case(banner_line);
-  const Words words = split_blanks(banner);
-  const auto fail = [&](const std::string& why) {
-    throw Error(Errc::bad_input, why, {file.path().string(), 1});
-  };
-  if (words.size() != 5 || words[0] != "%%matrixmarket" || words[1] != "matrix")
-    fail("expected the line '%%MatrixMarket matrix coordinate FIELD SYMMETRY'");
-  if (words[2] != "coordinate")
-    fail(fmt::format("MatrixMarket {} is not read: only coordinate is", in_quotes(words[2])));
-  FileHead head;
-  head.format = TensorFormat::matrix_market;
-  head.order = 2;
-  head.index_base = 1;
-  head.has_values = words[3] != "pattern";
-  if (head.has_values && words[3] != "real" && words[3] != "integer")
-    fail(fmt::format("MatrixMarket field {} is not read: only real, integer and pattern are",
-                     in_quotes(words[3])));
-  head.symmetric = words[4] == "symmetric";
-  if (!head.symmetric && words[4] != "general")
-    fail(fmt::format("MatrixMarket symmetry {} is not read: only general and symmetric are",
-                     in_quotes(words[4])));
-  lines.require_next("the line of rows, columns and entries");
-  if (lines.words().size() != 3) lines.fail("expected rows, columns and the number of entries");
-  head.dims = {lines.number(0, 1, "the number of rows"), lines.number(1, 1, "the number of columns")};
-  head.nonzeros = lines.number(2, 0, "the number of entries");
-  begin_data_after(lines, head);
-  return head;
-}
-
-FileHead movielens_head(Head& lines, TensorFormat format, const IndexSpace* space) {
-  FileHead head;
-  head.format = format;
-  head.order = 2;
-  head.separator = format == TensorFormat::movielens_tabs ? "\t" : "::";
-  FieldSplitter splitter(head.separator);
-  head.has_values = space == nullptr || !splitter.split(lines.line()) || splitter.fields().size() > 2;
-  begin_data_here(lines, head);
-  return head;
-}
-
 // Users, items and small ratings are followed by seconds since 1970: no tensor index looks like that.
-bool looks_like_u_data(const Head& lines) {
+bool looks_like_u_data(const HeadLines& lines) {
   if (lines.words().size() != 4 || std::ranges::count(lines.line(), '\t') != 3) return false;
   const auto rating = parse_real(lines.words()[2]);
   const auto time = parse_index(lines.words()[3]);
-  return all_whole_numbers(lines.words()) && rating && *rating <= 10 && time && *time >= 100'000'000;
+  return lines.has_only_whole_numbers() && rating && *rating <= 10 && time && *time >= 100'000'000;
 }
 
 bool has_letters(std::string_view line) {
@@ -274,20 +39,20 @@ bool looks_like_csv(std::string_view line) {
 
 // Whether the lines are pairs, which have no value: the first would be taken for the order and the nonzeros.
 bool looks_like_pairs(const InputFile& file) {
-  Head lines(file);
+  HeadLines lines(file);
   constexpr int enough = 4;
   for (int line = 0; line < enough && lines.next(); ++line)
-    if (lines.words().size() != 2 || !all_whole_numbers(lines.words())) return false;
+    if (lines.words().size() != 2 || !lines.has_only_whole_numbers()) return false;
   return lines.line_number() > 2;
 }
 
 // Two whole numbers on the first line are a header, of order and nonzeros. But coordinates of a model may
 // leave out the value: then the lines that follow must look like those behind a header.
-bool begins_with_a_count(const InputFile& file, const Head& first, const IndexSpace* space) {
-  if (first.words().size() > 2 || !all_whole_numbers(first.words())) return false;
+bool begins_with_a_count(const InputFile& file, const HeadLines& first, const IndexSpace* space) {
+  if (first.words().size() > 2 || !first.has_only_whole_numbers()) return false;
   if (space == nullptr || first.words().size() == 1) return true;
   const Index order = *parse_index(first.words()[0]);
-  Head lines(file);
+  HeadLines lines(file);
   lines.next();
   if (!lines.next() || Index(lines.words().size()) != order) return false;
   if (!lines.next()) return space->order() != 2;
@@ -297,42 +62,18 @@ bool begins_with_a_count(const InputFile& file, const Head& first, const IndexSp
 // A line with the number of triples and lines of three indices, where HiParTI has the order, dims and values.
 bool looks_like_openke(const InputFile& file) {
   constexpr Index enough = 8;
-  Head lines(file);
+  HeadLines lines(file);
   if (!lines.next() || lines.words().size() != 1) return false;
   const auto count = parse_index(lines.words()[0]);
   Index found = 0;
   while (found < enough && lines.next()) {
-    if (lines.words().size() != 3 || !all_whole_numbers(lines.words())) return false;
+    if (lines.words().size() != 3 || !lines.has_only_whole_numbers()) return false;
     ++found;
   }
   return count && (found == enough ? *count >= enough : *count == found) && found > 1;
 }
 
-FileHead openke_head(Head& lines) {
-  FileHead head;
-  head.format = TensorFormat::openke;
-  head.order = 3;
-  head.has_values = false;
-  head.index_base = 0;
-  head.nonzeros = lines.number(0, 0, "the number of triples");
-  begin_data_after(lines, head);
-  return head;
-}
-
-FileHead adjacency_head(Head& lines, const ReadOptions& options) {
-  FileHead head;
-  head.format = TensorFormat::adjacency;
-  head.order = 2;
-  head.separator = options.table.separator;
-  for (const auto* const separator : {"\t", "::", ";", "|", ",", " "})
-    if (head.separator.empty() && lines.line().find(separator) != std::string_view::npos)
-      head.separator = separator;
-  if (head.separator.empty()) head.separator = " ";
-  begin_data_here(lines, head);
-  return head;
-}
-
-FileHead tns_head(const InputFile& file, Head& lines, const IndexSpace* space) {
+FileHead tns_head(const InputFile& file, HeadLines& lines, const IndexSpace* space) {
   auto head = plain_head(lines, TensorFormat::tns, space);
   if (space != nullptr || head.has_own_comments) return head;
   head.is_ragged = looks_like_lists(file, head.data_begin);
@@ -343,12 +84,8 @@ FileHead tns_head(const InputFile& file, Head& lines, const IndexSpace* space) {
 
 FileHead text_head(const InputFile& file, const ReadOptions& options) {
   const IndexSpace* const space = options.space;
-  std::string_view first;
-  if (LineReader(file).next(first) && lower_case(first.substr(0, 14)) == "%%matrixmarket") {
-    Head lines(file);
-    return matrix_market_head(file, lines);
-  }
-  Head lines(file);
+  HeadLines lines(file);
+  if (begins_like_matrix_market(file)) return matrix_market_head(file, lines);
   if (!lines.next()) {
     if (lines.noted_nonzeros() != Index(0) || lines.noted_dims().size() < 2)
       throw Error(Errc::bad_input,
@@ -396,7 +133,7 @@ std::string not_as_stated(std::string_view found, TensorFormat stated) {
 
 FileHead text_head_as(const InputFile& file, TensorFormat format, const ReadOptions& options) {
   const IndexSpace* const space = options.space;
-  Head lines(file);
+  HeadLines lines(file);
   if (format == TensorFormat::matrix_market) return matrix_market_head(file, lines);
   if (!lines.next()) return text_head(file, options);  // empty, or it says why not
   switch (format) {
