@@ -53,6 +53,9 @@ void add_table_options(CLI::App& command, io::TableForm& table) {
       "--missing-value", table.missing,
       "Wide tables: the value of missing cells, as 99 in Jester; empty cells are always missing");
   command.add_flag("--multiline", table.multiline, "Tables: quoted fields may contain line breaks");
+  command
+      .add_option("--fields", table.fields, "Tables: only lines of so many fields are read (default: all)")
+      ->check(CLI::Range(2, 1 << 20));
 }
 
 void add_format_options(CLI::App& command, InputOptions& options) {
@@ -154,6 +157,7 @@ std::vector<std::string> given_options(const InputOptions& options) {
   if (options.table.missing) add("--missing-value", fmt::format("{}", *options.table.missing));
   add_flag("--decimal-comma", options.table.decimal_comma);
   add_flag("--multiline", options.table.multiline);
+  if (options.table.fields > 0) add("--fields", std::to_string(options.table.fields));
   for (const auto& labels : options.labels) add("--labels", labels);
   return given;
 }

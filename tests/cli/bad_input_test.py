@@ -186,11 +186,11 @@ class UnusualFileTest(ProgramTest):
             b"\x89HDF\r\n\x1a\n": "is an HDF5 file; write the tensor as text, as csv or as .tns, first",
             b"MATLAB 5.0 MAT-file" + b"\0" * 110: "is a MATLAB file (.mat); write the tensor as text first, as export_data of Tensor "
                                                   "Toolbox does",
-            b"\xfd7zXZ\0": "is compressed by xz; expand it first, with xz -d (only gzip is read as it is)",
-            b"BZh91AY&SY\0": "is compressed by bzip2; expand it first, with bunzip2 (only gzip is read as it is)",
+            b"\xfd7zXZ\0": "is compressed by xz, and only gzip is read as it is; expand it, or read it as standard input: xz -dc FILE | polyad stats -",
+            b"BZh91AY&SY\0": "is compressed by bzip2, and only gzip is read as it is; expand it, or read it as standard input: bzip2 -dc FILE | polyad stats -",
             b"\x7fELF\2\1\1\0": "is a program or a library (ELF), not a tensor",
             b"\x89PNG\r\n\x1a\n": "is a PNG image, not a tensor",
-            archive("a.txt"): "is a zip archive; unpack it first",
+            archive("a.txt"): "is a zip archive; unpack it, or read its only file as standard input: unzip -p FILE | polyad stats -",
             archive("[Content_Types].xml"): "is an Excel or other Office file (.xlsx); save the sheet as csv first, and name the columns "
                                             "by --columns",
             archive("weights.npy"): "is an .npz archive of NumPy arrays, which predict and convert read as a Kruskal tensor; expected "

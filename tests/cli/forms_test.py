@@ -3,6 +3,7 @@
 import collections
 import csv
 import re
+import shlex
 import unittest
 
 from program import TEST_DATA, WITH_MPI, ProgramTest, run
@@ -137,6 +138,61 @@ class FormsTest(ProgramTest):
                 if columns:
                     self.succeed("stats", FORMS / name, "--columns", columns, "--value", value)
 
+    def test_facts_of_several_arities(self) -> None:
+        mixed = FORMS / "jf17k-mixed.txt"
+        self.assert_fails(f"{mixed}:2: expected 4 fields as in the first line, found 3; --fields 4 reads the lines of 4 fields and "
+                          "leaves out the others", 2, "stats", mixed)
+        left_out = {3: 4, 4: 3, 6: 5}
+        for fields, others in left_out.items():
+            facts = [[*row, 1] for row in rows("jf17k-mixed.txt") if len(row) == fields]
+            self.assert_reads(facts, "jf17k-mixed.txt", "--fields", fields, "--no-header",
+                              says=f"{others} lines not of {fields} fields were left out, as --fields says")
+        blanks = self.write("blanks", mixed.read_text().replace("\t", " "))
+        self.assert_fails(f"{blanks}:1: its lines have 3 to 6 columns, expected as many on each; --fields 6 reads those of 6 and "
+                          "leaves out the others", 2, "stats", blanks)
+        self.assertEqual(self.result("stats", blanks, "--fields", 4)["dims"], [1, 2, 2, 2])
+        self.assertEqual(self.result("stats", blanks, blanks, "--fields", 3)["nnz"], 2)
+        for path in (mixed, blanks):
+            seen = self.result("look", path)
+            self.assertEqual((len(seen["columns"]), seen["commands"][0]), (4, f"polyad stats {path} --fields 4"))
+        headed = self.write("headed", "a,b,n\nx,y,1\nx,y\nz,y,2\n")
+        self.assertEqual(self.result("stats", headed, "--fields", 3, "--columns", "a,b,n")["dims"], [2, 1])
+        self.assert_fails(f"{mixed}:1: expected the names of 3 columns, as --fields says, on the first line", 2,
+                          "stats", mixed, "--fields", 3, "--header")
+        self.succeed("cpd", mixed, "--fields", 4, "-r", 1, "--out", self.folder / "model")
+        self.assertEqual(self.result("predict", self.folder / "model", mixed, "--fields", 4, "--no-header",
+                                     "--out", self.folder / "t.tsv")["count"], 3)
+
+    def test_every_command_that_look_suggests_succeeds(self) -> None:
+        made = [self.write("prose", "Of files, some\nhave one word\nand, here, three\n"), self.write("quotes.csv", 'a,b\n"x,1\n')]
+        for path in sorted(FORMS.iterdir()) + made:
+            with self.subTest(path.name):
+                commands = self.result("look", path)["commands"]
+                for command in commands:
+                    self.succeed(*shlex.split(command)[1:])
+                is_no_tensor = path in made or path.name == "README.md" or path.suffix in (".parquet", ".feather")
+                self.assertTrue(commands or is_no_tensor)
+
+    def test_look_names_what_a_file_calls_for(self) -> None:
+        for name, command in [
+                ("jester.csv", "--input-format wide --columns 2-6 --missing-value 99"),
+                ("semicolons.csv", "--columns Kunde,Artikel --value Menge --decimal-comma"),
+                ("quoted-breaks.csv", "--columns user,text --value stars --multiline")]:
+            self.assertEqual(self.result("look", FORMS / name)["commands"][0], f"polyad stats {FORMS / name} {command}")
+
+    def test_look_shows_shapes_that_files_state(self) -> None:
+        for name, kind in [("x.bin", "splatt"), ("x.sptn", "genten"), ("x.ptb", "ptb"), ("x.mtx", "mtx"), ("x.sptensor", "sptensor")]:
+            path = self.folder / name
+            self.succeed("convert", FORMS / "movielens-u.data", path, "--columns", "1,2,3")
+            self.assertEqual(self.succeed("look", path, "--lines", 0).splitlines()[0], f"{path}: {kind}, 3x3 with 4 nonzeros")
+
+    def test_look_shows_no_bytes_of_files_of_other_programs(self) -> None:
+        path = self.folder / "jester.xls"
+        path.write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + b"\r\1" * 600)
+        sentence = "is an old Microsoft Office file (.xls); save the sheet as csv first, and name the columns by --columns"
+        self.assertEqual(self.succeed("look", path), f"{path}: {sentence}\n")
+        self.assert_fails(f"{path}: {sentence}", 2, "stats", path)
+
     def test_look_shows_lines_columns_and_commands(self) -> None:
         path = FORMS / "pandas.csv"
         self.assertEqual(self.succeed("look", path, "--lines", 2).splitlines(), [
@@ -171,7 +227,7 @@ class FormsTest(ProgramTest):
             pickups = list(csv.reader(file))[1:]
         days = ["2014-04-01", "2014-04-01", "2014-04-01", "2014-04-02"]
         self.assert_reads([[day, lat, lon, base, 1] for day, (_, lat, lon, base) in zip(days, pickups)], "uber-raw.csv",
-                          "--columns", "Date/Time:day,Lat,Lon,Base", "--value", 1)
+                          "--columns", "Date/Time:day=mdy,Lat,Lon,Base", "--value", 1)
         hours = self.result("stats", FORMS / "uber-raw.csv", "--columns", "Date/Time:hour,Lat,Lon,Base", "--value", 1)
         self.assertEqual(hours["dims"], [25, 3, 3, 2])  # those without a pickup too
 
@@ -209,8 +265,8 @@ class FormsTest(ProgramTest):
 
     def test_options_of_tables_need_a_table(self) -> None:
         sptensor = self.write("x", "sptensor\n2\n2 2\n1\n1 1 1\n")
-        for option in ["--no-header", "--header", "--decimal-comma", "--multiline"]:
-            self.assert_fails(f"{sptensor}: {option} is for tables (csv); this file is sptensor", 2, "stats", sptensor, option)
+        for option in [["--no-header"], ["--header"], ["--decimal-comma"], ["--multiline"], ["--fields", 3]]:
+            self.assert_fails(f"{sptensor}: {option[0]} is for tables (csv); this file is sptensor", 2, "stats", sptensor, *option)
         tns = self.write("y", "1 1 2\n")
         self.assert_fails(f"{tns}: has no column 'user': it has no header, and its columns are called 1 to 3", 2,
                           "stats", tns, "--columns", "user,item,rating")

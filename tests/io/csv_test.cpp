@@ -207,8 +207,8 @@ TEST(Csv, faults_are_told_with_their_line) {
             "has no header "
             "and 3 columns, called 1 to 3");
   EXPECT_EQ(fault("a,t,c\n1,yesterday,3\n", "a,t:day,c"),
-            "x.csv:2: 'yesterday' in the column 't' is no time: expected a date such as 2014-04-01T13:05 or "
-            "4/1/2014 1:05 PM (month first), or seconds since 1970");
+            "x.csv:2: 'yesterday' in the column 't' is no time: expected a date such as 2014-04-01T13:05, "
+            "4/1/2014 1:05 PM or 1.4.2014, or seconds since 1970");
   EXPECT_EQ(read("a,b,c\n#1,x,3\n", "a,b,c").labels[0].labels, (Strings{"#1"}));
   EXPECT_EQ(fault("1::2::3::4\n1::\"2\":\n"),
             "x.csv:2: a quoted field is not closed on its line; multiline reads fields with line breaks");

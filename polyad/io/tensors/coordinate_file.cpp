@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/tensors/date_columns.hpp"
 #include "polyad/io/tensors/file_series.hpp"
 
 namespace polyad::io {
@@ -51,7 +52,7 @@ bool is_dense(TensorFormat format) {
 
 CoordinateFile::CoordinateFile(std::vector<std::filesystem::path> files, const ReadOptions& options,
                                std::optional<Duplicates> rule)
-    : files_(std::move(files)), options_(options), rule_(rule) {
+    : files_(std::move(files)), options_(settle_dates(files_, options, date_notes_)), rule_(rule) {
   if (scan() == IndexBase::is_zero_after_all) {
     options_.index_base = 0;
     scan();
@@ -137,8 +138,10 @@ CoordinateFile::IndexBase CoordinateFile::scan() {
   format_ = heads[0].format;
   has_values_ = heads[0].has_values;
   notes_ = heads[0].notes;
+  notes_.insert(notes_.end(), date_notes_.begin(), date_notes_.end());
   for (std::size_t f = 0; f < heads.size(); ++f)
     if (!is_dense(format_)) check_count(heads[f], facts[f], options_, notes_);
+  note_left_out(whole, options_, notes_);
   return IndexBase::settled;
 }
 

@@ -49,6 +49,7 @@ class CoordinateFile {
   CoordinateBatch batch_of(Slab&& slab) const;
 
   std::vector<std::filesystem::path> files_;
+  std::vector<std::string> date_notes_;
   ReadOptions options_;
   std::optional<Duplicates> rule_;
   RepeatedCells repeated_;

@@ -9,6 +9,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/io/bytes/standard_input.hpp"
+#include "polyad/io/tensors/date_columns.hpp"
 #include "polyad/io/tensors/labelled_text.hpp"
 #include "polyad/io/tensors/read_tensor.hpp"
 #include "polyad/io/tensors/recognise.hpp"
@@ -91,6 +92,10 @@ Slab concatenated(std::vector<Slab> parts) {
   return all;
 }
 
+void append(const std::vector<std::string>& more, std::vector<std::string>& to) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
 // The heads of all files, each as the first one was recognised, and the sizes.
 std::vector<FileHead> recognise_all(const Paths& files, const ReadOptions& options, ReadOptions& like_first,
                                     std::vector<Index>& sizes) {
@@ -140,10 +145,13 @@ void check_fits(const FileHead& head, const FileHead& first) {
                             head.order, other, first.order));
 }
 
-SeriesSlab read_series(const Paths& files, const ReadOptions& options) {
+SeriesSlab read_series(const Paths& files, const ReadOptions& given) {
   SeriesSlab series;
+  std::vector<std::string> notes;
+  const auto options = settle_dates(files, given, notes);
   if (files.size() == 1) {
     series.slab = read_slab(files[0], options);
+    append(notes, series.slab.head.notes);
     series.heads = {series.slab.head};
     series.facts = {series.slab.facts};
     return series;
@@ -172,7 +180,7 @@ SeriesSlab read_series(const Paths& files, const ReadOptions& options) {
     stretch(head.noted_dims, other.noted_dims);
     if (!is_binary(head.format)) stretch(head.dims, other.dims);
   }
-  head.notes.clear();
+  head.notes = std::move(notes);
   for (const auto& note : series.heads[0].notes) head.notes.push_back(files[0].string() + ": " + note);
   // Each file has been, or will be, checked for these.
   head.nonzeros.reset();

@@ -38,15 +38,29 @@ constexpr std::array kinds{
     Kind{0,
          "\xFD"
          "7zXZ\0"sv,
-         "is compressed by xz; expand it first, with xz -d (only gzip is read as it is)"},
-    Kind{4, "1AY&SY"sv, "is compressed by bzip2; expand it first, with bunzip2 (only gzip is read as it is)"},
+         "is compressed by xz, and only gzip is read as it is; expand it, or read it as standard input: xz "
+         "-dc FILE | polyad stats -"},
+    Kind{4, "1AY&SY"sv,
+         "is compressed by bzip2, and only gzip is read as it is; expand it, or read it as standard input: "
+         "bzip2 -dc FILE | polyad stats -"},
     Kind{0, "\x28\xB5\x2F\xFD"sv,
-         "is compressed by zstd; expand it first, with zstd -d (only gzip is read as it is)"},
+         "is compressed by zstd, and only gzip is read as it is; expand it, or read it as standard input: "
+         "zstd -dc FILE | polyad stats -"},
     Kind{0, "\x04\x22\x4D\x18"sv,
-         "is compressed by lz4; expand it first, with lz4 -d (only gzip is read as it is)"},
-    Kind{0, "7z\xBC\xAF\x27\x1C"sv, "is a 7z archive; unpack it first"},
-    Kind{0, "Rar!\x1A\x07"sv, "is a RAR archive; unpack it first"},
-    Kind{257, "ustar"sv, "is a tar archive; unpack it first"},
+         "is compressed by lz4, and only gzip is read as it is; expand it, or read it as standard input: lz4 "
+         "-dc FILE | polyad stats -"},
+    Kind{0, "\x1F\x9D"sv,
+         "is compressed by compress, and only gzip is read as it is; expand it, or read it as standard "
+         "input: zcat FILE | polyad stats -"},
+    Kind{0, "7z\xBC\xAF\x27\x1C"sv,
+         "is a 7z archive; unpack it, or read its only file as standard input: 7z x -so FILE | polyad stats "
+         "-"},
+    Kind{0, "Rar!\x1A\x07"sv,
+         "is a RAR archive; unpack it, or read its only file as standard input: unrar p -inul FILE | polyad "
+         "stats -"},
+    Kind{257, "ustar"sv,
+         "is a tar archive; unpack it, or read its only file as standard input: tar -xOf FILE | polyad stats "
+         "-"},
     Kind{0,
          "\x7F"
          "ELF"sv,
@@ -90,7 +104,8 @@ std::string kind_of_zip(std::string_view begin) {
            "a sparse matrix or array, as save_npz of SciPy or of pydata/sparse writes it, with the arrays "
            "data "
            "and shape; a dense array is written by numpy.save";
-  return "is a zip archive; unpack it first";
+  return "is a zip archive; unpack it, or read its only file as standard input: unzip -p FILE | polyad stats "
+         "-";
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ class LabelledPart {
         index_base_(options.index_base.value_or(1)),
         decimal_comma_(options.table.decimal_comma),
         multiline_(options.table.multiline),
+        only_fields_(options.table.fields),
         numbering_(roles.modes.size()),
         number_of_bin_(roles.modes.size()) {
     for (std::size_t m = 0; space_ != nullptr && m < roles.modes.size(); ++m)
@@ -58,6 +59,10 @@ class LabelledPart {
   std::string read(std::string_view line, SlabBlock& block) {
     if (!splitter_.split(line)) return open_quote(multiline_);
     const auto& fields = splitter_.fields();
+    if (only_fields_ > 0 && Index(fields.size()) != only_fields_) {
+      ++num_left_out_;
+      return {};
+    }
     if (auto fault = check_count(fields.size()); !fault.empty()) return fault;
     double value = 1;
     if (roles_->value) {
@@ -80,6 +85,7 @@ class LabelledPart {
   }
 
   const std::vector<LabelTable>& numbering() const { return numbering_; }
+  Index num_left_out() const { return num_left_out_; }
 
  private:
   std::string check_count(std::size_t found) const {
@@ -88,7 +94,11 @@ class LabelledPart {
       return fmt::format("expected user, item, rating and time, found {} fields", found);
     }
     if (found == roles_->num_fields) return {};
-    return fmt::format("expected {} fields as in {}, found {}", roles_->num_fields, roles_->example, found);
+    return fmt::format("expected {} fields as in {}, found {}{}", roles_->num_fields, roles_->example, found,
+                       roles_->may_be_of_many_arities
+                           ? fmt::format("; {} {} reads the lines of {} fields and leaves out the others",
+                                         option_name("fields"), roles_->num_fields, roles_->num_fields)
+                           : "");
   }
 
   // Also bins times and numbers.
@@ -103,14 +113,29 @@ class LabelledPart {
     }
     if (bins_numbers(mode.rule.kind)) return bin_number(m, field);
     if (!is_time(mode.rule.kind)) return {};
-    const auto bin = time_bin(field, mode.rule.kind);
-    if (!bin)
-      return fmt::format(
-          "{} in the column {} is no time: expected a date such as 2014-04-01T13:05 or 4/1/2014 1:05 PM "
-          "(month first), or seconds since 1970",
-          in_quotes(field), in_quotes(mode.name));
+    const auto bin = time_bin(field, mode.rule.kind, mode.rule.dates);
+    if (!bin) return fault_of_time(mode, field);
     bin_[m] = *bin;
     return {};
+  }
+
+  static std::string fault_of_time(const FieldRoles::Mode& mode, std::string_view field) {
+    const auto where = fmt::format("{} in the column {}", in_quotes(field), in_quotes(mode.name));
+    const auto sign = date_sign(field);
+    if (sign != DateSign::day_first && sign != DateSign::month_first)
+      return where +
+             " is no time: expected a date such as 2014-04-01T13:05, 4/1/2014 1:05 PM or 1.4.2014, or "
+             "seconds "
+             "since 1970";
+    const auto* const found = sign == DateSign::day_first ? "day" : "month";
+    const auto* const expected = sign == DateSign::day_first ? "month" : "day";
+    if (mode.rule.dates == DateOrder::unknown)
+      return fmt::format("{} has the {} first; {} NAME:{}=dmy reads such dates", where, found,
+                         option_name("columns"), name_of(mode.rule.kind));
+    const auto reason = mode.rule.date_example.empty() ? fmt::format("as {} says", option_name("columns"))
+                                                       : fmt::format("as {} in the same column has it",
+                                                                     in_quotes(mode.rule.date_example));
+    return fmt::format("{} has the {} first: expected the {}, {}", where, found, expected, reason);
   }
 
   std::string bin_number(std::size_t m, std::string_view field) {
@@ -183,9 +208,10 @@ class LabelledPart {
   const IndexSpace* space_;  // gives labels their indices; null: they are numbered here
   Index index_base_;         // of columns with indices
   bool decimal_comma_, multiline_;
-  std::vector<LabelTable> numbering_;   // [mode]
-  std::vector<Intervals> intervals_;    // [mode] of a model whose labels are bins of quantiles
-  std::array<Index, max_order> bin_{};  // [mode]: of the time on the line that is read
+  Index only_fields_, num_left_out_ = 0;  // of lines with other numbers of fields
+  std::vector<LabelTable> numbering_;     // [mode]
+  std::vector<Intervals> intervals_;      // [mode] of a model whose labels are bins of quantiles
+  std::array<Index, max_order> bin_{};    // [mode]: of the time on the line that is read
   std::vector<std::unordered_map<Index, Index>> number_of_bin_;  // [mode]: of times
   std::array<std::string, max_order> binned_;  // [mode]: labels of numbers on the line that is read
 };
@@ -263,6 +289,7 @@ class LabelledReader {
     for (auto& block : blocks_) blocks.append(std::move(block));
     std::move(blocks).concatenate(slab_);
     slab_.facts.data_lines = slab_.facts.num_nonzeros;
+    for (const auto& part : parts_) slab_.facts.lines_left_out += part.num_left_out();
     return std::move(slab_);
   }
 
@@ -321,6 +348,8 @@ class LabelledReader {
   Slab slab_;
 };
 
+}  // namespace
+
 void for_each_table_range(const InputFile& file, const FileHead& head, const ReadOptions& options,
                           Index longest, const std::function<void(const TextRange&)>& fn) {
   if (options.table.multiline)
@@ -328,8 +357,6 @@ void for_each_table_range(const InputFile& file, const FileHead& head, const Rea
   else
     for_each_range(file, head.data_begin, options.share, fn, longest);
 }
-
-}  // namespace
 
 Slab read_labelled_text(const InputFile& file, const FileHead& head, const ReadOptions& options) {
   LabelledReader reader(file, head, options);

@@ -12,6 +12,10 @@ Slab read_labelled_text(const InputFile& file, const FileHead& head, const ReadO
 void read_labelled_text(const InputFile& file, const FileHead& head, const ReadOptions& options,
                         const SlabFn& fn);
 
+// Passes on the lines of a table in options.share, in ranges of about `longest` bytes of text each.
+void for_each_table_range(const InputFile& file, const FileHead& head, const ReadOptions& options,
+                          Index longest, const std::function<void(const TextRange&)>& fn);
+
 // Merges the labels of several shares to those of the whole, and converts the indices of a share to them.
 // `rules` as in Slab::label_rules.
 std::vector<ModeLabels> unite_labels(const std::vector<std::vector<ModeLabels>>& shares,

@@ -10,6 +10,7 @@
 #include "polyad/io/tensors/array_tensor.hpp"
 #include "polyad/io/tensors/binary_tensor.hpp"
 #include "polyad/io/tensors/coordinate_text.hpp"
+#include "polyad/io/tensors/date_columns.hpp"
 #include "polyad/io/tensors/dense_text.hpp"
 #include "polyad/io/tensors/labelled_text.hpp"
 #include "polyad/io/tensors/list_text.hpp"
@@ -56,6 +57,7 @@ void refuse_table_options(const FileHead& head, const ReadOptions& options) {
   if (!options.table.separator.empty() && !is_table && !is_list(head.format)) refuse("separator");
   if (options.table.decimal_comma && !is_table) refuse("decimal_comma");
   if (options.table.multiline && head.format != TensorFormat::csv) refuse("multiline");
+  if (options.table.fields != 0 && head.format != TensorFormat::csv) refuse("fields");
   if (options.table.missing && !is_wide)
     fail(head, Errc::bad_option,
          fmt::format("{} is for wide tables, which {} wide reads", option_name("missing"),
@@ -216,10 +218,18 @@ void check_count(const FileHead& head, const SlabFacts& whole, const ReadOptions
                                 counted(whole.data_lines, "nonzero")));
 }
 
+void note_left_out(const SlabFacts& whole, const ReadOptions& options, std::vector<std::string>& notes) {
+  if (whole.lines_left_out > 0)
+    notes.push_back(fmt::format("{} not of {} fields {} left out, as {} says",
+                                counted(whole.lines_left_out, "line"), options.table.fields,
+                                whole.lines_left_out == 1 ? "was" : "were", option_name("fields")));
+}
+
 SlabFacts merge(const SlabFacts& a, const SlabFacts& b) {
   SlabFacts both = a;
   both.num_nonzeros += b.num_nonzeros;
   both.data_lines += b.data_lines;
+  both.lines_left_out += b.lines_left_out;
   for (std::size_t m = 0; m < max_order; ++m) {
     both.min_index[m] = std::min(a.min_index[m], b.min_index[m]);
     both.max_index[m] = std::max(a.max_index[m], b.max_index[m]);
@@ -274,6 +284,7 @@ LoadedTensor assemble(Slab slab, const SlabFacts& whole, const ReadOptions& opti
   const bool counted =
       slab.head.format != TensorFormat::dense_tensor && slab.head.format != TensorFormat::dense_matrix;
   if (counted) check_count(slab.head, whole, options, loaded.notes);
+  note_left_out(whole, options, loaded.notes);
   auto dims = settle_dims(slab, maxima(whole, slab.head.order, from_zero ? 1 : 0), options, loaded.notes);
   loaded.labels = slab.labels.empty() ? std::move(slab.head.labels) : std::move(slab.labels);
   loaded.labels.resize(dims.size());
@@ -281,8 +292,11 @@ LoadedTensor assemble(Slab slab, const SlabFacts& whole, const ReadOptions& opti
   return loaded;
 }
 
-LoadedTensor read_tensor(const std::filesystem::path& path, const ReadOptions& options) {
+LoadedTensor read_tensor(const std::filesystem::path& path, const ReadOptions& given) {
+  std::vector<std::string> date_notes;
+  const auto options = settle_dates({path}, given, date_notes);
   Slab slab = read_slab(path, options);
+  slab.head.notes.insert(slab.head.notes.end(), date_notes.begin(), date_notes.end());
   for (const int mode : modes_of_quantiles(slab)) bin_quantiles(slab, mode, count_labels(slab, mode));
   const SlabFacts whole = slab.facts;
   return assemble(std::move(slab), whole, options);

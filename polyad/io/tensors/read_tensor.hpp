@@ -21,6 +21,8 @@ void for_each_slab(const std::filesystem::path& path, const ReadOptions& options
 bool counts_from_zero(const FileHead& head, const SlabFacts& whole, const ReadOptions& options);
 void check_count(const FileHead& head, const SlabFacts& whole, const ReadOptions& options,
                  std::vector<std::string>& notes);
+// Notes how many lines options.table.fields left out, if any.
+void note_left_out(const SlabFacts& whole, const ReadOptions& options, std::vector<std::string>& notes);
 inline constexpr const char* note_of_zero =
     "an index 0 occurs, so indices are taken to count from 0 in every mode";
 

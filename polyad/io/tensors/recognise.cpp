@@ -118,11 +118,13 @@ FileHead text_head(const InputFile& file, const ReadOptions& options) {
   if (looks_like_openke(file)) return openke_head(lines);
   if (begins_with_a_count(file, lines, space)) return counted_head(lines);
   if (looks_like_names(file, lines.line_begin())) return table();
-  if (!parse_real(word))
+  if (!parse_real(word)) {
+    if (const auto doubt = doubt_about_lines(file, lines.line_begin()); !doubt.empty()) lines.fail(doubt);
     lines.fail(
         fmt::format("{} is neither a number nor a header that Polyad knows (sptensor, tensor, matrix, "
                     "%%MatrixMarket, column names)",
                     in_quotes(word)));
+  }
   return tns_head(file, lines, space);
 }
 

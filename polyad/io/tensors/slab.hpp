@@ -75,6 +75,7 @@ struct FileHead {
 struct SlabFacts {
   Index num_nonzeros = 0;
   Index data_lines = 0;
+  Index lines_left_out = 0;  // of a table: those that have not TableForm::fields fields
   std::array<Index, max_order> min_index, max_index;
 
   SlabFacts() {

@@ -40,6 +40,7 @@ FirstLine judge_by_model(const Fields& first, const IndexSpace& space) {
 
 FirstLine judge(const TableSample& sample, const ReadOptions& options) {
   if (options.table.header) return *options.table.header ? FirstLine::header : FirstLine::data;
+  if (!sample.has_first_line) return FirstLine::data;
   if (sample.rows.empty()) return FirstLine::header;
   const auto& first = sample.rows[0];
   const bool has_numbers_only =
@@ -60,6 +61,8 @@ void check_form(const InputFile& file, const TableForm& form, const std::string&
                        form.separator));
   if (form.separator.find_first_of("\"\r\n") != std::string::npos)
     refuse(option_name("separator") + " cannot be a quote or a line break");
+  if (form.fields < 0 || form.fields == 1)
+    refuse(fmt::format("{} {}: expected a number from 2 on", option_name("fields"), form.fields));
   if (form.decimal_comma && separator == ",")
     refuse(fmt::format("{} requires a separator other than the comma, which separates the columns here",
                        option_name("decimal_comma")));
@@ -142,6 +145,17 @@ bool looks_like_lists(const InputFile& file, Index begin) {
   return counts.size() >= 3;
 }
 
+std::string doubt_about_lines(const InputFile& file, Index begin) {
+  const auto sample = sample_table(file, begin, {.separator = " "});
+  if (sample.rows.size() < 2 || is_regular(sample, 1)) return "";
+  const auto [fewest, most] = std::ranges::minmax(sample.rows, {}, &Fields::size);
+  return fewest.size() < 2 ? ""
+                           : fmt::format(
+                                 "its lines have {} to {} columns, expected as many on each; {} {} reads "
+                                 "those of {} and leaves out the others",
+                                 fewest.size(), most.size(), option_name("fields"), most.size(), most.size());
+}
+
 FileHead table_head(const InputFile& file, Index begin, Index line, const ReadOptions& options) {
   const auto sample = sample_table(file, begin, options.table);
   check_form(file, options.table, sample.separator);
@@ -153,6 +167,16 @@ FileHead table_head(const InputFile& file, Index begin, Index line, const ReadOp
   head.header_is_guess = judged == FirstLine::unknown;
   head.data_begin = begin;
   head.data_line = line;
+  if (!sample.has_first_line) {
+    if (head.has_header)
+      throw Error(Errc::bad_input,
+                  fmt::format("expected the names of {} columns, as {} says, on the first line",
+                              options.table.fields, option_name("fields")),
+                  {file.path().string(), line});
+    for (Index c = 1; c <= options.table.fields; ++c) head.column_names.push_back(std::to_string(c));
+    head.only_names = sample.rows.empty() || has_only_names(sample, 0);
+    return head;
+  }
   if (sample.rows.empty() || sample.rows[0].empty())
     throw Error(Errc::bad_input, "a quoted column name is not closed on its line",
                 {file.path().string(), line});

@@ -18,6 +18,10 @@ bool looks_like_names(const InputFile& file, Index begin);
 // Whether lines from `begin` on are whole numbers of many different counts per line, as adjacency lists are.
 bool looks_like_lists(const InputFile& file, Index begin);
 
+// If lines of words from `begin` on have different numbers of them, two at least: what to do with them, as a
+// sentence; otherwise empty.
+std::string doubt_about_lines(const InputFile& file, Index begin);
+
 // Why the last column of lines of indices and a value, in which it is read as the value, seems to be
 // something else, and the options that read it otherwise; empty if it looks like a value.
 std::string doubt_about_value(const InputFile& file, Index begin);

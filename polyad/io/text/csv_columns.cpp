@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -44,15 +45,29 @@ std::optional<ColumnRule> parse_number_rule(std::string_view text, std::string_v
   return ColumnRule{ColumnKind::quantiles, size};
 }
 
+// The rule of "day" or "month=dmy"; nothing for other texts.
+std::optional<ColumnRule> parse_kind(std::string_view text, std::string_view column) {
+  const auto equals = text.find('=');
+  const auto found = std::ranges::find(kinds, text.substr(0, equals), [](auto& kind) { return kind.first; });
+  if (found == kinds.end()) return std::nullopt;
+  if (equals == std::string_view::npos) return ColumnRule{found->second};
+  if (!is_time(found->second)) return std::nullopt;
+  const auto order = text.substr(equals + 1);
+  if (order != "dmy" && order != "mdy")
+    throw Error(Errc::bad_option,
+                fmt::format("{} {}: expected the order of dates, {}=dmy with the day first or "
+                            "{}=mdy with the month first",
+                            option_name("columns"), column, found->first, found->first));
+  return ColumnRule{found->second, 0, order == "dmy" ? DateOrder::day_first : DateOrder::month_first};
+}
+
 CsvColumn parse_column(std::string_view text) {
   const auto colon = text.rfind(':');
-  if (colon != std::string_view::npos)
-    if (const auto rule = parse_number_rule(text.substr(colon + 1), text))
-      return {std::string(text.substr(0, colon)), *rule};
-  for (const auto& [name, kind] : kinds)
-    if (colon != std::string_view::npos && text.substr(colon + 1) == name)
-      return {std::string(text.substr(0, colon)), {kind}};
-  return {std::string(text)};
+  if (colon == std::string_view::npos) return {std::string(text)};
+  auto rule = parse_number_rule(text.substr(colon + 1), text);
+  if (!rule) rule = parse_kind(text.substr(colon + 1), text);
+  if (!rule) return {std::string(text)};
+  return {std::string(text.substr(0, colon)), *rule};
 }
 
 bool is_plain_time(const CsvColumn& column) {
@@ -88,6 +103,11 @@ void append_wide(const std::string& item, CsvColumns& result) {
 }
 
 }  // namespace
+
+std::string_view name_of(ColumnKind kind) {
+  const auto found = std::ranges::find(kinds, kind, [](auto& named) { return named.second; });
+  return found == kinds.end() ? "" : found->first;
+}
 
 CsvColumns parse_columns(std::string_view columns, std::string_view value) {
   CsvColumns result{parse_list(columns), {}, {}};

@@ -31,10 +31,19 @@ constexpr bool bins_numbers(ColumnKind kind) {
   return kind == ColumnKind::width || kind == ColumnKind::quantiles;
 }
 
-// The same with the width of the intervals, or their number.
+// As it is written behind a column: "day", "hour-of-day"; empty for bins of numbers.
+std::string_view name_of(ColumnKind kind);
+
+// Of dates that end with the year, such as 31/12/2014 or 12-31-2014. Those of a column with an unknown order
+// are read with the month first.
+enum class DateOrder { unknown, month_first, day_first };
+
+// The same with the width of the intervals, or their number; and the order of dates, stated or found.
 struct ColumnRule {
   ColumnKind kind = ColumnKind::label;
   double size = 0;
+  DateOrder dates = DateOrder::unknown;
+  std::string date_example = {};  // which showed the order; empty if it was stated
 };
 
 struct CsvColumn {
@@ -51,10 +60,10 @@ struct CsvColumns {
       {};  // of a wide table: the columns of values; then there is no `value`
 };
 
-// Parses the options `columns` ("user,item,rating", "user,item,time:day", "user,age:width=10,rating",
-// "row:index,column:index,count") and `value` ("rating"; "1": count lines; empty: the last of the columns is
-// the value, except a final `time` or `timestamp` without a kind, which is ignored, as in the MovieLens
-// formats). Throws Error{bad_option}.
+// Parses the options `columns` ("user,item,rating", "user,item,time:day", "user,time:day=dmy,item",
+// "user,age:width=10,rating", "row:index,column:index,count") and `value` ("rating"; "1": count lines; empty:
+// the last of the columns is the value, except a final `time` or `timestamp` without a kind, which is
+// ignored, as in the MovieLens formats). Throws Error{bad_option}.
 CsvColumns parse_columns(std::string_view columns, std::string_view value);
 
 // Parses the option `columns` of a wide table: "name:label,2-101" or "2-101". Columns that end in :label name

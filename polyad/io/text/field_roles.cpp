@@ -165,6 +165,7 @@ FieldRoles csv_roles(const InputFile& file, const FileHead& head, const ReadOpti
   for (const auto& name : columns.idle) find(name);
   roles.num_fields = head.column_names.size();
   if (!head.has_header) roles.example = "the first line";
+  roles.may_be_of_many_arities = !head.has_header && head.only_names;
   if (roles.modes.size() < min_order || roles.modes.size() > max_order)
     throw Error(Errc::bad_option,
                 fmt::format("{} names {} modes: Polyad takes orders {} to {}", option_name("columns"),

@@ -12,9 +12,10 @@ struct FieldRoles {
     ColumnRule rule = {};
   };
   std::vector<Mode> modes;
-  std::optional<std::size_t> value;    // empty: every line counts 1
-  std::size_t num_fields = 0;          // 0: three or four, as in the MovieLens formats
-  const char* example = "the header";  // where that number comes from
+  std::optional<std::size_t> value;     // empty: every line counts 1
+  std::size_t num_fields = 0;           // 0: three or four, as in the MovieLens formats
+  const char* example = "the header";   // where that number comes from
+  bool may_be_of_many_arities = false;  // names without a header: other lines may have other numbers
 };
 
 // Throws Error{bad_option} if neither the options nor the file

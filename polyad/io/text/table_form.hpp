@@ -3,6 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "polyad/base/types.hpp"
+
 namespace polyad::io {
 
 // The form of a table: a text with one line per entry and the same columns on every line. What is not stated
@@ -19,6 +21,9 @@ struct TableForm {
   // Whether quoted fields may contain line breaks, which become blanks (default: no). Such a file is scanned
   // by every process from its beginning.
   bool multiline = false;
+  // Only lines of so many fields are read, and others are left out, as where facts of several arities are in
+  // one file (default 0: all lines, and it is an error if one has more or fewer fields than the first).
+  Index fields = 0;
   // Wide tables: the value that stands for a missing one, as 99 does in Jester. Empty cells, NA and nan are
   // always missing.
   std::optional<double> missing = {};

@@ -94,6 +94,30 @@ std::string recognise_separator(const std::vector<std::string>& lines) {
   return count(',') == 0 && count(' ') > 0 ? " " : ",";
 }
 
+// The separator that cuts the most lines into so many fields.
+std::string separator_for(const std::vector<std::string>& lines, std::size_t num_fields) {
+  std::string best = "\t";
+  std::ptrdiff_t most = 0;
+  for (const auto* const candidate : {"\t", "::", ";", "|", ",", " "}) {
+    const auto count = std::ranges::count(split_all(lines, candidate), num_fields, &Row::size);
+    if (count <= most) continue;
+    best = candidate;
+    most = count;
+  }
+  return best;
+}
+
+void keep_lines_of(TableSample& sample, std::size_t num_fields) {
+  const auto is_other = [&](const Row& row) { return row.size() != num_fields; };
+  sample.has_first_line = !sample.rows.empty() && !is_other(sample.rows[0]);
+  std::size_t kept = 0;
+  for (std::size_t r = 0; r < sample.rows.size(); ++r)
+    if (!is_other(sample.rows[r])) std::swap(sample.lines[kept++], sample.lines[r]);
+  sample.lines.resize(kept);
+  std::erase_if(sample.rows, is_other);
+  std::erase_if(sample.last_rows, is_other);
+}
+
 // A number such as 3,5 as 3.5; other fields as they are.
 std::string with_decimal_point(const std::string& field) {
   std::string number = field;
@@ -106,7 +130,8 @@ bool is_number(const std::string& field) {
 }
 
 bool is_date(const std::string& field) {
-  return !is_number(field) && !time_label(field, ColumnKind::day).empty();
+  return !is_number(field) &&
+         (time_bin(field, ColumnKind::day, DateOrder::month_first) || date_sign(field) != DateSign::none);
 }
 
 // 'Ab-12' becomes 'Aa-9': the kinds of its characters, each run once.
@@ -195,9 +220,13 @@ ColumnContent content_of(const std::vector<double>& numbers, const ColumnLook& l
 TableSample sample_table(const InputFile& file, Index begin, const TableForm& form) {
   TableSample sample;
   take_first_lines(file, begin, form.multiline, sample);
-  sample.separator = form.separator.empty() ? recognise_separator(sample.lines) : form.separator;
+  sample.separator = form.separator;
+  if (sample.separator.empty())
+    sample.separator = form.fields > 0 ? separator_for(sample.lines, std::size_t(form.fields))
+                                       : recognise_separator(sample.lines);
   sample.rows = split_all(sample.lines, sample.separator);
   sample.last_rows = split_all(last_lines(file, begin), sample.separator);
+  if (form.fields > 0) keep_lines_of(sample, std::size_t(form.fields));
   if (!form.decimal_comma) return sample;
   for (auto* const rows : {&sample.rows, &sample.last_rows})
     for (auto& row : *rows)
@@ -236,9 +265,15 @@ ColumnLook look_at_column(const TableSample& sample, std::size_t column, std::si
   for (auto& field : column_of(sample.last_rows, column, 0)) fields.push_back(std::move(field));
   std::erase_if(fields, is_missing);
   ColumnLook look;
+  look.has_empty = std::any_of(sample.rows.begin() + std::ptrdiff_t(std::min(first_row, sample.rows.size())),
+                               sample.rows.end(),
+                               [&](const Row& row) { return column < row.size() && row[column].empty(); });
   look.num_distinct = std::set(fields.begin(), fields.end()).size();
   if (fields.empty()) return look;
-  if (std::ranges::all_of(fields, is_date)) look.content = ColumnContent::date;
+  if (std::ranges::all_of(fields, is_date)) {
+    look.content = ColumnContent::date;
+    for (const auto& field : fields) look.dates = std::max(look.dates, date_sign(field));
+  }
   if (!std::ranges::all_of(fields, is_number)) return look;
   std::vector<double> numbers;
   for (const auto& field : fields) numbers.push_back(*parse_real(field));

@@ -6,17 +6,21 @@
 
 #include "polyad/io/bytes/input_file.hpp"
 #include "polyad/io/text/table_form.hpp"
+#include "polyad/io/text/time_text.hpp"
 
 namespace polyad::io {
 
 // The first lines of a table, blank ones aside, split into fields.
 struct TableSample {
-  std::string separator;                       // stated or recognised; see TableForm
-  std::vector<std::string> lines;              // at most 500; with the header, if there is one
+  std::string separator;  // stated or recognised; see TableForm
+  // At most 500, with the header, if there is one; of these only lines of TableForm::fields fields, if
+  // stated.
+  std::vector<std::string> lines;
   std::vector<std::vector<std::string>> rows;  // [line][field]; empty if a quote is not closed
   // Those of lines at the end of a long text that is not compressed: they show whether a column still grows.
   std::vector<std::vector<std::string>> last_rows;
 
+  bool has_first_line = true;  // whether it is among these
   // The first line: how many bytes it takes, from where the sample begins, and how many lines of the text.
   Index header_bytes = 0, header_lines = 0;
 
@@ -48,7 +52,9 @@ enum class ColumnContent {
 struct ColumnLook {
   ColumnContent content = ColumnContent::names;
   std::size_t num_distinct = 0;
+  bool has_empty = false;           // whether a field is empty
   double minimum = 0, maximum = 0;  // of numbers
+  DateSign dates = DateSign::none;  // of dates: what they show of the order of day and month
 };
 // Judges one column of the lines from `first_row` on. Few lines show nothing but names, dates and numbers.
 ColumnLook look_at_column(const TableSample& sample, std::size_t column, std::size_t first_row);

@@ -19,7 +19,8 @@ constexpr Index minutes_per_day = 24 * 60;
 // Reads a time from left to right.
 class TimeParser {
  public:
-  explicit TimeParser(std::string_view text) : rest_(text) {}
+  explicit TimeParser(std::string_view text, DateOrder dates = DateOrder::month_first)
+      : rest_(text), dates_(dates) {}
 
   // Minutes since 1970, in UTC.
   std::optional<Index> parse() {
@@ -77,9 +78,9 @@ class TimeParser {
     const auto second = number(fewest, 2);
     if (!second || !take(separator)) return std::nullopt;
     if (begins_with_year) return separator == '.' ? std::nullopt : date(first, second, number(fewest, 2));
-    if (separator == '-') return std::nullopt;
     const auto year = number(4, 4);
-    return separator == '/' ? date(year, first, second) : date(year, second, first);
+    const bool has_day_first = separator == '.' || dates_ == DateOrder::day_first;
+    return has_day_first ? date(year, second, first) : date(year, first, second);
   }
 
   static std::optional<Days> date(std::optional<int> year, std::optional<int> month, std::optional<int> day) {
@@ -141,6 +142,7 @@ class TimeParser {
   }
 
   std::string_view rest_;
+  DateOrder dates_;
 };
 
 // 20140401 is more likely a date than the seconds of an August day in 1970.
@@ -159,10 +161,10 @@ std::optional<Index> minutes_of(double number) {
   return std::nullopt;
 }
 
-std::optional<Index> parse_minutes(std::string_view text) {
+std::optional<Index> parse_minutes(std::string_view text, DateOrder dates) {
   if (has_digits_of_a_date(text)) return TimeParser(text).parse();
   if (const auto number = parse_real(text)) return minutes_of(*number);
-  return TimeParser(text).parse();
+  return TimeParser(text, dates).parse();
 }
 
 // ISO 8601: the week with the first Thursday of the year is its first.
@@ -239,8 +241,8 @@ Index minute_in(const std::string& label, ColumnKind kind) {
 
 }  // namespace
 
-std::optional<Index> time_bin(std::string_view text, ColumnKind kind) {
-  const auto minutes = parse_minutes(text);
+std::optional<Index> time_bin(std::string_view text, ColumnKind kind, DateOrder dates) {
+  const auto minutes = parse_minutes(text, dates);
   constexpr Days first(std::chrono::year(1) / 1 / 8);  // of which the week is in the year 1 too
   if (!minutes || *minutes < first.time_since_epoch().count() * minutes_per_day) return std::nullopt;
   return bin_of(*minutes, kind);
@@ -250,9 +252,17 @@ std::string label_of_bin(Index bin, ColumnKind kind) {
   return label_of(bin, kind);
 }
 
-std::string time_label(std::string_view text, ColumnKind kind) {
-  const auto bin = time_bin(text, kind);
+std::string time_label(std::string_view text, ColumnKind kind, DateOrder dates) {
+  const auto bin = time_bin(text, kind, dates);
   return bin ? label_of(*bin, kind) : "";
+}
+
+DateSign date_sign(std::string_view text) {
+  const auto with_month_first = parse_minutes(text, DateOrder::month_first);
+  const auto with_day_first = parse_minutes(text, DateOrder::day_first);
+  if (with_month_first == with_day_first) return DateSign::none;
+  if (with_month_first && with_day_first) return DateSign::either;
+  return with_month_first ? DateSign::month_first : DateSign::day_first;
 }
 
 std::vector<std::string> complete_bins(const std::vector<std::string>& labels, ColumnKind kind,

@@ -126,7 +126,7 @@ void add_distribution(Settings& all, const DistributionOptions& options) {
 Settings values_of(const LoadOptions& options) {
   const auto& [format, index_base, dims, columns, value, table, duplicates, transform, min_count, labels] =
       options;
-  const auto& [header, separator, decimal_comma, multiline, missing] = table;
+  const auto& [header, separator, decimal_comma, multiline, fields, missing] = table;
   Settings all;
   add(all, "LoadOptions::format", format ? std::string(io::traits(*format).name) : "auto");
   add(all, "index_base", index_base ? std::to_string(*index_base) : "auto");
@@ -137,6 +137,7 @@ Settings values_of(const LoadOptions& options) {
   add(all, "separator", or_else(separator, "auto"));
   add(all, "decimal_comma", text_of(decimal_comma));
   add(all, "multiline", text_of(multiline));
+  add(all, "fields", fields > 0 ? std::to_string(fields) : "all");
   add(all, "missing", missing ? text_of(*missing) : "none");
   add(all, "duplicates", duplicates ? to_string(*duplicates) : "auto");
   add(all, "transform", to_string(transform));
