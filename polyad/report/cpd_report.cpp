@@ -249,8 +249,9 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   json["dims"] = run.dims;
   json["nnz"] = run.num_nonzeros;
   json["duplicates"] = run.num_duplicates;
-  json["duplicate_rule"] = to_string(run.duplicate_rule);
-  json["transform"] = to_string(run.transform);
+  json["duplicate_rule"] = to_string(run.prepared.duplicates);
+  json["transform"] = to_string(run.prepared.transform);
+  json["min_count"] = run.prepared.min_count;
   json["processes"] = run.processes;
   json["threads"] = run.threads;
   json["distribution"] = run.distribution;

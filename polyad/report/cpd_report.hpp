@@ -17,9 +17,8 @@ namespace polyad::report {
 struct CpdRun {
   std::vector<Index> dims;
   Index num_nonzeros = 0, num_duplicates = 0;
-  bool sums_duplicates = false;                 // whether it was asked for that they are added up
-  Duplicates duplicate_rule = Duplicates::sum;  // as in LoadedTensor, like the next
-  Transform transform = Transform::none;
+  bool sums_duplicates = false;  // whether it was asked for that they are added up
+  ValuePreparation prepared;     // of the tensor
   CpRunOptions options;
   std::string precision;
   int processes = 1, threads = 1;

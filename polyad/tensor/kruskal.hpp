@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "polyad/base/matrix.hpp"
+#include "polyad/tensor/value_rules.hpp"
 
 namespace polyad {
 
@@ -12,6 +13,7 @@ template <class Real>
 struct Kruskal {
   std::vector<double> weights;  // in double precision: they may be much larger than any entry
   std::vector<Matrix<Real>> factors;
+  ValuePreparation prepared = {};  // of the tensor that it was fitted to, where that is known
 
   int order() const { return int(factors.size()); }
   Index num_components() const { return Index(weights.size()); }

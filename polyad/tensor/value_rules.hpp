@@ -4,6 +4,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "polyad/base/types.hpp"
 
@@ -32,6 +33,17 @@ enum class Transform {
 // "none", "log1p", ..., as the command line calls them; and all of them.
 std::string to_string(Transform transform);
 std::span<const Transform> all_transforms();
+
+// What was done to the values of a tensor before a model was fitted to them. Predictions are compared with
+// values to which the same was done.
+struct ValuePreparation {
+  Duplicates duplicates = Duplicates::sum;
+  Transform transform = Transform::none;
+  // [mode], or one for all: slices of fewer nonzeros were left out; empty: none were.
+  std::vector<Index> min_count = {};
+
+  friend bool operator==(const ValuePreparation&, const ValuePreparation&) = default;
+};
 
 // What becomes of a value; not finite if it has no such result.
 double transformed(double value, Transform transform);

@@ -192,8 +192,8 @@ class DuplicatesTest(PredictTest):
             self.assert_predicts(model, "mean", "sqrt", "--duplicates", "mean")
             self.assert_predicts(model, "max", "none", "--transform", "none")
         self.succeed("convert", self.model, self.folder / "m.npz", "-q")
-        self.model = self.folder / "m.npz"  # which has no place for it
-        self.assert_predicts(model, "sum", "none")
+        self.model = self.folder / "m.npz"
+        self.assert_predicts(model, "max", "sqrt")
 
     def test_the_fit_of_cpd_follows_from_the_errors_of_predict(self) -> None:
         """Where every cell has a line, the file says all that the model was fitted to."""

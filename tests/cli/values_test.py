@@ -95,6 +95,70 @@ class ValuesTest(ProgramTest):
         best = self.result("complete", ratings, *run_options, "--duplicates", "max")
         self.assertNotEqual(best["train_rmse"], last["train_rmse"])
 
+    def predicted(self, model: object, table: object, columns: str) -> tuple[dict, dict]:
+        """The values that predict compares with a model, by cell, and its figures."""
+        out = self.folder / "predicted.csv"
+        figures = self.result("predict", model, table, "--columns", columns, "--out", out, "--quiet")
+        with out.open() as file:
+            rows = list(csv.reader(file))
+        value, order = rows[0].index("value"), len(columns.split(",")) - 1
+        return {tuple(row[:order]): float(row[value]) for row in rows[1:]}, figures
+
+    def test_predict_compares_by_the_rule_of_the_model_in_every_form(self) -> None:
+        columns = "user,item,place,n"
+        for rule, transform, minimum in [("mean", "log1p", None), ("count", "none", None), ("max", "sqrt", "20,15,14"),
+                                         ("sum", "none", "20"), ("sum", "none", None)]:
+            counts = tuple(map(int, minimum.split(","))) if minimum else (0,)
+            expected = combined(self.lines, rule, transform, counts * (1 if len(counts) > 1 else 3))
+            figures = []
+            for form in ("model", "model.npz", "model.ktensor", "model.ktensor.gz"):
+                model = self.folder / f"{rule}-{minimum or 0}-{form}"
+                self.succeed("cpd", self.table, "--columns", columns, "-r", 2, "-i", 3, "--out", model, "--duplicates", rule,
+                             "--transform", transform, *(["--min-count", minimum] if minimum else []))
+                with self.subTest(rule=rule, minimum=minimum, form=form):
+                    found, said = self.predicted(model, self.table, columns)
+                    self.assert_close(found, expected)
+                    figures.append([said[key] for key in ("duplicate_rule", "transform", "rmse", "count", "unknown")])
+                    self.assertEqual(figures[-1], figures[0])
+
+    def test_conversions_of_models_keep_the_rule(self) -> None:
+        lines = [(1 + int(u[1:]), 1 + int(i[1:]), 1 + int(p[1:]), n) for u, i, p, n in self.lines]
+        tensor = self.write("t.tns", "".join(" ".join(map(str, line)) + "\n" for line in lines))
+        last = self.folder / "a"
+        self.succeed("cpd", tensor, "-r", 2, "-i", 3, "--duplicates", "mean", "--transform", "sqrt", "--min-count", "20", "--out", last)
+        self.assertEqual((last / "values.txt").read_text(), "duplicates mean\ntransform sqrt\nmin-count 20\n")
+        names = ["b.npz", "c.ktensor", "d", "e.ktensor.gz", "f.npz"]
+        figures = []
+        for name in names:
+            self.succeed("convert", last, self.folder / name)
+            last = self.folder / name
+            said = self.result("predict", last, tensor, "--out", self.folder / "t.csv", "--quiet")
+            figures.append([said[key] for key in ("duplicate_rule", "transform", "rmse", "count", "unknown")])
+        self.assertEqual(figures, [figures[0]] * len(names))
+        kept = combined(lines, "mean", "sqrt", (20,) * 3)
+        self.assertEqual(figures[0][0:2] + figures[0][3:4], ["mean", "sqrt", len(kept)])
+        self.assertLess(len(kept), len(combined(lines, "mean")))
+        self.assertEqual(self.result("compare", self.folder / "a", last)["score"], self.result("compare", last, last)["score"])
+        (self.folder / "d" / "values.txt").write_text("duplicates sometimes\n")
+        self.assert_fails(f"{self.folder / 'd' / 'values.txt'}: 'duplicates sometimes' in values.txt: expected a line such as 'duplicates "
+                          "mean', 'transform log1p' or 'min-count 5'", 2, "predict", self.folder / "d", tensor)
+        # A model that was fitted to the values as they are leaves no record behind.
+        self.succeed("cpd", tensor, "-r", 2, "-i", 3, "--out", self.folder / "a")
+        self.assertFalse((self.folder / "a" / "values.txt").exists())
+
+    def test_models_of_ratings_keep_the_rule(self) -> None:
+        lines = [(u, i, "", n) for u, i, _, n in self.lines]
+        for method in ("sgd", "als"):
+            for options, rule, transform, minimum in [([], "last", "none", 0), (["--duplicates", "mean", "--transform", "log1p"], "mean", "log1p", 0),
+                                                      (["--min-count", 8], "last", "none", 8)]:
+                model = self.folder / "ratings"
+                self.succeed("complete", self.table, "--columns", "user,item,n", "-r", 1, "-e", 2, "--method", method, "--out", model, *options)
+                found, said = self.predicted(model, self.table, "user,item,n")
+                with self.subTest(method=method, rule=rule, transform=transform, minimum=minimum):
+                    self.assertEqual((said["duplicate_rule"], said["transform"]), (rule, transform))
+                    expected = combined(lines, rule, transform, (minimum, minimum, 0))
+                    self.assert_close(found, {cell[:2]: value for cell, value in expected.items()})
+
     def test_refusals(self) -> None:
         columns = ["--columns", "user,item,place,n"]
         count = len(self.lines) - len({line[:3] for line in self.lines})

@@ -10,6 +10,7 @@
 #include "polyad/io/arrays/npy_array.hpp"
 #include "polyad/io/arrays/npy_head.hpp"
 #include "polyad/io/bytes/zip_writer.hpp"
+#include "polyad/io/models/value_record.hpp"
 #include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {
@@ -72,6 +73,7 @@ Kruskal<double> read_npz(const InputFile& file) {
                              counted(found, "column"), expected, by_weights ? "weights" : "factor_0"));
   }
   if (k.weights.empty()) k.weights.assign(std::size_t(k.factors[0].num_cols()), 1.0);
+  take_archived_record(file, k.prepared);
   return k;
 }
 
@@ -86,6 +88,8 @@ void write_npz(const std::filesystem::path& path, const WritableKruskal& k, Exis
                    k.for_each_block(m, [&](const Matrix<double>& block) { write(bytes_of(block.flat())); });
                  }});
   }
+  if (const auto record = value_record(k.prepared); !record.empty())
+    archive.add(value_record_name, record, "");
   archive.finish();
   out.commit();
 }

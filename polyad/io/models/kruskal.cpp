@@ -137,13 +137,13 @@ void write_kruskal(const fs::path& path, const Kruskal<double>& k, KruskalFormat
   for (const auto& factor : k.factors) extents.push_back(factor.num_rows());
   check_shape(path, k.weights, extents);
   check_factors(path, k);
-  write_as(path, {k.weights, extents, [&](int mode, const auto& take) { take(k.factors[mode]); }}, format,
-           add_files, existing);
+  write_as(path, {k.weights, extents, [&](int mode, const auto& take) { take(k.factors[mode]); }, k.prepared},
+           format, add_files, existing);
 }
 
 template <class Real>
 void write_kruskal(const fs::path& path, const KruskalRows<Real>& k, KruskalFormat format,
-                   const AddFiles& add_files, Existing existing) {
+                   const AddFiles& add_files, Existing existing, const ValuePreparation& prepared) {
   check_shape(path, k.weights, k.extents);
   const auto blocks = [&](int mode, const auto& take) {
     for_each_full_block<Real>(k, mode, [&](Index first, const Matrix<double>& block) {
@@ -151,12 +151,12 @@ void write_kruskal(const fs::path& path, const KruskalRows<Real>& k, KruskalForm
       take(block);
     });
   };
-  write_as(path, {k.weights, k.extents, blocks}, format, add_files, existing);
+  write_as(path, {k.weights, k.extents, blocks, prepared}, format, add_files, existing);
 }
 template void write_kruskal(const fs::path&, const KruskalRows<float>&, KruskalFormat, const AddFiles&,
-                            Existing);
+                            Existing, const ValuePreparation&);
 template void write_kruskal(const fs::path&, const KruskalRows<double>&, KruskalFormat, const AddFiles&,
-                            Existing);
+                            Existing, const ValuePreparation&);
 
 void check_kruskal_place(const fs::path& path, KruskalFormat format, Existing existing) {
   if (format == KruskalFormat::splatt) return check_splatt_place(path, existing);

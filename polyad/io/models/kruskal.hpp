@@ -35,10 +35,11 @@ using AddFiles = std::function<void(const std::filesystem::path& directory)>;
 void write_kruskal(const std::filesystem::path& path, const Kruskal<double>& k, KruskalFormat format,
                    const AddFiles& add_files = {}, Existing existing = Existing::replaced);
 // The same bytes, with a row for every index, from rows that are read
-// in blocks (for npz twice, because a checksum precedes the data).
+// in blocks (for npz twice, because a checksum precedes the data). `prepared` is kept as in Kruskal.
 template <class Real>
 void write_kruskal(const std::filesystem::path& path, const KruskalRows<Real>& k, KruskalFormat format,
-                   const AddFiles& add_files = {}, Existing existing = Existing::replaced);
+                   const AddFiles& add_files = {}, Existing existing = Existing::replaced,
+                   const ValuePreparation& prepared = {});
 
 // Throws the error that writing a model of this format would end in, as far as
 // it can be known beforehand: Error{io}, or Error{bad_option} if something other

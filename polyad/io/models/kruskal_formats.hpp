@@ -16,6 +16,7 @@ struct WritableKruskal {
   std::vector<Index> extents;
   // All rows of a mode, in order and in blocks, without gaps.
   std::function<void(int mode, const std::function<void(const Matrix<double>&)>& take)> for_each_block;
+  ValuePreparation prepared = {};
 
   int order() const { return int(extents.size()); }
   Index num_components() const { return Index(weights.size()); }

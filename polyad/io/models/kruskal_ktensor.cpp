@@ -16,6 +16,7 @@
 
 #include "polyad/io/models/kruskal_formats.hpp"
 #include "polyad/io/models/kruskal_text.hpp"
+#include "polyad/io/models/value_record.hpp"
 #include "polyad/io/tensors/recognise.hpp"
 #include "polyad/io/tensors/tensor_format.hpp"
 #include "polyad/io/text/number_text.hpp"
@@ -91,6 +92,7 @@ Kruskal<double> read_ktensor(const InputFile& file) {
   if (text.next())
     text.fail(fmt::format("expected the end of the file behind factor {}, found {}", order,
                           in_quotes(text.first_word())));
+  for (const auto& comment : text.comments()) take_value_record(comment, k.prepared);
   return k;
 }
 
@@ -107,6 +109,12 @@ void write_ktensor(const std::filesystem::path& path, const WritableKruskal& k, 
     out.write("matrix\n2\n");
     write_list(out, {k.extents[m], k.num_components()});
     k.for_each_block(m, [&](const Matrix<double>& block) { write_rows(out, block); });
+  }
+  std::string_view record_line;
+  const auto record = value_record(k.prepared);
+  for (std::string_view rest = record; !rest.empty(); rest.remove_prefix(record_line.size() + 1)) {
+    record_line = rest.substr(0, rest.find('\n'));
+    out.write(fmt::format("# {}\n", record_line));
   }
   out.commit();
 }

@@ -14,6 +14,7 @@
 #include "polyad/io/models/kruskal_text.hpp"
 #include "polyad/io/models/label_files.hpp"
 #include "polyad/io/models/rating_model_file.hpp"
+#include "polyad/io/models/value_record.hpp"
 #include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {
@@ -96,7 +97,7 @@ ModelFiles splatt_files() {
 }  // namespace
 
 bool is_part_of_splatt_model(const fs::path& name) {
-  return name == splatt_key || mode_of(name.string()).has_value();
+  return name == splatt_key || name == value_record_name || mode_of(name.string()).has_value();
 }
 
 bool holds_splatt_factors(const fs::path& directory) {
@@ -109,6 +110,11 @@ Kruskal<double> read_splatt_factors(const fs::path& directory) {
   k.weights = read_weights(directory / splatt_key);
   for (int m = 0; m < order; ++m)
     k.factors.push_back(read_factor(directory / mode_name(m + 1), k.num_components()));
+  if (const auto record = directory / value_record_name; is_present(record)) {
+    std::string text;
+    ByteStream(InputFile(record), 1 << 12).next(text);
+    take_value_records(record.string(), text, k.prepared);
+  }
   return k;
 }
 
@@ -135,6 +141,11 @@ void write_splatt_factors(const fs::path& directory, const WritableKruskal& k, c
   OutputFile weights(staged.path() / splatt_key);
   for (const double weight : k.weights) write_row(weights, std::span(&weight, 1));
   weights.commit();
+  if (const auto record = value_record(k.prepared); !record.empty()) {
+    OutputFile values(staged.path() / value_record_name);
+    values.write(record);
+    values.commit();
+  }
   if (add_files) add_files(staged.path());
   staged.commit();
 }

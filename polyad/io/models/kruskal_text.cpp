@@ -26,11 +26,16 @@ void append_row(std::string& line, std::span<const double> row) {
 }  // namespace
 
 bool NumberText::next() {
+  constexpr std::size_t most_comments = 16, longest = 256;
+  comments_.clear();
   while (lines_.next(line_)) {
     const auto begin = line_.find_first_not_of(" \t\r");
     if (begin == std::string_view::npos) continue;
     line_.remove_prefix(begin);
     if (!is_comment(line_)) return true;
+    const auto text = line_.find_first_not_of("#%/ \t");
+    if (comments_.size() < most_comments && text != std::string_view::npos)
+      comments_.emplace_back(line_.substr(text, longest));
   }
   line_ = {};
   return false;

@@ -21,6 +21,8 @@ class NumberText {
   void require_next(const std::string& expected);
 
   std::string_view first_word() const;
+  // The last comments that were skipped, since the last line, without their signs; at most some.
+  const std::vector<std::string>& comments() const { return comments_; }
   // The numbers of this line, valid until the next one; all must be finite. `as` explains
   // why `expected` numbers are required: "expected 4 numbers as in row 1, found 3".
   std::span<const double> reals();
@@ -36,6 +38,7 @@ class NumberText {
   std::string_view line_;  // without leading blanks
   std::string text_;       // the line with the end that number parsers need
   std::vector<double> numbers_;
+  std::vector<std::string> comments_;
 };
 
 // A matrix whose rows arrive one by one, in unknown (or untrusted) number. Blocks are freed as

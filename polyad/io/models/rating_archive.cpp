@@ -12,6 +12,7 @@
 #include "polyad/io/arrays/npy_array.hpp"
 #include "polyad/io/arrays/npy_head.hpp"
 #include "polyad/io/bytes/zip_writer.hpp"
+#include "polyad/io/models/value_record.hpp"
 #include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {
@@ -121,6 +122,9 @@ class ArchiveWriter {
     archive_.add(name + ".npy", npy_header(std::array{Index(list.size())}, sizeof(Real)),
                  bytes_of(std::span(list)));
   }
+  void add_record(const std::string& lines) {
+    if (!lines.empty()) archive_.add(value_record_name, lines, "");
+  }
   void finish() { archive_.finish(); }
 
  private:
@@ -193,6 +197,7 @@ RatingArchive<Real> read_rating_archive(const InputFile& file) {
   if (arrays.has("lowest") && arrays.has("highest"))
     training.range = {arrays.number("lowest"), arrays.number("highest")};
   if (arrays.has("alpha")) training.alpha = arrays.number("alpha");
+  take_archived_record(file, training.prepared);
   if (const auto fault = fault_of(model, training); !fault.empty()) arrays.fail(fault);
   return result;
 }
@@ -220,6 +225,7 @@ void write_rating_archive(const std::filesystem::path& path, const RatingModel<R
     archive.add("highest", training.range->largest);
   }
   if (training.alpha) archive.add("alpha", *training.alpha);
+  archive.add_record(value_record(training.prepared, RatingTraining<Real>::usual_preparation()));
   archive.finish();
   out.commit();
 }

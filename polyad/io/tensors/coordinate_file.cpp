@@ -11,17 +11,17 @@
 namespace polyad::io {
 namespace {
 
-bool is_inside(const std::vector<Array<Index>>& indices, Index z, const std::vector<Index>& dims) {
-  for (std::size_t m = 0; m < dims.size(); ++m)
-    if (indices[m][z] < 0 || indices[m][z] >= dims[m]) return false;
+bool is_inside(const std::vector<Array<Index>>& indices, Index z, const IndexSpace& space) {
+  for (int m = 0; m < space.order(); ++m)
+    if (!space.holds(m, indices[std::size_t(m)][z])) return false;
   return true;
 }
 
-// Keeps what lies inside the dims.
-void leave_out_others(CoordinateBatch& batch, const std::vector<Index>& dims) {
+// Keeps what the model has.
+void leave_out_others(CoordinateBatch& batch, const IndexSpace& space) {
   Index kept = 0;
   for (Index z = 0; z < batch.size(); ++z) {
-    if (!is_inside(batch.indices, z, dims)) continue;
+    if (!is_inside(batch.indices, z, space)) continue;
     for (auto& column : batch.indices) column[kept] = column[z];
     if (!batch.values.empty()) batch.values[kept] = batch.values[z];
     ++kept;
@@ -148,8 +148,7 @@ CoordinateFile::IndexBase CoordinateFile::scan() {
 CoordinateBatch CoordinateFile::batch_of(Slab&& slab) const {
   CoordinateBatch batch{std::move(slab.indices), {}};
   if (slab.head.has_values) batch.values = std::move(slab.values);
-  if (options_.space->unknown() == IndexSpace::Unknown::leave_out)
-    leave_out_others(batch, options_.space->dims());
+  if (options_.space->unknown() == IndexSpace::Unknown::leave_out) leave_out_others(batch, *options_.space);
   return batch;
 }
 

@@ -35,6 +35,13 @@ class IndexSpace {
   const std::vector<ModeLabels>& labels() const { return labels_; }
   Unknown unknown() const { return unknown_; }
   bool has_labels(int mode) const { return !labels_[mode].empty(); }
+  // Indices of a mode that the model does not have either, though they are within its dims: their lines are
+  // left out, if those of unknown indices are. [index]; empty: it has all of them.
+  void set_absent(int mode, std::vector<bool> absent) { absent_[std::size_t(mode)] = std::move(absent); }
+  bool holds(int mode, Index index) const {
+    const auto& absent = absent_[std::size_t(mode)];
+    return index >= 0 && index < dims_[std::size_t(mode)] && (absent.empty() || !absent[std::size_t(index)]);
+  }
   // Name of the column of a mode: that of its labels, otherwise "mode3".
   std::string name(int mode) const;
 
@@ -54,6 +61,7 @@ class IndexSpace {
   std::vector<Index> dims_;
   std::vector<ModeLabels> labels_;
   Unknown unknown_;
+  std::vector<std::vector<bool>> absent_ = std::vector<std::vector<bool>>(dims_.size());  // [mode][index]
   std::vector<std::unordered_map<std::string_view, Index>> index_of_;  // [mode]; views of labels_
   struct Remembered {
     std::mutex in_use;

@@ -24,6 +24,8 @@ struct LoadedTensor {
   // How the value of a cell with several entries is, or is to be, made of them; and what became of values.
   Duplicates duplicate_rule = Duplicates::sum;
   Transform transform = Transform::none;
+  std::vector<Index> min_count = {};   // slices with fewer nonzeros were removed, as in LoadOptions
+  bool is_prepared = false;            // whether all of this was done, and not only left to others
   double load_seconds = 0;             // elapsed time of reading
   Index load_bytes = 0;                // memory that reading took at most, without that of the program
   std::vector<Setting> settings = {};  // the options that it was read by; empty if made in memory

@@ -23,14 +23,14 @@ std::vector<Index> dims_of(const Kruskal<double>& model) {
 }
 
 LoadedModel::LoadedModel(Comm processes, std::vector<ModeLabels> mode_labels, Kruskal<double> model,
-                         nlohmann::ordered_json recorded, Duplicates usual_rule)
+                         nlohmann::ordered_json recorded)
     : State(std::move(processes), std::move(mode_labels)),
       model_(std::make_shared<const Kruskal<double>>(std::move(model))),
       recorded_(std::move(recorded)),
       fit_(std::numeric_limits<double>::quiet_NaN()) {
   run.dims = dims_of(*model_);
   run.weights = model_->weights;
-  run.duplicate_rule = usual_rule;
+  run.prepared = model_->prepared;
   read_record();
 }
 
@@ -42,9 +42,12 @@ void LoadedModel::read_record() {
   for (const auto reason : {StopReason::converged, StopReason::iteration_limit, StopReason::observer})
     if (stop != recorded_.end() && *stop == report::stop_text(reason)) stop_ = reason;
   for (const auto rule : all_duplicate_rules())
-    if (recorded_.value("duplicate_rule", Json()) == to_string(rule)) run.duplicate_rule = rule;
+    if (recorded_.value("duplicate_rule", Json()) == to_string(rule)) run.prepared.duplicates = rule;
   for (const auto transform : all_transforms())
-    if (recorded_.value("transform", Json()) == to_string(transform)) run.transform = transform;
+    if (recorded_.value("transform", Json()) == to_string(transform)) run.prepared.transform = transform;
+  if (const auto counts = recorded_.value("min_count", Json()); counts.is_array())
+    for (run.prepared.min_count.clear(); const auto& count : counts)
+      if (count.is_number_unsigned()) run.prepared.min_count.push_back(count);
   const auto fits = recorded_.find("fit_trajectory");
   if (fits == recorded_.end() || !fits->is_array()) return;
   for (const auto& value : *fits)

@@ -15,10 +15,9 @@ std::vector<Index> dims_of(const Kruskal<double>& model);
 // A model that was read from a file. Every process has all of it.
 class LoadedModel final : public CpModel::State {
  public:
-  // `recorded`: the summary that decompose wrote beside the factors, or null. `usual_rule`: that for
-  // duplicates in a model without a summary.
+  // `recorded`: the summary that decompose wrote beside the factors, or null.
   LoadedModel(Comm processes, std::vector<ModeLabels> mode_labels, Kruskal<double> model,
-              nlohmann::ordered_json recorded, Duplicates usual_rule = Duplicates::sum);
+              nlohmann::ordered_json recorded);
 
   const report::ComponentSummary& summarise(Index num_strongest) override;
   void write(const std::filesystem::path& path, Progress& progress) override;

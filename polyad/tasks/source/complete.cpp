@@ -431,6 +431,16 @@ std::string to_string(RatingPartition partition) {
   return "";
 }
 
+namespace {
+
+// Ratings to which nothing was done have the usual rule.
+ValuePreparation preparation_of(const Tensor& ratings) {
+  if (!ratings.is_prepared) return RatingTraining<double>::usual_preparation();
+  return {ratings.duplicate_rule, ratings.transform, ratings.min_count};
+}
+
+}  // namespace
+
 Tensor load_ratings(const Context& context, const TensorFiles& files, LoadOptions options) {
   return load(context, files, tasks::rating_options(std::move(options)));
 }
@@ -472,11 +482,16 @@ CompletionModel complete(const Context& context, Tensor ratings, const CompleteO
   const tasks::TaskScope scope(context);
   validate(options);
   const bool is_single = options.precision == Precision::float32;
-  if (tasks::uses_least_squares(options))
-    return is_single ? complete_by_als<float>(context, std::move(ratings), options)
-                     : complete_by_als<double>(context, std::move(ratings), options);
-  if (is_single) return complete_in<float>(context, std::move(ratings), options);
-  return complete_in<double>(context, std::move(ratings), options);
+  const auto prepared = preparation_of(ratings);
+  const auto model = [&] {
+    if (tasks::uses_least_squares(options))
+      return is_single ? complete_by_als<float>(context, std::move(ratings), options)
+                       : complete_by_als<double>(context, std::move(ratings), options);
+    return is_single ? complete_in<float>(context, std::move(ratings), options)
+                     : complete_in<double>(context, std::move(ratings), options);
+  }();
+  model.state().prepared = prepared;
+  return model;
 }
 
 }  // namespace polyad

@@ -146,13 +146,16 @@ class ModelState final : public CpModel::State {
     const auto format = io::kruskal_format_by_extension(path).value();
     progress.begin("writing " + path.string());
     if (format == io::KruskalFormat::splatt) {
-      io::write_kruskal(path, rows, format, [&](const std::filesystem::path& directory) {
-        io::write_label_files(io::labels_place(directory, format), labels);
-        run.output_seconds = watch.seconds();
-        tasks::write_text(directory / "summary.json", tasks::json_text(cpd_json(run)) + "\n");
-      });
+      io::write_kruskal(
+          path, rows, format,
+          [&](const std::filesystem::path& directory) {
+            io::write_label_files(io::labels_place(directory, format), labels);
+            run.output_seconds = watch.seconds();
+            tasks::write_text(directory / "summary.json", tasks::json_text(cpd_json(run)) + "\n");
+          },
+          io::Existing::replaced, run.prepared);
     } else {
-      io::write_kruskal(path, rows, format);
+      io::write_kruskal(path, rows, format, {}, io::Existing::replaced, run.prepared);
       io::write_label_files(io::labels_place(path, format), labels);
       run.output_seconds = watch.seconds();
     }
@@ -234,8 +237,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   run.machine = machine.source;
   run.load_seconds = x.load_seconds;
   run.sums_duplicates = x.sums_duplicates;
-  run.duplicate_rule = x.duplicate_rule;
-  run.transform = x.transform;
+  run.prepared = {x.duplicate_rule, x.transform, x.min_count};
   auto state = std::make_shared<ModelState<Real>>(context, std::move(x.labels), std::move(prepared),
                                                   std::move(result.model));
   state->input = x.path;

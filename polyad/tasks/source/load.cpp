@@ -163,7 +163,9 @@ Tensor load(const Context& context, const TensorFiles& files, const LoadOptions&
   x.sums_duplicates = options.value == "1";
   x.duplicate_rule = options.duplicates.value_or(Duplicates::sum);
   x.transform = options.transform;
-  if (tasks::prepares_values(options)) tasks::prepare_values(context, x, options);
+  x.min_count = options.min_count;
+  x.is_prepared = tasks::prepares_values(options);
+  if (x.is_prepared) tasks::prepare_values(context, x, options);
   x.load_seconds = watch.seconds();
   x.load_bytes = memory.most();
   x.settings = tasks::settings_of(options);

@@ -28,7 +28,6 @@ struct ReadModel {
   Kruskal<double> model;
   io::FoundLabels found;
   nlohmann::ordered_json recorded;
-  Duplicates usual_rule = Duplicates::sum;
   std::optional<CpModel::State::OfRatings> of_ratings = {};
 };
 
@@ -61,18 +60,17 @@ ReadModel read_from(const fs::path& path, const LabelSources& sources) {
   if (is_of_ratings) {
     const auto [model, training] = io::read_rating_factors<double>(path);
     read.model = kruskal_of(model);
+    read.model.prepared = training.prepared;
     read.of_ratings = {model.has_biases() ? std::optional(model.mean) : std::nullopt, training.range};
   } else {
     read.model = io::read_kruskal(path);
   }
   const std::vector<ModeLabels> none(read.model.factors.size());
   read.found = tasks::find_labels({"model", labels_of(path), tasks::dims_of(read.model), none}, sources);
-  if (is_of_ratings) {
+  if (is_of_ratings)
     io::name_rating_modes(read.found.labels);
-    read.usual_rule = Duplicates::last;
-  } else {
+  else
     read.recorded = read_record(path);
-  }
   return read;
 }
 
@@ -110,7 +108,7 @@ CpModel load_model(const Context& context, const fs::path& path, const LabelSour
   for (const auto& warning : read.found.warnings) context.warn(path.string() + ": " + warning);
   for (const auto& note : read.found.notes) context.note(path.string() + ": " + note);
   auto state = std::make_shared<tasks::LoadedModel>(comm, std::move(read.found.labels), std::move(read.model),
-                                                    std::move(read.recorded), read.usual_rule);
+                                                    std::move(read.recorded));
   state->input = path.string();
   state->of_ratings = read.of_ratings;
   state->run.load_seconds = watch.seconds();

@@ -42,7 +42,8 @@ struct ValueRules {
 };
 
 ValueRules value_rules(const PredictOptions& options, const report::CpdRun& run) {
-  return {options.duplicates.value_or(run.duplicate_rule), options.transform.value_or(run.transform)};
+  return {options.duplicates.value_or(run.prepared.duplicates),
+          options.transform.value_or(run.prepared.transform)};
 }
 
 void check_values(const PredictOptions& options, const ValueRules& rules, const io::CoordinateFile& file,
@@ -141,9 +142,22 @@ PredictorOptions predictor_options(const PredictOptions& options, const CpModel:
   return predictor;
 }
 
+// Slices that were rare fell out of the tensor, and so they do of what is compared with the model.
 Unknown unknown_rule(const PredictOptions& options, const CpModel::State& model) {
-  if (options.skip_unknown) return Unknown::leave_out;
+  if (options.skip_unknown || !model.run.prepared.min_count.empty()) return Unknown::leave_out;
   return model.of_ratings && model.of_ratings->mean ? Unknown::keep : Unknown::fault;
+}
+
+// Indices without labels stay where they are when their slices fall out; their rows are zero.
+void leave_out_rare(const Kruskal<double>& model, const ValuePreparation& prepared, io::IndexSpace& space) {
+  for (int m = 0; m < model.order() && !prepared.min_count.empty(); ++m) {
+    if (space.has_labels(m)) continue;
+    const auto& factor = model.factors[std::size_t(m)];
+    std::vector<bool> absent;
+    for (Index i = 0; i < factor.num_rows(); ++i)
+      absent.push_back(std::ranges::all_of(factor.row(i), [](double value) { return value == 0; }));
+    space.set_absent(m, std::move(absent));
+  }
 }
 
 void warn_of_unknown(const Context& context, const std::string& path, const report::PredictionRun& run) {
@@ -189,7 +203,8 @@ Predictions predict(const Context& context, const CpModel& model, const TensorFi
   if (options.no_clip && !model.state().of_ratings)
     throw Error(Errc::bad_option,
                 fmt::format("{} has no effect: the model is none of ratings", option_name("no_clip")));
-  const io::IndexSpace space(model.dims(), model.labels(), unknown_rule(options, model.state()));
+  io::IndexSpace space(model.dims(), model.labels(), unknown_rule(options, model.state()));
+  leave_out_rare(*kruskal, model.state().run.prepared, space);
   Timings timings;
   if (!model.state().has_run()) timings.add("load", model.state().run.load_seconds);
   const auto read = read_options(context, options, space);

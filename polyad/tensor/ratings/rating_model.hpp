@@ -7,6 +7,7 @@
 
 #include "polyad/base/array.hpp"
 #include "polyad/base/matrix.hpp"
+#include "polyad/tensor/value_rules.hpp"
 
 namespace polyad {
 
@@ -60,7 +61,10 @@ struct RatingTraining {
   // Of implicit feedback, with values divided by the mean of their magnitudes; nothing: predictions are
   // ratings.
   std::optional<double> alpha = {};
+  ValuePreparation prepared = usual_preparation();
 
+  // The last of several ratings of an item by a user counts.
+  static ValuePreparation usual_preparation() { return {Duplicates::last, Transform::none, {}}; }
   friend bool operator==(const RatingTraining&, const RatingTraining&) = default;
 };
 

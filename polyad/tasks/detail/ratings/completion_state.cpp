@@ -51,7 +51,9 @@ std::vector<double> CompletionState<Real>::biases(RatingSide side) const {
 
 template <class Real>
 void CompletionState<Real>::write(const std::filesystem::path& directory) const {
-  io::write_rating_model(directory, whole_->model, whole_->training, whole_->ratings, labels);
+  auto training = whole_->training;
+  training.prepared = prepared;
+  io::write_rating_model(directory, whole_->model, training, whole_->ratings, labels);
 }
 
 template <class Real>

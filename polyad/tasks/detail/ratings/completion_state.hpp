@@ -49,6 +49,7 @@ struct CompletionModel::State {
   std::vector<Setting> settings;   // of the run that trained it
   bool is_trained = false;         // else it was read, and `run` has only what the files say
   report::CompletionRun run;
+  ValuePreparation prepared = RatingTraining<double>::usual_preparation();  // of the ratings
 
  private:
   std::unique_ptr<io::IndexSpace> names_;
