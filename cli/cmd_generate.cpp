@@ -27,14 +27,18 @@ void generate_to(const Comm& comm, const GenerateArgs& args, const GenerateOptio
   console.result(result.json());
 }
 
-CLI::App* add_kind(CLI::App& generate, const std::string& name, const std::string& meaning,
-                   GenerateArgs& args) {
-  auto* kind = generate.add_subcommand(name, meaning);
+void add_output(CLI::App* kind, GenerateArgs& args) {
   kind->add_option("output", args.output, "The file to write; its extension selects the format")->required();
   kind->add_option("--seed", args.seed, "Seed of the random numbers; the same seed gives the same file")
       ->capture_default_str()
       ->check(fault_of_seed);
   add_common_options(*kind, args.common);
+}
+
+CLI::App* add_kind(CLI::App& generate, const std::string& name, const std::string& meaning,
+                   GenerateArgs& args) {
+  auto* kind = generate.add_subcommand(name, meaning);
+  add_output(kind, args);
   return kind;
 }
 
@@ -142,16 +146,12 @@ void add_like(CLI::App& generate, const Comm& comm) {
   kind->add_option("name", args->name, "Which tensor to resemble")
       ->required()
       ->check(CLI::IsMember(like_names()));
-  kind->add_option("output", args->output, "The file to write; its extension selects the format")->required();
+  add_output(kind, *args);
   kind->add_option("--scale", args->scale, "Factor for dimensions and nonzeros (default 1)")
       ->check(fault_of_real)
       ->check(CLI::PositiveNumber);
   kind->add_option("--nnz", args->num_nonzeros, "Number of nonzeros (default: that of the scale)")
       ->check(CLI::PositiveNumber);
-  kind->add_option("--seed", args->seed, "Seed of the random numbers; the same seed gives the same file")
-      ->capture_default_str()
-      ->check(fault_of_seed);
-  add_common_options(*kind, args->common);
   kind->footer("Example: polyad generate like nell x.ptb --scale 0.1");
   kind->callback([args, comm] {
     SkewedOptions options = options_like(args->name, args->scale);

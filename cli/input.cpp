@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "cli/option_text.hpp"
@@ -55,7 +54,7 @@ void add_table_options(CLI::App& command, io::TableForm& table) {
   command.add_flag("--multiline", table.multiline, "Tables: quoted fields may contain line breaks");
   command
       .add_option("--fields", table.fields, "Tables: only lines of so many fields are read (default: all)")
-      ->check(CLI::Range(2, 1 << 20));
+      ->check(in_range(2, 1 << 20));
 }
 
 void add_format_options(CLI::App& command, InputOptions& options) {
@@ -160,27 +159,6 @@ std::vector<std::string> given_options(const InputOptions& options) {
   if (options.table.fields > 0) add("--fields", std::to_string(options.table.fields));
   for (const auto& labels : options.labels) add("--labels", labels);
   return given;
-}
-
-std::vector<Index> parse_dims(const std::string& text, const std::string& option, const char* example) {
-  std::vector<Index> dims;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const auto end = std::min(text.find_first_of("x,", begin), text.size());
-    const auto dim = parse_whole_number(text.substr(begin, end - begin));
-    if (!dim || *dim < 1)
-      throw Error(Errc::bad_option,
-                  fmt::format("{} {}: expected whole numbers from 1 on, as in {}", option, text, example));
-    dims.push_back(*dim);
-    begin = end + 1;
-  }
-  return dims;
-}
-
-GridShape parse_grid_shape(const std::string& text) {
-  const auto dims = parse_dims(text, "--grid");
-  if (std::ranges::max(dims) > std::numeric_limits<int>::max())
-    throw Error(Errc::bad_option, fmt::format("grid {} has more than 2^31 - 1 processes", text));
-  return GridShape({dims.begin(), dims.end()});
 }
 
 LoadOptions load_options(const InputOptions& options) {

@@ -6,8 +6,8 @@
 
 #include "cli/console.hpp"
 #include "cli/output.hpp"
-#include "polyad/comm/process_grid.hpp"
 #include "polyad/tasks/load.hpp"
+#include "polyad/tasks/option_values.hpp"
 
 namespace polyad::cli {
 
@@ -33,10 +33,6 @@ std::vector<std::string> given_options(const InputOptions& options);
 
 // What they mean. Throws Error{bad_option}.
 LoadOptions load_options(const InputOptions& options);
-std::vector<Index> parse_dims(const std::string& text, const std::string& option,
-                              const char* example = "30x24x659");
-// The same for the grid of processes that --grid gives.
-GridShape parse_grid_shape(const std::string& text);
 
 // Reads the tensor: see polyad::load. Collective.
 io::LoadedTensor load(const InputOptions& options, Console& console);

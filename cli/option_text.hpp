@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "polyad/base/types.hpp"
+#include "polyad/tasks/option_values.hpp"
 
 namespace polyad::cli {
 
@@ -44,27 +42,6 @@ void add_cache_option(CLI::App& command, std::string& folder);
 
 // What the command line calls a field of an options struct of the library: "max_memory_bytes" is --memory.
 std::string command_line_name(const std::string& field);
-
-// A whole number, also as in 1e3 or 12.0; nothing for any other text.
-std::optional<Index> parse_whole_number(std::string_view text);
-
-// "2,1,3", from 1 as in files; -1 for what is no mode.
-std::vector<int> parse_modes(const std::string& text);
-
-// What the texts of options mean that several commands have. All throw Error{bad_option} for nonsense.
-
-// "auto", "natural" or "2,1,3", modes counted from 1. auto is empty.
-std::vector<int> parse_mode_order(const std::string& text, int order);
-
-// "all", "none" or "1,3", modes counted from 1. none is empty.
-std::vector<bool> parse_nonneg(const std::string& text, int order);
-
-// "1-8", "1,2,4,8" or "1-4,8": numbers from 1 to `largest`, ascending, each once and at most `most` of them.
-std::vector<Index> parse_numbers(const std::string& text, const std::string& option, Index largest,
-                                 Index most);
-
-// "800MB", "2.5GB", "1000000": bytes, with or without a unit.
-Index parse_bytes(const std::string& text, const std::string& option);
 
 // What is wrong with the text of an option, for CLI::Option::check; empty: nothing. The first two are for
 // numbers whose range is checked besides: nan lies in every range, -1 becomes a large seed.

@@ -19,6 +19,7 @@
 #include "polyad/tasks/load.hpp"             // IWYU pragma: export
 #include "polyad/tasks/load_model.hpp"       // IWYU pragma: export
 #include "polyad/tasks/look.hpp"             // IWYU pragma: export
+#include "polyad/tasks/option_values.hpp"    // IWYU pragma: export
 #include "polyad/tasks/partition.hpp"        // IWYU pragma: export
 #include "polyad/tasks/plan.hpp"             // IWYU pragma: export
 #include "polyad/tasks/plan_complete.hpp"    // IWYU pragma: export
