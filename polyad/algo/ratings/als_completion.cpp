@@ -16,14 +16,14 @@ struct RatingMoments {
   double mean = 0, scale = 1;
 };
 RatingMoments moments_of(const Comm& comm, std::span<const double> ratings, bool centres) {
-  constexpr double negligible = 1e-12;  // of equal ratings rounding may leave a deviation
+  constexpr double equal_deviation = 1e-12;  // of equal ratings rounding may leave a deviation
   double sum = 0, squares = 0;
   const auto count = double(comm.all_reduce(std::ssize(ratings)));
   for (const double rating : ratings) sum += rating;
   const double mean = centres ? comm.all_reduce(sum) / count : 0;
   for (const double rating : ratings) squares += (rating - mean) * (rating - mean);
   const double deviation = std::sqrt(comm.all_reduce(squares) / count);
-  return {mean, deviation > negligible * std::max(1.0, std::abs(mean)) ? deviation : 1};
+  return {mean, deviation > equal_deviation * std::max(1.0, std::abs(mean)) ? deviation : 1};
 }
 
 // Collective; 1 where all are zero.
