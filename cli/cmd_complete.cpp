@@ -25,7 +25,8 @@ struct CompleteArgs {
   int folds = 0;
   std::vector<std::string> search;
   std::string method = "sgd", solver = "auto", schedule = "adagrad", sync = "auto", by = "auto",
-              partition = "random", test, validate, precision = "single", out, page, memory, resume, cache;
+              partition = "random", test, validate, precision = "single", lists = "auto", out, page, memory,
+              resume, cache;
 };
 
 std::optional<double> parse_share(const std::string& text) {
@@ -118,6 +119,7 @@ CompleteOptions parse(const CompleteArgs& args, int processes) {
   for (const auto solver : {RowSolver::cholesky, RowSolver::cg})
     if (args.solver == to_string(solver)) options.solver = solver;
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
+  options.lists = parse_lists(args.lists);
   options.test = parse_test(args, args.test);
   options.validate = parse_test(args, args.validate);
   const bool is_tested = !args.test.empty() || args.folds > 0 || !args.search.empty();
@@ -203,14 +205,13 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
                   "of processes")
       ->capture_default_str()
       ->check(CLI::IsMember({"sgd", "als"}));
-  auto* implicit = command.add_flag("--implicit", complete.implicit,
-                                    "Learn which items users prefer from what they chose, such as clicks or "
-                                    "counts, for lists and not for ratings");
+  command.add_flag("--implicit", complete.implicit,
+                   "Learn which items users prefer from what they chose, such as clicks or "
+                   "counts, for lists and not for ratings");
   command
-      .add_option("--alpha", complete.alpha,
-                  "A rating of value x counts 1 + alpha * |x| / (mean of |x|) times, another cell once; "
-                  "requires --implicit")
-      ->needs(implicit)
+      .add_option(
+          "--alpha", complete.alpha,
+          "In lists: a rating of value x counts 1 + alpha * |x| / (mean of |x|) times, another cell once")
       ->capture_default_str()
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);
@@ -226,6 +227,17 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
       .add_option("--cg-steps", complete.cg_steps,
                   "Steps of conjugate gradients per row and epoch (default 3); requires --solver cg")
       ->check(in_range(1, std::numeric_limits<int>::max()));
+  command
+      .add_option(
+          "--popularity", complete.popularity,
+          "In lists: what is added to the score of an item, times the share of the users that rated it")
+      ->capture_default_str()
+      ->check(fault_of_real)
+      ->check(CLI::NonNegativeNumber);
+  add_lists_option(
+      command, args.lists,
+      "Rank items by a second model, trained for lists (ranking), or by predicted rating; auto: ranking, "
+      "but ratings with --resume and --memory");
   std::vector<std::string> schedules;
   for (const auto kind : all_step_schedules()) schedules.push_back(to_string(kind));
   command.add_option("--schedule", args.schedule, "How the learning rate changes")

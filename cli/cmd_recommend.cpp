@@ -12,7 +12,7 @@ namespace {
 
 struct RecommendArgs {
   CommonOptions common;
-  std::string model, ratings, new_users, candidates, exclude, out;
+  std::string model, ratings, new_users, lists = "auto", candidates, exclude, out;
   RecommendOptions recommend;
 };
 
@@ -23,6 +23,7 @@ RecommendOptions parse(const RecommendArgs& args) {
   options.candidates_file = args.candidates;
   options.exclude_file = args.exclude;
   options.out = args.out;
+  options.lists = parse_lists(args.lists);
   validate(options);
   if (options.all_users && args.out.empty())
     throw Error(Errc::bad_option, "--all requires --out FILE, for the table");
@@ -82,6 +83,10 @@ void add_recommend(CLI::App& app, const Comm& comm) {
       ->capture_default_str()
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);
+  add_lists_option(
+      *command, args->lists,
+      "Rank and compare items by the model for lists (ranking), or by that of ratings; auto: by the "
+      "former if the model has it");
   command->add_option("--candidates", args->candidates,
                       "Recommend only items in this file, which has one per line");
   command->add_option("--exclude", args->exclude, "Do not recommend the items in this file");

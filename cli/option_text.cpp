@@ -66,6 +66,16 @@ std::string command_line_name(const std::string& field) {
   return name;
 }
 
+void add_lists_option(CLI::App& command, std::string& lists, const std::string& help) {
+  command.add_option("--lists", lists, help)
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "ranking", "ratings"}));
+}
+
+ListsBy parse_lists(const std::string& lists) {
+  return lists == "auto" ? ListsBy::automatic : lists == "ranking" ? ListsBy::ranking : ListsBy::ratings;
+}
+
 // What is no number at all, CLI11 refuses.
 std::string fault_of_real(const std::string& text) {
   char* end = nullptr;

@@ -43,6 +43,10 @@ void add_cache_option(CLI::App& command, std::string& folder);
 // What the command line calls a field of an options struct of the library: "max_memory_bytes" is --memory.
 std::string command_line_name(const std::string& field);
 
+// auto, ranking or ratings.
+void add_lists_option(CLI::App& command, std::string& lists, const std::string& help);
+ListsBy parse_lists(const std::string& lists);
+
 // What is wrong with the text of an option, for CLI::Option::check; empty: nothing. The first two are for
 // numbers whose range is checked besides: nan lies in every range, -1 becomes a large seed.
 std::string fault_of_real(const std::string& text);

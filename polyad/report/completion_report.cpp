@@ -17,18 +17,31 @@
 namespace polyad::report {
 namespace {
 
-std::string stop_text(const CompletionRun& run) {
-  switch (run.stop) {
+std::string stop_text(CompletionStop stop, bool has_validation) {
+  switch (stop) {
     case CompletionStop::epochs:
       return "epochs";
     case CompletionStop::test_error:
-      return run.validation_errors ? "validation error" : "test error";
+      return has_validation ? "validation error" : "test error";
     case CompletionStop::settled:
       return "converged";
     case CompletionStop::observer:
       return "stopped";
   }
   return "";
+}
+
+std::string stop_text(const CompletionRun& run) {
+  return stop_text(run.stop, run.validation_errors.has_value());
+}
+
+nlohmann::ordered_json lists_json(const ListTraining& lists) {
+  return {{"alpha", lists.alpha},
+          {"popularity", lists.popularity},
+          {"regularisation", lists.shrinkage.per_rating},
+          {"shrinkage", lists.shrinkage.per_row},
+          {"sweeps", lists.sweeps},
+          {"stop", stop_text(lists.stop, false)}};
 }
 
 nlohmann::ordered_json epochs_json(const std::vector<EpochRecord>& epochs) {
@@ -72,6 +85,7 @@ nlohmann::ordered_json seconds_json(const CompletionRun& run) {
   json["distribute"] = run.distribute_seconds;
   json["train"] = run.train_seconds;
   json["per_epoch"] = run.epochs.empty() ? 0.0 : run.train_seconds / run.epochs_run();
+  if (run.lists) json["lists"] = run.lists->seconds;
   json["output"] = run.output_seconds;
   json["processes"] = nlohmann::ordered_json::array();
   for (const auto& process : run.process_seconds)
@@ -160,6 +174,45 @@ double CompletionRun::ratings_per_second() const {
   return slowest > 0 ? double(num_ratings) * epochs_run() / slowest : 0;
 }
 
+namespace {
+
+// What the results of both methods have.
+template <class Real, class Result>
+void describe_result(const Comm& comm, const Result& result, CompletionRun& run) {
+  run.precision = sizeof(Real) == sizeof(float) ? "single" : "double";
+  run.processes = comm.size();
+  run.threads = num_threads();
+  run.epochs = result.epochs;
+  run.best_epoch = result.best_epoch;
+  run.stop = result.stop;
+  run.train = result.train;
+  run.test_errors = result.test;
+  run.process_seconds = comm.all_gather(result.seconds);
+}
+
+}  // namespace
+
+template <class Real>
+CompletionRun describe_completion(const Comm& comm, const SplitRatings& own, const CompletionOptions& options,
+                                  const AlsCompletionResult<Real>& result, std::optional<double> alpha) {
+  CompletionRun run;
+  run.is_als = true;
+  run.alpha = alpha;
+  run.num_users = own.train.extent(0);
+  run.num_items = own.train.extent(1);
+  run.num_ratings = comm.all_reduce(own.train.num_nonzeros());
+  run.num_test = comm.all_reduce(own.test.num_nonzeros());
+  run.mean = result.mean;
+  run.scale = result.scale;
+  run.options = options;
+  run.volume_words = result.communication.volume_words;
+  run.predicted_volume_words = result.communication.predicted_volume_words;
+  run.messages = result.communication.messages;
+  if (comm.size() > 1) run.partition = "random";
+  describe_result<Real>(comm, result, run);
+  return run;
+}
+
 template <class Real>
 CompletionRun describe_completion(const DistRatings<Real>& x, RatingSide by, const CompletionOptions& options,
                                   const CompletionResult<Real>& result, const MachineModel& machine) {
@@ -172,15 +225,8 @@ CompletionRun describe_completion(const DistRatings<Real>& x, RatingSide by, con
   run.mean = x.mean;
   run.scale = x.scale;
   run.options = options;
-  run.precision = sizeof(Real) == sizeof(float) ? "single" : "double";
-  run.processes = x.comm.size();
+  describe_result<Real>(x.comm, result, run);
   if (x.places.num_parts > run.processes) run.virtual_processes = x.places.num_parts;
-  run.threads = num_threads();
-  run.epochs = result.epochs;
-  run.best_epoch = result.best_epoch;
-  run.stop = result.stop;
-  run.train = result.train;
-  run.test_errors = result.test;
   run.num_sub_epochs = x.rotation.num_sub_epochs;
   run.words_per_row = travelling_words(options).per_row();
   run.predicted = costs_of(x.rotation, {options.num_factors, run.words_per_row, sizeof(Real)}, machine);
@@ -191,7 +237,6 @@ CompletionRun describe_completion(const DistRatings<Real>& x, RatingSide by, con
   run.volume_words = x.comm.all_reduce(result.training.words) / epochs;
   run.messages = x.comm.all_reduce(result.training.messages) / epochs;
   run.evaluation_words = x.comm.all_reduce(result.evaluation.words);
-  run.process_seconds = x.comm.all_gather(result.seconds);
   return run;
 }
 
@@ -272,6 +317,8 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
     json["predicted_seconds_per_epoch"] = run.predicted.predicted_seconds;
     json["machine"] = run.machine;
   }
+  json["lists"] = run.alpha || run.lists ? "ranking" : "ratings";
+  if (run.lists) json["list_model"] = lists_json(*run.lists);
   if (run.ranking) json["ranking"] = ranking_json(*run.ranking);
   if (!run.search.empty()) json["search"] = search_json(run.search);
   json["ratings_per_second"] = run.ratings_per_second();
@@ -319,11 +366,18 @@ std::string completion_text(const CompletionRun& run) {
     text += fmt::format(
         "\ntest RMSE without factors: mean {:.5g}, user means {:.5g}, item means {:.5g}, biases {:.5g}",
         run.baselines->mean, run.baselines->user_means, run.baselines->item_means, run.baselines->biases);
+  if (run.lists)
+    text += fmt::format("\nlists by a model of their own: {} ({}), {}", counted(run.lists->sweeps, "sweep"),
+                        stop_text(run.lists->stop, false), seconds_text(run.lists->seconds));
   if (run.ranking && run.ranking->num_users > 0) text += "\n" + ranking_text(*run.ranking);
   if (!run.search.empty()) text += "\n" + search_text(run.search);
   return text;
 }
 
+template CompletionRun describe_completion(const Comm&, const SplitRatings&, const CompletionOptions&,
+                                           const AlsCompletionResult<float>&, std::optional<double>);
+template CompletionRun describe_completion(const Comm&, const SplitRatings&, const CompletionOptions&,
+                                           const AlsCompletionResult<double>&, std::optional<double>);
 template CompletionRun describe_completion(const DistRatings<float>&, RatingSide, const CompletionOptions&,
                                            const CompletionResult<float>&, const MachineModel&);
 template CompletionRun describe_completion(const DistRatings<double>&, RatingSide, const CompletionOptions&,

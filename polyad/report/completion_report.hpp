@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "polyad/algo/ratings/als_completion.hpp"
 #include "polyad/algo/ratings/search_trial.hpp"
 #include "polyad/algo/ratings/sgd_completion.hpp"
 #include "polyad/distributed/ratings/baselines.hpp"
@@ -13,6 +14,15 @@
 #include "polyad/tensor/ratings/ranking_metrics.hpp"
 
 namespace polyad::report {
+
+// Training of a second model, for lists.
+struct ListTraining {
+  double alpha = 0, popularity = 0;
+  Shrinkage shrinkage;
+  Index sweeps = 0;
+  CompletionStop stop = CompletionStop::epochs;
+  double seconds = 0;
+};
 
 // Options, results and costs of a run of `polyad complete`, without the model itself.
 struct CompletionRun {
@@ -24,6 +34,7 @@ struct CompletionRun {
   bool is_als = false;
   std::optional<double> alpha = {};  // of implicit feedback
   int cg_steps = 0;                  // with least squares, of conjugate gradients; 0: systems are factorised
+  std::optional<ListTraining> lists = {};
   std::string precision, partition = "none", test = "none";
   RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
   std::optional<SideSeconds> side_seconds;  // predictions for both sides, if compared
@@ -70,6 +81,11 @@ struct CompletionRun {
 template <class Real>
 CompletionRun describe_completion(const DistRatings<Real>& x, RatingSide by, const CompletionOptions& options,
                                   const CompletionResult<Real>& result, const MachineModel& machine);
+// The same of alternating least squares. `own`: the ratings of this process, users first; `alpha`: of
+// implicit feedback. Collective.
+template <class Real>
+CompletionRun describe_completion(const Comm& comm, const SplitRatings& own, const CompletionOptions& options,
+                                  const AlsCompletionResult<Real>& result, std::optional<double> alpha);
 
 // Volume and staleness in words per epoch with 1, 2, ... sub-epochs, up to the number without staleness or
 // that of the run, whichever is larger: equations (8) and (9) of Abubaker et al. 2023 (docs/algorithms.md).

@@ -81,11 +81,18 @@ struct CompleteOptions {
   // sure it is that the user wants the item, or, where it is not positive, does not (Hu, Koren and Volinsky
   // 2008). By alternating least squares; without biases.
   bool implicit = false;
-  // With `implicit`: a rating of value x counts 1 + alpha * |x| / (the mean of |x|) times, another cell once.
+  // By which model items are ranked, in recommend() and in `ranking`. Not with `implicit`, which is for
+  // lists.
+  ListsBy lists = ListsBy::automatic;
+  // With `implicit`, and in a model for lists: a rating of value x counts 1 + alpha * |x| / (the mean of |x|)
+  // times, another cell once.
   double alpha = 3;
   RowSolver solver = RowSolver::automatic;  // with alternating least squares
   // Steps of RowSolver::cg per sweep, at least 1; nothing: 3. Requires RowSolver::cg.
   std::optional<int> cg_steps = {};
+  // In the same models: the score of an item is what the factors say + popularity * (the share of the users
+  // that have rated it).
+  double popularity = 0.25;
   int max_epochs = 50;  // an epoch learns from every rating once
   // How the learning rate changes from epoch to epoch, or from row to row.
   StepSchedule::Kind schedule = StepSchedule::Kind::adagrad;
@@ -94,10 +101,10 @@ struct CompleteOptions {
   // The rate of epoch e, counted from 0, is learning_rate / (1 + decay * e); nothing: 0.1. Requires
   // StepSchedule::Kind::inverse.
   std::optional<double> decay = {};
-  // L2, of factors, per rating, for ratings of standard deviation 1; nothing: 0.05, with `implicit` 0.2.
+  // L2, of factors, per rating, for ratings of standard deviation 1; nothing: 0.05, with `implicit` 0.3.
   std::optional<double> regularisation = {};
   // Shrinks users and items with few ratings towards the mean, as this number of ratings at the mean would;
-  // nothing: 2, with `implicit` 10.
+  // nothing: 2, with `implicit` 15.
   std::optional<double> shrinkage = {};
   // Steps as published: the regularisation acts where they begin, and may be too strong for large steps.
   // Default: it acts where they end.

@@ -15,6 +15,18 @@
 
 namespace polyad {
 
+// By which model items are ranked.
+enum class ListsBy {
+  // ranking, where there is a model for it; complete() trains one except with CompleteOptions::resume and
+  // max_memory_bytes
+  automatic,
+  // by a second model, which learns from the same ratings which items users prefer, as
+  // CompleteOptions::implicit does; it has the same number of factors and no errors
+  ranking,
+  ratings  // by predicted rating
+};
+std::string to_string(ListsBy lists);
+
 // A model of ratings. The predicted rating of an item by a user is
 //   mean() + user_biases()[user] + item_biases()[item] + <user_factors().row(user),
 //   item_factors().row(item)>.
@@ -35,6 +47,9 @@ class CompletionModel {
   Index num_factors() const;
   Index num_ratings() const;  // that the model was trained on
   bool has_biases() const;
+  // Whether items are ranked by a model of its own, which ListsBy::ranking describes, or by that of implicit
+  // feedback: not by predicted rating.
+  bool ranks_by_preference() const;
   // Of users and of items: two entries, whose labels are empty where the ratings had none.
   const std::vector<ModeLabels>& labels() const;
 

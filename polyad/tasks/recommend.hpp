@@ -34,6 +34,9 @@ struct RecommendOptions {
   std::vector<std::string> similar_item_names = {};  // and to these, named like users
   std::vector<Index> similar_users = {};             // find the users most similar to these, counted from 0
   std::vector<std::string> similar_user_names = {};  // and to these
+  // By which model items are ranked and compared. automatic: by the one for lists, if there is one. With
+  // `ranking` it must be there; `ratings` is refused for a model of implicit feedback.
+  ListsBy lists = ListsBy::automatic;
   // Similar items and users: the cosine of one with n ratings is multiplied by n / (n + support); from 0.
   double support = 5;
   Index top = 10;           // the largest number of items in each list, from 1 to 1000000
@@ -51,9 +54,11 @@ struct RecommendOptions {
 };
 
 struct RecommendedItem {
-  Index item = 0;         // counted from 0; of similar users: the user
-  std::string label;      // empty where items, or users, have no labels
-  double score = 0;       // the predicted rating; the similarity of similar items and users
+  Index item = 0;     // counted from 0; of similar users: the user
+  std::string label;  // empty where items, or users, have no labels
+  // The predicted rating, or where lists are by ranking the preference; the similarity of similar items and
+  // users.
+  double score = 0;
   double cosine = 0;      // of similar items and users: of the angle between factors
   Index num_ratings = 0;  // of similar items and users, in the training
 };

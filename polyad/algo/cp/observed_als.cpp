@@ -288,7 +288,8 @@ ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedO
       result.stop = StopReason::observer;
       break;
     }
-    if (!improves || has_settled(result.sweeps, options.tolerance)) {
+    result.has_settled = has_settled(result.sweeps, options.tolerance);
+    if (!improves || result.has_settled) {
       result.stop = StopReason::converged;
       break;
     }

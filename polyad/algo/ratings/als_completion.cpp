@@ -35,28 +35,15 @@ double mean_magnitude_of(const Comm& comm, std::span<const double> ratings) {
 }
 
 // Training and test ratings as cells of one tensor, so that the rows of both are exchanged; and the weights
-// of these cells. Test ratings that are training ratings too are left out.
+// of these cells.
 struct RatingCells {
   SparseTensor<double> values, weights;
-  Index num_learned_tests = 0;
 };
 RatingCells cells_of(SplitRatings own) {
-  RatingCells cells{std::move(own.train), {}, 0};
+  RatingCells cells{std::move(own.train), {}};
   auto& values = cells.values;
   const Index num_train = values.num_nonzeros();
-  const auto users = values.indices(0), items = values.indices(1);
-  const auto is_trained = [&](Index user, Index item) {
-    const auto [first, last] = std::ranges::equal_range(users.first(std::size_t(num_train)), user);
-    return std::binary_search(items.begin() + (first - users.begin()), items.begin() + (last - users.begin()),
-                              item);
-  };
-  std::vector<Index> tested;
   for (Index z = 0; z < own.test.num_nonzeros(); ++z)
-    if (is_trained(own.test.indices(0)[z], own.test.indices(1)[z]))
-      ++cells.num_learned_tests;
-    else
-      tested.push_back(z);
-  for (const Index z : tested)
     values.append(std::array{own.test.indices(0)[z], own.test.indices(1)[z]}, own.test.values()[z]);
   cells.weights = values;
   for (Index z = 0; z < values.num_nonzeros(); ++z) cells.weights.values()[z] = z < num_train ? 1 : -1;
@@ -99,6 +86,23 @@ ObservedOptions observed_options(const AlsCompletionOptions& options) {
 
 }  // namespace
 
+Index leave_out_learned_tests(SplitRatings& own) {
+  const auto users = own.train.indices(0), items = own.train.indices(1);
+  const auto is_trained = [&](Index user, Index item) {
+    const auto [first, last] = std::ranges::equal_range(users, user);
+    return std::binary_search(items.begin() + (first - users.begin()), items.begin() + (last - users.begin()),
+                              item);
+  };
+  SparseTensor<double> others(own.test.extents());
+  for (Index z = 0; z < own.test.num_nonzeros(); ++z) {
+    const Index user = own.test.indices(0)[z], item = own.test.indices(1)[z];
+    if (!is_trained(user, item)) others.append(std::array{user, item}, own.test.values()[z]);
+  }
+  const Index num_learned = own.test.num_nonzeros() - others.num_nonzeros();
+  own.test = std::move(others);
+  return num_learned;
+}
+
 template <class Real>
 AlsCompletionResult<Real> als_completion(const Comm& comm, SplitRatings own,
                                          const AlsCompletionOptions& options, Progress& progress,
@@ -110,8 +114,8 @@ AlsCompletionResult<Real> als_completion(const Comm& comm, SplitRatings own,
   result.mean = moments.mean;
   result.scale = moments.scale;
   const double mean_magnitude = mean_magnitude_of(comm, own.train.values());
+  if (options.alpha) own.test = SparseTensor<double>(own.train.extents());
   auto cells = cells_of(std::move(own));
-  result.num_learned_tests = comm.all_reduce(cells.num_learned_tests);
   const double unit = options.alpha ? mean_magnitude : moments.scale;
   for (double& value : cells.values.values()) value = (value - moments.mean) / unit;
   const bool has_tests = comm.all_reduce(Index(std::ranges::count(cells.weights.values(), -1.0))) > 0;
@@ -133,10 +137,9 @@ AlsCompletionResult<Real> als_completion(const Comm& comm, SplitRatings own,
   auto model = observed_als<Real>({prepared.tensor, prepared.weights}, observed, note);
   result.best_epoch = model.best_sweep;
   result.stop = model.stop == StopReason::observer    ? CompletionStop::observer
-                : model.stop == StopReason::converged ? CompletionStop::settled
-                                                      : CompletionStop::epochs;
-  if (model.stop == StopReason::converged && has_tests && options.patience > 0 && !options.alpha)
-    result.stop = CompletionStop::test_error;
+                : model.stop != StopReason::converged ? CompletionStop::epochs
+                : model.has_settled                   ? CompletionStop::settled
+                                                      : CompletionStop::test_error;
   if (result.best_epoch > 0) {
     result.train = result.epochs[result.best_epoch - 1].train;
     result.test = result.epochs[result.best_epoch - 1].test;

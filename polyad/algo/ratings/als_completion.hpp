@@ -36,14 +36,17 @@ struct AlsCompletionResult {
   CompletionStop stop = CompletionStop::epochs;
   ErrorFigures train;  // of the result
   std::optional<ErrorFigures> test;
-  Index num_learned_tests = 0;  // test ratings left out, because they are among the training ratings too
   Communication communication;  // of a sweep
   EpochSeconds seconds;
 };
 
-// Matrix completion by alternating least squares. `own`: the ratings of the users of this process, users x
-// items, sorted; all of a user are on one process. Deterministic, and up to rounding the same on any number
-// of processes. Collective.
+// Removes test ratings that are training ratings too, and returns their number. Ratings are sorted, and all
+// of a user are on one process.
+Index leave_out_learned_tests(SplitRatings& own);
+
+// Matrix completion by alternating least squares. `own`: ratings of this process, users x items; no cell is
+// both a training and a test rating, or on two processes. With `alpha` test ratings are not used.
+// Deterministic, and up to rounding the same on any number of processes. Collective.
 template <class Real>
 AlsCompletionResult<Real> als_completion(const Comm& comm, SplitRatings own,
                                          const AlsCompletionOptions& options, Progress& progress,

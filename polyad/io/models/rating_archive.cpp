@@ -106,6 +106,34 @@ std::string fault_of_shapes(const RatingModel<Real>& model, const RatingTraining
 }
 
 template <class Real>
+std::string fault_of_list_model(const RatingModel<Real>& model, const ListModel<Real>& lists) {
+  const auto& [users, items] = std::pair(lists.model.num_users(), lists.model.num_items());
+  if (auto fault = fault_of_list("list_user_factors", users, "user_factors", model.num_users());
+      !fault.empty())
+    return fault;
+  if (auto fault = fault_of_list("list_item_factors", items, "item_factors", model.num_items());
+      !fault.empty())
+    return fault;
+  if (lists.model.num_factors() == 0 || lists.model.items.num_cols() != lists.model.num_factors())
+    return fmt::format("list_item_factors has {}, but list_user_factors has {}",
+                       counted(lists.model.items.num_cols(), "column"), lists.model.num_factors());
+  if (auto fault =
+          fault_of_list("list_item_biases", std::ssize(lists.model.item_biases), "list_item_factors", items);
+      !fault.empty())
+    return fault;
+  using Numbers = std::span<const Real>;
+  const std::pair<const char*, Numbers> numbers[] = {{"list_user_factors", lists.model.users.flat()},
+                                                     {"list_item_factors", lists.model.items.flat()},
+                                                     {"list_item_biases", Numbers(lists.model.item_biases)}};
+  for (const auto& [name, values] : numbers)
+    if (auto fault = fault_of_numbers(name, values); !fault.empty()) return fault;
+  if (auto fault = fault_of_size("list_alpha", lists.alpha); !fault.empty()) return fault;
+  if (auto fault = fault_of_size("list_regularisation", lists.shrinkage.per_rating); !fault.empty())
+    return fault;
+  return fault_of_size("list_shrinkage", lists.shrinkage.per_row);
+}
+
+template <class Real>
 class ArchiveWriter {
  public:
   explicit ArchiveWriter(OutputFile& out) : archive_(out) {}
@@ -135,6 +163,27 @@ class ArchiveWriter {
 
   ZipWriter archive_;
 };
+
+template <class Real>
+ListModel<Real> read_list_model(const Arrays& arrays) {
+  ListModel<Real> lists;
+  lists.model.users = arrays.matrix<Real>("list_user_factors");
+  lists.model.items = arrays.matrix<Real>("list_item_factors");
+  lists.model.item_biases = arrays.list<Real>("list_item_biases");
+  lists.alpha = arrays.number("list_alpha");
+  lists.shrinkage = {arrays.number("list_regularisation"), arrays.number("list_shrinkage")};
+  return lists;
+}
+
+template <class Real>
+void add_list_model(ArchiveWriter<Real>& archive, const ListModel<Real>& lists) {
+  archive.add("list_user_factors", lists.model.users);
+  archive.add("list_item_factors", lists.model.items);
+  archive.add("list_item_biases", lists.model.item_biases);
+  archive.add("list_alpha", lists.alpha);
+  archive.add("list_regularisation", lists.shrinkage.per_rating);
+  archive.add("list_shrinkage", lists.shrinkage.per_row);
+}
 
 std::int64_t read_epochs(const Arrays& arrays) {
   const double epochs = arrays.number("epochs");
@@ -168,6 +217,8 @@ std::string fault_of(const RatingModel<Real>& model, const RatingTraining<Real>&
   if (training.range && !(training.range->least <= training.range->largest))
     return fmt::format("lowest is {}, beyond highest, {}", training.range->least, training.range->largest);
   if (auto fault = fault_of_size("alpha", training.alpha.value_or(0)); !fault.empty()) return fault;
+  if (training.lists)
+    if (auto fault = fault_of_list_model(model, *training.lists); !fault.empty()) return fault;
   return fault_of_size("shrinkage", training.shrinkage.per_row);
 }
 template std::string fault_of(const RatingModel<float>&, const RatingTraining<float>&);
@@ -198,6 +249,7 @@ RatingArchive<Real> read_rating_archive(const InputFile& file) {
     training.range = {arrays.number("lowest"), arrays.number("highest")};
   if (arrays.has("alpha")) training.alpha = arrays.number("alpha");
   take_archived_record(file, training.prepared);
+  if (arrays.has("list_user_factors")) training.lists = read_list_model<Real>(arrays);
   if (const auto fault = fault_of(model, training); !fault.empty()) arrays.fail(fault);
   return result;
 }
@@ -226,6 +278,7 @@ void write_rating_archive(const std::filesystem::path& path, const RatingModel<R
   }
   if (training.alpha) archive.add("alpha", *training.alpha);
   archive.add_record(value_record(training.prepared, RatingTraining<Real>::usual_preparation()));
+  if (training.lists) add_list_model(archive, *training.lists);
   archive.finish();
   out.commit();
 }

@@ -16,6 +16,7 @@
 #include "polyad/report/plan_report.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/cp_model_state.hpp"
+#include "polyad/tasks/detail/ratings/list_model.hpp"
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
 #include "polyad/version.hpp"
 
@@ -173,20 +174,24 @@ Settings values_of(const DecomposeOptions& options) {
 }
 
 Settings values_of(const CompleteOptions& options) {
-  const auto& [factors, method, implicit, alpha, solver, cg_steps, max_epochs, schedule, learning_rate, decay,
-               regularisation, shrinkage, explicit_update, no_bias, test, validate, patience, ranking,
-               relevant, seed, precision, sync, virtual_processes, random_owners, by, partition,
-               partition_file, cache, resume, max_memory_bytes, will_save, will_report, observer] = options;
+  const auto& [factors, method, implicit, lists, alpha, solver, cg_steps, popularity, max_epochs, schedule,
+               learning_rate, decay, regularisation, shrinkage, explicit_update, no_bias, test, validate,
+               patience, ranking, relevant, seed, precision, sync, virtual_processes, random_owners, by,
+               partition, partition_file, cache, resume, max_memory_bytes, will_save, will_report, observer] =
+      options;
   const bool decays = schedule == StepSchedule::Kind::inverse;
   Settings all;
   add(all, "factors", std::to_string(factors));
   add(all, "method", implicit ? "als" : to_string(method));
   add(all, "implicit", text_of(implicit));
-  add(all, "alpha", implicit ? text_of(alpha) : "none");
-  const int steps = cg_steps_of(options);
-  const bool is_exact = steps == 0;
-  add(all, "solver", !uses_least_squares(options) ? "none" : is_exact ? "cholesky" : "cg");
-  add(all, "cg_steps", is_exact ? "none" : std::to_string(steps));
+  const bool has_lists = implicit || trains_lists(options);
+  add(all, "lists", to_string(lists));
+  add(all, "alpha", has_lists ? text_of(alpha) : "none");
+  add(all, "popularity", has_lists ? text_of(popularity) : "none");
+  const bool is_solved = uses_least_squares(options);
+  const int steps = is_solved ? cg_steps_of(options) : 0;
+  add(all, "solver", !is_solved ? "none" : steps == 0 ? "cholesky" : "cg");
+  add(all, "cg_steps", steps == 0 ? "none" : std::to_string(steps));
   add(all, "max_epochs", std::to_string(max_epochs));
   add(all, "schedule", to_string(schedule));
   add(all, "learning_rate", text_of(learning_rate.value_or(default_step(schedule))));

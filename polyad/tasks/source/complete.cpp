@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "polyad/algo/ratings/als_completion.hpp"
-#include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
@@ -22,6 +21,7 @@
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/ratings/hold_out_test.hpp"
+#include "polyad/tasks/detail/ratings/list_model.hpp"
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
 #include "polyad/tasks/detail/ratings/rating_values.hpp"
 #include "polyad/tasks/detail/settings.hpp"
@@ -135,24 +135,48 @@ SparseTensor<double> gather_ratings(const Comm& comm, const SparseTensor<double>
   return all;
 }
 
-// The ratings as they were distributed, and the rows that were learned from them, of this process.
+// A trained model before it is gathered: what both methods lead to. `own` is shared with `gather`.
 template <class Real>
-struct Trained {
+struct Learned {
+  std::vector<ModeLabels> labels;
+  std::shared_ptr<SplitRatings> own;  // of this process, with `by` first
+  RatingSide by = RatingSide::user;
+  RatingRange range;  // of the training ratings
+  report::CompletionRun run;
+  typename tasks::CompletionState<Real>::Gather gather;
+};
+
+// The part of the description that has nothing to do with the method.
+template <class Ready>
+void describe_input(const Ready& ready, const CompleteOptions& asked_for, report::CompletionRun& run) {
+  run.load_seconds = ready.load_seconds;
+  run.distribute_seconds = ready.distribute_seconds;
+  run.num_duplicates = ready.num_duplicates;
+  run.num_test_duplicates = ready.num_test_duplicates;
+  run.num_unknown = ready.num_unknown;
+  run.test = tasks::name_of(asked_for.test);
+  run.validate = tasks::name_of(asked_for.validate);
+}
+
+// The rows that gradient descent has learned, and what it needs to gather them.
+template <class Real>
+struct Descended {
   tasks::ReadyRatings<Real> ready;
   CompletionOptions options;
   CompletionResult<Real> result;
 };
 
 template <class Real>
-tasks::WholeModel<Real> gather_whole(const Comm& comm, const Trained<Real>& trained) {
+tasks::WholeModel<Real> gather_whole(const Comm& comm, const Descended<Real>& trained,
+                                     const SplitRatings& own) {
   const auto& ready = trained.ready;
   const auto& options = trained.options;
   const auto& result = trained.result;
   const auto by = ready.distributed.by;
   auto rows = gather_model<Real>(ready.x, result.users, result.items, travelling_words(options));
-  auto ratings = gather_ratings(comm, ready.distributed.split.train, by);
+  auto ratings = gather_ratings(comm, own.train, by);
   return collectively(comm, [&] {
-    if (comm.rank() != 0) return tasks::WholeModel<Real>{};
+    if (comm.rank() != 0) return tasks::WholeModel<Real>{{}, {}, std::move(ratings)};
     if (ready.earlier) carry_over(*ready.earlier, rows);
     rows = transposed(std::move(rows), by);
     return tasks::WholeModel<Real>{
@@ -163,103 +187,38 @@ tasks::WholeModel<Real> gather_whole(const Comm& comm, const Trained<Real>& trai
   });
 }
 
+// By stochastic gradient descent. Collective.
 template <class Real>
-report::CompletionRun describe_run(const Trained<Real>& trained, const CompleteOptions& asked_for,
-                                   const tasks::KnownMachine& machine) {
-  const auto& ready = trained.ready;
-  auto run = report::describe_completion(ready.x, ready.distributed.by, trained.options, trained.result,
-                                         machine.model);
-  run.machine = machine.source;
-  run.load_seconds = ready.load_seconds;
-  run.distribute_seconds = ready.distribute_seconds;
-  run.num_duplicates = ready.num_duplicates;
-  run.num_test_duplicates = ready.num_test_duplicates;
-  run.num_unknown = ready.num_unknown;
-  run.side_seconds = ready.distributed.side_seconds;
-  if (run.parts() > 1) run.partition = to_string(asked_for.partition);
-  run.test = tasks::name_of(asked_for.test);
-  run.validate = tasks::name_of(asked_for.validate);
-  return run;
-}
-
-// By process 0. `test`: the test ratings of this process, with `by` first. Collective.
-template <class Real>
-void rank_items(tasks::CompletionState<Real>& state, const SparseTensor<double>& own_test, RatingSide by,
-                const CompleteOptions& options) {
-  const OneProcessWorks patience;
-  const auto test = gather_ratings(state.comm, own_test, by);
-  state.gather();
-  const auto ranking = collectively(state.comm, [&] {
-    return state.comm.rank() == 0 ? kernels::measure_ranking(state.whole().model, state.whole().ratings, test,
-                                                             options.ranking, options.relevant)
-                                  : RankingMetrics{};
-  });
-  state.run.ranking = state.comm.broadcast(ranking, 0);
-}
-
-// The errors that training measured are those on the validation ratings; the test comes now, once, on process
-// 0. Collective.
-template <class Real>
-void test_once(tasks::CompletionState<Real>& state, SplitRatings& own, RatingSide by,
-               const RatingRange& range, tasks::HeldOutTest held) {
-  auto& run = state.run;
-  for (auto& record : run.epochs) record.validates = true;
-  run.num_validation = std::exchange(run.num_test, held.num_test);
-  run.validation_errors = std::exchange(run.test_errors, std::nullopt);
-  run.num_duplicates += held.num_duplicates;
-  run.num_test_duplicates = held.num_test_duplicates;
-  run.num_unknown = held.num_unknown;
-  own.test = transposed(std::move(held.test), by);
-  if (held.num_test == 0) return;
-  const OneProcessWorks patience;
-  const auto test = gather_ratings(state.comm, own.test, by);
-  state.gather();
-  const auto sums = collectively(state.comm, [&] {
-    return state.comm.rank() == 0 ? kernels::model_errors(state.whole().model, test, range) : ErrorSums{};
-  });
-  const auto [squares, magnitudes, count] = state.comm.broadcast(sums, 0);
-  run.test_errors = {std::sqrt(squares / double(count)), magnitudes / double(count)};
-}
-
-template <class Real>
-CompletionModel complete_in(const Context& context, Tensor ratings, const CompleteOptions& options) {
+Learned<Real> descend(const Context& context, Tensor ratings, const CompleteOptions& asked_for,
+                      const CompleteOptions& in_training) {
   const Comm& comm = context.comm();
-  auto training = training_options(options);
+  auto training = training_options(asked_for);
   const auto machine = tasks::load_machine(comm);
   const std::string input = ratings.path;
-  auto settings = tasks::settings_of(options, ratings);
-  auto in_training = options;
-  std::optional<tasks::HeldOutTest> held;
-  if (options.validate.kind != TestRatings::Kind::none)
-    held = tasks::hold_out_test(context, ratings, in_training);
   auto ready =
       tasks::prepare_ratings<Real>(context, std::move(ratings), in_training, training, machine.model);
-  tasks::warn_of_values(context, ready.distributed.split.train.values(), input);
-  keep_step(ready.earlier, options, training);
-  training.range = range_of(comm, ready.distributed.split.train.values());
+  Learned<Real> learned;
+  learned.own = std::make_shared<SplitRatings>(std::move(ready.distributed.split));
+  learned.by = ready.distributed.by;
+  tasks::warn_of_values(context, learned.own->train.values(), input);
+  keep_step(ready.earlier, asked_for, training);
+  learned.range = training.range = range_of(comm, learned.own->train.values());
 
-  Stopwatch watch;
-  auto result = sgd_completion(ready.x, training, observer_of(context, options),
+  const Stopwatch watch;
+  auto result = sgd_completion(ready.x, training, observer_of(context, asked_for),
                                ready.earlier ? &*ready.earlier : nullptr);
-  auto trained =
-      std::make_shared<Trained<Real>>(Trained<Real>{std::move(ready), training, std::move(result)});
-  auto run = describe_run(*trained, options, machine);
-  run.train_seconds = watch.lap();
-  auto state = std::make_shared<tasks::CompletionState<Real>>(
-      comm, std::move(trained->ready.labels), [comm, trained] { return gather_whole(comm, *trained); });
-  state->input = input;
-  state->settings = std::move(settings);
-  state->is_trained = true;
-  state->run = std::move(run);
-  auto& distributed = trained->ready.distributed;
-  if (held) test_once(*state, distributed.split, distributed.by, training.range, std::move(*held));
-  if (state->run.test_errors)
-    state->run.baselines = measure_baselines(comm, distributed.split, distributed.by);
-  if (options.ranking > 0 && state->run.num_test > 0)
-    rank_items(*state, distributed.split.test, distributed.by, options);
-  state->run.output_seconds = watch.lap();
-  state->note_memory();
-  return CompletionModel(std::move(state));
+  auto& run = learned.run;
+  run = report::describe_completion(ready.x, learned.by, training, result, machine.model);
+  run.train_seconds = watch.seconds();
+  run.machine = machine.source;
+  run.side_seconds = ready.distributed.side_seconds;
+  if (run.parts() > 1) run.partition = to_string(asked_for.partition);
+  describe_input(ready, asked_for, run);
+  learned.labels = std::move(ready.labels);
+  const auto trained =
+      std::make_shared<Descended<Real>>(Descended<Real>{std::move(ready), training, std::move(result)});
+  learned.gather = [comm, trained, own = learned.own] { return gather_whole(comm, *trained, *own); };
+  return learned;
 }
 
 void check_solver(const CompleteOptions& options) {
@@ -302,99 +261,138 @@ void check_least_squares(const CompleteOptions& options) {
 }
 
 AlsCompletionOptions als_options(const CompleteOptions& options) {
-  AlsCompletionOptions als;
-  als.num_factors = options.factors;
-  als.max_sweeps = options.max_epochs;
-  als.shrinkage = tasks::shrinkage_of(options);
-  als.has_biases = !options.no_bias && !options.implicit;
+  auto als = tasks::list_options(options, tasks::shrinkage_of(options));
+  if (options.implicit) return als;
+  als.alpha.reset();
+  als.has_biases = !options.no_bias;
   als.patience = options.patience;
-  als.tolerance = 1e-4;
-  als.seed = options.seed;
-  if (options.implicit) als.alpha = options.alpha;
-  als.cg_steps = tasks::cg_steps_of(options);
   return als;
 }
 
+// By alternating least squares. Collective.
 template <class Real>
-report::CompletionRun describe_als(const Context& context, const tasks::SplitTask& task,
-                                   const CompleteOptions& options, const AlsCompletionOptions& als,
-                                   const AlsCompletionResult<Real>& result) {
+Learned<Real> alternate(const Context& context, Tensor ratings, const CompleteOptions& asked_for,
+                        const CompleteOptions& in_training) {
   const Comm& comm = context.comm();
-  report::CompletionRun run;
-  run.is_als = true;
-  run.alpha = als.alpha;
-  run.cg_steps = als.cg_steps;
-  run.num_users = task.extents[0];
-  run.num_items = task.extents[1];
-  run.num_ratings = comm.all_reduce(task.split.train.num_nonzeros());
-  run.num_test = comm.all_reduce(task.split.test.num_nonzeros()) - result.num_learned_tests;
-  run.mean = result.mean;
-  run.scale = result.scale;
-  run.options = training_options(options);
-  run.options.has_biases = als.has_biases;
-  run.precision = sizeof(Real) == sizeof(float) ? "single" : "double";
-  run.processes = comm.size();
-  run.threads = num_threads();
-  run.epochs = result.epochs;
-  run.best_epoch = result.best_epoch;
-  run.stop = result.stop;
-  run.train = result.train;
-  run.test_errors = result.test;
-  run.volume_words = result.communication.volume_words;
-  run.predicted_volume_words = result.communication.predicted_volume_words;
-  run.messages = result.communication.messages;
-  run.process_seconds = comm.all_gather(result.seconds);
-  run.load_seconds = task.load_seconds;
-  run.distribute_seconds = task.distribute_seconds;
-  run.num_duplicates = task.num_duplicates;
-  run.num_test_duplicates = task.num_test_duplicates;
-  run.num_unknown = task.num_unknown;
-  if (comm.size() > 1) run.partition = "random";
-  run.test = tasks::name_of(options.test);
-  run.validate = tasks::name_of(options.validate);
-  return run;
+  const std::string input = ratings.path;
+  auto task = tasks::split_ratings(context, std::move(ratings), in_training);
+  if (const Index count = comm.all_reduce(leave_out_learned_tests(task.split)); count > 0)
+    context.warn(report::counted_were(count, "test rating") +
+                 " left out, because the training ratings have them too");
+  Learned<Real> learned;
+  learned.labels = std::move(task.labels);
+  learned.own = std::make_shared<SplitRatings>(std::move(task.split));
+  const auto& own = *learned.own;
+  auto als = als_options(asked_for);
+  if (!als.alpha) {
+    tasks::warn_of_values(context, own.train.values(), input);
+    als.range = learned.range = range_of(comm, own.train.values());
+  }
+  const Stopwatch watch;
+  const auto result = std::make_shared<AlsCompletionResult<Real>>(
+      als_completion<Real>(comm, own, als, context.progress(), observer_of(context, asked_for)));
+  auto options = training_options(asked_for);
+  options.has_biases = als.has_biases;
+  learned.run = report::describe_completion(comm, own, options, *result, als.alpha);
+  learned.run.cg_steps = als.cg_steps;
+  learned.run.train_seconds = watch.seconds();
+  describe_input(task, asked_for, learned.run);
+  const double popularity = asked_for.popularity;
+  learned.gather = [comm, result, als, popularity, split = learned.own] {
+    auto all = gather_ratings(comm, split->train, RatingSide::user);
+    auto model = gather_model(comm, *result, all.extent(0), all.extent(1), als);
+    if (als.alpha && comm.rank() == 0) {
+      tasks::add_popularity(model, all, popularity);
+      model.user_biases.assign(std::size_t(model.num_users()), Real(0));
+    }
+    return tasks::WholeModel<Real>{std::move(model),
+                                   {result->best_epoch, 0, als.shrinkage, {}, {}, als.range, als.alpha},
+                                   std::move(all)};
+  };
+  return learned;
+}
+
+// Adds a model for lists to the one that will be gathered. Collective.
+template <class Real>
+void learn_lists(const Context& context, const CompleteOptions& options, Learned<Real>& learned) {
+  const auto trained = std::make_shared<tasks::TrainedLists<Real>>(
+      tasks::train_lists<Real>(context, transposed(learned.own->train, learned.by), options));
+  learned.run.lists = report::ListTraining{*trained->options.alpha,    trained->popularity,
+                                           trained->options.shrinkage, std::ssize(trained->result.epochs),
+                                           trained->result.stop,       trained->seconds};
+  learned.gather = [comm = context.comm(), trained, gather = std::move(learned.gather)] {
+    auto whole = gather();
+    auto lists = tasks::gather_lists(comm, *trained, whole.ratings);
+    if (comm.rank() == 0) whole.training.lists = std::move(lists);
+    return whole;
+  };
+}
+
+// By process 0. Collective.
+template <class Real>
+void rank_items(tasks::CompletionState<Real>& state, const Learned<Real>& learned,
+                const CompleteOptions& options) {
+  const OneProcessWorks patience;
+  const auto test = gather_ratings(state.comm, learned.own->test, learned.by);
+  state.gather();
+  const auto ranking = collectively(state.comm, [&] {
+    return state.comm.rank() == 0 ? kernels::measure_ranking(state.whole().ranks(), state.whole().ratings,
+                                                             test, options.ranking, options.relevant)
+                                  : RankingMetrics{};
+  });
+  state.run.ranking = state.comm.broadcast(ranking, 0);
+}
+
+// The errors that training measured are those on the validation ratings; the test comes now, once, on process
+// 0. Collective.
+template <class Real>
+void test_once(tasks::CompletionState<Real>& state, const Learned<Real>& learned, tasks::HeldOutTest held) {
+  auto& run = state.run;
+  for (auto& record : run.epochs) record.validates = true;
+  run.num_validation = std::exchange(run.num_test, held.num_test);
+  run.validation_errors = std::exchange(run.test_errors, std::nullopt);
+  run.num_duplicates += held.num_duplicates;
+  run.num_test_duplicates = held.num_test_duplicates;
+  run.num_unknown = held.num_unknown;
+  learned.own->test = transposed(std::move(held.test), learned.by);
+  if (held.num_test == 0) return;
+  const OneProcessWorks patience;
+  const auto test = gather_ratings(state.comm, learned.own->test, learned.by);
+  state.gather();
+  const auto sums = collectively(state.comm, [&] {
+    return state.comm.rank() == 0 ? kernels::model_errors(state.whole().model, test, learned.range)
+                                  : ErrorSums{};
+  });
+  const auto [squares, magnitudes, count] = state.comm.broadcast(sums, 0);
+  run.test_errors = {std::sqrt(squares / double(count)), magnitudes / double(count)};
 }
 
 template <class Real>
-CompletionModel complete_by_als(const Context& context, Tensor ratings, const CompleteOptions& options) {
-  const Comm& comm = context.comm();
+CompletionModel complete_in(const Context& context, Tensor ratings, const CompleteOptions& options) {
   const std::string input = ratings.path;
   auto settings = tasks::settings_of(options, ratings);
   auto in_training = options;
   std::optional<tasks::HeldOutTest> held;
   if (options.validate.kind != TestRatings::Kind::none)
     held = tasks::hold_out_test(context, ratings, in_training);
-  auto task =
-      std::make_shared<tasks::SplitTask>(tasks::split_ratings(context, std::move(ratings), in_training));
-  auto als = als_options(options);
-  if (!als.alpha) tasks::warn_of_values(context, task->split.train.values(), input);
-  if (!als.alpha) als.range = range_of(comm, task->split.train.values());
-  Stopwatch watch;
-  const auto result = std::make_shared<AlsCompletionResult<Real>>(
-      als_completion<Real>(comm, task->split, als, context.progress(), observer_of(context, options)));
-  if (result->num_learned_tests > 0)
-    context.warn(report::counted_were(result->num_learned_tests, "test rating") +
-                 " left out, because the training ratings have them too");
-  auto run = describe_als(context, *task, options, als, *result);
-  run.train_seconds = watch.lap();
-  auto state = std::make_shared<tasks::CompletionState<Real>>(
-      comm, std::move(task->labels), [comm, task, result, als] {
-        auto model = gather_model(comm, *result, task->extents[0], task->extents[1], als);
-        auto all = gather_ratings(comm, task->split.train, RatingSide::user);
-        return tasks::WholeModel<Real>{std::move(model),
-                                       {result->best_epoch, 0, als.shrinkage, {}, {}, als.range, als.alpha},
-                                       std::move(all)};
-      });
+  tasks::note_lists(context, options);
+  auto learned = tasks::uses_least_squares(options)
+                     ? alternate<Real>(context, std::move(ratings), options, in_training)
+                     : descend<Real>(context, std::move(ratings), options, in_training);
+  if (tasks::trains_lists(options)) learn_lists(context, options, learned);
+
+  const Stopwatch watch;
+  auto state = std::make_shared<tasks::CompletionState<Real>>(context.comm(), std::move(learned.labels),
+                                                              std::move(learned.gather));
   state->input = input;
   state->settings = std::move(settings);
   state->is_trained = true;
-  state->run = std::move(run);
-  if (held)
-    test_once(*state, task->split, RatingSide::user, als.range.value_or(RatingRange{}), std::move(*held));
-  if (state->run.test_errors) state->run.baselines = measure_baselines(comm, task->split, RatingSide::user);
-  if (options.ranking > 0 && state->run.num_test > 0)
-    rank_items(*state, task->split.test, RatingSide::user, options);
-  state->run.output_seconds = watch.lap();
+  state->run = std::move(learned.run);
+  if (held) test_once(*state, learned, std::move(*held));
+  if (state->run.test_errors)
+    state->run.baselines = measure_baselines(context.comm(), *learned.own, learned.by);
+  if (options.ranking > 0 && state->run.num_test > 0) rank_items(*state, learned, options);
+  state->run.output_seconds = watch.seconds();
   state->note_memory();
   return CompletionModel(std::move(state));
 }
@@ -472,6 +470,7 @@ void validate(const CompleteOptions& options) {
   require_not_negative("alpha", options.alpha);
   check_solver(options);
   if (tasks::uses_least_squares(options)) check_least_squares(options);
+  tasks::check_lists(options);
   check_schedule(options);
   check_test(options.test, "test");
   check_test(options.validate, "validate");
@@ -483,13 +482,8 @@ CompletionModel complete(const Context& context, Tensor ratings, const CompleteO
   validate(options);
   const bool is_single = options.precision == Precision::float32;
   const auto prepared = preparation_of(ratings);
-  const auto model = [&] {
-    if (tasks::uses_least_squares(options))
-      return is_single ? complete_by_als<float>(context, std::move(ratings), options)
-                       : complete_by_als<double>(context, std::move(ratings), options);
-    return is_single ? complete_in<float>(context, std::move(ratings), options)
-                     : complete_in<double>(context, std::move(ratings), options);
-  }();
+  const auto model = is_single ? complete_in<float>(context, std::move(ratings), options)
+                               : complete_in<double>(context, std::move(ratings), options);
   model.state().prepared = prepared;
   return model;
 }

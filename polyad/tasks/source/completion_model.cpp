@@ -55,6 +55,12 @@ report::CompletionRun run_of(const io::StoredRatingModel<Real>& stored) {
   run.options.num_factors = stored.model.num_factors();
   run.options.has_biases = stored.model.has_biases();
   run.options.shrinkage = stored.training.shrinkage;
+  run.alpha = stored.training.alpha;
+  if (const auto& lists = stored.training.lists) {
+    run.lists.emplace();
+    run.lists->alpha = lists->alpha;
+    run.lists->shrinkage = lists->shrinkage;
+  }
   run.best_epoch = int(stored.training.epochs);
   run.precision = sizeof(Real) == sizeof(float) ? "single" : "double";
   run.threads = num_threads();
@@ -71,6 +77,7 @@ nlohmann::ordered_json stored_json(const report::CompletionRun& run) {
           {"biases", run.options.has_biases},
           {"regularisation", run.options.shrinkage.per_rating},
           {"shrinkage", run.options.shrinkage.per_row},
+          {"lists", run.alpha || run.lists ? "ranking" : "ratings"},
           {"precision", run.precision}};
 }
 
@@ -101,6 +108,11 @@ CompletionModel load_in(const Comm& comm, const std::string& directory) {
 
 }  // namespace
 
+std::string to_string(ListsBy lists) {
+  if (lists == ListsBy::automatic) return "auto";
+  return lists == ListsBy::ranking ? "ranking" : "ratings";
+}
+
 Index CompletionModel::num_users() const {
   return state_->run.num_users;
 }
@@ -119,6 +131,10 @@ Index CompletionModel::num_ratings() const {
 
 bool CompletionModel::has_biases() const {
   return state_->run.options.has_biases;
+}
+
+bool CompletionModel::ranks_by_preference() const {
+  return state_->run.alpha || state_->run.lists;
 }
 
 const std::vector<ModeLabels>& CompletionModel::labels() const {

@@ -120,10 +120,12 @@ class Answerer {
   using Rated = typename Recommender<Real>::Rated;
 
   Answerer(const Context& context, const RecommendOptions& options, CompletionModel::State& model,
-           const Recommender<Real>& recommender, report::RecommendationRun& run)
+           CompletionModel::State::Ranks ranks, const Recommender<Real>& recommender,
+           report::RecommendationRun& run)
       : context_(context),
         options_(options),
         model_(model),
+        ranks_(ranks),
         recommender_(recommender),
         candidates_(find_candidates()),
         run_(run) {}
@@ -247,7 +249,7 @@ class Answerer {
   void answer_new_user() {
     const auto list = known_ratings();
     const NewUser user{list.items, list.ratings};
-    auto lists = recommender_.recommend_to(std::span(&user, 1), model_.shrinkage(), wanted());
+    auto lists = recommender_.recommend_to(std::span(&user, 1), model_.shrinkage(ranks_), wanted());
     run_.recommendations.push_back({{}, std::ssize(list.items), std::move(lists[0])});
     finish_lists();
   }
@@ -260,7 +262,7 @@ class Answerer {
     answer_in_batches(std::ssize(known), labels, [&](Index begin, Index end) {
       std::vector<NewUser> users;
       for (Index i = begin; i < end; ++i) users.push_back({known[i].list.items, known[i].list.ratings});
-      auto lists = recommender_.recommend_to(users, model_.shrinkage(), wanted());
+      auto lists = recommender_.recommend_to(users, model_.shrinkage(ranks_), wanted());
       std::vector<report::UserRecommendations> result;
       for (Index i = begin; i < end; ++i)
         result.push_back({i, std::ssize(known[i].list.items), std::move(lists[i - begin])});
@@ -332,6 +334,7 @@ class Answerer {
   const Context& context_;
   const RecommendOptions& options_;
   CompletionModel::State& model_;
+  CompletionModel::State::Ranks ranks_;
   const Recommender<Real>& recommender_;
   std::vector<Index> candidates_;  // ascending
   report::RecommendationRun& run_;
@@ -420,6 +423,24 @@ std::vector<RecommendationList> lists_of(const report::RecommendationRun& run,
   return lists;
 }
 
+using Ranks = CompletionModel::State::Ranks;
+
+Ranks ranks_of(const Context& context, const CompletionModel::State& model, ListsBy lists) {
+  const bool has_lists = model.run.lists.has_value(), is_implicit = model.run.alpha.has_value();
+  const auto input = model.input.empty() ? "" : model.input + ": ";
+  if (lists == ListsBy::ranking && !has_lists && !is_implicit)
+    tasks::refuse_option(fmt::format("{}{} ranking: the model was trained without one for lists", input,
+                                     option_name("lists")));
+  if (lists == ListsBy::ratings && is_implicit)
+    tasks::refuse_option(
+        fmt::format("{}{} ratings: a model of implicit feedback predicts none", input, option_name("lists")));
+  if (lists == ListsBy::automatic && !has_lists && !is_implicit)
+    context.note(input +
+                 "the model has none for lists: items are ranked by predicted rating, which is often "
+                 "worse than by popularity");
+  return has_lists && lists != ListsBy::ratings ? Ranks::by_lists : Ranks::by_ratings;
+}
+
 report::RecommendationRun begin_run(const report::CompletionRun& model, const RecommendOptions& options) {
   report::RecommendationRun run;
   run.question = question_of(options).value();
@@ -446,6 +467,7 @@ void validate(const RecommendOptions& options) {
         fmt::format("{} {}: expected a number from 1 to {}", option_name("top"), options.top, max_top));
   check_new_user(options.new_user);
   check_similar(*question, options);
+  tasks::require_enumerator("lists", options.lists, ListsBy::ratings);
   tasks::table_separator(options.out);
 }
 
@@ -457,6 +479,7 @@ Recommendations recommend(const Context& context, const CompletionModel& model,
   const Comm& comm = state.comm;
   const Stopwatch watch;
   const OneProcessWorks patience;
+  const auto ranks = ranks_of(context, state, options.lists);
   auto run = begin_run(state.run, options);
   state.gather();
   auto labels = state.labels;
@@ -464,15 +487,16 @@ Recommendations recommend(const Context& context, const CompletionModel& model,
     if (comm.rank() != 0) return;
     std::visit(
         [&](const auto* recommender) {
-          Answerer answerer(context, options, state, *recommender, run);
+          Answerer answerer(context, options, state, ranks, *recommender, run);
           answerer.answer();
           if (run.question == Question::new_users) labels[0].labels = answerer.new_users();
         },
-        state.recommender());
+        state.recommender(ranks));
   });
   share_answer(comm, run);
   if (run.question == Question::new_users) share_texts(comm, labels[0].labels);
   auto json = report::recommendation_json(run, labels);
+  json["lists"] = state.run.alpha || ranks == Ranks::by_lists ? "ranking" : "ratings";
   json["precision"] = state.run.precision;
   json["out"] = options.out.string();
   json["threads"] = num_threads();

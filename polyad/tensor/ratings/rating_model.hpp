@@ -49,6 +49,17 @@ struct RatingRange {
   friend bool operator==(const RatingRange&, const RatingRange&) = default;
 };
 
+// A model that was trained for lists, beside one of ratings: of implicit feedback. Its predictions say which
+// items a user prefers.
+template <class Real>
+struct ListModel {
+  RatingModel<Real> model;  // the biases of items are their popularity; there are none of users
+  Shrinkage shrinkage;
+  double alpha = 0;  // as in RatingTraining
+
+  friend bool operator==(const ListModel&, const ListModel&) = default;
+};
+
 // State of training in addition to the model, to resume it and to fit new users.
 template <class Real>
 struct RatingTraining {
@@ -62,6 +73,7 @@ struct RatingTraining {
   // ratings.
   std::optional<double> alpha = {};
   ValuePreparation prepared = usual_preparation();
+  std::optional<ListModel<Real>> lists = {};  // by which items are ranked; nothing: by the model of ratings
 
   // The last of several ratings of an item by a user counts.
   static ValuePreparation usual_preparation() { return {Duplicates::last, Transform::none, {}}; }

@@ -58,15 +58,25 @@ void CompletionState<Real>::write(const std::filesystem::path& directory) const 
 
 template <class Real>
 std::vector<report::ExampleUser> CompletionState<Real>::examples() const {
-  return report::example_users(whole_->model, whole_->ratings, labels);
+  return report::example_users(whole_->ranks(), whole_->ratings, labels);
 }
 
 template <class Real>
-CompletionModel::State::AnyRecommender CompletionState<Real>::recommender() {
-  if (!recommender_)
-    recommender_ =
-        std::make_unique<Recommender<Real>>(whole_->model, whole_->ratings, whole_->training.alpha);
-  return recommender_.get();
+CompletionModel::State::AnyRecommender CompletionState<Real>::recommender(Ranks ranks) {
+  const bool by_lists = ranks == Ranks::by_lists && whole_->training.lists;
+  auto& recommender = recommenders_[by_lists ? 0 : 1];
+  const auto& [model, training, ratings] = *whole_;
+  if (!recommender)
+    recommender =
+        by_lists ? std::make_unique<Recommender<Real>>(training.lists->model, ratings, training.lists->alpha)
+                 : std::make_unique<Recommender<Real>>(model, ratings, training.alpha);
+  return recommender.get();
+}
+
+template <class Real>
+Shrinkage CompletionState<Real>::shrinkage(Ranks ranks) const {
+  const auto& training = whole_->training;
+  return ranks == Ranks::by_lists && training.lists ? training.lists->shrinkage : training.shrinkage;
 }
 
 template class CompletionState<float>;

@@ -35,8 +35,10 @@ struct CompletionModel::State {
   virtual void write(const std::filesystem::path& directory) const = 0;
   virtual std::vector<report::ExampleUser> examples() const = 0;
   using AnyRecommender = std::variant<const Recommender<float>*, const Recommender<double>*>;
-  virtual AnyRecommender recommender() = 0;
-  virtual Shrinkage shrinkage() const = 0;
+  // By the model for lists, if there is one, or by that of ratings.
+  enum class Ranks { by_lists, by_ratings };
+  virtual AnyRecommender recommender(Ranks ranks) = 0;
+  virtual Shrinkage shrinkage(Ranks ranks) const = 0;  // of that model
   // To find users and items by name.
   const io::IndexSpace& names();
 
@@ -63,6 +65,9 @@ struct WholeModel {
   RatingModel<Real> model;
   RatingTraining<Real> training;
   SparseTensor<double> ratings;  // that it was trained on
+
+  // The model that ranks items.
+  const RatingModel<Real>& ranks() const { return training.lists ? training.lists->model : model; }
 };
 
 template <class Real>
@@ -80,13 +85,13 @@ class CompletionState final : public CompletionModel::State {
   std::vector<double> biases(RatingSide side) const override;
   void write(const std::filesystem::path& directory) const override;
   std::vector<report::ExampleUser> examples() const override;
-  AnyRecommender recommender() override;
-  Shrinkage shrinkage() const override { return whole_->training.shrinkage; }
+  AnyRecommender recommender(Ranks ranks) override;
+  Shrinkage shrinkage(Ranks ranks) const override;
 
  private:
   Gather gather_;  // empty once it was called, so that what it holds is freed
   std::optional<WholeModel<Real>> whole_;
-  std::unique_ptr<Recommender<Real>> recommender_;
+  std::unique_ptr<Recommender<Real>> recommenders_[2];  // by Ranks
 };
 
 }  // namespace tasks

@@ -11,6 +11,7 @@
 #include "polyad/plan/completion_memory.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/ratings/completion_input.hpp"
+#include "polyad/tasks/detail/ratings/list_model.hpp"
 
 namespace polyad::tasks {
 namespace {
@@ -148,11 +149,11 @@ int cg_steps_of(const CompleteOptions& options) {
   constexpr int usual_steps = 3;
   const bool is_large = options.factors >= CompleteOptions::cg_from_factors;
   const bool is_cg = options.solver == RowSolver::cg || (options.solver == RowSolver::automatic && is_large);
-  return is_cg && uses_least_squares(options) ? options.cg_steps.value_or(usual_steps) : 0;
+  return is_cg ? options.cg_steps.value_or(usual_steps) : 0;
 }
 
 Shrinkage shrinkage_of(const CompleteOptions& options) {
-  const Shrinkage usual = options.implicit ? Shrinkage{0.2, 10} : Shrinkage{};
+  const Shrinkage usual = options.implicit ? list_shrinkage : Shrinkage{};
   return {options.regularisation.value_or(usual.per_rating), options.shrinkage.value_or(usual.per_row)};
 }
 

@@ -1,0 +1,115 @@
+#include "polyad/tasks/detail/ratings/list_model.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "polyad/base/error.hpp"
+#include "polyad/base/timings.hpp"
+#include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
+#include "polyad/tensor/slice_counts.hpp"
+
+namespace polyad::tasks {
+namespace {
+
+// The option with which a model for lists cannot be had; null: none.
+const char* obstacle_of(const CompleteOptions& options) {
+  if (!options.resume.empty()) return "resume";
+  return options.max_memory_bytes != 0 ? "max_memory_bytes" : nullptr;
+}
+
+void refuse_without_lists(bool is_given, const char* field) {
+  if (is_given)
+    refuse_option(fmt::format("{} has no effect: it requires {}, or {} ranking", option_name(field),
+                              option_name("implicit"), option_name("lists")));
+}
+
+}  // namespace
+
+bool trains_lists(const CompleteOptions& options) {
+  if (options.implicit || options.lists == ListsBy::ratings) return false;
+  return options.lists == ListsBy::ranking || obstacle_of(options) == nullptr;
+}
+
+void check_lists(const CompleteOptions& options) {
+  const CompleteOptions usual;
+  require_enumerator("lists", options.lists, ListsBy::ratings);
+  if (!(options.popularity >= 0 && std::isfinite(options.popularity)))
+    refuse_option(fmt::format("{} {}: expected 0 or more", option_name("popularity"), options.popularity));
+  if (options.implicit && options.lists != ListsBy::automatic)
+    refuse_option(fmt::format("{} trains one model, for lists: {} has no effect", option_name("implicit"),
+                              option_name("lists")));
+  if (const char* obstacle = obstacle_of(options); obstacle != nullptr && options.lists == ListsBy::ranking)
+    refuse_option(
+        fmt::format("{} ranking trains a second model, from the start and beyond what is counted: it "
+                    "excludes {}",
+                    option_name("lists"), option_name(obstacle)));
+  if (options.implicit || trains_lists(options)) return;
+  refuse_without_lists(options.alpha != usual.alpha, "alpha");
+  refuse_without_lists(options.popularity != usual.popularity, "popularity");
+}
+
+void note_lists(const Context& context, const CompleteOptions& options) {
+  if (options.implicit || options.lists != ListsBy::automatic || trains_lists(options)) return;
+  context.note(fmt::format("with {} no model for lists is trained: lists are by predicted rating",
+                           option_name(obstacle_of(options))));
+}
+
+AlsCompletionOptions list_options(const CompleteOptions& options, const Shrinkage& shrinkage) {
+  AlsCompletionOptions als;
+  als.num_factors = options.factors;
+  als.max_sweeps = options.max_epochs;
+  als.shrinkage = shrinkage;
+  als.has_biases = false;
+  als.patience = 0;
+  als.tolerance = 1e-4;
+  als.seed = options.seed;
+  als.alpha = options.alpha;
+  als.cg_steps = cg_steps_of(options);
+  return als;
+}
+
+template <class Real>
+void add_popularity(RatingModel<Real>& model, const SparseTensor<double>& ratings, double weight) {
+  model.item_biases.assign(std::size_t(model.num_items()), Real(0));
+  const auto num_users = double(count_slices(ratings.indices(0), ratings.extent(0)).slices.size());
+  std::vector<Index> counts(std::size_t(model.num_items()), 0);
+  for (Index z = 0; z < ratings.num_nonzeros(); ++z)
+    if (ratings.values()[z] > 0) ++counts[ratings.indices(1)[z]];
+  for (Index item = 0; item < model.num_items(); ++item)
+    if (counts[item] > 0) model.item_biases[item] = Real(weight * double(counts[item]) / num_users);
+}
+
+template <class Real>
+TrainedLists<Real> train_lists(const Context& context, const SparseTensor<double>& own,
+                               const CompleteOptions& options) {
+  const Stopwatch watch;
+  TrainedLists<Real> trained{list_options(options, list_shrinkage), {}, options.popularity, 0};
+  trained.result = als_completion<Real>(context.comm(), {own, SparseTensor<double>(own.extents())},
+                                        trained.options, context.progress());
+  trained.seconds = watch.seconds();
+  return trained;
+}
+
+template <class Real>
+ListModel<Real> gather_lists(const Comm& comm, const TrainedLists<Real>& trained,
+                             const SparseTensor<double>& ratings) {
+  ListModel<Real> lists;
+  lists.model = gather_model(comm, trained.result, ratings.extent(0), ratings.extent(1), trained.options);
+  lists.shrinkage = trained.options.shrinkage;
+  lists.alpha = *trained.options.alpha;
+  if (comm.rank() == 0) add_popularity(lists.model, ratings, trained.popularity);
+  return lists;
+}
+
+template void add_popularity(RatingModel<float>&, const SparseTensor<double>&, double);
+template void add_popularity(RatingModel<double>&, const SparseTensor<double>&, double);
+template TrainedLists<float> train_lists(const Context&, const SparseTensor<double>&, const CompleteOptions&);
+template TrainedLists<double> train_lists(const Context&, const SparseTensor<double>&,
+                                          const CompleteOptions&);
+template ListModel<float> gather_lists(const Comm&, const TrainedLists<float>&, const SparseTensor<double>&);
+template ListModel<double> gather_lists(const Comm&, const TrainedLists<double>&,
+                                        const SparseTensor<double>&);
+
+}  // namespace polyad::tasks

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "polyad/algo/ratings/als_completion.hpp"
+#include "polyad/tasks/complete.hpp"
+
+namespace polyad::tasks {
+
+// Regularisation of models that are trained for lists.
+inline constexpr Shrinkage list_shrinkage{0.3, 15};
+
+// Whether a model for lists is trained beside that of ratings.
+bool trains_lists(const CompleteOptions& options);
+
+// Throws Error{bad_option} for options about lists that cannot be had, or that have no effect.
+void check_lists(const CompleteOptions& options);
+
+// Notes that lists will be by predicted rating where other options have led to it, which were not about
+// lists.
+void note_lists(const Context& context, const CompleteOptions& options);
+
+// Options of least squares for implicit feedback.
+AlsCompletionOptions list_options(const CompleteOptions& options, const Shrinkage& shrinkage);
+
+// Sets the biases of items to `weight` times the share of the users with ratings that rated them positively.
+template <class Real>
+void add_popularity(RatingModel<Real>& model, const SparseTensor<double>& ratings, double weight);
+
+template <class Real>
+struct TrainedLists {
+  AlsCompletionOptions options;
+  AlsCompletionResult<Real> result;  // of this process
+  double popularity = 0;
+  double seconds = 0;
+};
+// `own`: training ratings of this process, users x items. Collective.
+template <class Real>
+TrainedLists<Real> train_lists(const Context& context, const SparseTensor<double>& own,
+                               const CompleteOptions& options);
+
+// `ratings`: all training ratings, where this is process 0, which gets the model. Collective.
+template <class Real>
+ListModel<Real> gather_lists(const Comm& comm, const TrainedLists<Real>& trained,
+                             const SparseTensor<double>& ratings);
+
+}  // namespace polyad::tasks
