@@ -7,7 +7,7 @@
 RATINGS: lines of user, item and rating (a time behind them is not used), separated by commas, tabs, "::" or blanks, with or
 without a header, also in gzip. For every seed a random fifth of the ratings is the test. A fifth of the others is the
 validation: a contestant with several settings is trained on the rest with each, and the setting whose lists have the
-highest NDCG@10 there (or whose predictions have the lowest RMSE, where it has no good lists) is trained again on all
+highest NDCG@10 there (or whose predictions have the lowest RMSE, where it has both) is trained again on all
 training ratings and measured on the test, once. No choice is made on a test rating. "defaults" are contestants with one setting.
 
 All are measured by the evaluator below. Candidates are the items with training ratings, without those that the user rated in the
@@ -17,7 +17,7 @@ Seconds are those of the last training, without reading files. `+-` is the stand
 
 --binary sets all ratings to 1, so that only what was chosen is known.
 
-Needs numpy and scipy. Takes implicit, scikit-surprise and LIBMF (`mf-train` and `mf-predict` on the PATH) where they are
+Needs numpy and scipy. Takes implicit (and threadpoolctl), scikit-surprise and LIBMF (`mf-train` on the PATH) where they are
 installed; the others are left out, and a line says so. EASE is a few lines here [Steck 2019].
 """
 
@@ -34,6 +34,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 K = 10
@@ -214,8 +215,9 @@ def polyad_pure_svd(task, held, setting):
 def implicit_als(task, held, setting):
     from implicit.als import AlternatingLeastSquares
     import threadpoolctl
-    model = AlternatingLeastSquares(factors=ARGS.rank, random_state=1, num_threads=ARGS.threads, **setting)
-    with threadpoolctl.threadpool_limits(1, "blas"):  # as it asks for
+    with threadpoolctl.threadpool_limits(1, "blas"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the threads of BLAS, which has one here as it asks for
+        model = AlternatingLeastSquares(factors=ARGS.rank, random_state=1, num_threads=ARGS.threads, **setting)
         begin = time.perf_counter()
         model.fit(task.train.matrix().astype(np.float32), show_progress=False)
         seconds = time.perf_counter() - begin
@@ -292,14 +294,13 @@ def polyad_settings(first: list[str], **values) -> list[dict]:
 
 
 def contestants(num_items: int) -> dict:
-    implicit = [] if ARGS.binary else ["--implicit"]
     found = {"items with the most ratings": (popularity, [{}])}
     if not ARGS.binary:
         found["polyad complete, defaults"] = (polyad_complete, [{}])
-        found["polyad complete, lists by predicted rating"] = (polyad_complete, [{"complete": ["--lists", "ratings"]}])
+        found["polyad complete --lists ratings"] = (polyad_complete, [{"complete": ["--lists", "ratings"]}])
     found["polyad complete --implicit, defaults"] = (polyad_complete, [{"complete": ["--implicit"]}])
     found["polyad complete --implicit, tuned"] = (
-        polyad_complete, polyad_settings(["--implicit"], alpha=[1, 3, 10], reg=[0.05, 0.2, 0.5], shrink=[3, 10]))
+        polyad_complete, polyad_settings(["--implicit"], alpha=[1, 3, 10], reg=[0.05, 0.2, 0.5], shrink=[5, 20]))
     ranks = sorted({max(1, ARGS.rank // 4), max(1, ARGS.rank // 2), ARGS.rank})
     found["polyad cpd as PureSVD, rank tuned"] = (polyad_pure_svd, [{"rank": rank} for rank in ranks])
     if importlib.util.find_spec("implicit"):

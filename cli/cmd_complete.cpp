@@ -265,7 +265,7 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
       .add_option(
           "--shrink", complete.shrinkage,
           "Shrink users and items with few ratings towards the mean, as this number of ratings at the "
-          "mean would (default 2, with --implicit 10)")
+          "mean would (default 2, with --implicit 20)")
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);
   command.add_flag("--explicit-update", complete.explicit_update,

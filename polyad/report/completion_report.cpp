@@ -293,7 +293,10 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["rank"] = run.options.num_factors;
   json["biases"] = run.options.has_biases;
   json["method"] = run.alpha ? "implicit" : run.is_als ? "als" : "sgd";
-  if (run.alpha) json["alpha"] = *run.alpha;
+  if (run.alpha) {
+    json["alpha"] = *run.alpha;
+    json["popularity"] = run.popularity;
+  }
   if (run.is_als) json["solver"] = run.cg_steps > 0 ? "cg" : "cholesky";
   if (run.cg_steps > 0) json["cg_steps"] = run.cg_steps;
   if (!run.is_als) {

@@ -34,6 +34,7 @@ struct CompletionRun {
   bool is_als = false;
   std::optional<double> alpha = {};  // of implicit feedback
   int cg_steps = 0;                  // with least squares, of conjugate gradients; 0: systems are factorised
+  double popularity = 0;             // in scores of implicit feedback
   std::optional<ListTraining> lists = {};
   std::string precision, partition = "none", test = "none";
   RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated

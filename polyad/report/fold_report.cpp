@@ -23,8 +23,10 @@ struct NamedFigure {
 
 // Those of all folds, where the lists were measured theirs too.
 std::vector<NamedFigure> figures_of(std::span<const CompletionRun> folds) {
-  std::vector<NamedFigure> all{{"test_rmse", "RMSE", [](const auto& run) { return run.test_errors->rmse; }},
-                               {"test_mae", "MAE", [](const auto& run) { return run.test_errors->mae; }}};
+  std::vector<NamedFigure> all;
+  if (!folds.front().alpha)  // implicit feedback has no errors
+    all = {{"test_rmse", "RMSE", [](const auto& run) { return run.test_errors->rmse; }},
+           {"test_mae", "MAE", [](const auto& run) { return run.test_errors->mae; }}};
   for (const auto& run : folds)
     if (!run.ranking || run.ranking->num_users == 0) return all;
   all.push_back({"ndcg", "NDCG", [](const auto& run) { return run.ranking->model.ndcg; }});
@@ -41,7 +43,7 @@ FoldSpread spread_of(std::span<const CompletionRun> folds, const Figure& figure)
 
 bool are_tested(std::span<const CompletionRun> folds) {
   for (const auto& run : folds)
-    if (!run.test_errors) return false;
+    if (run.num_test == 0) return false;
   return !folds.empty();
 }
 

@@ -101,10 +101,10 @@ struct CompleteOptions {
   // The rate of epoch e, counted from 0, is learning_rate / (1 + decay * e); nothing: 0.1. Requires
   // StepSchedule::Kind::inverse.
   std::optional<double> decay = {};
-  // L2, of factors, per rating, for ratings of standard deviation 1; nothing: 0.05, with `implicit` 0.3.
+  // L2, of factors, per rating, for ratings of standard deviation 1; nothing: 0.05, with `implicit` 0.2.
   std::optional<double> regularisation = {};
   // Shrinks users and items with few ratings towards the mean, as this number of ratings at the mean would;
-  // nothing: 2, with `implicit` 15.
+  // nothing: 2, with `implicit` 20.
   std::optional<double> shrinkage = {};
   // Steps as published: the regularisation acts where they begin, and may be too strong for large steps.
   // Default: it acts where they end.

@@ -13,7 +13,7 @@ namespace polyad {
 struct FoldResult {
   Index num_ratings = 0, num_test = 0, num_validation = 0;
   int best_epoch = 0;
-  ErrorFigures test;
+  ErrorFigures test;                      // nan in implicit feedback
   std::optional<RankingMetrics> ranking;  // nothing where CompleteOptions::ranking is 0
 };
 
@@ -41,8 +41,9 @@ inline constexpr int max_folds = 1000;
 
 // Trains `folds` models, from 2 to max_folds: ratings are divided at random, by options.seed, into this
 // number of parts, and each model is tested on one part after it was trained on the others. Without
-// options.validate, and unless options.patience is 0, a tenth of the training ratings chooses the epoch.
-// options.test and options.resume must be empty. Messages are those of the first training. Collective.
+// options.validate, and unless options.patience is 0, a tenth of the training ratings chooses the epoch; in
+// implicit feedback nothing does. options.test and options.resume must be empty. Messages are those of the
+// first training. Collective.
 CrossValidation cross_validate(const Context& context, Tensor ratings, CompleteOptions options, int folds);
 
 }  // namespace polyad

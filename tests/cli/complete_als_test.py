@@ -194,8 +194,8 @@ class LeastSquaresTest(ProgramTest):
                 ("--implicit has no biases: --no-bias has no effect", ("--implicit", "--no-bias")),
                 ("--implicit has no errors that could choose an epoch: --validate has no effect",
                  ("--implicit", "--validate", 0.1)),
-                ("--implicit has no errors, which --folds measures; --test measures its lists",
-                 ("--implicit", "--folds", 3))):
+                ("--implicit has no errors: --folds with --ranking 0 has nothing to measure",
+                 ("--implicit", "--folds", 3, "--ranking", 0))):
             with self.subTest(options=options):
                 self.assert_fails(sentence, 2, "complete", self.x, *options)
 

@@ -11,7 +11,7 @@ from program import NO_SHARED_DATA, SHARED_DATA, SOURCE, WITH_MPI, ProgramTest, 
 
 # The keys are an interface; docs/json.md says what they mean.
 KEYS = {"train_rmse", "train_mae", "rmse_per_epoch", "epochs", "undone", "best_epoch", "stop", "per_epoch", "users", "items", "ratings",
-        "test_ratings", "test", "validation_ratings", "validate", "epoch_chosen_by", "duplicates", "test_duplicates", "unknown", "mean", "deviation", "rank", "biases", "method", "schedule", "learning_rate",
+        "test_ratings", "test", "validation_ratings", "validate", "epoch_chosen_by", "duplicates", "test_duplicates", "unknown", "mean", "deviation", "rank", "biases", "method", "lists", "list_model", "schedule", "learning_rate",
         "regularisation", "shrinkage", "seed", "precision", "processes", "virtual_processes", "explicit_update", "progress", "threads", "by", "weighed", "partition", "sync", "lambda_max", "rows_by_lambda",
         "staleness_words_per_epoch", "volume_words_per_epoch", "predicted_volume_words_per_epoch", "communication",
         "schedule_ratio", "predicted_seconds_per_epoch", "machine", "ratings_per_second", "seconds", "peak_memory_bytes"}
@@ -69,7 +69,7 @@ class ResultTest(CompleteTest):
         tested = self.complete(path, "-r", 4, "-e", 3, "--test", 0.1)
         self.assertEqual(set(tested), KEYS | TEST_KEYS)
         documented = (SOURCE / "docs" / "json.md").read_text()
-        inner = set(tested["per_epoch"][0]) | set(tested["communication"]) | set(tested["ranking"]) | set(tested["seconds"])
+        inner = set(tested["per_epoch"][0]) | set(tested["communication"]) | set(tested["ranking"]) | set(tested["seconds"]) | set(tested["list_model"])
         for key in KEYS | TEST_KEYS | inner | set(tested["seconds"]["processes"][0]) | PLAN_KEYS | WAY_KEYS:
             self.assertRegex(documented, rf"[`.\]]{key}`")
 
@@ -254,7 +254,7 @@ class ResultTest(CompleteTest):
         some = self.write("some.tns", "".join(f"{line}\n" for line in path.read_text().splitlines()
                                               if line[0] != "#" and int(line.split()[0]) <= 20))
         self.complete(some, "--dims", "300x120", "-r", 4, "-e", 1, "--resume", model, "--out", self.folder / "some")
-        best = [self.result("recommend", place, "-q", "--user", 250, "--with-rated", "--top", 1)["recommendations"][0]["items"]
+        best = [self.result("recommend", place, "-q", "--user", 250, "--with-rated", "--top", 1, "--lists", "ratings")["recommendations"][0]["items"]
                 for place in (model, self.folder / "some")]
         self.assertAlmostEqual(best[0][0]["rating"], best[1][0]["rating"], delta=0.5)
         before = model / "model.npz"

@@ -111,7 +111,7 @@ class ManyProcessesTest(VirtualTest):
                  (8, ("--sync", 3, "--schedule", "inverse", "--test", "leave-one-out")), (8, ("--sync", 8, "--partition", "hypergraph"))]
         for count, options in cases:
             with self.subTest(processes=count, options=options):
-                every = (*(() if "--test" in options else ("--test", 0.2)), "-r", 5, "-e", 4, "--patience", 0, *options)
+                every = (*(() if "--test" in options else ("--test", 0.2)), "-r", 5, "-e", 4, "--patience", 0, "--lists", "ratings", *options)
                 real = self.trained(path, *every, processes=count)
                 self.assertEqual(self.trained(path, *every, "--virtual", count), real)
                 if count > 2:

@@ -7,7 +7,7 @@ from program import WITH_MPI, ProgramTest, run
 from rating_model import RatingModel, npy
 
 # The keys are an interface; docs/json.md says what they mean.
-KEYS = {"request", "users", "items", "factors", "ratings", "rated_items", "candidates", "similar_users", "top", "with_rated", "answered", "count",
+KEYS = {"request", "users", "items", "factors", "ratings", "rated_items", "candidates", "similar_users", "top", "with_rated", "answered", "count", "lists",
         "recommendations", "similar_items", "precision", "out", "threads", "seconds", "peak_memory_bytes"}
 
 
@@ -378,7 +378,7 @@ class TrainedTest(RecommendTest):
 
     def test_predict_says_what_recommend_says(self) -> None:
         out = self.folder / "all.csv"
-        self.succeed("recommend", self.place, "--all", "--out", out, "-q")
+        self.succeed("recommend", self.place, "--all", "--lists", "ratings", "--out", out, "-q")
         self.assertLess(self.result("predict", self.place, out, "-q", "--no-clip")["rmse"], 1e-6)
         self.assertLess(self.result("predict", self.place, self.ratings, "-q")["rmse"], 1)
 

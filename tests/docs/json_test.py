@@ -122,7 +122,8 @@ class JsonTest(ProgramTest):
         self.compare("plan --for complete", self.result("plan", self.ratings, "--for", "complete", "-k", "2,4"))
 
     def test_keys_of_folds(self) -> None:
-        self.compare("complete --folds", self.result("complete", self.ratings, "-r", 2, "--epochs", 1, "--folds", 2))
+        self.compare("complete --folds", self.result("complete", self.ratings, "-r", 2, "--epochs", 1, "--folds", 2),
+                     self.result("complete", self.ratings, "-r", 2, "--epochs", 1, "--folds", 2, "--implicit"))
 
     def test_keys_of_recommendations(self) -> None:
         model = self.folder / "model"
@@ -149,7 +150,8 @@ class JsonTest(ProgramTest):
                      self.result(*learn, "--test", 0.1, "--validate", 0.1),
                      self.result(*learn, "--method", "als", "--test", 0.1), self.result(*learn, "--implicit"),
                      self.result(*learn, "--implicit", "--solver", "cg"),
-                     self.result(*learn, "--search", "reg"), self.result(*learn, "--implicit", "--search", "reg"))
+                     self.result(*learn, "--search", "reg"), self.result(*learn, "--implicit", "--search", "reg"),
+                     self.result(*learn, "--lists", "ratings"))
         multiply = ["contract", "ik,kj->ij", self.array("a.npy", 8, 6), self.array("b.npy", 6, 4)]
         self.compare("contract", self.result(*multiply), self.result(*multiply, "-o", self.folder / "ab.npy", processes=2))
 

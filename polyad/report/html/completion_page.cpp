@@ -274,6 +274,7 @@ std::string costs(const CompletionRun& run) {
   return "<table class=\"costs\">\n<tbody>\n" + cost_row("load", seconds_text(run.load_seconds)) +
          cost_row("distribute", seconds_text(run.distribute_seconds)) +
          cost_row("train", seconds_text(run.train_seconds)) +
+         (run.lists ? cost_row("train the model for lists", seconds_text(run.lists->seconds)) : "") +
          cost_row("output", seconds_text(run.output_seconds)) +
          cost_row("ratings per second", with_prefix(run.ratings_per_second(), "")) +
          cost_row("peak memory", with_prefix(double(run.peak_memory_bytes), "B")) + "</tbody>\n</table>\n";

@@ -297,7 +297,7 @@ Learned<Real> alternate(const Context& context, Tensor ratings, const CompleteOp
   learned.run.cg_steps = als.cg_steps;
   learned.run.train_seconds = watch.seconds();
   describe_input(task, asked_for, learned.run);
-  const double popularity = asked_for.popularity;
+  const double popularity = learned.run.popularity = asked_for.popularity;
   learned.gather = [comm, result, als, popularity, split = learned.own] {
     auto all = gather_ratings(comm, split->train, RatingSide::user);
     auto model = gather_model(comm, *result, all.extent(0), all.extent(1), als);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "polyad/comm/collective.hpp"
@@ -18,6 +19,8 @@ namespace polyad {
 namespace {
 
 constexpr double default_validation = 0.1;
+constexpr ErrorFigures no_errors{std::numeric_limits<double>::quiet_NaN(),
+                                 std::numeric_limits<double>::quiet_NaN()};
 
 void check_folds(const CompleteOptions& options, int folds) {
   if (folds < 2 || folds > max_folds)
@@ -26,9 +29,9 @@ void check_folds(const CompleteOptions& options, int folds) {
   if (options.test.kind != TestRatings::Kind::none)
     tasks::refuse_option(fmt::format("{} chooses the test ratings: it excludes {}", option_name("folds"),
                                      option_name("test")));
-  if (options.implicit)
-    tasks::refuse_option(fmt::format("{} has no errors, which {} measures; {} measures its lists",
-                                     option_name("implicit"), option_name("folds"), option_name("test")));
+  if (options.implicit && options.ranking == 0)
+    tasks::refuse_option(fmt::format("{} has no errors: {} with {} 0 has nothing to measure",
+                                     option_name("implicit"), option_name("folds"), option_name("ranking")));
   if (!options.resume.empty())
     tasks::refuse_option(
         fmt::format("{} trains from the start: it excludes {}", option_name("folds"), option_name("resume")));
@@ -59,7 +62,7 @@ CrossValidation cross_validate(const Context& context, Tensor ratings, CompleteO
   check_folds(options, folds);
   validate(options);
   collectively(context.comm(), [&] { tasks::require_ratings(ratings, {}); });
-  if (options.validate.kind == TestRatings::Kind::none && options.patience > 0) {
+  if (!options.implicit && options.validate.kind == TestRatings::Kind::none && options.patience > 0) {
     options.validate.kind = TestRatings::Kind::fraction;
     options.validate.fraction = default_validation;
   }
@@ -76,7 +79,7 @@ CrossValidation cross_validate(const Context& context, Tensor ratings, CompleteO
     const auto model = complete(fold == 0 ? context : quiet, std::move(part), options);
     const auto& run = runs.emplace_back(model.state().run);
     results.push_back({run.num_ratings, run.num_test, run.num_validation, run.best_epoch,
-                       run.test_errors.value_or(ErrorFigures{}), run.ranking});
+                       run.test_errors.value_or(options.implicit ? no_errors : ErrorFigures{}), run.ranking});
   }
   const auto rmse = figure_of(results, &ErrorFigures::rmse), mae = figure_of(results, &ErrorFigures::mae);
   TaskResult texts{report::fold_text(runs), tasks::json_text(report::fold_json(runs))};

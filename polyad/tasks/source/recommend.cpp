@@ -425,7 +425,7 @@ std::vector<RecommendationList> lists_of(const report::RecommendationRun& run,
 
 using Ranks = CompletionModel::State::Ranks;
 
-Ranks ranks_of(const Context& context, const CompletionModel::State& model, ListsBy lists) {
+Ranks ranks_of(const CompletionModel::State& model, ListsBy lists) {
   const bool has_lists = model.run.lists.has_value(), is_implicit = model.run.alpha.has_value();
   const auto input = model.input.empty() ? "" : model.input + ": ";
   if (lists == ListsBy::ranking && !has_lists && !is_implicit)
@@ -434,11 +434,16 @@ Ranks ranks_of(const Context& context, const CompletionModel::State& model, List
   if (lists == ListsBy::ratings && is_implicit)
     tasks::refuse_option(
         fmt::format("{}{} ratings: a model of implicit feedback predicts none", input, option_name("lists")));
-  if (lists == ListsBy::automatic && !has_lists && !is_implicit)
-    context.note(input +
-                 "the model has none for lists: items are ranked by predicted rating, which is often "
-                 "worse than by popularity");
   return has_lists && lists != ListsBy::ratings ? Ranks::by_lists : Ranks::by_ratings;
+}
+
+// Lists by rating that were not asked for.
+void note_ranks(const Context& context, const CompletionModel::State& model, ListsBy lists) {
+  if (lists != ListsBy::automatic || model.run.lists || model.run.alpha) return;
+  context.note(
+      (model.input.empty() ? "" : model.input + ": ") +
+      "the model has none for lists: items are ranked by predicted rating, which is often worse than by "
+      "popularity");
 }
 
 report::RecommendationRun begin_run(const report::CompletionRun& model, const RecommendOptions& options) {
@@ -479,7 +484,7 @@ Recommendations recommend(const Context& context, const CompletionModel& model,
   const Comm& comm = state.comm;
   const Stopwatch watch;
   const OneProcessWorks patience;
-  const auto ranks = ranks_of(context, state, options.lists);
+  const auto ranks = ranks_of(state, options.lists);
   auto run = begin_run(state.run, options);
   state.gather();
   auto labels = state.labels;
@@ -494,6 +499,7 @@ Recommendations recommend(const Context& context, const CompletionModel& model,
         state.recommender(ranks));
   });
   share_answer(comm, run);
+  note_ranks(context, state, options.lists);
   if (run.question == Question::new_users) share_texts(comm, labels[0].labels);
   auto json = report::recommendation_json(run, labels);
   json["lists"] = state.run.alpha || ranks == Ranks::by_lists ? "ranking" : "ratings";

@@ -6,7 +6,7 @@
 namespace polyad::tasks {
 
 // Regularisation of models that are trained for lists.
-inline constexpr Shrinkage list_shrinkage{0.3, 15};
+inline constexpr Shrinkage list_shrinkage{0.2, 20};
 
 // Whether a model for lists is trained beside that of ratings.
 bool trains_lists(const CompleteOptions& options);

@@ -1,0 +1,222 @@
+"""The model for lists that `polyad complete` trains beside that of ratings: what it is, and what uses it."""
+
+import os
+import random
+import unittest
+
+from complete_als_test import solve
+from program import WITH_MPI, ProgramTest, run
+from rating_model import read_npz
+
+os.environ["OMP_WAIT_POLICY"] = "passive"  # more threads than cores must not wait in circles
+USERS, ITEMS = 14, 11
+REG, SHRINK = 0.2, 20
+
+
+def dot(a: list[float], b: list[float]) -> float:
+    return sum(x * y for x, y in zip(a, b))
+
+
+def row_of(known: dict[int, float], items: list[list[float]], mean: float, alpha: float) -> list[float]:
+    """Of a user with these ratings: the row that minimises the loss over all items, by its definition."""
+    rank = len(items[0])
+    matrix = [[(REG * len(known) + SHRINK if a == b else 0.0) for b in range(rank)] for a in range(rank)]
+    right = [0.0] * rank
+    for item, h in enumerate(items):
+        value = known.get(item, 0)
+        weight = 1 + alpha * abs(value) / mean
+        for a in range(rank):
+            right[a] += weight * h[a] * (value > 0)
+            for b in range(rank):
+                matrix[a][b] += weight * h[a] * h[b]
+    return solve(matrix, right)
+
+
+class ListsTest(ProgramTest):
+    def ratings(self, seed: int = 1, share: float = 0.4, values: tuple = (0, 1, 2, 3, 4, 5)) -> dict[tuple[int, int], float]:
+        """User 3 and item 5 have none."""
+        draw = random.Random(seed)
+        cells = {(u, i): draw.choice(values) for u in range(USERS) for i in range(ITEMS)
+                 if u != 3 and i != 5 and draw.random() < share}
+        cells[USERS - 1, ITEMS - 1] = values[-1]
+        self.x = self.write("x.tns", "".join(f"{u + 1} {i + 1} {v}\n" for (u, i), v in cells.items()))
+        self.place = self.folder / "model"
+        return cells
+
+    def train(self, *options: object, processes: int = 0) -> dict:
+        return self.result("complete", self.x, "-t", 1, "-q", "-r", 3, "--precision", "double", "--out", self.place, *options,
+                           processes=processes)
+
+    def recommended(self, *options: object) -> list[dict]:
+        return self.result("recommend", self.place, "-q", "--top", ITEMS, *options)["recommendations"]
+
+    def assert_list(self, found: list[dict], scores: dict[int, float]) -> None:
+        self.assertEqual({one["item"] - 1 for one in found}, set(scores))
+        for one in found:
+            self.assertAlmostEqual(one["rating"], scores[one["item"] - 1], places=8)
+        ratings = [one["rating"] for one in found]
+        self.assertEqual(ratings, sorted(ratings, reverse=True))
+
+    def test_lists_are_those_of_the_definition(self) -> None:
+        """Users are solved last: each row minimises the loss for the items as they are; popularity is added."""
+        for seed, method, alpha, popularity in ((1, "sgd", 3, 0.25), (2, "als", 0.5, 0), (3, "sgd", 20, 2)):
+            with self.subTest(seed=seed):
+                cells = self.ratings(seed, values=(0, 1, 2, 5) if seed < 3 else (-2, 1, 3))
+                self.train("--method", method, "--alpha", alpha, "--popularity", popularity, "-e", 4)
+                arrays = read_npz(self.place / "model.npz")
+                self.assertEqual((arrays["list_alpha"], arrays["list_regularisation"], arrays["list_shrinkage"]), (alpha, REG, SHRINK))
+                items, biases = arrays["list_item_factors"], arrays["list_item_biases"]
+                mean = sum(map(abs, cells.values())) / len(cells)
+                active = len({u for u, _ in cells})
+                for item in range(ITEMS):
+                    liked = sum(v > 0 for (_, i), v in cells.items() if i == item)
+                    self.assertAlmostEqual(biases[item], popularity * liked / active)
+                self.assertEqual(items[5], [0.0] * 3)
+                for user in range(USERS):
+                    known = {i: v for (u, i), v in cells.items() if u == user}
+                    expected = row_of(known, items, mean, alpha)
+                    for here, there in zip(arrays["list_user_factors"][user], expected if known else [0.0] * 3):
+                        self.assertAlmostEqual(here, there, places=8)
+                    self.assert_list(self.recommended("--user", user + 1)[0]["items"],
+                                     {i: dot(expected, items[i]) + biases[i] for i in range(ITEMS) if i != 5 and i not in known})
+
+    def test_new_users_get_the_lists_of_the_definition(self) -> None:
+        cells = self.ratings(4)
+        self.train()
+        arrays = read_npz(self.place / "model.npz")
+        mean = sum(map(abs, cells.values())) / len(cells)
+        new = {"ann": {2: 5, 7: 1}, "bob": {0: 0, 1: 3, 9: 4}}
+        file = self.write("new.csv", "".join(f"{name},{item + 1},{value}\n" for name, known in new.items() for item, value in known.items()))
+        allowed = self.write("stock", "2\n3\n5\n9\n")
+        for options, candidates in (((), set(range(ITEMS)) - {5}), (("--candidates", allowed), {1, 2, 4, 8})):
+            for one in self.recommended("--new-users", file, *options):
+                known = new[one["user"]]
+                row = row_of(known, arrays["list_item_factors"], mean, 3)
+                self.assert_list(one["items"], {i: dot(row, arrays["list_item_factors"][i]) + arrays["list_item_biases"][i]
+                                                for i in candidates - set(known)})
+
+    def test_similar_items_are_those_of_the_same_model(self) -> None:
+        self.ratings(5)
+        self.train()
+        arrays = read_npz(self.place / "model.npz")
+        for lists, name in (("auto", "list_item_factors"), ("ranking", "list_item_factors"), ("ratings", "item_factors")):
+            rows = arrays[name]
+            found = self.result("recommend", self.place, "-q", "--similar-items", 2, "--lists", lists)["similar_items"][0]["similar"]
+            for one in found:
+                a, b = rows[1], rows[one["item"] - 1]
+                self.assertAlmostEqual(one["cosine"], dot(a, b) / (dot(a, a) * dot(b, b)) ** 0.5, places=8)
+
+    def test_ratings_are_predicted_as_before(self) -> None:
+        """The second model changes nothing of the first."""
+        self.ratings(6)
+        both = self.train("--test", 0.2)
+        with_lists = read_npz(self.place / "model.npz")
+        alone = self.train("--test", 0.2, "--lists", "ratings")
+        arrays = read_npz(self.place / "model.npz")
+        self.assertEqual({key: value for key, value in with_lists.items() if not key.startswith("list_")}, arrays)
+        self.assertEqual(both["per_epoch"][-1]["test_rmse"], alone["per_epoch"][-1]["test_rmse"])
+        self.assertEqual((both["test_rmse"], both["lists"], alone["lists"]), (alone["test_rmse"], "ranking", "ratings"))
+        self.assertNotIn("list_model", alone)
+        self.assertGreaterEqual(both["seconds"]["lists"], 0)
+        self.assertNotIn("lists", alone["seconds"])
+
+    def test_the_model_for_lists_is_that_of_implicit_feedback(self) -> None:
+        """The same options, the same ratings: the same figures of lists, and the same rows."""
+        self.ratings(7)
+        for test in ((), ("--test", 0.3)):
+            beside = self.train(*test)
+            lists = read_npz(self.place / "model.npz")
+            one = self.train("--implicit", *test)
+            arrays = read_npz(self.place / "model.npz")
+            self.assertEqual(lists["list_user_factors"], arrays["user_factors"])
+            self.assertEqual(lists["list_item_biases"], arrays["item_biases"])
+            self.assertEqual(beside.get("ranking"), one.get("ranking"))
+            self.assertEqual(beside["list_model"]["sweeps"], one["epochs"])
+
+    def test_test_ratings_are_not_learned_from(self) -> None:
+        cells = self.ratings(8)
+        held = {key for z, key in enumerate(cells) if z % 5 == 0 and key != (USERS - 1, ITEMS - 1)}
+        lines = {key: f"{key[0] + 1} {key[1] + 1} {value}\n" for key, value in cells.items()}
+        test = self.write("test.tns", "".join(lines[key] for key in held))
+        self.x = self.write("train.tns", "".join(line for key, line in lines.items() if key not in held))
+        self.train("--dims", f"{USERS}x{ITEMS}")
+        alone = read_npz(self.place / "model.npz")
+        self.train("--dims", f"{USERS}x{ITEMS}", "--test", test)
+        tested = read_npz(self.place / "model.npz")
+        for name in ("list_user_factors", "list_item_factors", "list_item_biases"):
+            self.assertEqual(alone[name], tested[name])
+
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
+    def test_any_number_of_processes_gives_the_same(self) -> None:
+        self.ratings(9)
+        for options in (("--test", 0.2), ("--test", 0.2, "--by", "items"), ("--test", 0.2, "--validate", 0.2), ("--implicit", "--test", 0.2)):
+            alone = self.train(*options)
+            lists = self.recommended("--user", 1, "--user", 2)
+            for processes in (2, 3, 7):
+                with self.subTest(options=options, processes=processes):
+                    result = self.train(*options, processes=processes)
+                    for key in ("ndcg", "auc", "recall"):
+                        self.assertAlmostEqual(result["ranking"][key], alone["ranking"][key], places=7)
+                    for here, there in zip(self.recommended("--user", 1, "--user", 2), lists, strict=True):
+                        self.assert_list(here["items"], {one["item"] - 1: one["rating"] for one in there["items"]})
+
+    def test_folds_measure_lists(self) -> None:
+        self.ratings(10)
+        folds = self.result("complete", self.x, "-r", 3, "-q", "--folds", 3, "--implicit", "--precision", "double")
+        self.assertEqual({"ndcg", "popularity_ndcg", "folds"}, set(folds))
+        self.assertEqual(sum(one["test_ratings"] for one in folds["folds"]), folds["folds"][0]["ratings"] + folds["folds"][0]["test_ratings"])
+        self.assertAlmostEqual(folds["ndcg"]["mean"], sum(one["ndcg"] for one in folds["folds"]) / 3)
+        both = self.result("complete", self.x, "-r", 3, "-q", "--folds", 3, "--precision", "double", "--patience", 0)
+        self.assertEqual([one["ndcg"] for one in both["folds"]], [one["ndcg"] for one in folds["folds"]])
+
+    def test_where_it_cannot_be_had_a_note_says_so(self) -> None:
+        self.ratings(11)
+        self.train()
+        model = str(self.place)
+        for option, value in (("--resume", model), ("--memory", "2GB")):
+            again = run("complete", self.x, "-r", 3, "--precision", "double", "--out", self.folder / "again", option, value)
+            self.assertEqual((again.returncode, again.stderr),
+                             (0, f"polyad: note: with {option} no model for lists is trained: lists are by predicted rating\n"))
+            listed = run("recommend", self.folder / "again", "--user", 1)
+            self.assertEqual(listed.stderr, f"polyad: note: {self.folder / 'again'}: the model has none for lists: items are ranked by "
+                             "predicted rating, which is often worse than by popularity\n")
+            self.assertEqual(run("recommend", self.folder / "again", "--user", 1, "--lists", "ratings").stderr, "")
+            self.assert_fails("--lists ranking trains a second model, from the start and beyond what is counted: it excludes " + option,
+                              2, "complete", self.x, "--lists", "ranking", option, value)
+
+    def test_what_has_no_effect_is_refused(self) -> None:
+        self.ratings(12)
+        for sentence, options in (
+                ("--implicit trains one model, for lists: --lists has no effect", ("--implicit", "--lists", "ranking")),
+                ("--alpha has no effect: it requires --implicit, or --lists ranking", ("--alpha", 2, "--lists", "ratings")),
+                ("--popularity has no effect: it requires --implicit, or --lists ranking", ("--popularity", 1, "--lists", "ratings"))):
+            self.assert_fails(sentence, 2, "complete", self.x, *options)
+        self.train("--implicit")
+        self.assert_fails(f"{self.place}: --lists ratings: a model of implicit feedback predicts none", 2,
+                          "recommend", self.place, "--user", 1, "--lists", "ratings")
+        self.train("--lists", "ratings")
+        self.assert_fails(f"{self.place}: --lists ranking: the model was trained without one for lists", 2,
+                          "recommend", self.place, "--user", 1, "--lists", "ranking")
+
+    def test_least_squares_say_why_they_stopped(self) -> None:
+        self.ratings(13)
+        found = {self.train("--method", "als", "--test", 0.3, "--reg", reg, "--shrink", shrink, "--patience", patience, "-e", 500)["stop"]
+                 for reg, shrink, patience in ((1, 5, 400), (0, 0.01, 1))}
+        self.assertEqual(found, {"converged", "test error"})
+
+    def test_test_ratings_that_are_learned_from_count_nowhere(self) -> None:
+        cells = self.ratings(14)
+        held = {(0, 10): 3, (1, 10): 5}
+        for key in held:
+            cells.pop(key, None)
+        lines = [f"{u + 1} {i + 1} {v}\n" for (u, i), v in cells.items()]
+        self.x = self.write("train.tns", "".join(lines))
+        test = self.write("test.tns", "".join(lines[:5]) + "".join(f"{u + 1} {i + 1} {v}\n" for (u, i), v in held.items()))
+        result = self.train("--method", "als", "--test", test)
+        self.assertEqual(result["test_ratings"], 2)
+        mean = sum(cells.values()) / len(cells)
+        self.assertAlmostEqual(result["baselines"]["mean"], (sum((v - mean) ** 2 for v in held.values()) / 2) ** 0.5)
+
+
+if __name__ == "__main__":
+    unittest.main()
