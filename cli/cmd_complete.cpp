@@ -209,9 +209,10 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
                    "Learn which items users prefer from what they chose, such as clicks or "
                    "counts, for lists and not for ratings");
   command
-      .add_option(
-          "--alpha", complete.alpha,
-          "In lists: a rating of value x counts 1 + alpha * |x| / (mean of |x|) times, another cell once")
+      .add_option("--alpha", complete.alpha,
+                  "In lists: a rating of value x counts 1 + alpha * |x| / (mean of |x|) times, another cell "
+                  "once; without "
+                  "--implicit by the cubes of ratings")
       ->capture_default_str()
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);

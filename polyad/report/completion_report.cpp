@@ -37,6 +37,7 @@ std::string stop_text(const CompletionRun& run) {
 
 nlohmann::ordered_json lists_json(const ListTraining& lists) {
   return {{"alpha", lists.alpha},
+          {"power", lists.power},
           {"popularity", lists.popularity},
           {"regularisation", lists.shrinkage.per_rating},
           {"shrinkage", lists.shrinkage.per_row},

@@ -17,7 +17,7 @@ namespace polyad::report {
 
 // Training of a second model, for lists.
 struct ListTraining {
-  double alpha = 0, popularity = 0;
+  double alpha = 0, popularity = 0, power = 1;
   Shrinkage shrinkage;
   Index sweeps = 0;
   CompletionStop stop = CompletionStop::epochs;

@@ -6,6 +6,7 @@
 
 #include "polyad/kernels/ratings/fold_in.hpp"
 #include "polyad/kernels/ratings/top_items.hpp"
+#include "polyad/tensor/ratings/rating_power.hpp"
 #include "polyad/tensor/ratings/rating_side.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
@@ -19,9 +20,9 @@ class Recommender {
   enum class Rated { left_out, included };  // items that the user has rated
 
   // `ratings`: of the training, users x items as in the model.
-  // `alpha`: of a model of implicit feedback (RatingTraining).
+  // `alpha`: of a model of implicit feedback (RatingTraining); `power`: of the ratings in it (ListModel).
   Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings,
-              std::optional<double> alpha = {});
+              std::optional<double> alpha = {}, double power = 1);
 
   Index num_rated_items() const { return Index(rated_items_.size()); }  // by any user
   Index num_rated_by(Index user) const { return std::ssize(rated_.items_of(user)); }
@@ -62,6 +63,7 @@ class Recommender {
   Array<Index> rated_items_;     // ascending
   Array<Index> num_ratings_[2];  // [mode][row]
   double scale_;                 // of the ratings in training
+  RatingPower power_;            // of ratings in implicit feedback
   double alpha_ = 0;             // as in kernels::RatingsToFold, like the next
   std::optional<Matrix<double>> gram_;
 };

@@ -128,6 +128,7 @@ std::string fault_of_list_model(const RatingModel<Real>& model, const ListModel<
   for (const auto& [name, values] : numbers)
     if (auto fault = fault_of_numbers(name, values); !fault.empty()) return fault;
   if (auto fault = fault_of_size("list_alpha", lists.alpha); !fault.empty()) return fault;
+  if (auto fault = fault_of_size("list_power", lists.power); !fault.empty()) return fault;
   if (auto fault = fault_of_size("list_regularisation", lists.shrinkage.per_rating); !fault.empty())
     return fault;
   return fault_of_size("list_shrinkage", lists.shrinkage.per_row);
@@ -171,6 +172,7 @@ ListModel<Real> read_list_model(const Arrays& arrays) {
   lists.model.items = arrays.matrix<Real>("list_item_factors");
   lists.model.item_biases = arrays.list<Real>("list_item_biases");
   lists.alpha = arrays.number("list_alpha");
+  lists.power = arrays.number("list_power");
   lists.shrinkage = {arrays.number("list_regularisation"), arrays.number("list_shrinkage")};
   return lists;
 }
@@ -181,6 +183,7 @@ void add_list_model(ArchiveWriter<Real>& archive, const ListModel<Real>& lists) 
   archive.add("list_item_factors", lists.model.items);
   archive.add("list_item_biases", lists.model.item_biases);
   archive.add("list_alpha", lists.alpha);
+  archive.add("list_power", lists.power);
   archive.add("list_regularisation", lists.shrinkage.per_rating);
   archive.add("list_shrinkage", lists.shrinkage.per_row);
 }

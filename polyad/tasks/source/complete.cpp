@@ -317,9 +317,13 @@ template <class Real>
 void learn_lists(const Context& context, const CompleteOptions& options, Learned<Real>& learned) {
   const auto trained = std::make_shared<tasks::TrainedLists<Real>>(
       tasks::train_lists<Real>(context, transposed(learned.own->train, learned.by), options));
-  learned.run.lists = report::ListTraining{*trained->options.alpha,    trained->popularity,
-                                           trained->options.shrinkage, std::ssize(trained->result.epochs),
-                                           trained->result.stop,       trained->seconds};
+  learned.run.lists = report::ListTraining{*trained->options.alpha,
+                                           trained->popularity,
+                                           tasks::list_power,
+                                           trained->options.shrinkage,
+                                           std::ssize(trained->result.epochs),
+                                           trained->result.stop,
+                                           trained->seconds};
   learned.gather = [comm = context.comm(), trained, gather = std::move(learned.gather)] {
     auto whole = gather();
     auto lists = tasks::gather_lists(comm, *trained, whole.ratings);

@@ -56,6 +56,7 @@ struct ListModel {
   RatingModel<Real> model;  // the biases of items are their popularity; there are none of users
   Shrinkage shrinkage;
   double alpha = 0;  // as in RatingTraining
+  double power = 1;  // of ratings: their magnitudes to this power are what says how much they count
 
   friend bool operator==(const ListModel&, const ListModel&) = default;
 };

@@ -67,9 +67,9 @@ CompletionModel::State::AnyRecommender CompletionState<Real>::recommender(Ranks 
   auto& recommender = recommenders_[by_lists ? 0 : 1];
   const auto& [model, training, ratings] = *whole_;
   if (!recommender)
-    recommender =
-        by_lists ? std::make_unique<Recommender<Real>>(training.lists->model, ratings, training.lists->alpha)
-                 : std::make_unique<Recommender<Real>>(model, ratings, training.alpha);
+    recommender = by_lists ? std::make_unique<Recommender<Real>>(training.lists->model, ratings,
+                                                                 training.lists->alpha, training.lists->power)
+                           : std::make_unique<Recommender<Real>>(model, ratings, training.alpha);
   return recommender.get();
 }
 

@@ -8,6 +8,7 @@
 #include "polyad/base/timings.hpp"
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
+#include "polyad/tensor/ratings/rating_power.hpp"
 #include "polyad/tensor/slice_counts.hpp"
 
 namespace polyad::tasks {
@@ -23,6 +24,17 @@ void refuse_without_lists(bool is_given, const char* field) {
   if (is_given)
     refuse_option(fmt::format("{} has no effect: it requires {}, or {} ranking", option_name(field),
                               option_name("implicit"), option_name("lists")));
+}
+
+// Collective.
+SparseTensor<double> powers_of(const Comm& comm, SparseTensor<double> own) {
+  double sum = 0;
+  for (const double rating : own.values()) sum += std::abs(rating);
+  const auto count = double(comm.all_reduce(own.num_nonzeros()));
+  const double all = comm.all_reduce(sum);
+  const RatingPower power{list_power, all > 0 ? all / count : 1};
+  for (double& rating : own.values()) rating = power(rating);
+  return own;
 }
 
 }  // namespace
@@ -82,11 +94,13 @@ void add_popularity(RatingModel<Real>& model, const SparseTensor<double>& rating
 }
 
 template <class Real>
-TrainedLists<Real> train_lists(const Context& context, const SparseTensor<double>& own,
+TrainedLists<Real> train_lists(const Context& context, SparseTensor<double> own,
                                const CompleteOptions& options) {
   const Stopwatch watch;
   TrainedLists<Real> trained{list_options(options, list_shrinkage), {}, options.popularity, 0};
-  trained.result = als_completion<Real>(context.comm(), {own, SparseTensor<double>(own.extents())},
+  auto powers = powers_of(context.comm(), std::move(own));
+  const auto extents = powers.extents();
+  trained.result = als_completion<Real>(context.comm(), {std::move(powers), SparseTensor<double>(extents)},
                                         trained.options, context.progress());
   trained.seconds = watch.seconds();
   return trained;
@@ -99,15 +113,15 @@ ListModel<Real> gather_lists(const Comm& comm, const TrainedLists<Real>& trained
   lists.model = gather_model(comm, trained.result, ratings.extent(0), ratings.extent(1), trained.options);
   lists.shrinkage = trained.options.shrinkage;
   lists.alpha = *trained.options.alpha;
+  lists.power = list_power;
   if (comm.rank() == 0) add_popularity(lists.model, ratings, trained.popularity);
   return lists;
 }
 
 template void add_popularity(RatingModel<float>&, const SparseTensor<double>&, double);
 template void add_popularity(RatingModel<double>&, const SparseTensor<double>&, double);
-template TrainedLists<float> train_lists(const Context&, const SparseTensor<double>&, const CompleteOptions&);
-template TrainedLists<double> train_lists(const Context&, const SparseTensor<double>&,
-                                          const CompleteOptions&);
+template TrainedLists<float> train_lists(const Context&, SparseTensor<double>, const CompleteOptions&);
+template TrainedLists<double> train_lists(const Context&, SparseTensor<double>, const CompleteOptions&);
 template ListModel<float> gather_lists(const Comm&, const TrainedLists<float>&, const SparseTensor<double>&);
 template ListModel<double> gather_lists(const Comm&, const TrainedLists<double>&,
                                         const SparseTensor<double>&);

@@ -8,6 +8,11 @@ namespace polyad::tasks {
 // Regularisation of models that are trained for lists.
 inline constexpr Shrinkage list_shrinkage{0.2, 20};
 
+// Of ratings, in a model for lists beside that of ratings. Chosen, like the others, by the NDCG on validation
+// ratings (docs/complete.md). What is learned from counts alone (CompleteOptions::implicit) takes them as
+// they are.
+inline constexpr double list_power = 3;
+
 // Whether a model for lists is trained beside that of ratings.
 bool trains_lists(const CompleteOptions& options);
 
@@ -34,7 +39,7 @@ struct TrainedLists {
 };
 // `own`: training ratings of this process, users x items. Collective.
 template <class Real>
-TrainedLists<Real> train_lists(const Context& context, const SparseTensor<double>& own,
+TrainedLists<Real> train_lists(const Context& context, SparseTensor<double> own,
                                const CompleteOptions& options);
 
 // `ratings`: all training ratings, where this is process 0, which gets the model. Collective.

@@ -62,7 +62,7 @@ void warn_of_values(const Context& context, std::span<const double> own, const s
   if (values.count > 1 && values.least == values.largest)
     context.warn(
         fmt::format("{}all ratings are {:.6g}: they tell nothing about what users like more or less, "
-                    "and the lists of this model are arbitrary; {}",
+                    "and predictions of them are arbitrary; {}",
                     of, values.least, implicit_hint()));
   else if (look_like_counts(values))
     context.warn(fmt::format(
