@@ -70,6 +70,16 @@ void check_search(const CompleteOptions& options, const SearchGrid& grid) {
                                      option_name("implicit")));
 }
 
+// Trials of models of ratings are compared by their errors, and need no lists.
+void measure_errors_only(CompleteOptions& trial) {
+  const CompleteOptions usual;
+  trial.ranking = 0;
+  trial.relevant = {};
+  trial.lists = ListsBy::ratings;
+  trial.alpha = usual.alpha;
+  trial.popularity = usual.popularity;
+}
+
 SearchTrial measure(const Context& quiet, const Tensor& ratings, const CompleteOptions& options) {
   const Stopwatch watch;
   const auto model = complete(quiet, ratings, options);
@@ -136,7 +146,7 @@ CompletionSearch search_complete(const Context& context, Tensor ratings, Complet
     trial.validate = {};
     trial.observer = {};
     trial.will_save = trial.will_report = false;
-    if (!options.implicit) trial.ranking = 0, trial.relevant = {};
+    if (!options.implicit) measure_errors_only(trial);
     trials.push_back(measure(quiet, known, trial));
     if (is_better(trials.back(), trials[best])) best = trials.size() - 1;
     if (observer) observer(trials.back());
