@@ -12,9 +12,17 @@ namespace {
 
 struct RecommendArgs {
   CommonOptions common;
-  std::string model, ratings, new_users, lists = "auto", candidates, exclude, out;
+  std::string model, ratings, new_users, lists = "auto", candidates, exclude, known, out;
+  std::vector<std::string> at;
   RecommendOptions recommend;
 };
+
+ModePlace parse_place(const std::string& text) {
+  const auto sign = text.find('=');
+  if (sign == std::string::npos || sign == 0 || sign + 1 == text.size())
+    throw Error(Errc::bad_option, "--at " + text + ": expected a mode and a place, as in hour=9");
+  return {text.substr(0, sign), text.substr(sign + 1)};
+}
 
 RecommendOptions parse(const RecommendArgs& args) {
   auto options = args.recommend;
@@ -22,6 +30,8 @@ RecommendOptions parse(const RecommendArgs& args) {
   options.new_users_file = args.new_users;
   options.candidates_file = args.candidates;
   options.exclude_file = args.exclude;
+  options.known_file = args.known;
+  for (const auto& text : args.at) options.at.push_back(parse_place(text));
   options.out = args.out;
   options.lists = parse_lists(args.lists);
   validate(options);
@@ -36,6 +46,7 @@ FilePlan file_plan(const RecommendArgs& args) {
       .reads("the ratings", args.ratings)
       .reads("the new users", args.new_users);
   plan.reads("the candidates", args.candidates).reads("the items to exclude", args.exclude);
+  plan.reads("what users have", args.known);
   return plan.writes("--out", args.out);
 }
 
@@ -44,7 +55,7 @@ void run(const Comm& comm, const RecommendArgs& args) {
   const auto options = parse(args);
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
   const auto& context = console.context();
-  const auto found = recommend(context, load_completion_model(context, args.model), options);
+  const auto found = recommend(context, std::filesystem::path(args.model), options);
   console.say(found.summary());
   if (!args.out.empty()) console.say("wrote recommendations to " + args.out);
   console.result(found.json());
@@ -55,8 +66,9 @@ void run(const Comm& comm, const RecommendArgs& args) {
 void add_recommend(CLI::App& app, const Comm& comm) {
   auto args = std::make_shared<RecommendArgs>();
   auto& options = args->recommend;
-  auto* command = app.add_subcommand("recommend", "Recommend items to users, by a model of ratings");
-  command->add_option("model", args->model, "The model: the directory that complete --out wrote")->required();
+  auto* command =
+      app.add_subcommand("recommend", "Recommend items to users, by a model of ratings or a CP model");
+  command->add_option("model", args->model, "The model that complete --out or cpd --out wrote")->required();
   command
       ->add_option("--user", options.user_names,
                    "Recommend to this user: a label, or a number from 1; may be repeated")
@@ -96,6 +108,22 @@ void add_recommend(CLI::App& app, const Comm& comm) {
   command->add_flag("--with-rated", options.with_rated, "Also recommend items that the user has rated");
   command->add_option("--out", args->out,
                       "Write the recommendations to this table: .tsv or .csv, or .tsv.gz or .csv.gz");
+  command->option_defaults()->group("Models of cpd");
+  command
+      ->add_option("--at", args->at,
+                   "Recommend at this place of another mode, as in hour=9; may be repeated, for other modes. "
+                   "A mode that is not named is averaged over")
+      ->allow_extra_args(false);
+  command->add_option("--user-mode", options.user_mode,
+                      "The mode of the users, by name or number (default: the first)");
+  command->add_option("--item-mode", options.item_mode,
+                      "The mode of the items, by name or number (default: the second)");
+  command->add_option("--known", args->known,
+                      "Leave out what users have by this file: the tensor of the model, or a table of users "
+                      "and items");
+  command->add_option("--columns", options.columns,
+                      "The columns of users and items in the table of --known, as in user,item (default: "
+                      "those with the names of the modes)");
   add_common_options(*command, args->common);
   command->footer("Example: polyad recommend model --user 7 --top 5");
   command->callback([args, comm] { run(comm, *args); });

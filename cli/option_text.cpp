@@ -38,6 +38,7 @@ std::string command_line_name(const std::string& field) {
                                                          {"users", "user"},
                                                          {"all_users", "all"},
                                                          {"new_user", "ratings"},
+                                                         {"known_file", "known"},
                                                          {"slice_weights", "weights"},
                                                          {"effort", "level"},
                                                          {"time_limit_seconds", "time"},

@@ -24,6 +24,17 @@ struct SimilarList {
   SimilarRows rows;
 };
 
+// The decomposition that recommendations are those of.
+struct RecommendationSource {
+  struct Place {
+    std::string mode, place;  // as it is shown
+  };
+  std::string user_mode, item_mode;   // names
+  std::vector<Place> at = {};         // where it was evaluated
+  std::vector<std::string> averaged;  // names of the modes that were averaged over
+  std::string known;                  // the file that says what users have; empty: nothing does
+};
+
 // Request and result of a run of `polyad recommend`.
 struct RecommendationRun {
   enum class Question { users, new_user, new_users, similar_items, similar_users, all_users };
@@ -36,8 +47,9 @@ struct RecommendationRun {
   bool with_rated = false;
   std::vector<UserRecommendations> recommendations;  // empty for all users, which are in the table only
   std::vector<SimilarList> similar;
-  Index num_answered = 0;  // users or items
-  Index num_lines = 0;     // items in all answers
+  Index num_answered = 0;                           // users or items
+  Index num_lines = 0;                              // items in all answers
+  std::optional<RecommendationSource> source = {};  // nothing: a model of ratings
 };
 
 // `labels`: of users, or where the question is about new users of these, and of items. The keys of `polyad

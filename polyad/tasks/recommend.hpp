@@ -8,6 +8,7 @@
 
 #include "polyad/tasks/completion_model.hpp"
 #include "polyad/tasks/context.hpp"
+#include "polyad/tasks/cp_model.hpp"
 #include "polyad/tasks/task_result.hpp"
 
 namespace polyad {
@@ -16,6 +17,12 @@ namespace polyad {
 struct UserRatings {
   std::vector<Index> items = {};  // counted from 0
   std::vector<double> ratings = {};
+};
+
+// A place of a mode: a label, or a number counted from 1 where the mode has no labels.
+struct ModePlace {
+  std::string mode;  // its name, or its number counted from 1
+  std::string place;
 };
 
 // What is wanted: exactly one of recommendations to users, to all users, to a new user or to new users, and
@@ -51,6 +58,21 @@ struct RecommendOptions {
   // Also write predicted ratings to this table, .tsv or .csv, or either of them with .gz; empty: do not. With
   // all_users and new_users_file the lists are then written one after the other and not kept in memory.
   std::filesystem::path out = {};
+
+  // The rest is for CP models. Recommend at these places, at most one of each mode but those of users and
+  // items. A mode that is not named is averaged over: the mean of the model over its slices that are not
+  // empty.
+  std::vector<ModePlace> at = {};
+  // The modes of users and of items: names, or numbers counted from 1 (default: the first two modes; where
+  // one is named, the first of the others).
+  std::string user_mode = {}, item_mode = {};
+  // What users have already, and is left out unless `with_rated`: the tensor that was decomposed, or a table
+  // with columns of users and items. Users and items that the model does not have are no error (default: no
+  // file, and nothing is left out).
+  std::filesystem::path known_file = {};
+  // Tables in `known_file`: the columns of users and of items, by name or number, as in "user,item"
+  // (default: those with the names of the modes).
+  std::string columns = {};
 };
 
 struct RecommendedItem {
@@ -101,6 +123,15 @@ void validate(const RecommendOptions& options);
 // that minimise the loss of the training over them, with the items as they are. Process 0 computes, and all
 // get the lists. Throws Error{bad_option} for users and items that the model does not have. Collective.
 Recommendations recommend(const Context& context, const CompletionModel& model,
+                          const RecommendOptions& options);
+
+// The same by a CP model of users x items, or of users x items x other modes: scores are values of the model.
+// Similar items and users are those of the factors, multiplied by the roots of the components' weights; they
+// require known_file, which has the numbers of ratings, or a support of 0. New users are refused.
+Recommendations recommend(const Context& context, const CpModel& model, const RecommendOptions& options);
+
+// The same by a model in files of either kind.
+Recommendations recommend(const Context& context, const std::filesystem::path& model,
                           const RecommendOptions& options);
 
 }  // namespace polyad

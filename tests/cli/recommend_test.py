@@ -169,7 +169,7 @@ class NewUserTest(RecommendTest):
 
     def test_bad_files_are_refused(self) -> None:
         self.model.write(self.place, [], item_names(self.model))
-        refused = {"film, 3\t5\nfilm, 99\t1\n": ":2: 'film, 99' is no item of the model",
+        refused = {"film, 3\t5\nfilm, 99\t1\n": ":2: 'film, 99' is no item of the model (did you mean film, 9?)",
                    "film, 3\t5\nfilm, 3\t1\n": ":2: 'film, 3' is rated on line 1 too",
                    "film, 3\t5\nfilm, 4\tfine\n": ":2: rating 'fine' is not a number",
                    "film, 3\tnan\n": ":1: rating 'nan' is not finite",

@@ -24,6 +24,12 @@ double mean_magnitude(std::span<const double> ratings, const RatingPower& power)
   return ratings.empty() ? 0 : sum / double(ratings.size());
 }
 
+std::vector<bool> positive(const Array<Index>& counts) {
+  std::vector<bool> flags;
+  for (const Index count : counts) flags.push_back(count > 0);
+  return flags;
+}
+
 }  // namespace
 
 template <class Real>
@@ -33,6 +39,7 @@ Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTenso
       rated_(group_by_user(ratings)),
       rated_items_(count_slices(ratings.indices(1), ratings.extent(1)).slices),
       num_ratings_{count_ratings(ratings, 0), count_ratings(ratings, 1)},
+      learned_{positive(num_ratings_[0]), positive(num_ratings_[1])},
       scale_(kernels::rating_scale(ratings.values(), model.mean)) {
   if (!alpha) return;
   const double mean = mean_magnitude(ratings.values(), {});
@@ -43,10 +50,20 @@ Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTenso
 }
 
 template <class Real>
+Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings,
+                               const Learned& learned)
+    : Recommender(model, ratings) {
+  learned_ = learned;
+  rated_items_.clear();
+  for (Index item = 0; item < model.num_items(); ++item)
+    if (learned_[1][item]) rated_items_.push_back(item);
+}
+
+template <class Real>
 std::vector<Index> Recommender<Real>::users_with_ratings() const {
   std::vector<Index> users;
   for (Index user = 0; user < model_.num_users(); ++user)
-    if (num_rated_by(user) > 0) users.push_back(user);
+    if (learned_[0][user]) users.push_back(user);
   return users;
 }
 

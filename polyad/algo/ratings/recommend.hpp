@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,11 +24,17 @@ class Recommender {
   // `alpha`: of a model of implicit feedback (RatingTraining); `power`: of the ratings in it (ListModel).
   Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings,
               std::optional<double> alpha = {}, double power = 1);
+  // [mode][row]: whether the model has learned anything about the user or item.
+  using Learned = std::array<std::vector<bool>, 2>;
+  // A model that was not trained on these ratings, which are what is known of some users: here an item that
+  // the model has learned about counts as rated by someone, and such a user as one with ratings.
+  Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings, const Learned& learned);
 
   Index num_rated_items() const { return Index(rated_items_.size()); }  // by any user
   Index num_rated_by(Index user) const { return std::ssize(rated_.items_of(user)); }
   const RatingsByUser& ratings() const { return rated_; }
-  bool is_rated(Index item) const { return num_ratings_[1][item] > 0; }  // by any user
+  // Whether the model has learned anything about this user or item.
+  bool has_learned(RatingSide side, Index row) const { return learned_[mode_of(side)][row]; }
   std::vector<Index> users_with_ratings() const;
   // Items with ratings by any user, ascending.
   std::span<const Index> rated_items() const { return rated_items_; }
@@ -62,9 +69,10 @@ class Recommender {
   RatingsByUser rated_;
   Array<Index> rated_items_;     // ascending
   Array<Index> num_ratings_[2];  // [mode][row]
-  double scale_;                 // of the ratings in training
-  RatingPower power_;            // of ratings in implicit feedback
-  double alpha_ = 0;             // as in kernels::RatingsToFold, like the next
+  Learned learned_;
+  double scale_;       // of the ratings in training
+  RatingPower power_;  // of ratings in implicit feedback
+  double alpha_ = 0;   // as in kernels::RatingsToFold, like the next
   std::optional<Matrix<double>> gram_;
 };
 

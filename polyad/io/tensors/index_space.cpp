@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "polyad/base/error.hpp"
+#include "polyad/base/suggestion.hpp"
 #include "polyad/io/tensors/recognise.hpp"
 #include "polyad/io/text/number_text.hpp"
 
@@ -63,7 +64,9 @@ Index IndexSpace::find_named(int mode, std::string_view text, std::string_view n
   };
   if (has_labels(mode)) {
     const Index index = find(mode, text);
-    if (index == no_index) refuse(fmt::format("is no {} of the model", noun));
+    if (index == no_index)
+      refuse(
+          fmt::format("is no {} of the model{}", noun, suggestion(std::string(text), labels_[mode].labels)));
     if (index == several) refuse(fmt::format("names more than one {} of the model", noun));
     return index;
   }

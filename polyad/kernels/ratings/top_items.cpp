@@ -287,7 +287,7 @@ SimilarRows similar_rows(const Matrix<Real>& factors, Index row, std::span<const
   for (Index c = 0; c < std::ssize(candidates); ++c) {
     if (cosines[c] == none) continue;
     const auto known = double(num_ratings[std::size_t(candidates[c])]);
-    best.offer(c, known > 0 ? cosines[c] * (known / (known + support)) : 0);
+    best.offer(c, support > 0 ? cosines[c] * (known / (known + support)) : cosines[c]);
   }
   SimilarRows rows;
   for (const auto& [place, similarity] : best.take(0))

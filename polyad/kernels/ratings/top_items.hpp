@@ -49,7 +49,7 @@ std::vector<UserRanking> rank_items(const RatingModel<Real>& model, const UserRo
 // The candidates most similar to a row of `factors`, without the row itself and rows of zeros. None if the
 // row is zero. The similarity is the cosine of the angle between the rows times n / (n + support), where n is
 // the number of ratings of the candidate ([row] of num_ratings): few ratings determine a direction poorly.
-// Where both are 0 it is 0.
+// Without support it is the cosine.
 template <class Real>
 SimilarRows similar_rows(const Matrix<Real>& factors, Index row, std::span<const Index> candidates,
                          std::span<const Index> num_ratings, double support, Index count);

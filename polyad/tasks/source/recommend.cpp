@@ -21,6 +21,7 @@
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/output/table_output.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
+#include "polyad/tasks/detail/ratings/recommend_source.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
 
@@ -181,8 +182,9 @@ class Answerer {
     for (const Index item : recommender_.rated_items())
       if ((are_all || listed.contains(item)) && !excluded.contains(item)) candidates.push_back(item);
     if (candidates.empty() && !(are_all && excluded.empty()))
-      tasks::refuse_option(fmt::format("{} and {} leave no item that has ratings in the training",
-                                       option_name("candidates"), option_name("exclude")));
+      tasks::refuse_option(fmt::format("{} and {} leave no item that has {}", option_name("candidates"),
+                                       option_name("exclude"),
+                                       model_.source ? "cells in the tensor" : "ratings in the training"));
     return candidates;
   }
 
@@ -205,8 +207,8 @@ class Answerer {
   void warn_of(RatingSide side, Index index, const std::string& what) const {
     const auto& labels = model_.labels[std::size_t(mode_of(side))].labels;
     const auto name = index < std::ssize(labels) ? labels[std::size_t(index)] : std::to_string(index + 1);
-    context_.warn(fmt::format("{}{} has no ratings in the training{}",
-                              model_.input.empty() ? "" : model_.input + ": ", name, what));
+    context_.warn(fmt::format("{}{} has no {}{}", model_.input.empty() ? "" : model_.input + ": ", name,
+                              model_.source ? "cells in the tensor" : "ratings in the training", what));
   }
 
   std::vector<report::UserRecommendations> recommend(std::span<const Index> users) const {
@@ -220,7 +222,7 @@ class Answerer {
   void answer_users() {
     const auto users = find("users", RatingSide::user, options_.users, options_.user_names, "#user_names");
     for (const Index user : users)
-      if (recommender_.num_rated_by(user) == 0)
+      if (!recommender_.has_learned(RatingSide::user, user))
         warn_of(RatingSide::user, user, ", and gets what everyone likes");
     run_.recommendations = recommend(users);
     finish_lists();
@@ -287,8 +289,7 @@ class Answerer {
                                      options_.similar_item_names, "#similar_item_names");
     const auto candidates = is_user ? recommender_.users_with_ratings() : candidates_;
     for (const Index row : rows) {
-      const bool is_known = is_user ? recommender_.num_rated_by(row) > 0 : recommender_.is_rated(row);
-      if (!is_known)
+      if (!recommender_.has_learned(side, row))
         warn_of(side, row, is_user ? ": who is like it says nothing" : ": what is like it says nothing");
       run_.similar.push_back(
           {row, recommender_.similar(side, row, candidates, options_.support, options_.top)});
@@ -484,8 +485,10 @@ Recommendations recommend(const Context& context, const CompletionModel& model,
   const Comm& comm = state.comm;
   const Stopwatch watch;
   const OneProcessWorks patience;
+  if (!state.source) tasks::refuse_decomposition_options(options);
   const auto ranks = ranks_of(state, options.lists);
   auto run = begin_run(state.run, options);
+  run.source = state.source;
   state.gather();
   auto labels = state.labels;
   collectively(comm, [&] {

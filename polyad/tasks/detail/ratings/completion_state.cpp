@@ -65,7 +65,9 @@ template <class Real>
 CompletionModel::State::AnyRecommender CompletionState<Real>::recommender(Ranks ranks) {
   const bool by_lists = ranks == Ranks::by_lists && whole_->training.lists;
   auto& recommender = recommenders_[by_lists ? 0 : 1];
-  const auto& [model, training, ratings] = *whole_;
+  const auto& [model, training, ratings, learned] = *whole_;
+  if (!recommender && !by_lists && learned)
+    recommender = std::make_unique<Recommender<Real>>(model, ratings, *learned);
   if (!recommender)
     recommender = by_lists ? std::make_unique<Recommender<Real>>(training.lists->model, ratings,
                                                                  training.lists->alpha, training.lists->power)

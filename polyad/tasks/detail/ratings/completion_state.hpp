@@ -14,6 +14,7 @@
 #include "polyad/io/tensors/index_space.hpp"
 #include "polyad/report/completion_report.hpp"
 #include "polyad/report/example_users.hpp"
+#include "polyad/report/recommendation_report.hpp"
 #include "polyad/tasks/completion_model.hpp"
 
 namespace polyad {
@@ -49,7 +50,9 @@ struct CompletionModel::State {
   std::vector<ModeLabels> labels;  // of users and of items; named, also where they are empty
   std::string input;               // the path of the ratings, or of the model that was read
   std::vector<Setting> settings;   // of the run that trained it
-  bool is_trained = false;         // else it was read, and `run` has only what the files say
+  // Where recommendations are those of a decomposition: of what.
+  std::optional<report::RecommendationSource> source;
+  bool is_trained = false;  // else it was read, and `run` has only what the files say
   report::CompletionRun run;
   ValuePreparation prepared = RatingTraining<double>::usual_preparation();  // of the ratings
 
@@ -65,6 +68,8 @@ struct WholeModel {
   RatingModel<Real> model;
   RatingTraining<Real> training;
   SparseTensor<double> ratings;  // that it was trained on
+  // See Recommender; nothing: it follows from the ratings.
+  std::optional<typename Recommender<Real>::Learned> learned = {};
 
   // The model that ranks items.
   const RatingModel<Real>& ranks() const { return training.lists ? training.lists->model : model; }
