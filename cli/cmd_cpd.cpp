@@ -21,8 +21,9 @@ struct CpdArgs {
   std::string method = "als", precision = "double", format = "auto", mode_order = "auto", memory, out, page,
               nonneg = "none", init = "auto";
   Index num_strongest = 5;
-  bool verbose = false, missing = false;
-  MissingOptions cells;
+  bool verbose = false, missing = false, implicit = false;
+  std::optional<double> regularisation, shrinkage;
+  double alpha = ImplicitOptions{}.alpha, test_fraction = 0;
 };
 
 // Empty where --init names a kind of random numbers.
@@ -47,7 +48,15 @@ FilePlan file_plan(const CpdArgs& args) {
 DecomposeOptions fixed_options(const CpdArgs& args) {
   auto options = args.decompose;
   options.method = args.method == "opt" ? Method::opt : Method::als;
-  if (args.missing) options.missing = args.cells;
+  if (args.missing)
+    options.missing =
+        MissingOptions{.regularisation = args.regularisation.value_or(MissingOptions{}.regularisation),
+                       .test_fraction = args.test_fraction};
+  if (args.implicit)
+    options.implicit = ImplicitOptions{args.alpha, args.regularisation, args.shrinkage, args.test_fraction};
+  if (!args.missing && !args.implicit && (args.regularisation || args.test_fraction != 0))
+    throw Error(Errc::bad_option,
+                std::string(args.regularisation ? "--reg" : "--test") + " requires --missing or --implicit");
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
   options.format = named(args.format, all_storage_formats());
   options.start = named(args.init, all_starts());
@@ -95,24 +104,38 @@ void run(const Comm& comm, const CpdArgs& args) {
   console.result(model.json());
 }
 
-void add_missing_options(CLI::App& command, CpdArgs& args) {
-  auto* missing = command.add_flag(
+void add_cell_options(CLI::App& command, CpdArgs& args) {
+  command.add_flag(
       "--missing", args.missing,
       "Cells that the input does not have are unknown, not zero: fit the others only, and predict these");
+  auto* implicit = command.add_flag("--implicit", args.implicit,
+                                    "Implicit feedback: learn which cells are preferred, for lists of items");
   command
-      .add_option("--reg", args.cells.regularisation,
-                  "L2 regularisation of factors, per cell, for values of mean square 1; requires --missing")
-      ->needs(missing)
+      .add_option("--reg", args.regularisation,
+                  "L2 regularisation of factors, per cell (default 0.001 with --missing, for values of mean "
+                  "square 1; with --implicit 0.2 for two modes, else 0)")
+      ->check(fault_of_real)
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--test", args.test_fraction,
+                  "Hold out this share of the cells, as in 0.1: with --missing to measure the error there, "
+                  "by which the model is chosen; with --implicit to measure lists")
+      ->check(fault_of_real);
+  command
+      .add_option("--alpha", args.alpha,
+                  "A cell of value x counts 1 + alpha * |x| / (mean of |x|) times, one without a value once; "
+                  "requires --implicit")
+      ->needs(implicit)
       ->capture_default_str()
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);
   command
       .add_option(
-          "--test", args.cells.test_fraction,
-          "Hold out this share of the cells, as in 0.1, to measure the error at unknown cells; the model "
-          "with the lowest is kept; requires --missing")
-      ->needs(missing)
-      ->check(fault_of_real);
+          "--shrink", args.shrinkage,
+          "L2 regularisation of factors, per row (default 10 for two modes, else 1); requires --implicit")
+      ->needs(implicit)
+      ->check(fault_of_real)
+      ->check(CLI::NonNegativeNumber);
 }
 
 }  // namespace
@@ -149,7 +172,7 @@ void add_cpd(CLI::App& app, const Comm& comm) {
                    "Number of random starts, with the seed and those after it; the best model is kept")
       ->capture_default_str()
       ->check(in_range(1, max_starts));
-  add_missing_options(*command, *args);
+  add_cell_options(*command, *args);
   command->add_option("--out", args->out,
                       "Write the model: a directory, x.ktensor or x.npz, with its labels");
   command->add_option("--report", args->page, "Write an HTML report: one file, no network needed");

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "polyad/base/parallel.hpp"
+#include "polyad/report/ranking_report.hpp"
 #include "polyad/report/statistics_report.hpp"
 
 namespace polyad::report {
@@ -132,6 +133,16 @@ std::string distribution_text(const CpdRun& run) {
   return text;
 }
 
+bool is_implicit(const CpdRun& run) {
+  return run.options.observed && run.options.observed->alpha;
+}
+
+// Before the fit.
+const char* what_was_fitted(const CpdRun& run) {
+  if (is_implicit(run)) return "implicit feedback: all cells by their weights: ";
+  return run.options.observed ? "cells that are not given are unknown; of the others: " : "";
+}
+
 std::string other_formats(const CpdRun& run, std::span<const FormatOption> options) {
   std::string others;
   for (const auto& option : options)
@@ -163,7 +174,7 @@ CpdRun describe_run(const PreparedTensor<Real>& x, const CpRunOptions& options,
   run.evaluations = result.evaluations;
   run.iteration_seconds = result.iteration_seconds;
   run.stop = result.stop;
-  run.norm = x.tensor.norm();
+  run.norm = result.weighted_norm.value_or(x.tensor.norm());
   run.preparing = slowest(x.tensor.comm(), x.timings);
   run.iterating = slowest(x.tensor.comm(), result.timings);
   run.grid.assign(run.dims.size(), 1);
@@ -224,10 +235,15 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   json["method"] = is_opt(run) ? "opt" : "als";
   if (is_opt(run)) json["evaluations"] = run.evaluations;
   if (run.options.observed) {
-    json["missing"] = true;
+    json[is_implicit(run) ? "implicit" : "missing"] = true;
+    if (is_implicit(run)) {
+      json["alpha"] = *run.options.observed->alpha;
+      json["shrinkage"] = run.options.observed->per_row;
+    }
     json["regularisation"] = run.options.observed->regularisation;
     json["held_out"] = run.options.observed->held_out;
   }
+  if (run.ranking) json["ranking"] = ranking_json(*run.ranking);
   if (!run.held_out_rmse.empty()) {
     json["test_rmse"] = run.test_rmse();
     json["test_rmse_per_iteration"] = run.held_out_rmse;
@@ -313,14 +329,18 @@ std::string cpd_text(const CpdRun& run) {
       "{} tensor, {}, {}, {} precision, {}\n", dims_text(run.dims), counted(run.num_nonzeros, "nonzero"),
       counted(run.options.als.num_components, "component"), run.precision, counted(run.threads, "thread"));
   if (run.processes > 1) text += distribution_text(run);
-  text += fmt::format("{}fit {:.6f} after {}{} ({}), {:.4g} ms per iteration\n",
-                      run.options.observed ? "cells that are not given are unknown; of the others: " : "",
+  text += fmt::format("{}fit {:.6f} after {}{} ({}), {:.4g} ms per iteration\n", what_was_fitted(run),
                       run.fit(), counted(std::ssize(run.fit_trajectory), "iteration"),
                       is_opt(run) ? " and " + counted(run.evaluations, "evaluation") : "",
                       stop_text(run.stop), 1e3 * mean(run.iteration_seconds));
   if (!run.held_out_rmse.empty())
     text += fmt::format("RMSE of the {:.3g} % of cells that were held out: {:.5g} (iteration {})\n",
                         100 * run.options.observed->held_out, run.test_rmse(), run.model_iteration);
+  if (run.ranking && run.ranking->num_users > 0)
+    text += fmt::format(
+        "{:.3g} % of the cells were held out, at different combinations of places (here users) of "
+        "all modes but the second (items)\n{}\n",
+        100 * run.options.observed->held_out, ranking_text(*run.ranking));
   if (run.starts.size() > 1) {
     const auto [lowest, highest] = std::ranges::minmax(run.starts, {}, &StartOutcome::fit);
     text += fmt::format("best of {} starts, with seed {}; fits from {:.6f} to {:.6f}\n", run.starts.size(),

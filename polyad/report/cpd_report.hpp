@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "polyad/algo/cp/run_cp.hpp"
 #include "polyad/plan/choose_distribution.hpp"
 #include "polyad/tensor/labels.hpp"
+#include "polyad/tensor/ratings/ranking_metrics.hpp"
 #include "polyad/tensor/value_rules.hpp"
 
 namespace polyad::report {
@@ -27,10 +29,11 @@ struct CpdRun {
   std::vector<double> held_out_rmse;  // as in CpResult
   int model_iteration = 0;            // as in CpResult, like the next
   double max_condition = 1;
-  int evaluations = 0;  // with Method::opt; costs per iteration are then per evaluation
+  std::optional<RankingMetrics> ranking;  // of implicit feedback with cells held out
+  int evaluations = 0;                    // with Method::opt; costs per iteration are then per evaluation
   StopReason stop = StopReason::iteration_limit;
   std::vector<StartOutcome> starts;  // of which the best is described
-  double norm = 0;                   // of the tensor
+  double norm = 0;                   // of the tensor; of implicit feedback: see CpResult::weighted_norm
   double load_seconds = 0, output_seconds = 0;
   Timings preparing, iterating;
   std::vector<double> iteration_seconds;

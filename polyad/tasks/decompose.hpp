@@ -45,10 +45,25 @@ struct MissingOptions {
       5;  // with test cells: stop after this number of iterations without a fall of the error by 0.01 %
 };
 
+// Implicit feedback: what was counted says which cells are preferred, and how surely. Every cell counts, with
+// weight 1 towards a preference of 0; one of value x has weight 1 + alpha * |x| / (the mean of |x|), towards
+// 1 if x is positive, and towards 0 if it is negative or zero.
+struct ImplicitOptions {
+  double alpha = 3;
+  // The loss of a row with n cells is regularised by (regularisation * n + shrinkage) * |row|^2. Nothing: 0.2
+  // and 10 for two modes, as in `complete`; else 0 and 1, since models of more modes vanish where this is
+  // large.
+  std::optional<double> regularisation = {}, shrinkage = {};
+  // Share of the cells, chosen at random, that the model does not learn from, so that its lists are measured
+  // by them; between 0 and 1. The items are those of the second mode.
+  double test_fraction = 0;
+};
+
 struct DecomposeOptions {
   Index rank = 0;  // number of components; required
   Method method = Method::als;
   std::optional<MissingOptions> missing = {};  // nothing: places without nonzeros are zero (else Method::als)
+  std::optional<ImplicitOptions> implicit = {};  // nothing: values are values; not with `missing`
   int max_iterations = 50;
   double tolerance = 1e-5;         // stop when the fit changes by less than this times the fit; 0: never
   std::uint64_t seed = 1;          // of the first random start

@@ -147,6 +147,7 @@ class JsonTest(ProgramTest):
         decompose = ["cpd", self.x, "-r", 2, "-i", 2]
         self.compare("cpd", self.result(*decompose), self.result(*decompose, "--starts", 2),
                      self.result(*decompose, "--missing", "--test", 0.2),
+                     self.result(*decompose, "--implicit", "--test", 0.2),
                      self.result(*decompose, "--method", "opt"), self.result(*decompose, processes=2),
                      self.result(*decompose, "--distribution", "fine", "--partition", "hypergraph", processes=2))
         learn = ["complete", self.ratings, "-r", 2, "--epochs", 2]

@@ -282,9 +282,10 @@ TEST(Complete, NamesTheOptionAtFault) {
 TEST(Complete, RefusesWhatIsNoRatings) {
   using Fault = std::pair<std::string, std::string>;
   EXPECT_EQ(fault_of(SparseTensor<double>({3, 2}), {}), Fault("", "has no ratings"));
-  EXPECT_EQ(
-      fault_of(SparseTensor<double>({3, 2, 4}), {}),
-      Fault("columns", "has 3 modes; ratings have two, users and items (columns picks them from a csv)"));
+  EXPECT_EQ(fault_of(SparseTensor<double>({3, 2, 4}), {}),
+            Fault("columns",
+                  "has 3 modes; ratings have two, users and items (columns picks them from a csv); cpd with "
+                  "DecomposeOptions::missing or implicit takes any number of modes"));
   SparseTensor<double> one({3, 2});
   one.append(std::vector<Index>{2, 1}, 4);
   EXPECT_EQ(fault_of(one, {}), Fault());

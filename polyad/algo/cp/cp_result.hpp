@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "polyad/algo/cp/cp_options.hpp"
@@ -35,6 +36,8 @@ struct CpResult {
   StopReason stop = StopReason::iteration_limit;
   double max_condition = 1;  // largest condition number in ALS, for unit diagonals
   int evaluations = 0;       // of objective and gradient; 0 for ALS
+  // Of implicit feedback: the weighted norm of the preferences, to which the fit refers instead of |X|.
+  std::optional<double> weighted_norm = {};
   Communication communication;
   Timings timings;
 

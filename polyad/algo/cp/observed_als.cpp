@@ -47,7 +47,8 @@ class ObservedSweeps {
       mode_order_.resize(std::size_t(order));
       std::iota(mode_order_.begin(), mode_order_.end(), 0);
     }
-    const auto random = random_start(options, !options.has_biases && is_mostly_positive());
+    const bool has_values = loss_.kind == kernels::CellLoss::Kind::squares;
+    const auto random = random_start(options, has_values && !options.has_biases && is_mostly_positive());
     // Values of the model are about as large as those of the tensor.
     const double size = std::pow(options.unit / std::sqrt(double(options.num_components)), 1.0 / order);
     for (int m = 0; m < order; ++m) {
@@ -74,16 +75,19 @@ class ObservedSweeps {
   ObservedSweeps(const ObservedSweeps&) = delete;  // the exchanges refer to its rows
   ObservedSweeps& operator=(const ObservedSweeps&) = delete;
 
-  // Sweeps in which cells that are not observed count as zeros, at first like the others, then less and less.
-  // With many modes, rows that few cells determine from random rows fit those at once, whatever the others
-  // are; sweeps then stay there. Zeros guide the first sweeps towards what all cells have in common.
+  // Sweeps in which cells that are not observed count as zeros, at first like the others, then, for a loss
+  // that leaves them out, less and less. With many modes, rows that few cells determine from random rows fit
+  // those at once, whatever the others are; sweeps then stay there. Zeros guide the first sweeps towards what
+  // all cells have in common.
   void approach() {
-    constexpr int num_full = 10, num_fading = 8;
+    constexpr int num_full = 10;
+    const int num_fading = options_.loss.has_background() ? 0 : 8;
     std::vector<Array<Real>> none;  // zeros make the model small, and regularisation would end it
     for (const auto& ridges : ridges_) none.emplace_back(ridges.size(), Real{});
     std::swap(none, ridges_);
     for (int i = 0; i < num_full + num_fading; ++i) {
-      loss_.background = i < num_full ? 1 : std::exp2(-double(i - num_full + 1));
+      if (!options_.loss.has_background())
+        loss_.background = i < num_full ? 1 : std::exp2(-double(i - num_full + 1));
       for (const int mode : mode_order_) update(mode);
       ++num_sweeps_;
     }
@@ -118,9 +122,11 @@ class ObservedSweeps {
   // Each mode takes its part of the weights, whose columns have length one.
   void start_from(const Kruskal<Real>& start, int mode) {
     auto rows = start.factors[mode];
+    const double scale =
+        loss_.kind == kernels::CellLoss::Kind::squares ? x_.value_scale() : 1;  // else of 0 and 1
     for (Index i = 0; i < rows.num_rows(); ++i)
       for (Index r = 0; r < rows.num_cols(); ++r)
-        rows(i, r) *= Real(std::pow(start.weights[r] / x_.value_scale(), 1.0 / x_.order()));
+        rows(i, r) *= Real(std::pow(start.weights[r] / scale, 1.0 / x_.order()));
     kernels::fill_with_columns(factors_[mode], rows);
   }
 
@@ -177,9 +183,10 @@ class ObservedSweeps {
     const int mode = mode_order_.back();
     const auto errors = sum_over(x_.comm(), kernels::measure_cells<Real>(systems(mode), factors_));
     Sweep sweep;
-    sweep.loss = errors.loss + x_.comm().all_reduce(own_penalty());
+    sweep.cell_loss = errors.loss;
     if (loss_.has_background())
-      sweep.loss += loss_.background * kernels::sum_of_entries(kernels::hadamard_except(grams_, -1));
+      sweep.cell_loss += loss_.background * kernels::sum_of_entries(kernels::hadamard_except(grams_, -1));
+    sweep.loss = sweep.cell_loss + x_.comm().all_reduce(own_penalty());
     if (!std::isfinite(sweep.loss)) fit_from<Real>(sweep.loss);  // throws
     sweep.train = figures_of(errors.train);
     sweep.train_squares = errors.train.squares;

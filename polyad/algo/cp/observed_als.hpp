@@ -12,8 +12,9 @@
 
 namespace polyad {
 
-// Options of a model that is fitted to observed cells only. The seed, the kind of random start, the number of
-// components and the maximum number of iterations are as for other methods.
+// Options of a model that is fitted to observed cells, or with a background in the loss to all cells by
+// weights. The seed, the kind of random start, the number of components and the maximum number of iterations
+// are as for other methods; Start::automatic is normal for implicit feedback.
 struct ObservedOptions : CpOptions {
   kernels::CellLoss loss;
   // The loss of row i is regularised by (per_rating * cells of the row + per_row) * |factors|^2, and by
@@ -27,7 +28,8 @@ struct ObservedOptions : CpOptions {
   // With held-out cells: stop after this number of sweeps in which their error did not fall by 0.01 %, and
   // return the sweep with the lowest. 0: never stop for their sake, and return the last.
   int patience = 3;
-  // Begin with sweeps in which cells that are not observed count as zeros, less and less. For squares only.
+  // Begin with sweeps without regularisation in which cells that are not observed count as zeros: less and
+  // less, or if they have a background in the loss all the time by that.
   bool approaches = false;
   int cg_steps = 0;  // of conjugate gradients per row and sweep; 0: rows are solved for exactly
   std::vector<int> mode_order = {};  // of the updates in a sweep; empty: 0, 1, ...
@@ -45,8 +47,9 @@ struct ObservedTensor {
 
 // What a sweep, which updates every factor once, has led to.
 struct Sweep {
-  int number = 0;   // from 1
-  double loss = 0;  // with regularisation: what the sweeps minimise
+  int number = 0;        // from 1
+  double loss = 0;       // with regularisation: what the sweeps minimise
+  double cell_loss = 0;  // the same without regularisation
   // Of value - model over the observed cells that count, and over those held out, if any.
   ErrorFigures train;
   std::optional<ErrorFigures> test;

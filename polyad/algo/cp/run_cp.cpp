@@ -289,10 +289,7 @@ PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const
   return std::move(preparer.prepare(options, progress));
 }
 
-namespace {
-
-// [cell of the share]: 1, or -1 where it is held out.
-Array<double> draw_weights(const SparseTensor<double>& share, double held_out, std::uint64_t seed) {
+Array<double> draw_held_out(const SparseTensor<double>& share, double held_out, std::uint64_t seed) {
   constexpr std::uint64_t stream = 0x6f6273;  // apart from those of starts
   Array<double> weights(std::size_t(share.num_nonzeros()));
   parallel_for(share.num_nonzeros(), [&](Index z) {
@@ -304,14 +301,23 @@ Array<double> draw_weights(const SparseTensor<double>& share, double held_out, s
   return weights;
 }
 
-// Of the cells of this process's rows of the first mode that are not held out.
-template <class Real>
-double squares_of_known(const PreparedTensor<Real>& x) {
+namespace {
+
+// The sum of term(value) over all cells that are not held out. Collective.
+template <class Real, class Term>
+double sum_over_known(const PreparedTensor<Real>& x, Term term) {
   const auto values = ObservedTensor<Real>{x.tensor}.tree(0).values();
   double sum = 0;
   for (std::size_t z = 0; z < values.size(); ++z)
-    if (x.weights[0][z] > 0) sum += double(values[z]) * double(values[z]);
-  return sum;
+    if (x.weights.empty() || x.weights[0][z] > 0) sum += term(double(values[z]));
+  return x.tensor.comm().all_reduce(sum);
+}
+
+// Alpha for the values of the tensor as they are.
+template <class Real>
+double alpha_for(const PreparedTensor<Real>& x, double alpha) {
+  const double sum = sum_over_known(x, [](double value) { return std::abs(value); });
+  return sum > 0 ? alpha * sum_over_known(x, [](double) { return 1.0; }) / sum : 0;
 }
 
 // Weights in the order of the trees rooted at each mode. Those of duplicates, which were added up, count
@@ -328,28 +334,57 @@ std::vector<Array<Real>> weights_by_mode(const DistTensor<Real>& marks) {
   return weights;
 }
 
-// As a decomposition is described: the fit is that of the observed cells that the model learned from.
+template <class Real>
+ObservedOptions observed_options_for(const PreparedTensor<Real>& x, const CpRunOptions& options) {
+  const auto& tensor = x.tensor;
+  const auto& run = *options.observed;
+  ObservedOptions observed;
+  static_cast<CpOptions&>(observed) = options.als;
+  observed.shrinkage = {run.regularisation, run.per_row};
+  observed.mode_order = x.chosen.plan.mode_order;
+  if (run.alpha) {
+    observed.loss = {kernels::CellLoss::Kind::confidence, alpha_for(x, *run.alpha), 1};
+    observed.patience = 0;  // preferences of held-out cells say nothing about their values
+    observed.approaches = tensor.order() > 2;
+    return observed;
+  }
+  observed.patience = run.patience;
+  observed.approaches = tensor.order() > 2;
+  observed.unit = std::sqrt(tensor.squared_norm() / std::max(1.0, double(tensor.num_nonzeros())));
+  if (observed.unit == 0) observed.unit = 1;
+  return observed;
+}
+
+// The loss of a model that is zero everywhere. Collective.
+template <class Real>
+double loss_of_nothing(const PreparedTensor<Real>& x, const kernels::CellLoss& loss) {
+  if (loss.kind == kernels::CellLoss::Kind::squares)
+    return x.weights.empty() ? x.tensor.squared_norm()
+                             : sum_over_known(x, [](double value) { return value * value; });
+  return sum_over_known(x,
+                        [&](double value) { return value > 0 ? loss.background + loss.alpha * value : 0.0; });
+}
+
+// As a decomposition is described: the fit is that of the observed cells that the model learned from, or by
+// the weights of all cells.
 template <class Real>
 CpResult<Real> observed_cp(const PreparedTensor<Real>& x, const CpRunOptions& options,
                            const CpObserver& observe, const Kruskal<Real>* start) {
   const auto& tensor = x.tensor;
-  ObservedOptions observed;
-  static_cast<CpOptions&>(observed) = options.als;
-  observed.shrinkage = {options.observed->regularisation, 0};
-  observed.patience = options.observed->patience;
-  observed.mode_order = x.chosen.plan.mode_order;
-  observed.approaches = tensor.order() > 2;
-  observed.unit = std::sqrt(tensor.squared_norm() / std::max(1.0, double(tensor.num_nonzeros())));
-  if (observed.unit == 0) observed.unit = 1;
+  const auto observed = observed_options_for(x, options);
+  const bool is_implicit = options.observed->alpha.has_value();
+  const double scale = is_implicit ? 1 : tensor.value_scale();
   CpResult<Real> result;
-  double known = tensor.squared_norm(), last_fit = 0;
-  if (!x.weights.empty()) known = tensor.comm().all_reduce(squares_of_known(x));
+  const double known = loss_of_nothing(x, observed.loss);
+  if (is_implicit) result.weighted_norm = std::sqrt(known);
+  double last_fit = 0;
   const auto note = [&](const Sweep& sweep) {
-    const double fit = known == 0 ? 1 : fit_from<Real>(sweep.train_squares / known);
+    const double fit =
+        known == 0 ? 1 : fit_from<Real>((is_implicit ? sweep.cell_loss : sweep.train_squares) / known);
     const double change = fit - std::exchange(last_fit, fit);
     result.fit_trajectory.push_back(fit);
     result.iteration_seconds.push_back(sweep.seconds);
-    if (sweep.test) result.held_out_rmse.push_back(sweep.test->rmse * tensor.value_scale());
+    if (sweep.test && !is_implicit) result.held_out_rmse.push_back(sweep.test->rmse * tensor.value_scale());
     return !observe || observe({sweep.number, fit, change});
   };
   auto model = observed_als<Real>({tensor, x.weights}, observed, note, start);
@@ -358,14 +393,10 @@ CpResult<Real> observed_cp(const PreparedTensor<Real>& x, const CpRunOptions& op
   result.communication = model.communication;
   result.timings = std::move(model.timings);
   for (const double seconds : result.iteration_seconds) result.timings.add("iterate", seconds);
-  result.model = finish_model(tensor, std::move(model.factors), model.grams,
-                              {options.als.num_components, tensor.value_scale(), {}});
+  result.model =
+      finish_model(tensor, std::move(model.factors), model.grams, {options.als.num_components, scale, {}});
   return result;
 }
-
-}  // namespace
-
-namespace {
 
 template <class Real>
 PreparedTensor<Real> prepare_both(const Comm& comm, SparseTensor<double> values, SparseTensor<double> marks,
@@ -398,7 +429,7 @@ PreparedTensor<Real> prepare_observed(const Comm& comm, SparseTensor<double> sha
   SparseTensor<double> marks;
   if (options.observed->held_out > 0) {
     marks = share;
-    std::ranges::copy(draw_weights(share, options.observed->held_out, options.als.seed),
+    std::ranges::copy(draw_held_out(share, options.observed->held_out, options.als.seed),
                       marks.values().begin());
   }
   return prepare_both<Real>(comm, std::move(share), std::move(marks), options, progress, distribution);

@@ -13,11 +13,15 @@
 
 namespace polyad {
 
-// Cells that are not in the tensor are unknown, not zero.
+// Cells that are not in the tensor are unknown or, with `alpha`, count less than the others.
 struct ObservedRun {
   double regularisation = 0;  // see Shrinkage::per_rating; for values of size one
   double held_out = 0;        // share of the cells that the model does not learn from
-  int patience = 3;           // see ObservedOptions
+  int patience = 3;           // see ObservedOptions; implicit feedback has none
+  // With a value: implicit feedback. Every cell counts, with weight 1 towards 0; one of value x has weight
+  // 1 + alpha * |x| / (mean of |x|), towards 1 if x is positive and towards 0 if not.
+  std::optional<double> alpha = {};
+  double per_row = 0;  // see Shrinkage; with `alpha` only
 };
 
 struct CpRunOptions {
@@ -60,6 +64,9 @@ template <class Real>
 PreparedTensor<Real> prepare_cells(const Comm& comm, SparseTensor<double> values,
                                    SparseTensor<double> weights, Progress& progress,
                                    const Distribution& distribution, Index num_components);
+
+// [cell of the share]: 1, or -1 where it is held out. It depends on the seed and the place of the cell only.
+Array<double> draw_held_out(const SparseTensor<double>& share, double held_out, std::uint64_t seed);
 
 // The tensor for a model of observed cells. Those that are held out depend on the seed and their place only.
 // The format is csf, in coarse grain on several processes. Collective.

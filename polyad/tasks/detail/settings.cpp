@@ -147,18 +147,27 @@ Settings values_of(const LoadOptions& options) {
   return all;
 }
 
+std::string text_or_auto(const std::optional<double>& number) {
+  return number ? text_of(*number) : "auto";
+}
+
 Settings values_of(const DecomposeOptions& options) {
-  const auto& [rank, method, missing, max_iterations, tolerance, seed, start, start_model, num_starts,
-               nonnegative, nonnegative_modes, precision, format, mode_order, max_memory_bytes, distribution,
-               observer] = options;
+  const auto& [rank, method, missing, implicit, max_iterations, tolerance, seed, start, start_model,
+               num_starts, nonnegative, nonnegative_modes, precision, format, mode_order, max_memory_bytes,
+               distribution, observer] = options;
   Settings all;
   add(all, "rank", std::to_string(rank));
   add(all, "nonnegative", nonnegative ? "all" : or_else(modes_text(nonnegative_modes), "none"));
   add(all, "method", method == Method::opt ? "opt" : "als");
   add(all, "DecomposeOptions::missing", text_of(missing.has_value()));
+  add(all, "implicit", text_of(implicit.has_value()));
   const auto& [regularisation, test_fraction, patience] = missing.value_or(MissingOptions{});
-  add(all, "regularisation", missing ? text_of(regularisation) : "none");
-  add(all, "test", test_fraction == 0 ? "none" : text_of(test_fraction));
+  const auto& [alpha, ridge, shrinkage, test_share] = implicit.value_or(ImplicitOptions{});
+  const double tested = implicit ? test_share : test_fraction;
+  add(all, "regularisation", missing ? text_of(regularisation) : implicit ? text_or_auto(ridge) : "none");
+  add(all, "alpha", implicit ? text_of(alpha) : "none");
+  add(all, "shrinkage", implicit ? text_or_auto(shrinkage) : "none");
+  add(all, "test", tested == 0 ? "none" : text_of(tested));
   if (missing) add(all, "patience", std::to_string(patience));  // no option of the command line
   add(all, "max_iterations", std::to_string(max_iterations));
   add(all, "tolerance", text_of(tolerance));

@@ -35,6 +35,11 @@ void require_memory_limit(Index max_memory_bytes) {
                               option_name("max_memory_bytes"), max_memory_bytes));
 }
 
+void require_not_negative(const char* field, double value) {
+  if (!(value >= 0 && std::isfinite(value)))
+    refuse_option(fmt::format("{} {}: expected 0 or more", option_name(field), value));
+}
+
 void require_num_starts(int num_starts) {
   if (num_starts < 1 || num_starts > max_starts)
     refuse_option(fmt::format("{} {}: expected a number from 1 to {}", option_name("num_starts"), num_starts,

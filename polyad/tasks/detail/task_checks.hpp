@@ -22,6 +22,9 @@ void require_partition_file(bool is_read, const std::filesystem::path& file);
 // Throws Error{bad_option} for a limit of memory below 0.
 void require_memory_limit(Index max_memory_bytes);
 
+// Throws Error{bad_option} unless the value is finite and 0 or more.
+void require_not_negative(const char* field, double value);
+
 // Throws Error{bad_option} for a number of random starts that is not from 1 to max_starts.
 void require_num_starts(int num_starts);
 

@@ -34,10 +34,7 @@ namespace {
 
 constexpr Index max_ranking = 10000;
 
-void require_not_negative(const char* field, double value) {
-  if (!(value >= 0 && std::isfinite(value)))
-    tasks::refuse_option(fmt::format("{} {}: expected 0 or more", option_name(field), value));
-}
+using tasks::require_not_negative;
 
 void check_schedule(const CompleteOptions& options) {
   if (options.learning_rate && !(*options.learning_rate > 0 && std::isfinite(*options.learning_rate)))

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "polyad/algo/analysis/context_ranking.hpp"
 #include "polyad/algo/cp/cp_opt.hpp"
 #include "polyad/algo/cp/run_cp.hpp"
 #include "polyad/algo/cp/singular_start.hpp"
@@ -72,6 +73,11 @@ CpRunOptions run_options(const DecomposeOptions& options, int order) {
     const auto& [regularisation, test_fraction, patience] = *options.missing;
     run.observed = ObservedRun{regularisation, test_fraction, patience};
   }
+  if (options.implicit) {
+    const auto& [alpha, regularisation, shrinkage, test_fraction] = *options.implicit;
+    run.observed = ObservedRun{regularisation.value_or(order == 2 ? 0.2 : 0), test_fraction, 0, alpha,
+                               shrinkage.value_or(order == 2 ? 10 : 1)};
+  }
   run.format = to_string(options.format);
   run.mode_order = options.mode_order;
   run.max_bytes = options.max_memory_bytes;
@@ -82,7 +88,7 @@ DistributionOptions distribution_options(const DecomposeOptions& options, int or
   auto distribution = options.distribution;
   distribution.seed = options.seed;
   distribution.allows_coarse = distribution.allows_coarse && serves_coarse_grain(options.format);
-  if (options.missing) distribution.scheme = Scheme::coarse;
+  if (options.missing || options.implicit) distribution.scheme = Scheme::coarse;
   if (options.method == Method::opt)  // moves rows where they are owned, so that no mode can be replicated
     distribution.is_replicated = std::vector<bool>(std::size_t(order), false);
   return distribution;
@@ -189,6 +195,29 @@ BestOfStarts<Real> iterate_with_progress(const Context& context, const PreparedT
   return result;
 }
 
+// All cells and which of them are held out, on process 0. Collective.
+SplitCells gather_split(const Comm& comm, const SparseTensor<double>& share, const CpRunOptions& options) {
+  const auto own = draw_held_out(share, options.observed->held_out, options.als.seed);
+  std::vector<Array<Index>> indices;
+  for (int m = 0; m < share.order(); ++m)
+    indices.push_back(std::move(comm.gather_varying<Index>(share.indices(m), 0).items));
+  auto values = std::move(comm.gather_varying<double>(share.values(), 0).items);
+  auto marks = std::move(comm.gather_varying<double>(own, 0).items);
+  return {SparseTensor<double>(share.extents(), std::move(indices), std::move(values)), std::move(marks)};
+}
+
+// How the lists of a model of implicit feedback do. Collective.
+RankingMetrics measure_lists(const CpModel& model, const SplitCells& split) {
+  constexpr int item_mode = 1;
+  constexpr Index list_length = 10;
+  const Comm& comm = model.state().comm;
+  const auto whole = tasks::whole_model(model);
+  const auto metrics = collectively(comm, [&] {
+    return comm.rank() == 0 ? rank_in_context(*whole, split, item_mode, list_length) : RankingMetrics{};
+  });
+  return comm.broadcast(metrics, 0);
+}
+
 template <class Real>
 CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& asked_for) {
   const Comm& comm = context.comm();
@@ -211,6 +240,8 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
                                       memory_limit<Real>(options, max_threads));
   });
   const double decide_seconds = watch.lap();
+  std::optional<SplitCells> split;
+  if (asked_for.implicit && options.observed->held_out > 0) split = gather_split(comm, x.tensor, options);
   auto prepared = options.observed ? prepare_observed<Real>(comm, std::move(x.tensor), options,
                                                             context.progress(), chosen.distribution)
                                    : prepare<Real>(comm, std::move(x.tensor), options, context.progress(),
@@ -243,9 +274,16 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   state->input = x.path;
   state->settings = tasks::settings_of(asked_for, x);
   if (const auto fall = fall_text(run); !fall.empty() && !options.observed) context.warn(fall);
+  constexpr double negligible = 1e-6;
+  if (asked_for.implicit && !run.fit_trajectory.empty() && run.fit() < negligible)
+    context.warn(fmt::format("the model has vanished; try {} and {} smaller than {:g} and {:g}",
+                             option_name("regularisation"), option_name("shrinkage"),
+                             options.observed->regularisation, options.observed->per_row));
   run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
   state->run = std::move(run);
-  return CpModel(std::move(state));
+  const CpModel model(state);
+  if (split) state->run.ranking = measure_lists(model, *split);
+  return model;
 }
 
 }  // namespace
@@ -265,20 +303,31 @@ std::span<const StorageFormat> all_storage_formats() {
 
 namespace {
 
-void check_missing(const DecomposeOptions& options) {
-  const auto& [regularisation, test_fraction, patience] = *options.missing;
-  const auto missing = option_name("DecomposeOptions::missing");
-  const auto require = [&](bool holds, const std::string& what) {
-    if (!holds) tasks::refuse_option(missing + " requires " + what);
-  };
-  if (!(regularisation >= 0 && std::isfinite(regularisation)))
-    tasks::refuse_option(
-        fmt::format("{} {}: expected 0 or more", option_name("regularisation"), regularisation));
+void require_share(double test_fraction) {
   if (!(test_fraction >= 0 && test_fraction < 1))
     tasks::refuse_option(fmt::format("{} {}: expected a share between 0 and 1, as in 0.1",
                                      option_name("test"), test_fraction));
-  if (patience < 0)
-    tasks::refuse_option(fmt::format("{} {}: expected 0 or more", option_name("patience"), patience));
+}
+
+void check_missing(const MissingOptions& options) {
+  tasks::require_not_negative("regularisation", options.regularisation);
+  require_share(options.test_fraction);
+  tasks::require_not_negative("patience", options.patience);
+}
+
+void check_implicit(const ImplicitOptions& options) {
+  tasks::require_not_negative("alpha", options.alpha);
+  tasks::require_not_negative("regularisation", options.regularisation.value_or(0));
+  tasks::require_not_negative("shrinkage", options.shrinkage.value_or(0));
+  require_share(options.test_fraction);
+}
+
+// Of decompositions in which every row has a system of its own.
+void check_row_systems(const DecomposeOptions& options) {
+  const auto asked = option_name(options.missing ? "DecomposeOptions::missing" : "implicit");
+  const auto require = [&](bool holds, const std::string& what) {
+    if (!holds) tasks::refuse_option(asked + " requires " + what);
+  };
   require(options.method == Method::als, option_name("method") + " als");
   require(!options.nonnegative && options.nonnegative_modes.empty(),
           "factors that may be negative: no " + option_name("nonnegative"));
@@ -314,7 +363,12 @@ void validate(const DecomposeOptions& options) {
   tasks::require_enumerator("precision", options.precision, Precision::float32);
   tasks::require_enumerator("format", options.format, StorageFormat::hicoo);
   tasks::checked(options.distribution);
-  if (options.missing) check_missing(options);
+  if (options.missing && options.implicit)
+    tasks::refuse_option(fmt::format("{} and {} exclude each other", option_name("DecomposeOptions::missing"),
+                                     option_name("implicit")));
+  if (options.missing) check_missing(*options.missing);
+  if (options.implicit) check_implicit(*options.implicit);
+  if (options.missing || options.implicit) check_row_systems(options);
   if (options.method == Method::als) return;
   if (options.nonnegative || !options.nonnegative_modes.empty())
     tasks::refuse_option(

@@ -123,8 +123,10 @@ void require_ratings(const Tensor& ratings, const RowNeeds& rows) {
   const auto& x = ratings.tensor;
   if (x.order() != 2)
     throw Error(Errc::bad_input,
-                fmt::format("has {} modes; ratings have two, users and items ({} picks them from a csv)",
-                            x.order(), option_name("columns")),
+                fmt::format("has {} modes; ratings have two, users and items ({} picks them from a csv); cpd "
+                            "with {} or {} takes any number of modes",
+                            x.order(), option_name("columns"), option_name("DecomposeOptions::missing"),
+                            option_name("implicit")),
                 {ratings.path, 0});
   const auto has = double(memory_to_plan_with());
   const double needs = (double(x.extent(0)) + double(x.extent(1))) * rows.bytes_per_row / rows.processes;
