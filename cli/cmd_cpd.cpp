@@ -83,7 +83,9 @@ void run(const Comm& comm, const CpdArgs& args) {
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
   const auto& context = console.context();
   fixed_options(args);
-  auto x = load(args.input, console);
+  auto input = args.input;
+  input.dense_zeros = args.missing;
+  auto x = load(input, console);
   auto options = options_for(args, x.tensor.order());
   if (const auto path = start_model(args); !path.empty()) options.start_model = load_model(context, path);
   if (!args.out.empty()) check_output(context, x, options.rank, args.out);

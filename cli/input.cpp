@@ -170,6 +170,7 @@ LoadOptions load_options(const InputOptions& options) {
   load.value = options.value;
   load.table = options.table;
   load.labels = parse_label_sources(options);
+  load.dense_zeros = options.dense_zeros;
   if (!options.duplicates.empty()) load.duplicates = named(options.duplicates, all_duplicate_rules());
   load.transform = named(options.transform, all_transforms());
   if (!options.min_count.empty()) load.min_count = parse_dims(options.min_count, "--min-count", "5,5,1");

@@ -21,6 +21,7 @@ struct InputOptions {
   io::TableForm table;
   std::string duplicates, transform, min_count;  // empty: not given
   std::vector<std::string> labels;               // "MODE=FILE", a folder, or "none"
+  bool dense_zeros = false;                      // no option: see LoadOptions
 };
 void add_input_options(CLI::App& command, InputOptions& options);
 // Those of a file of coordinates of a model, which states the dims.

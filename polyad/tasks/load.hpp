@@ -62,6 +62,9 @@ struct LoadOptions {
   // every index, of which only those are kept that still occur.
   std::vector<Index> min_count = {};
   LabelSources labels = {};
+  // Dense arrays and texts: zeros are cells that are known, for DecomposeOptions::missing; NaN are missing
+  // either way (default: zeros are left out).
+  bool dense_zeros = false;
 };
 
 // Reads a tensor of any format that docs/formats.md lists, compressed or not. Each process reads a share of

@@ -8,6 +8,7 @@ import random
 import unittest
 
 from program import WITH_MPI, ProgramTest
+from rating_model import npy
 
 os.environ["OMP_WAIT_POLICY"] = "passive"  # more threads than cores must not wait in circles
 
@@ -102,6 +103,24 @@ class MissingTest(ProgramTest):
                             self.assertAlmostEqual(here, there, delta=1e-7 * abs(there))
                     sent = result["communication"]
                     self.assertEqual(sent["volume_words_per_iteration"], sent["predicted_volume_words_per_iteration"])
+
+    def test_zeros_of_dense_arrays_are_known_and_nan_are_not(self) -> None:
+        draw, dims = random.Random(6), (4, 5, 3)
+        places = list(itertools.product(*map(range, dims)))
+        cells = {place: draw.choice([0.0, 0.0, 1.0, 2.5, math.nan]) for place in places}
+        known = {place: x for place, x in cells.items() if not math.isnan(x)}
+        lines = [" ".join(str(i + 1) for i in place) + f" {x}" for place, x in known.items()]
+        sparse = self.write("sparse.tns", "\n".join(lines) + "\n")
+        array = self.folder / "x.npy"
+        array.write_bytes(npy(dims, list(cells.values())))
+        full = {place: 0.0 if math.isnan(x) else x for place, x in cells.items()}
+        first_fastest = [full[place[::-1]] for place in itertools.product(*map(range, dims[::-1]))]
+        text = self.write("x.tensor", "tensor\n3\n4 5 3\n" + "".join(f"{x}\n" for x in first_fastest))
+        options = ("-r", 2, "--missing", "-i", 5, "--tol", 0, "--mode-order", "natural", "-q")
+        expected, found = self.result("cpd", sparse, *options), self.result("cpd", array, *options)
+        self.assertEqual((found["nnz"], found["fit_trajectory"]), (len(known), expected["fit_trajectory"]))
+        self.assertEqual(self.result("cpd", text, *options)["nnz"], len(places))
+        self.assertEqual(self.result("cpd", array, "-r", 2, "-q")["nnz"], sum(x != 0 for x in known.values()))
 
     def test_it_goes_on_from_a_model(self) -> None:
         self.planted("20x20x20", 2, 0.2)

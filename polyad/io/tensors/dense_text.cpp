@@ -82,8 +82,7 @@ class DenseReader {
     ++place_;
   }
 
-  // A tensor is its nonzeros; coordinates of a model are all cells.
-  bool is_kept(double value) const { return value != 0 || options_.space != nullptr; }
+  bool is_kept(double value) const { return value != 0 || options_.keeps_dense_zeros(); }
 
   bool is_mine() const {
     const auto [part, parts] = options_.share;

@@ -342,7 +342,7 @@ class MatFile {
 
   // As of other dense arrays: zeros are left out, and NaN are missing.
   void take_cell(Index place, double value, SlabBlock& block) const {
-    if (std::isnan(value) || (value == 0 && options_.space == nullptr)) return;
+    if (std::isnan(value) || (value == 0 && !options_.keeps_dense_zeros())) return;
     checked_value(file_, place, value);
     for (std::size_t m = 0; m < variable_.dims.size(); ++m) {
       block.indices[m].push_back(place % variable_.dims[m]);

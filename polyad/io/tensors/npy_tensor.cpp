@@ -64,7 +64,7 @@ class NpyTensorReader {
 
  private:
   void take(double value, const std::vector<Index>& index, SlabBlock& block) const {
-    if (std::isnan(value) || (value == 0 && options_.space == nullptr)) return;
+    if (std::isnan(value) || (value == 0 && !options_.keeps_dense_zeros())) return;
     if (std::isinf(value))
       throw Error(
           Errc::bad_input,

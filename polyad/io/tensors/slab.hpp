@@ -36,11 +36,16 @@ struct ReadOptions {
   TableForm table;                     // the form of a table
   const IndexSpace* space =
       nullptr;  // of a model whose coordinates the file holds; null: a tensor of its own
+  // Dense arrays: zeros are entries like others. By default they are left out, except as coordinates of a
+  // model.
+  bool dense_zeros = false;
   Share share;
   Progress* progress = nullptr;
   // Faulty lines are skipped and added here; null: the first one is thrown as an Error.
   std::vector<Problem>* problems = nullptr;
   Index slab_bytes = Index(1) << 26;  // of text, if a file is read in slabs
+
+  bool keeps_dense_zeros() const { return dense_zeros || space != nullptr; }
 };
 
 // What a file states before its first nonzero; the same for all shares.

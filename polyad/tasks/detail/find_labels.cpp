@@ -81,6 +81,7 @@ io::ReadOptions format_options(const LoadOptions& options) {
   read.format = options.format;
   read.index_base = options.index_base;
   read.table = options.table;
+  read.dense_zeros = options.dense_zeros;
   if (options.index_base && *options.index_base != 0 && *options.index_base != 1)
     refuse_option(fmt::format("{} {}: expected 0 or 1", option_name("index_base"), *options.index_base));
   if (options.columns.empty() && !options.value.empty())

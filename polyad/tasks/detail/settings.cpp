@@ -125,8 +125,8 @@ void add_distribution(Settings& all, const DistributionOptions& options) {
 }
 
 Settings values_of(const LoadOptions& options) {
-  const auto& [format, index_base, dims, columns, value, table, duplicates, transform, min_count, labels] =
-      options;
+  const auto& [format, index_base, dims, columns, value, table, duplicates, transform, min_count, labels,
+               dense_zeros] = options;
   const auto& [header, separator, decimal_comma, multiline, fields, missing] = table;
   Settings all;
   add(all, "LoadOptions::format", format ? std::string(io::traits(*format).name) : "auto");
@@ -144,6 +144,7 @@ Settings values_of(const LoadOptions& options) {
   add(all, "transform", to_string(transform));
   add(all, "min_count", min_count.empty() ? "none" : fmt::format("{}", fmt::join(min_count, ",")));
   add(all, "labels", labels_text(labels));
+  if (dense_zeros) add(all, "dense_zeros", text_of(dense_zeros));  // no option of the command line
   return all;
 }
 
