@@ -19,7 +19,7 @@ struct CpdArgs {
   DecomposeOptions decompose;
   DistributionArgs distribution;
   std::string method = "als", precision = "double", format = "auto", mode_order = "auto", memory, out, page,
-              nonneg = "none", init = "auto";
+              nonneg = "none", init = "auto", weights;
   Index num_strongest = 5;
   bool verbose = false, missing = false, implicit = false;
   std::optional<double> regularisation, shrinkage;
@@ -36,8 +36,32 @@ std::string start_model(const CpdArgs& args) {
   return args.init;
 }
 
+// What --weights names is a file, else a column of the table.
+bool has_weights_file(const CpdArgs& args) {
+  std::error_code ignored;
+  return !args.weights.empty() && std::filesystem::exists(args.weights, ignored);
+}
+
+// The same cells, with other values.
+InputOptions weights_input(const CpdArgs& args) {
+  auto input = args.input;
+  input.transform.clear();
+  input.dense_zeros = true;
+  if (has_weights_file(args))
+    input.paths = {args.weights};
+  else if (input.value.empty())
+    throw Error(Errc::bad_option,
+                "--weights " + args.weights +
+                    ": there is no such file; a column of the table requires --value, the column "
+                    "of the values, beside --columns, those of the modes");
+  else
+    input.value = args.weights;
+  return input;
+}
+
 FilePlan file_plan(const CpdArgs& args) {
   auto plan = plan_input(args.input);
+  if (has_weights_file(args)) plan.reads("the weights", args.weights);
   plan.reads("the file that --partition names", partition_file(args.distribution));
   plan.reads_machine_constants().reads_cached_partitions(args.distribution.cache);
   plan.goes_on_from("the model that --init names", start_model(args));
@@ -87,6 +111,7 @@ void run(const Comm& comm, const CpdArgs& args) {
   input.dense_zeros = args.missing;
   auto x = load(input, console);
   auto options = options_for(args, x.tensor.order());
+  if (!args.weights.empty()) options.missing->weights = load(weights_input(args), console);
   if (const auto path = start_model(args); !path.empty()) options.start_model = load_model(context, path);
   if (!args.out.empty()) check_output(context, x, options.rank, args.out);
   const auto model = decompose(context, std::move(x), options);
@@ -107,9 +132,15 @@ void run(const Comm& comm, const CpdArgs& args) {
 }
 
 void add_cell_options(CLI::App& command, CpdArgs& args) {
-  command.add_flag(
+  auto* missing = command.add_flag(
       "--missing", args.missing,
       "Cells that the input does not have are unknown, not zero: fit the others only, and predict these");
+  command
+      .add_option(
+          "--weights", args.weights,
+          "How much the error of a cell counts: a column of the table, or a file with the same cells; "
+          "requires --missing")
+      ->needs(missing);
   auto* implicit = command.add_flag("--implicit", args.implicit,
                                     "Implicit feedback: learn which cells are preferred, for lists of items");
   command

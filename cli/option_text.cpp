@@ -58,6 +58,7 @@ std::string command_line_name(const std::string& field) {
                                                          {"LoadOptions::format", "input-format"},
                                                          {"missing", "missing-value"},
                                                          {"DecomposeOptions::missing", "missing"},
+                                                         {"MissingOptions::weights", "weights"},
                                                          {"labels.none", "labels none"},
                                                          {"labels.folder", "labels"},
                                                          {"labels.files", "labels"}};

@@ -43,6 +43,9 @@ struct MissingOptions {
   double test_fraction = 0;
   int patience =
       5;  // with test cells: stop after this number of iterations without a fall of the error by 0.01 %
+  // A weight for each cell: how much its error counts, 0 or more, in units of the mean. The same dims and
+  // cells as the tensor, in any order (default: all count the same).
+  std::optional<Tensor> weights = {};
 };
 
 // Implicit feedback: what was counted says which cells are preferred, and how surely. Every cell counts, with

@@ -6,30 +6,10 @@ import os
 import random
 import unittest
 
-from missing_test import read_ktensor, value_at
+from kruskal_model import Rows, read_ktensor, solved, value_at, write_ktensor
 from program import WITH_MPI, ProgramTest, run
 
 os.environ["OMP_WAIT_POLICY"] = "passive"  # more threads than cores must not wait in circles
-
-Rows = list[list[float]]
-
-
-def solved(matrix: Rows, right: list[float]) -> list[float]:
-    """By elimination with pivots."""
-    n = len(right)
-    rows = [row[:] + [b] for row, b in zip(matrix, right)]
-    for i in range(n):
-        pivot = max(range(i, n), key=lambda k: abs(rows[k][i]))
-        rows[i], rows[pivot] = rows[pivot], rows[i]
-        for k in range(i + 1, n):
-            factor = rows[k][i] / rows[i][i]
-            if factor != 0:
-                rows[k] = [a - factor * b for a, b in zip(rows[k], rows[i])]
-    result = [0.0] * n
-    for i in reversed(range(n)):
-        result[i] = (rows[i][n] - sum(rows[i][j] * result[j] for j in range(i + 1, n))) / rows[i][i]
-    return result
-
 
 class ImplicitTest(ProgramTest):
     def write_cells(self, dims: list[int], count: int, seed: int, empty: dict[int, int] = {}) -> None:
@@ -40,18 +20,8 @@ class ImplicitTest(ProgramTest):
         self.x = self.write("x.tns", "".join(" ".join(str(i + 1) for i in p) + f" {x}\n" for p, x in sorted(self.cells.items())))
 
     def write_start(self, rank: int, seed: int) -> list[Rows]:
-        draw = random.Random(seed)
-        factors = []
-        for m, extent in enumerate(self.dims):  # rows of empty slices are zero, columns have length 1
-            rows = [[draw.gauss(0, 1) * any(p[m] == i for p in self.cells) for _ in range(rank)] for i in range(extent)]
-            norms = [math.hypot(*column) for column in zip(*rows)]
-            factors.append([[x / norm for x, norm in zip(row, norms)] for row in rows])
-        text = f"ktensor\n{len(self.dims)}\n{' '.join(map(str, self.dims))}\n{rank}\n{' '.join(['1'] * rank)}\n"
-        for factor in factors:
-            text += f"matrix\n2\n{len(factor)} {rank}\n"
-            text += "".join(" ".join(map(repr, row)) + "\n" for row in factor)
-        self.start = self.write("start.ktensor", text)
-        return factors
+        self.start = self.folder / "start.ktensor"
+        return write_ktensor(self.start, self.dims, self.cells, rank, random.Random(seed))
 
     def decompose(self, *options: object, processes: int = 0) -> tuple[dict, tuple[list[float], list[Rows]]]:
         out = self.folder / "m.ktensor"

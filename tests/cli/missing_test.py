@@ -3,34 +3,14 @@
 import itertools
 import math
 import os
-import pathlib
 import random
 import unittest
 
+from kruskal_model import read_ktensor, solved, value_at, write_ktensor
 from program import WITH_MPI, ProgramTest
 from rating_model import npy
 
 os.environ["OMP_WAIT_POLICY"] = "passive"  # more threads than cores must not wait in circles
-
-
-def read_ktensor(path: pathlib.Path) -> tuple[list[float], list[list[list[float]]]]:
-    """The weights and factors of a model in the text format of the Tensor Toolbox."""
-    lines = [line.split() for line in path.read_text().splitlines() if line.strip()]
-    rank = int(lines[3][0])
-    weights = [float(word) for word in lines[4]]
-    factors, at = [], 5
-    while at < len(lines):
-        rows = int(lines[at + 2][0])
-        factors.append([[float(word) for word in row] for row in lines[at + 3:at + 3 + rows]])
-        at += 3 + rows
-    assert all(len(row) == rank for factor in factors for row in factor)
-    return weights, factors
-
-
-def value_at(model: tuple[list[float], list[list[list[float]]]], place: tuple[int, ...]) -> float:
-    weights, factors = model
-    return sum(weight * math.prod(factor[i][r] for factor, i in zip(factors, place))
-               for r, weight in enumerate(weights))
 
 
 class MissingTest(ProgramTest):
@@ -121,6 +101,82 @@ class MissingTest(ProgramTest):
         self.assertEqual((found["nnz"], found["fit_trajectory"]), (len(known), expected["fit_trajectory"]))
         self.assertEqual(self.result("cpd", text, *options)["nnz"], len(places))
         self.assertEqual(self.result("cpd", array, "-r", 2, "-q")["nnz"], sum(x != 0 for x in known.values()))
+
+    def write_weighted(self, dims: list[int], seed: int) -> None:
+        """x.tns, w.tns with a weight for each of its cells in another order, and both in x.csv."""
+        draw, self.dims = random.Random(seed), dims
+        places = list(itertools.product(*map(range, dims)))
+        self.cells = {p: (draw.gauss(1, 1), draw.choice([0.0, 0.5, 1.0, 3.0])) for p in draw.sample(places, len(places) * 9 // 10)}
+        index = {p: " ".join(str(i + 1) for i in p) for p in self.cells}
+        self.x = self.write("x.tns", "".join(f"{index[p]} {x}\n" for p, (x, _) in self.cells.items()))
+        self.w = self.write("w.tns", "".join(f"{index[p]} {w}\n" for p, (_, w) in sorted(self.cells.items())))
+        self.modes = ",".join(f"m{m}" for m in range(len(dims)))
+        lines = [index[p].replace(" ", ",") + f",{x},{w}\n" for p, (x, w) in self.cells.items()]
+        self.table = self.write("x.csv", self.modes + ",value,sure\n" + "".join(lines))
+
+    def sweep(self, factors: list[list[list[float]]]) -> None:
+        rank, order = len(factors[0][0]), len(self.dims)
+        for mode, extent in enumerate(self.dims):
+            for i in range(extent):
+                matrix, right = [[0.0] * rank for _ in range(rank)], [0.0] * rank
+                for place, (x, weight) in self.cells.items():
+                    if place[mode] != i:
+                        continue
+                    h = [math.prod(factors[m][place[m]][r] for m in range(order) if m != mode) for r in range(rank)]
+                    for r in range(rank):
+                        right[r] += weight * x * h[r]
+                        matrix[r] = [a + weight * h[r] * b for a, b in zip(matrix[r], h)]
+                factors[mode][i] = solved(matrix, right)
+
+    def test_weights_are_those_of_weighted_least_squares(self) -> None:
+        for seed, (dims, rank) in enumerate((([9, 8], 2), ([7, 6, 8], 2), ([5, 4, 3, 6], 3))):
+            self.write_weighted(dims, seed)
+            start, out = self.folder / "start.ktensor", self.folder / "m.ktensor"
+            factors = write_ktensor(start, dims, self.cells, rank, random.Random(seed))
+            for _ in range(2):
+                self.sweep(factors)
+            options = ("-r", rank, "--missing", "--reg", 0, "-i", 2, "--tol", 0, "--mode-order", "natural", "-q", "--out", out)
+            for source in ((self.x, "--weights", self.w, "--init", start),
+                           (self.table, "--columns", ",".join(f"m{m}:index" for m in range(len(dims))), "--value", "value",
+                            "--weights", "sure", "--init", start)):
+                with self.subTest(dims=dims, source=source):
+                    result, model = self.result("cpd", *source, *options), read_ktensor(out)
+                    squares = errors = 0.0
+                    for place, (x, weight) in self.cells.items():
+                        right = value_at(([1.0] * rank, factors), place)
+                        self.assertAlmostEqual(value_at(model, place), right, delta=1e-7)
+                        squares += weight * x * x
+                        errors += weight * (x - right) ** 2
+                    self.assertAlmostEqual(result["fit"], 1 - math.sqrt(errors / squares), delta=1e-8)
+
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
+    def test_weights_on_several_processes(self) -> None:
+        self.write_weighted([7, 9, 5], 3)
+        options = ("cpd", self.x, "-r", 2, "--missing", "--weights", self.w, "--test", 0.1, "-i", 5, "--tol", 0, "-t", 1, "-q")
+        alone = self.result(*options)
+        for processes in (2, 3, 8):
+            result = self.result(*options, processes=processes)
+            for key in ("fit_trajectory", "test_rmse_per_iteration"):
+                for here, there in zip(result[key], alone[key], strict=True):
+                    self.assertAlmostEqual(here, there, delta=1e-7 * abs(there))
+
+    def test_weights_that_do_not_belong_to_the_tensor(self) -> None:
+        x = self.write("x.tns", "1 1 1\n1 2 2\n2 1 3\n2 2 4\n3 1 1\n")
+        ask = ("cpd", x, "-r", 1, "--missing", "--weights")
+        for text, sentence in (("1 1 1\n1 2 2\n2 1 3\n2 2 4\n3 2 1\n",
+                                "has other cells than the tensor; expected a weight for each of its cells"),
+                               ("1 1 1\n1 2 2\n2 1 3\n2 2 4\n",
+                                "has other dims than the tensor; expected a weight for each of its cells"),
+                               ("1 1 1\n1 2 2\n2 1 3\n2 2 -4\n3 1 1\n", "has the weight -4; expected 0 or more"),
+                               ("1 1 0\n1 2 0\n2 1 0\n2 2 0\n3 1 0\n", "has only weights of 0"),
+                               ("1 1 1\n1 1 1\n1 2 2\n2 1 3\n2 2 4\n3 1 1\n",
+                                "has several entries of a cell, and weights cannot be combined; --duplicates says what becomes "
+                                "of them")):
+            with self.subTest(text=text):
+                w = self.write("w.tns", text)
+                self.assert_fails(f"{w}: {sentence}", 2, *ask, w)
+        self.assert_fails("--weights sure: there is no such file; a column of the table requires --value, the column of the "
+                          "values, beside --columns, those of the modes", 2, *ask, "sure")
 
     def test_it_goes_on_from_a_model(self) -> None:
         self.planted("20x20x20", 2, 0.2)

@@ -2,11 +2,10 @@
 
 import itertools
 import math
-import pathlib
 import random
 import unittest
 
-from missing_test import read_ktensor
+from kruskal_model import read_ktensor
 from program import ProgramTest, run
 
 Place = tuple[int, ...]

@@ -13,6 +13,7 @@
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/random.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/distributed/move_nonzeros.hpp"
 #include "polyad/distributed/sketches_of_all.hpp"
 #include "polyad/kernels/cp/factor.hpp"
@@ -303,13 +304,15 @@ Array<double> draw_held_out(const SparseTensor<double>& share, double held_out, 
 
 namespace {
 
-// The sum of term(value) over all cells that are not held out. Collective.
+// The sum of weight * term(value) over all cells that are not held out. Collective.
 template <class Real, class Term>
 double sum_over_known(const PreparedTensor<Real>& x, Term term) {
   const auto values = ObservedTensor<Real>{x.tensor}.tree(0).values();
   double sum = 0;
-  for (std::size_t z = 0; z < values.size(); ++z)
-    if (x.weights.empty() || x.weights[0][z] > 0) sum += term(double(values[z]));
+  for (std::size_t z = 0; z < values.size(); ++z) {
+    const double weight = x.weights.empty() ? 1 : double(x.weights[0][z]);
+    if (weight > 0) sum += weight * term(double(values[z]));
+  }
   return x.tensor.comm().all_reduce(sum);
 }
 
@@ -320,10 +323,10 @@ double alpha_for(const PreparedTensor<Real>& x, double alpha) {
   return sum > 0 ? alpha * sum_over_known(x, [](double) { return 1.0; }) / sum : 0;
 }
 
-// Weights in the order of the trees rooted at each mode. Those of duplicates, which were added up, count
-// once.
+// Marks, 1 or -1, in the order of the trees rooted at each mode. Those of duplicates, which were added up,
+// count once.
 template <class Real>
-std::vector<Array<Real>> weights_by_mode(const DistTensor<Real>& marks) {
+std::vector<Array<Real>> marks_by_mode(const DistTensor<Real>& marks) {
   std::vector<Array<Real>> weights;
   const ObservedTensor<Real> trees{marks};
   for (int m = 0; m < marks.order(); ++m) {
@@ -332,6 +335,36 @@ std::vector<Array<Real>> weights_by_mode(const DistTensor<Real>& marks) {
     std::ranges::transform(of_tree, signs.begin(), [](Real mark) { return mark > 0 ? Real(1) : Real(-1); });
   }
   return weights;
+}
+
+// Weights in the order of these trees.
+template <class Real>
+std::vector<Array<Real>> weights_by_mode(const DistTensor<Real>& tensor) {
+  std::vector<Array<Real>> weights;
+  const ObservedTensor<Real> trees{tensor};
+  const auto scale = Real(tensor.value_scale());
+  for (int m = 0; m < tensor.order(); ++m) {
+    const auto of_tree = trees.tree(m).values();
+    auto& here = weights.emplace_back(of_tree.size());
+    std::ranges::transform(of_tree, here.begin(), [&](Real weight) { return weight * scale; });
+  }
+  return weights;
+}
+
+// Whether two tensors have the same cells on this process.
+template <class Real>
+bool have_same_cells(const DistTensor<Real>& a, const DistTensor<Real>& b) {
+  for (int m = 0; m < a.order(); ++m) {
+    if (!std::ranges::equal(a.rows(m), b.rows(m))) return false;
+    const auto &left = ObservedTensor<Real>{a}.tree(m), &right = ObservedTensor<Real>{b}.tree(m);
+    if (left.modes() != right.modes()) return false;
+    for (int level = 0; level < left.order(); ++level) {
+      if (!std::ranges::equal(left.ids(level), right.ids(level))) return false;
+      if (level < left.last_level() && !std::ranges::equal(left.first_child(level), right.first_child(level)))
+        return false;
+    }
+  }
+  return true;
 }
 
 template <class Real>
@@ -379,8 +412,7 @@ CpResult<Real> observed_cp(const PreparedTensor<Real>& x, const CpRunOptions& op
   if (is_implicit) result.weighted_norm = std::sqrt(known);
   double last_fit = 0;
   const auto note = [&](const Sweep& sweep) {
-    const double fit =
-        known == 0 ? 1 : fit_from<Real>((is_implicit ? sweep.cell_loss : sweep.train_squares) / known);
+    const double fit = known == 0 ? 1 : fit_from<Real>(sweep.cell_loss / known);
     const double change = fit - std::exchange(last_fit, fit);
     result.fit_trajectory.push_back(fit);
     result.iteration_seconds.push_back(sweep.seconds);
@@ -405,9 +437,38 @@ PreparedTensor<Real> prepare_both(const Comm& comm, SparseTensor<double> values,
   options.format = comm.size() == 1 ? "csf-all" : "csf";
   std::vector<Array<Real>> weights;
   if (marks.order() > 0)
-    weights = weights_by_mode(prepare<Real>(comm, std::move(marks), options, progress, distribution).tensor);
+    weights = marks_by_mode(prepare<Real>(comm, std::move(marks), options, progress, distribution).tensor);
   auto prepared = prepare<Real>(comm, std::move(values), options, progress, distribution);
   prepared.weights = std::move(weights);
+  return prepared;
+}
+
+// Divides weights by their mean. Collective.
+void divide_by_mean(const Comm& comm, std::span<double> weights) {
+  double sum = 0;
+  for (const double weight : weights) sum += weight;
+  const auto count = double(comm.all_reduce(std::ssize(weights)));
+  sum = comm.all_reduce(sum);
+  if (sum == 0) throw Error(Errc::bad_input, "has only weights of 0");
+  for (double& weight : weights) weight *= count / sum;
+}
+
+template <class Real>
+PreparedTensor<Real> prepare_weighted(const Comm& comm, SparseTensor<double> values,
+                                      SparseTensor<double> weights, CpRunOptions options, Progress& progress,
+                                      const Distribution& distribution) {
+  options.format = comm.size() == 1 ? "csf-all" : "csf";
+  const auto of_cells = prepare<Real>(comm, std::move(weights), options, progress, distribution);
+  auto prepared = prepare<Real>(comm, std::move(values), options, progress, distribution);
+  if (prepared.num_duplicates + of_cells.num_duplicates > 0)
+    throw Error(Errc::bad_input,
+                fmt::format("has several entries of a cell, and weights cannot be combined; {} "
+                            "says what becomes of them",
+                            option_name("duplicates")));
+  const bool are_same = have_same_cells(prepared.tensor, of_cells.tensor);
+  if (comm.all_reduce(std::int32_t(are_same), Reduce::min) == 0)
+    throw Error(Errc::bad_input, "has other cells than the tensor; expected a weight for each of its cells");
+  prepared.weights = weights_by_mode(of_cells.tensor);
   return prepared;
 }
 
@@ -425,7 +486,22 @@ PreparedTensor<Real> prepare_cells(const Comm& comm, SparseTensor<double> values
 template <class Real>
 PreparedTensor<Real> prepare_observed(const Comm& comm, SparseTensor<double> share,
                                       const CpRunOptions& options, Progress& progress,
-                                      const Distribution& distribution) {
+                                      const Distribution& distribution, SparseTensor<double> weights) {
+  if (weights.order() > 0) {
+    collectively(comm, [&] {
+      if (weights.extents() != share.extents())
+        throw Error(Errc::bad_input,
+                    "has other dims than the tensor; expected a weight for each of its cells");
+      const auto wrong = std::ranges::find_if(weights.values(), [](double weight) { return !(weight >= 0); });
+      if (wrong != weights.values().end())
+        throw Error(Errc::bad_input, fmt::format("has the weight {}; expected 0 or more", *wrong));
+    });
+    divide_by_mean(comm, weights.values());
+    const auto signs = draw_held_out(weights, options.observed->held_out, options.als.seed);
+    for (Index z = 0; z < weights.num_nonzeros(); ++z) weights.values()[z] *= signs[z];
+    return prepare_weighted<Real>(comm, std::move(share), std::move(weights), options, progress,
+                                  distribution);
+  }
   SparseTensor<double> marks;
   if (options.observed->held_out > 0) {
     marks = share;
@@ -491,11 +567,11 @@ template PreparedTensor<double> prepare(const Comm&, SparseTensor<double>, const
 template PreparedTensor<float> prepare_cells(const Comm&, SparseTensor<double>, SparseTensor<double>,
                                              Progress&, const Distribution&, Index);
 template PreparedTensor<float> prepare_observed(const Comm&, SparseTensor<double>, const CpRunOptions&,
-                                                Progress&, const Distribution&);
+                                                Progress&, const Distribution&, SparseTensor<double>);
 template PreparedTensor<double> prepare_cells(const Comm&, SparseTensor<double>, SparseTensor<double>,
                                               Progress&, const Distribution&, Index);
 template PreparedTensor<double> prepare_observed(const Comm&, SparseTensor<double>, const CpRunOptions&,
-                                                 Progress&, const Distribution&);
+                                                 Progress&, const Distribution&, SparseTensor<double>);
 template class TensorPreparer<float>;
 template class TensorPreparer<double>;
 template CpResult<float> run_cp(const PreparedTensor<float>&, const CpRunOptions&, const CpObserver&,

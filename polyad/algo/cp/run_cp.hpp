@@ -69,11 +69,14 @@ PreparedTensor<Real> prepare_cells(const Comm& comm, SparseTensor<double> values
 Array<double> draw_held_out(const SparseTensor<double>& share, double held_out, std::uint64_t seed);
 
 // The tensor for a model of observed cells. Those that are held out depend on the seed and their place only.
-// The format is csf, in coarse grain on several processes. Collective.
+// `weights`: of the cells, which may be on other processes than these and in another order; of order 0: all
+// are 1. They are divided by their mean. The format is csf, in coarse grain on several processes. Throws
+// Error{bad_input} for weights of other cells, or of cells that occur twice. Collective.
 template <class Real>
 PreparedTensor<Real> prepare_observed(const Comm& comm, SparseTensor<double> share,
                                       const CpRunOptions& options, Progress& progress,
-                                      const Distribution& distribution = {});
+                                      const Distribution& distribution = {},
+                                      SparseTensor<double> weights = {});
 
 // Moves nonzeros to their owners, removes empty slices, sums duplicates, chooses format and plan,
 // and builds the format. Without a distribution, as on one process, nothing is moved. Throws

@@ -70,7 +70,7 @@ CpRunOptions run_options(const DecomposeOptions& options, int order) {
   run.als.start = options.start;
   run.als.nonnegative = tasks::nonnegative_flags(options.nonnegative, options.nonnegative_modes, order);
   if (options.missing) {
-    const auto& [regularisation, test_fraction, patience] = *options.missing;
+    const auto& [regularisation, test_fraction, patience, weights] = *options.missing;
     run.observed = ObservedRun{regularisation, test_fraction, patience};
   }
   if (options.implicit) {
@@ -218,6 +218,25 @@ RankingMetrics measure_lists(const CpModel& model, const SplitCells& split) {
   return comm.broadcast(metrics, 0);
 }
 
+// The tensor and its weights; what is wrong with these is a fault of their file.
+template <class Real>
+PreparedTensor<Real> prepare_cells_of(const Context& context, SparseTensor<double> share,
+                                      const DecomposeOptions& asked_for, const CpRunOptions& options,
+                                      const Distribution& distribution) {
+  const bool has_weights = asked_for.missing && asked_for.missing->weights;
+  if (!has_weights)
+    return prepare_observed<Real>(context.comm(), std::move(share), options, context.progress(),
+                                  distribution);
+  const auto& weights = *asked_for.missing->weights;
+  try {
+    return prepare_observed<Real>(context.comm(), std::move(share), options, context.progress(), distribution,
+                                  weights.tensor);
+  } catch (const Error& error) {
+    if (error.code() != Errc::bad_input || !error.input().file.empty()) throw;
+    throw Error(error.code(), error.message(), {weights.path.empty() ? "weights" : weights.path, 0});
+  }
+}
+
 template <class Real>
 CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& asked_for) {
   const Comm& comm = context.comm();
@@ -242,10 +261,10 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   const double decide_seconds = watch.lap();
   std::optional<SplitCells> split;
   if (asked_for.implicit && options.observed->held_out > 0) split = gather_split(comm, x.tensor, options);
-  auto prepared = options.observed ? prepare_observed<Real>(comm, std::move(x.tensor), options,
-                                                            context.progress(), chosen.distribution)
-                                   : prepare<Real>(comm, std::move(x.tensor), options, context.progress(),
-                                                   chosen.distribution);
+  auto prepared =
+      options.observed
+          ? prepare_cells_of<Real>(context, std::move(x.tensor), asked_for, options, chosen.distribution)
+          : prepare<Real>(comm, std::move(x.tensor), options, context.progress(), chosen.distribution);
   prepared.timings.add("distribute", decide_seconds);
   tasks::warn_of_duplicates(context, x, prepared.num_duplicates);
 
