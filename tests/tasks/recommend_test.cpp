@@ -10,6 +10,7 @@
 #include "polyad/algo/ratings/recommend.hpp"
 #include "polyad/io/models/rating_model_file.hpp"
 #include "polyad/tasks/complete.hpp"
+#include "polyad/tasks/decompose.hpp"
 #include "polyad/tasks/save.hpp"
 #include "tests/support/completed.hpp"
 #include "tests/support/shares.hpp"
@@ -294,6 +295,44 @@ TEST_F(RecommendTest, NamesTheOptionAtFault) {
   EXPECT_EQ(fault({.new_user = {{1}, {NAN}}}), "new_user: a rating is not finite");
   EXPECT_EQ(fault({.users = {1}, .out = "x.txt"}),
             "out x.txt: expected a name that ends in .tsv or .csv, or in .tsv.gz or .csv.gz");
+}
+
+// A decomposition at places of its third mode, on any number of processes.
+TEST(RecommendByCpModel, lists_are_those_of_the_values_of_the_model) {
+  const Context context{Comm::world()};
+  SparseTensor<double> whole({9, 11, 4});
+  for (Index z = 0; z < 150; ++z)
+    whole.append(std::vector<Index>{z * 7 % 9, z * 5 % 11, z / 9 % 4}, 1 + double(z * 3 % 5));
+  const auto model = decompose(context, make_tensor(test::share_of(whole, context.comm()), {}),
+                               {.rank = 3, .max_iterations = 4});
+  std::vector<Matrix<double>> factors;
+  for (int m = 0; m < 3; ++m) factors.push_back(model.factor(m));
+  for (const bool has_place : {true, false}) {
+    RecommendOptions options{.users = {2, 8}, .top = 4};
+    if (has_place) options.at.push_back({"3", "2"});
+    const auto found = recommend(context, model, options);
+    ASSERT_EQ(found.lists().size(), 2U);
+    for (const auto& list : found.lists()) {
+      std::vector<std::pair<double, Index>> best;
+      for (Index item = 0; item < 11; ++item) {
+        double score = 0;
+        for (Index r = 0; r < 3; ++r) {
+          double place = 0;
+          for (Index i = 0; i < 4; ++i) place += factors[2](i, r) / 4;
+          if (has_place) place = factors[2](1, r);
+          score += model.weights()[std::size_t(r)] * factors[0](*list.of, r) * factors[1](item, r) * place;
+        }
+        best.emplace_back(-score, item);
+      }
+      std::ranges::sort(best);
+      ASSERT_EQ(list.items.size(), 4U);
+      for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(list.items[i].item, best[i].second);
+        EXPECT_NEAR(list.items[i].score, -best[i].first, 1e-9);
+      }
+    }
+  }
+  EXPECT_THROW(recommend(context, model, {.users = {1}, .at = {{"4", "1"}}}), Error);
 }
 
 }  // namespace
