@@ -12,7 +12,8 @@ namespace polyad::io {
 // Arrays of Python and MATLAB as tensors, with indices from 0.
 
 // A dense array (.npy) of order 2 or more: its nonzeros. Zeros and NaN are left out; as
-// coordinates of a model (options.space), and with options.dense_zeros, only NaN are. A share is a range of its numbers.
+// coordinates of a model (options.space), and with options.dense_zeros, only NaN are. A share is a range of
+// its numbers.
 Slab read_npy_tensor(const InputFile& file, const FileHead& head, const ReadOptions& options);
 
 // A sparse matrix of SciPy or array of pydata/sparse (.npz). Every share reads the whole
