@@ -30,8 +30,9 @@ std::vector<ModeLabels> item_labels() {
 class RecommendTest : public testing::Test {
  protected:
   CompletionModel train() {
-    return complete(context, make_tensor(test::share_of(whole, context.comm()), item_labels()),
-                    {.factors = 3, .max_epochs = 3, .precision = Precision::float64});
+    return complete(
+        context, make_tensor(test::share_of(whole, context.comm()), item_labels()),
+        {.factors = 3, .lists = ListsBy::ratings, .max_epochs = 3, .precision = Precision::float64});
   }
 
   std::set<Index> rated_by(Index user) const {
