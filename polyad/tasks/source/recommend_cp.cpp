@@ -27,7 +27,7 @@
 namespace polyad {
 namespace {
 
-using Learned = Recommender<double>::Learned;
+using LearnedRows = Recommender<double>::Learned;
 
 std::vector<std::string> mode_names(const CpModel& model) {
   std::vector<std::string> names;
@@ -103,7 +103,7 @@ class RatingView {
     const auto scales = component_scales();
     auto users = scaled(modes_.user, scales, Signs::with),
          items = scaled(modes_.item, scales, Signs::without);
-    Learned learned{find_learned(factor(modes_.user)), find_learned(factor(modes_.item))};
+    LearnedRows learned{find_learned(factor(modes_.user)), find_learned(factor(modes_.item))};
     give_mean_to_others(users, learned[0]);
     tasks::WholeModel<double> whole;
     whole.model.users = std::move(users);
@@ -308,7 +308,7 @@ void tasks::refuse_decomposition_options(const RecommendOptions& options) {
         std::pair(!options.item_mode.empty(), "item_mode"), std::pair(!options.known_file.empty(), "known"),
         std::pair(!options.columns.empty(), "columns")})
     if (is_given)
-      refuse_option(
+      tasks::refuse_option(
           fmt::format("{} is for models that cpd writes; this is a model of ratings, which has "
                       "users and items only, and its training ratings",
                       option_name(field)));
