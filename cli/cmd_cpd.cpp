@@ -165,7 +165,7 @@ void add_cell_options(CLI::App& command, CpdArgs& args) {
   command
       .add_option(
           "--shrink", args.shrinkage,
-          "L2 regularisation of factors, per row (default 10 for two modes, else 1); requires --implicit")
+          "L2 regularisation of factors, per row (default 20 for two modes, else 1); requires --implicit")
       ->needs(implicit)
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);

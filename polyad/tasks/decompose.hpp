@@ -54,7 +54,7 @@ struct MissingOptions {
 struct ImplicitOptions {
   double alpha = 3;
   // The loss of a row with n cells is regularised by (regularisation * n + shrinkage) * |row|^2. Nothing: 0.2
-  // and 10 for two modes, as in `complete`; else 0 and 1, since models of more modes vanish where this is
+  // and 20 for two modes, as in `complete`; else 0 and 1, since models of more modes vanish where this is
   // large.
   std::optional<double> regularisation = {}, shrinkage = {};
   // Share of the cells, chosen at random, that the model does not learn from, so that its lists are measured

@@ -92,7 +92,7 @@ class OracleTest(ImplicitTest):
         self.succeed("generate", "ratings", self.x, "--users", 80, "--items", 50, "--nnz", 1500, "-q")
         for options in (("--alpha", 5), ("--reg", 0.1, "--shrink", 3, "--seed", 7)):
             predictions = []
-            for command in (("complete", "--epochs", 4), ("cpd", "-i", 4, "--tol", 0, "--mode-order", "2,1")):
+            for command in (("complete", "--epochs", 4, "--popularity", 0), ("cpd", "-i", 4, "--tol", 0, "--mode-order", "2,1")):
                 out, table = self.folder / command[0], self.folder / f"{command[0]}.tsv"
                 self.succeed(command[0], self.x, "--implicit", "-r", 6, "--precision", "double", *command[1:], *options, "--out",
                              out, "-q")

@@ -175,12 +175,12 @@ TEST(ChooseDistribution, takes_the_fastest_of_those_that_fit) {
   limit.need = [](const PartLoads&, Scheme scheme) {
     return MemoryNeed{scheme == Scheme::coarse ? 200 : 90, scheme != Scheme::coarse};
   };
-  const auto medium = choose(limit);
-  EXPECT_EQ(medium.distribution.scheme, Scheme::medium);
-  const auto chosen = std::ranges::find(medium.candidates, describe(medium.distribution),
+  const auto other = choose(limit);
+  EXPECT_NE(other.distribution.scheme, Scheme::coarse);
+  const auto chosen = std::ranges::find(other.candidates, describe(other.distribution),
                                         &ChosenDistribution::Candidate::name);
-  ASSERT_NE(chosen, medium.candidates.end());
-  for (const auto& candidate : medium.candidates)
+  ASSERT_NE(chosen, other.candidates.end());
+  for (const auto& candidate : other.candidates)
     EXPECT_TRUE(!candidate.memory.fits || candidate.seconds >= chosen->seconds) << candidate.name;
 
   limit.need = [](const PartLoads&, Scheme scheme) {

@@ -81,15 +81,16 @@ TEST(PlanText, has_the_options_of_cpd) {
   auto run = some_run({4});
   PlannedStrategy medium;
   medium.processes = 4;
-  medium.strategy = {
-      Scheme::medium, "block", GridShape({2, 2, 1}), LayerPolicy{LayerPolicy::Kind::ordered, 5}, {}};
+  medium.strategy = {Scheme::medium,       "block",
+                     GridShape({2, 2, 1}), LayerPolicy{LayerPolicy::Kind::ordered, 5},
+                     RowRule::greedy,      {}};
   medium.is_replicated = {false, true, true};
   using Words = std::vector<std::string>;
-  EXPECT_EQ(cpd_options(run, medium),
-            (Words{"--distribution", "medium", "--grid", "2x2x1", "--policy-c", "5", "--replicate", "2,3"}));
+  EXPECT_EQ(cpd_options(run, medium), (Words{"--distribution", "medium", "--grid", "2x2x1", "--policy-c", "5",
+                                             "--row-owners", "greedy", "--replicate", "2,3"}));
   PlannedStrategy fine;
   fine.processes = 4;
-  fine.strategy = {Scheme::fine, "file", {}, {}, {}};
+  fine.strategy = {Scheme::fine, "file", {}, {}, RowRule::greedy, {}};
   run.partition = "x.part";
   run.options.distribution.seed = 7;
   EXPECT_EQ(cpd_options(run, fine),

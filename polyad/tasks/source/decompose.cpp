@@ -25,6 +25,7 @@
 #include "polyad/tasks/detail/memory_use.hpp"
 #include "polyad/tasks/detail/nonnegative_flags.hpp"
 #include "polyad/tasks/detail/output/output_files.hpp"
+#include "polyad/tasks/detail/ratings/list_model.hpp"
 #include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/start_model.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
@@ -75,8 +76,9 @@ CpRunOptions run_options(const DecomposeOptions& options, int order) {
   }
   if (options.implicit) {
     const auto& [alpha, regularisation, shrinkage, test_fraction] = *options.implicit;
-    run.observed = ObservedRun{regularisation.value_or(order == 2 ? 0.2 : 0), test_fraction, 0, alpha,
-                               shrinkage.value_or(order == 2 ? 10 : 1)};
+    const Shrinkage usual = order == 2 ? tasks::list_shrinkage : Shrinkage{0, 1};
+    run.observed = ObservedRun{regularisation.value_or(usual.per_rating), test_fraction, 0, alpha,
+                               shrinkage.value_or(usual.per_row)};
   }
   run.format = to_string(options.format);
   run.mode_order = options.mode_order;

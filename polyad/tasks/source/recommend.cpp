@@ -440,7 +440,8 @@ Ranks ranks_of(const CompletionModel::State& model, ListsBy lists) {
 
 // Lists by rating that were not asked for.
 void note_ranks(const Context& context, const CompletionModel::State& model, ListsBy lists) {
-  if (lists != ListsBy::automatic || model.run.lists || model.run.alpha) return;
+  const bool is_decomposition = model.source.has_value();
+  if (lists != ListsBy::automatic || model.run.lists || model.run.alpha || is_decomposition) return;
   context.note(
       (model.input.empty() ? "" : model.input + ": ") +
       "the model has none for lists: items are ranked by predicted rating, which is often worse than by "
