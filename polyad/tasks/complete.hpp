@@ -84,8 +84,8 @@ struct CompleteOptions {
   // By which model items are ranked, in recommend() and in `ranking`. Not with `implicit`, which is for
   // lists.
   ListsBy lists = ListsBy::automatic;
-  // With `implicit`: a rating of value x counts 1 + alpha * |x| / (the mean of |x|) times, another cell once. In
-  // a model for lists beside that of ratings the same with the cubes of ratings.
+  // With `implicit`: a rating of value x counts 1 + alpha * |x| / (the mean of |x|) times, another cell once.
+  // In a model for lists beside that of ratings the same with the cubes of ratings.
   double alpha = 3;
   RowSolver solver = RowSolver::automatic;  // with alternating least squares
   // Steps of RowSolver::cg per sweep, at least 1; nothing: 3. Requires RowSolver::cg.

@@ -31,8 +31,8 @@ struct CompletionSearch {
 // Trains a model with every combination of the values of the grid and measures each on validation ratings:
 // by the RMSE, in implicit feedback by the NDCG of options.ranking recommendations. Then trains with the
 // combination that is best. Validation ratings are those of options.validate, or, where there are none, a
-// tenth of the ratings; test ratings are seen by no trial. The validation ratings also choose the epoch of the
-// model, unless options.patience is 0 or feedback is implicit: then the model learns from them.
+// tenth of the ratings; test ratings are seen by no trial. The validation ratings also choose the epoch of
+// the model, unless options.patience is 0 or feedback is implicit: then the model learns from them.
 // options.resume must be empty. Messages are those of the model's own training; `observer` is called after
 // each trial, on every process. Collective.
 using SearchObserver = std::function<void(const SearchTrial&)>;

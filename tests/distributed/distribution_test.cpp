@@ -177,8 +177,8 @@ TEST(ChooseDistribution, takes_the_fastest_of_those_that_fit) {
   };
   const auto other = choose(limit);
   EXPECT_NE(other.distribution.scheme, Scheme::coarse);
-  const auto chosen = std::ranges::find(other.candidates, describe(other.distribution),
-                                        &ChosenDistribution::Candidate::name);
+  const auto chosen =
+      std::ranges::find(other.candidates, describe(other.distribution), &ChosenDistribution::Candidate::name);
   ASSERT_NE(chosen, other.candidates.end());
   for (const auto& candidate : other.candidates)
     EXPECT_TRUE(!candidate.memory.fits || candidate.seconds >= chosen->seconds) << candidate.name;

@@ -70,7 +70,7 @@ struct DistributionOptions {
   std::optional<LayerPolicy> policy = {};  // layers of medium grain; default: by prediction
   // Owners of factor rows; default: greedy in fine grain, in medium grain by prediction.
   std::optional<RowRule> row_rule = {};
-  std::uint64_t seed = 1;                  // seed of random and hypergraph partitions
+  std::uint64_t seed = 1;  // seed of random and hypergraph partitions
   // [mode]: whether every process holds all rows of the factor; default: chosen by prediction.
   std::optional<std::vector<bool>> is_replicated = {};
 };
