@@ -19,7 +19,11 @@ std::optional<LayerPolicy> parse_policy(const DistributionArgs& args) {
   if (args.policy_c != 0) {
     if (args.policy != "auto" && !args.policy.starts_with("ordered"))
       throw Error(Errc::bad_option, "--policy-c is for the policy 'ordered', not for " + args.policy);
-    return LayerPolicy{LayerPolicy::Kind::ordered, args.policy_c};
+    const LayerPolicy policy{LayerPolicy::Kind::ordered, args.policy_c};
+    if (args.policy != "auto" && args.policy != to_string(policy))
+      throw Error(Errc::bad_option, fmt::format("--policy {} and --policy-c {} contradict each other",
+                                                args.policy, args.policy_c));
+    return policy;
   }
   for (const auto& policy : all_policies())
     if (args.policy == to_string(policy)) return policy;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "polyad/tasks/completion_model.hpp"
 #include "polyad/tasks/option_values.hpp"
 
 namespace polyad::cli {

@@ -10,7 +10,7 @@ namespace polyad {
 namespace {
 
 // Number of nonzeros per process in the sample of rows, approximately.
-constexpr double nonzeros_to_look_at = 200000;
+constexpr double nonzeros_to_look_at = 40000;
 // Number of grids, the fastest, on which other policies and owners of rows are predicted.
 constexpr std::size_t num_grids_for_policies = 2;
 constexpr double does_not_fit = 1e9;  // seconds, more than any time of an iteration

@@ -177,6 +177,7 @@ class DistributedTest(ProgramTest):
         self.assert_refused("in coarse grain the formats are csf, coo and hicoo, not csf-two", 2, "--distribution",
                             "coarse", "--format", "csf-two")
         self.assert_refused("--grid-primes is for grids that are chosen", 2, "--grid", "splatt", "--grid-primes", 3)
+        self.assert_refused("--policy ordered-1 and --policy-c 2 contradict each other", 2, "--policy", "ordered-1", "--policy-c", 2)
         self.assert_refused("--row-owners random is for --distribution fine", 2, "--row-owners", "random")
 
     def test_a_partition_that_does_not_fit_is_refused(self) -> None:
