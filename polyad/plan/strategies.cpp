@@ -93,7 +93,8 @@ class MediumSearch {
     auto by_time = tried_;
     std::ranges::stable_sort(by_time, {}, &Tried::seconds);
     std::vector<Strategy> found;
-    for (const auto& [strategy, seconds] : by_time) {
+    for (const auto& tried : by_time) {
+      const auto& strategy = tried.strategy;
       const bool is_new =
           std::ranges::none_of(found, [&](const Strategy& one) { return one.grid == strategy.grid; });
       if (found.size() < num_grids_ && strategy.row_rule == rule && is_new) found.push_back(strategy);
