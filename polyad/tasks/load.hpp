@@ -34,8 +34,7 @@ struct TensorFiles {
 
   TensorFiles(std::vector<std::filesystem::path> several)
       : paths(std::move(several)) {}  // NOLINT(*-explicit-*)
-  template <class Path>
-    requires std::convertible_to<Path, std::filesystem::path>
+  template <std::convertible_to<std::filesystem::path> Path>
   TensorFiles(const Path& one) : paths{one} {}  // NOLINT(*-explicit-*): a file is the usual case
 };
 

@@ -1,4 +1,4 @@
-#include "polyad/io/tensors/array_tensor.hpp"
+#include "polyad/io/tensors/binary/array_tensor.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

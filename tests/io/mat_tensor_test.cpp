@@ -7,7 +7,7 @@
 #include <random>
 
 #include "polyad/io/bytes/input_file.hpp"
-#include "polyad/io/tensors/array_tensor.hpp"
+#include "polyad/io/tensors/binary/array_tensor.hpp"
 #include "tests/support/read_cells.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/io/arrays/npy_head.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {

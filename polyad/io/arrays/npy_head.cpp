@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {

@@ -11,7 +11,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/io/bytes/expansion.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 
 namespace polyad::io {
 namespace {

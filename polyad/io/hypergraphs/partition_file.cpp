@@ -5,7 +5,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/io/bytes/byte_stream.hpp"
 #include "polyad/io/bytes/output_file.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/text/line_writer.hpp"
 #include "polyad/io/text/number_text.hpp"
 

@@ -13,7 +13,7 @@
 #include "polyad/io/bytes/zip_archive.hpp"
 #include "polyad/io/models/kruskal_formats.hpp"
 #include "polyad/io/models/kruskal_text.hpp"
-#include "polyad/io/tensors/array_tensor.hpp"
+#include "polyad/io/tensors/binary/array_tensor.hpp"
 #include "polyad/io/tensors/tensor_format.hpp"
 #include "polyad/io/text/number_text.hpp"
 

@@ -17,7 +17,7 @@
 #include "polyad/io/models/kruskal_formats.hpp"
 #include "polyad/io/models/kruskal_text.hpp"
 #include "polyad/io/models/value_record.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/tensors/tensor_format.hpp"
 #include "polyad/io/text/number_text.hpp"
 

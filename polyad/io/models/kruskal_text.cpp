@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/text/line_writer.hpp"
 #include "polyad/io/text/number_text.hpp"
 

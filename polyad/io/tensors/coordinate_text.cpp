@@ -7,7 +7,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/tensors/slab_blocks.hpp"
 #include "polyad/io/text/line_faults.hpp"
 #include "polyad/io/text/number_text.hpp"

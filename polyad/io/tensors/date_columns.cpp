@@ -9,7 +9,7 @@
 #include "polyad/io/bytes/standard_input.hpp"
 #include "polyad/io/tensors/file_series.hpp"
 #include "polyad/io/tensors/labelled_text.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/text/field_roles.hpp"
 #include "polyad/io/text/field_splitter.hpp"
 #include "polyad/io/text/number_text.hpp"

@@ -12,7 +12,7 @@
 #include "polyad/io/tensors/date_columns.hpp"
 #include "polyad/io/tensors/labelled_text.hpp"
 #include "polyad/io/tensors/read_tensor.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/tensors/slab_blocks.hpp"
 
 namespace polyad::io {

@@ -6,7 +6,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/suggestion.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {

@@ -10,7 +10,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/tensors/slab_blocks.hpp"
 #include "polyad/io/text/field_roles.hpp"
 #include "polyad/io/text/field_splitter.hpp"

@@ -9,7 +9,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/io/bytes/byte_stream.hpp"
 #include "polyad/io/tensors/labelled_text.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/tensors/slab_blocks.hpp"
 #include "polyad/io/text/field_splitter.hpp"
 #include "polyad/io/text/number_text.hpp"

@@ -7,14 +7,14 @@
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/io/bytes/standard_input.hpp"
-#include "polyad/io/tensors/array_tensor.hpp"
-#include "polyad/io/tensors/binary_tensor.hpp"
+#include "polyad/io/tensors/binary/array_tensor.hpp"
+#include "polyad/io/tensors/binary/binary_tensor.hpp"
 #include "polyad/io/tensors/coordinate_text.hpp"
 #include "polyad/io/tensors/date_columns.hpp"
 #include "polyad/io/tensors/dense_text.hpp"
 #include "polyad/io/tensors/labelled_text.hpp"
 #include "polyad/io/tensors/list_text.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {

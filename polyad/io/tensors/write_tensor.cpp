@@ -14,7 +14,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/io/bytes/output_file.hpp"
 #include "polyad/io/bytes/stored_numbers.hpp"
-#include "polyad/io/tensors/binary_tensor.hpp"
+#include "polyad/io/tensors/binary/binary_tensor.hpp"
 #include "polyad/io/text/line_writer.hpp"
 #include "polyad/io/text/number_text.hpp"
 #include "polyad/tensor/slice_counts.hpp"

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {

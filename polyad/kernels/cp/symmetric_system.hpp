@@ -88,8 +88,10 @@ class SymmetricSystem {
   static Index stride_for(Index num_unknowns) {
     return (num_unknowns + granularity - 1) / granularity * granularity;
   }
-  Index num_unknowns() const { return n_; }  // without that of the border
-  Index stride() const { return stride_; }   // of rows that are added; padding must be zero
+  // Without that of the border.
+  Index num_unknowns() const { return n_; }
+  // Of rows that are added; padding must be zero.
+  Index stride() const { return stride_; }
   Real* right() { return right_.data(); }
   Real* border() { return border_.data(); }
   // The corner of the matrix, and the right-hand side, of the unknown in the border.

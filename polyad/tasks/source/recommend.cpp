@@ -22,6 +22,7 @@
 #include "polyad/tasks/detail/output/table_output.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/ratings/recommend_source.hpp"
+#include "polyad/tasks/detail/ratings/share_answer.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
 
@@ -342,67 +343,6 @@ class Answerer {
   std::vector<std::string> new_users_;  // their names
 };
 
-// The lists of process 0, one after the other, on all. Collective.
-template <class Entry>
-std::vector<std::vector<Entry>> share_lists(const Comm& comm,
-                                            std::span<const std::vector<Entry>* const> own) {
-  std::vector<Index> lengths;
-  std::vector<Entry> entries;
-  for (const auto* list : own) {
-    lengths.push_back(std::ssize(*list));
-    entries.insert(entries.end(), list->begin(), list->end());
-  }
-  comm.broadcast(lengths, 0);
-  comm.broadcast(entries, 0);
-  std::vector<std::vector<Entry>> all;
-  auto next = entries.begin();
-  for (const Index length : lengths) {
-    all.emplace_back(next, next + length);
-    next += length;
-  }
-  return all;
-}
-
-// The texts of process 0, on all. Collective.
-void share_texts(const Comm& comm, std::vector<std::string>& texts) {
-  std::vector<std::vector<char>> own;
-  std::vector<const std::vector<char>*> lists;
-  for (const auto& text : texts) own.emplace_back(text.begin(), text.end());
-  for (const auto& text : own) lists.push_back(&text);
-  texts.clear();
-  for (const auto& text : share_lists<char>(comm, lists)) texts.emplace_back(text.begin(), text.end());
-}
-
-// The answer of process 0, on all. Collective.
-void share_answer(const Comm& comm, report::RecommendationRun& run) {
-  if (comm.size() == 1) return;
-  struct Head {
-    Index of = -1, num_rated = 0;
-  };
-  std::vector<Head> heads;
-  std::vector<const ScoredItems*> items;
-  std::vector<const SimilarRows*> rows;
-  for (const auto& one : run.recommendations) {
-    heads.push_back({one.user.value_or(-1), one.num_rated});
-    items.push_back(&one.items);
-  }
-  for (const auto& one : run.similar) {
-    heads.push_back({one.of, 0});
-    rows.push_back(&one.rows);
-  }
-  comm.broadcast(heads, 0);
-  auto all_items = share_lists<ScoredItem>(comm, items);
-  auto all_rows = share_lists<SimilarRow>(comm, rows);
-  for (Index* count : {&run.num_rated_items, &run.num_candidates, &run.num_answered, &run.num_lines})
-    *count = comm.broadcast(*count, 0);
-  if (comm.rank() == 0) return;
-  for (std::size_t i = 0; i < all_items.size(); ++i)
-    run.recommendations.push_back({heads[i].of < 0 ? std::nullopt : std::optional(heads[i].of),
-                                   heads[i].num_rated, std::move(all_items[i])});
-  for (std::size_t i = 0; i < all_rows.size(); ++i)
-    run.similar.push_back({heads[i].of, std::move(all_rows[i])});
-}
-
 std::vector<RecommendationList> lists_of(const report::RecommendationRun& run,
                                          std::span<const ModeLabels> labels) {
   const auto label = [&](int mode, Index index) {
@@ -502,9 +442,9 @@ Recommendations recommend(const Context& context, const CompletionModel& model,
         },
         state.recommender(ranks));
   });
-  share_answer(comm, run);
+  tasks::share_answer(comm, run);
   note_ranks(context, state, options.lists);
-  if (run.question == Question::new_users) share_texts(comm, labels[0].labels);
+  if (run.question == Question::new_users) tasks::share_texts(comm, labels[0].labels);
   auto json = report::recommendation_json(run, labels);
   json["lists"] = state.run.alpha || ranks == Ranks::by_lists ? "ranking" : "ratings";
   json["precision"] = state.run.precision;

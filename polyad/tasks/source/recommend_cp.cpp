@@ -11,7 +11,7 @@
 #include "polyad/io/bytes/input_file.hpp"
 #include "polyad/io/models/rating_model_file.hpp"
 #include "polyad/io/tensors/coordinate_file.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"

@@ -7,9 +7,9 @@
 #include "polyad/base/error.hpp"
 #include "polyad/io/bytes/byte_stream.hpp"
 #include "polyad/io/bytes/standard_input.hpp"
-#include "polyad/io/tensors/foreign_file.hpp"
 #include "polyad/io/tensors/read_tensor.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/foreign_file.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/text/number_text.hpp"
 
 namespace polyad::tasks {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "polyad/io/tensors/array_tensor.hpp"
+#include "polyad/io/tensors/binary/array_tensor.hpp"
 #include "polyad/io/tensors/slab.hpp"
 #include "polyad/io/text/table_sample.hpp"
 

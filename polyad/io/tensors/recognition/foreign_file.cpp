@@ -1,4 +1,4 @@
-#include "polyad/io/tensors/foreign_file.hpp"
+#include "polyad/io/tensors/recognition/foreign_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -80,10 +80,11 @@ std::string name_columns() {
 }
 
 // A text may begin with the letters that also begin some binaries.
-bool may_be_text(std::string_view magic, std::string_view begin) {
+bool may_be_text(std::string_view letters, std::string_view begin) {
   const auto is_letter = [](char c) { return c >= ' ' && c <= '~'; };
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < '\t'; };
-  return magic != "%PDF-" && std::ranges::all_of(magic, is_letter) && std::ranges::none_of(begin, is_control);
+  return letters != "%PDF-" && std::ranges::all_of(letters, is_letter) &&
+         std::ranges::none_of(begin, is_control);
 }
 
 // The name of the first member of a zip archive, and what follows it.

@@ -1,4 +1,4 @@
-#include "polyad/io/tensors/binary_tensor.hpp"
+#include "polyad/io/tensors/binary/binary_tensor.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "polyad/io/tensors/head_lines.hpp"
+#include "polyad/io/tensors/recognition/head_lines.hpp"
 #include "polyad/io/tensors/slab.hpp"
 
 namespace polyad::io {

@@ -7,8 +7,8 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/io/arrays/npy_file.hpp"
 #include "polyad/io/arrays/npy_numbers.hpp"
-#include "polyad/io/tensors/array_tensor.hpp"
-#include "polyad/io/tensors/binary_tensor.hpp"
+#include "polyad/io/tensors/binary/array_tensor.hpp"
+#include "polyad/io/tensors/binary/binary_tensor.hpp"
 #include "polyad/io/tensors/slab_blocks.hpp"
 
 namespace polyad::io {

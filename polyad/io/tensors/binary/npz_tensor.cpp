@@ -15,9 +15,9 @@
 #include "polyad/base/error.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/io/arrays/npy_member.hpp"
-#include "polyad/io/tensors/array_tensor.hpp"
-#include "polyad/io/tensors/binary_tensor.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/binary/array_tensor.hpp"
+#include "polyad/io/tensors/binary/binary_tensor.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/tensors/slab_blocks.hpp"
 #include "polyad/io/text/number_text.hpp"
 

@@ -23,7 +23,7 @@
 #include "polyad/io/bytes/checksum.hpp"
 #include "polyad/io/bytes/expansion.hpp"
 #include "polyad/io/bytes/stored_numbers.hpp"
-#include "polyad/io/tensors/binary_tensor.hpp"
+#include "polyad/io/tensors/binary/binary_tensor.hpp"
 #include "polyad/io/text/number_text.hpp"
 
 namespace polyad::io {

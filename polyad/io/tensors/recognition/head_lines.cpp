@@ -1,4 +1,4 @@
-#include "polyad/io/tensors/head_lines.hpp"
+#include "polyad/io/tensors/recognition/head_lines.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/text/field_splitter.hpp"
 #include "polyad/io/text/number_text.hpp"
 

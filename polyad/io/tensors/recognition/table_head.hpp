@@ -5,7 +5,7 @@
 namespace polyad::io {
 
 // The head of a table whose first line, number `line`, begins at the byte `begin` of the (decompressed) text:
-// its separator, and whether that line names the columns. Says in the notes what was assumed.
+// its separator, and whether that line names the columns. What was assumed is in FileHead::notes.
 FileHead table_head(const InputFile& file, Index begin, Index line, const ReadOptions& options);
 
 // Whether the options ask for a table, whatever the text looks like.

@@ -1,4 +1,4 @@
-#include "polyad/io/tensors/text_heads.hpp"
+#include "polyad/io/tensors/recognition/text_heads.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/text/field_splitter.hpp"
 #include "polyad/io/text/number_text.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/io/bytes/stored_numbers.hpp"
-#include "polyad/io/tensors/binary_tensor.hpp"
+#include "polyad/io/tensors/binary/binary_tensor.hpp"
 
 namespace polyad::io {
 namespace {

@@ -1,4 +1,4 @@
-#include "polyad/io/tensors/table_head.hpp"
+#include "polyad/io/tensors/recognition/table_head.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <cstring>
 
 #include "polyad/base/error.hpp"
-#include "polyad/io/tensors/array_tensor.hpp"
-#include "polyad/io/tensors/foreign_file.hpp"
-#include "polyad/io/tensors/head_lines.hpp"
-#include "polyad/io/tensors/table_head.hpp"
-#include "polyad/io/tensors/text_heads.hpp"
+#include "polyad/io/tensors/binary/array_tensor.hpp"
+#include "polyad/io/tensors/recognition/foreign_file.hpp"
+#include "polyad/io/tensors/recognition/head_lines.hpp"
+#include "polyad/io/tensors/recognition/table_head.hpp"
+#include "polyad/io/tensors/recognition/text_heads.hpp"
 #include "polyad/io/text/field_splitter.hpp"
 #include "polyad/io/text/number_text.hpp"
 

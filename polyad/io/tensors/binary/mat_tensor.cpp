@@ -16,9 +16,9 @@
 #include "polyad/io/arrays/npy_numbers.hpp"
 #include "polyad/io/bytes/byte_stream.hpp"
 #include "polyad/io/bytes/expansion.hpp"
-#include "polyad/io/tensors/array_tensor.hpp"
-#include "polyad/io/tensors/binary_tensor.hpp"
-#include "polyad/io/tensors/recognise.hpp"
+#include "polyad/io/tensors/binary/array_tensor.hpp"
+#include "polyad/io/tensors/binary/binary_tensor.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/tensors/slab_blocks.hpp"
 
 namespace polyad::io {
