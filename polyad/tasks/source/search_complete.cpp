@@ -157,7 +157,7 @@ CompletionSearch search_complete(const Context& context, Tensor ratings, Complet
   chosen.validate = options.validate;
   auto model = complete(context, std::move(ratings), chosen);
   model.state().run.search = trials;
-  return {std::move(trials), std::move(model)};
+  return {std::move(trials), model};
 }
 
 }  // namespace polyad
