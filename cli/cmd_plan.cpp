@@ -18,6 +18,7 @@ struct PlanArgs {
   DistributionArgs distribution;
   std::string processes, memory, page;
   Index num_components = 16;
+  int threads_per_process = 1;
   std::uint64_t seed = 1;
   bool with_hypergraph = false;
   double seconds = 60;
@@ -25,6 +26,7 @@ struct PlanArgs {
   bool no_bias = false;
 };
 
+constexpr int max_threads_per_process = 1 << 16;
 constexpr Index max_processes = 1 << 20, max_processes_of_ratings = 65535, max_counts = 100;
 
 FilePlan file_plan(const PlanArgs& args) {
@@ -44,6 +46,7 @@ PlanOptions plan_options(const PlanArgs& args, int order) {
   PlanOptions options;
   options.rank = args.num_components;
   options.processes = counts(args.processes, "--processes", max_processes);
+  options.threads_per_process = args.threads_per_process;
   if (order > 0) options.distribution = parse_distribution(args.distribution, args.seed, order);
   options.distribution.partition = parse_partition(args.distribution);
   options.distribution.partition_file = partition_file(args.distribution);
@@ -99,7 +102,8 @@ void check_for_ratings(const PlanArgs& args) {
     throw Error(Errc::bad_option,
                 "--for complete distributes users or items: of the options of distributions only --partition "
                 "applies");
-  if (!args.memory.empty()) throw Error(Errc::bad_option, "--memory requires --for cpd");
+  if (!args.memory.empty() || args.threads_per_process != 1)
+    throw Error(Errc::bad_option, "--memory and --threads-per-process require --for cpd");
 }
 
 void show(const PlanArgs& args, const auto& plan, const Console& console) {
@@ -136,6 +140,11 @@ void add_plan(CLI::App& app, const Comm& comm) {
       "plan", "Compare the ways to distribute a tensor over processes, without running any of them");
   command->add_option("-k,--processes", args->processes, "Numbers of processes, as in 4,16,64 or 1-8")
       ->required();
+  command
+      ->add_option("--threads-per-process", args->threads_per_process,
+                   "Threads of each process, for predicted times and memory")
+      ->capture_default_str()
+      ->check(in_range<int>(1, max_threads_per_process));
   command->add_option("-r,--rank", args->num_components, "Number of components")
       ->capture_default_str()
       ->check(in_range<Index>(1, max_rank));

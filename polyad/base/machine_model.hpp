@@ -9,7 +9,8 @@ namespace polyad {
 // Measured once per machine by `polyad doctor --calibrate` and stored in a file. The defaults are those of a
 // small ARM64 machine whose processes communicate through shared memory.
 struct MachineModel {
-  // Of a process with all its threads: for predicting distributions.
+  // Of a process with this number of threads: for predicting distributions.
+  int threads = 1;
   double per_message = 3e-6;         // latency of a message
   double per_word = 1.2e-9;          // to send or receive 8 bytes
   double per_packed_word = 6e-10;    // to copy a word into a message, or to add one from a message
@@ -32,6 +33,10 @@ struct MachineModel {
   static double distance(double table_bytes);
   double per_gather(double table_bytes) const;
 
+  // The same machine with processes of another number of threads, all at work: what threads share takes a
+  // part of the time for each of more threads, messages take as long as before.
+  MachineModel with_threads(int count) const;
+
   friend bool operator==(const MachineModel&, const MachineModel&) = default;
 };
 
@@ -43,6 +48,15 @@ inline double MachineModel::distance(double table_bytes) {
 
 inline double MachineModel::per_gather(double table_bytes) const {
   return per_near_gather + distance(table_bytes) * (per_far_gather - per_near_gather);
+}
+
+inline MachineModel MachineModel::with_threads(int count) const {
+  auto other = *this;
+  other.threads = count;
+  for (const auto shared : {&MachineModel::per_packed_word, &MachineModel::per_near_gather,
+                            &MachineModel::per_far_gather, &MachineModel::per_row})
+    other.*shared *= double(threads) / double(count);
+  return other;
 }
 
 }  // namespace polyad

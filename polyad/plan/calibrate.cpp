@@ -158,13 +158,14 @@ class Ring {
   Matrix<double> partial_, factor_;
 };
 
-// The cost of copying rows to where a message is packed.
+// The cost of copying rows to where a message is packed, for each word: of a process.
 double measure_packing(const Comm& comm) {
   constexpr Index num_rows = 100000;
   const Matrix<double> from(num_rows, calibrated_components);
   Matrix<double> to(num_rows, calibrated_components);
   const double seconds = measure(comm, [&] {
-    for (Index i = 0; i < num_rows; ++i) std::ranges::copy(from.row(i * 7919 % num_rows), to.row(i).begin());
+    parallel_for(num_rows,
+                 [&](Index i) { std::ranges::copy(from.row(i * 7919 % num_rows), to.row(i).begin()); });
   });
   return seconds / double(num_rows * calibrated_components);
 }
@@ -173,6 +174,7 @@ double measure_packing(const Comm& comm) {
 
 MachineModel calibrate(const Comm& comm) {
   MachineModel machine;
+  machine.threads = num_threads();
   const double far_seconds = measure_nonzero(comm, MachineModel::far_bytes, calibrated_components);
   // Rows in cache cannot take longer than rows in memory: if they do, other programs delayed the measurement.
   const double near_seconds =

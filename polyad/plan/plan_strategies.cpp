@@ -63,8 +63,9 @@ class PlanOfParts {
         plan_loads(planner_, distribution, options_.distribution, options_.num_components, options_.machine);
     planned.is_replicated = planned_loads.is_replicated;
     planned.cost = cost_of(planned_loads.loads, options_.num_components, options_.machine);
-    const auto need = memory_need(planned_loads.loads, strategy.scheme, options_.num_components,
-                                  options_.max_bytes, "auto", {.machine = options_.machine});
+    const auto need =
+        memory_need(planned_loads.loads, strategy.scheme, options_.num_components, options_.max_bytes, "auto",
+                    {.threads = options_.machine.threads, .machine = options_.machine});
     planned.memory_bytes = need.bytes;
     planned.fits = need.fits;
     progress_.advance(1);

@@ -29,7 +29,7 @@ struct PlannedStrategy {
   Strategy strategy;                // on one process there is none: its partition is empty
   std::vector<bool> is_replicated;  // [mode]; empty: none is
   StrategyCost cost;
-  Index memory_bytes = 0;  // predicted, of the process that needs the most, with one thread
+  Index memory_bytes = 0;  // predicted, of the process that needs the most
   bool fits = true;
   double partition_seconds = 0;  // time to compute the distribution, measured while planning
   // Number of iterations after which `partition_seconds` is regained, compared with the

@@ -41,6 +41,7 @@ std::vector<int> nonnegative_modes(const CpdRun& run) {
 
 nlohmann::ordered_json seconds_json(const CpdRun& run) {
   return {{"load", run.load_seconds},
+          {"choose_distribution", run.preparing.seconds("choose_distribution")},
           {"distribute", run.preparing.seconds("distribute")},
           {"compress", run.preparing.seconds("compress")},
           {"choose", run.preparing.seconds("choose")},
@@ -79,6 +80,13 @@ nlohmann::ordered_json predicted_seconds(const CpdRun& run) {
   return run.processes > 1 ? run.predicted.seconds() : run.chosen.seconds;
 }
 
+nlohmann::ordered_json candidates_json(const CpdRun& run) {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto& [name, seconds, memory] : run.candidates)
+    json.push_back({{"name", name}, {"seconds_per_iteration", seconds}, {"fits", memory.fits}});
+  return json;
+}
+
 nlohmann::ordered_json predicted_json(const CpdRun& run) {
   nlohmann::ordered_json json{{"seconds_per_iteration", predicted_seconds(run)},
                               {"format_bytes", run.chosen.format_bytes},
@@ -87,6 +95,7 @@ nlohmann::ordered_json predicted_json(const CpdRun& run) {
     json["multiply"] = run.predicted.multiply;
     json["update"] = run.predicted.update;
     json["communicate"] = run.predicted.communicate;
+    json["candidates"] = candidates_json(run);
     json["machine"] = run.machine;
   }
   return json;
@@ -95,17 +104,19 @@ nlohmann::ordered_json predicted_json(const CpdRun& run) {
 // How the distribution was chosen; empty if nothing was compared.
 std::string choice_text(const CpdRun& run) {
   if (run.candidates.empty()) return "";
-  const auto count = Index(run.candidates.size());
+  const auto count = std::ssize(run.candidates);
+  const Index num_too_large =
+      std::ranges::count_if(run.candidates, [](const auto& one) { return !one.memory.fits; });
   const auto limit = with_prefix(double(run.options.max_bytes), "B");
   auto text =
-      run.num_too_large == count
+      num_too_large == count
           ? fmt::format("; smallest memory of {}, none of which is predicted to fit into {} per process",
                         counted(count, "candidate"), limit)
           : fmt::format("; fastest of {}", counted(count, "candidate"));
-  if (run.num_too_large > 0 && run.num_too_large < count)
-    text += fmt::format(" ({} {} not fit into {} per process)", run.num_too_large,
-                        run.num_too_large == 1 ? "does" : "do", limit);
-  if (std::ranges::any_of(run.candidates, [](const auto& one) { return one.first.ends_with("hypergraph"); }))
+  if (num_too_large > 0 && num_too_large < count)
+    text += fmt::format(" ({} {} not fit into {} per process)", num_too_large,
+                        num_too_large == 1 ? "does" : "do", limit);
+  if (std::ranges::any_of(run.candidates, [](const auto& one) { return one.name.ends_with("hypergraph"); }))
     text += ", including a cached hypergraph partition";
   return text;
 }
@@ -190,10 +201,7 @@ void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const 
   if (distribution.policy) run.policy = to_string(*distribution.policy);
   if (distribution.scheme != Scheme::coarse) run.row_owners = to_string(distribution.row_rule);
   if (distribution.grid) run.grid = distribution.grid->dims();
-  for (const auto& candidate : chosen.candidates)
-    run.candidates.emplace_back(candidate.name, candidate.seconds);
-  run.num_too_large =
-      std::ranges::count_if(chosen.candidates, [](const auto& candidate) { return !candidate.memory.fits; });
+  run.candidates = chosen.candidates;
   for (int m = 0; m < int(run.dims.size()); ++m)
     if (distribution.replicates(m)) run.replicated_modes.push_back(m + 1);
   run.imbalance = imbalance_of(loads);
@@ -315,6 +323,8 @@ std::string format_choice_text(const FormatChoice& choice, Index num_components)
 
 std::vector<std::pair<std::string, double>> phase_seconds(const CpdRun& run) {
   std::vector<std::pair<std::string, double>> phases{{"reading the file", run.load_seconds}};
+  if (run.processes > 1)
+    phases.emplace_back("choosing a distribution", run.preparing.seconds("choose_distribution"));
   if (run.processes > 1) phases.emplace_back("moving nonzeros", run.preparing.seconds("distribute"));
   phases.emplace_back("sorting and compressing", run.preparing.seconds("compress"));
   phases.emplace_back("counting fibers for the plan", run.preparing.seconds("choose"));

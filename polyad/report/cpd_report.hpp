@@ -40,9 +40,8 @@ struct CpdRun {
   Index peak_memory_bytes = 0;
   // On several processes.
   std::string distribution = "none", partition = "none", policy = "none", row_owners = "none";
-  std::vector<int> grid, replicated_modes;                 // modes from 1
-  std::vector<std::pair<std::string, double>> candidates;  // compared distributions: predicted seconds
-  Index num_too_large = 0;                                 // candidates that exceed the memory limit
+  std::vector<int> grid, replicated_modes;                // modes from 1
+  std::vector<ChosenDistribution::Candidate> candidates;  // compared distributions
   Communication communication;
   Imbalance imbalance;
   PredictedTime predicted;           // from the actual loads of the processes

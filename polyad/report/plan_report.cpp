@@ -207,6 +207,7 @@ nlohmann::ordered_json plan_json(const PlanRun& run) {
   json["memory_limit_bytes"] =
       run.options.max_bytes > 0 ? nlohmann::ordered_json(run.options.max_bytes) : nlohmann::ordered_json();
   json["machine"] = run.machine;
+  json["threads_per_process"] = run.options.machine.threads;
   json["threads"] = run.threads;
   json["seconds"] = {{"load", run.load_seconds},
                      {"count", plan.timings.seconds("count")},

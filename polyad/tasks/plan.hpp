@@ -15,6 +15,7 @@ namespace polyad {
 struct PlanOptions {
   Index rank = 16;                  // number of components of the decomposition, from 1 to 100000
   std::vector<int> processes = {};  // numbers of processes to plan for, each from 1 to 1048576; required
+  int threads_per_process = 1;      // that predicted times and memory are for, from 1 to 65536
   // What is set here is kept, and every choice that is left open is tried. Partition::file adds the partition
   // in partition_file to the candidates; Partition::hypergraph is refused: set with_hypergraph.
   DistributionOptions distribution = {};
@@ -37,7 +38,7 @@ struct PlanCandidate {
   std::string name;                  // "medium 4x4x1 nnz", "fine random", "one process"
   double seconds_per_iteration = 0;  // multiply + update + communicate
   double multiply_seconds = 0, update_seconds = 0, communicate_seconds = 0;
-  Index memory_bytes = 0;                        // of the process that needs most, with one thread
+  Index memory_bytes = 0;                        // of the process that needs most
   bool fits = true;                              // into PlanOptions::max_memory_bytes
   Index volume_words = 0, max_volume_words = 0;  // sent by all processes, and by the one that sends most
   Index messages = 0, max_messages = 0;          // likewise

@@ -14,7 +14,7 @@ DEBIAN = SOURCE / "data" / "debian.tns.gz"
 
 # The keys are an interface; docs/json.md says what they mean.
 KEYS = {"strategies", "recommended", "reason", "recommended_on", "rank", "seed", "dims", "nnz", "duplicates",
-        "memory_limit_bytes", "machine", "constants", "threads", "seconds", "peak_memory_bytes"}
+        "memory_limit_bytes", "machine", "constants", "threads", "threads_per_process", "seconds", "peak_memory_bytes"}
 STRATEGY_KEYS = {"row_owners", "processes", "distribution", "partition", "grid", "policy", "replicated", "load", "volume_per_mode",
                  "messages_per_mode", "volume_words", "max_volume_words", "messages", "max_messages", "all_reduced_words",
                  "imbalance", "memory_bytes", "fits", "predicted_seconds_per_iteration", "predicted", "partition_seconds",

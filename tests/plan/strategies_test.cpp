@@ -147,6 +147,21 @@ TEST(StrategyCost, sums_up_what_the_parts_have) {
     }
 }
 
+TEST(PredictedTime, divides_what_threads_share_among_them) {
+  const auto x = test::tame_tensor({300, 200, 100}, 20000, 3);
+  const Distributor distributor(Comm::self(), x, 4, 1);
+  const auto loads = LoadPlanner(Comm::self(), x).loads(distributor.medium(GridShape({2, 2, 1}), {}));
+  const MachineModel one;
+  const auto alone = predict_time(loads, 8, one), eight = predict_time(loads, 8, one.with_threads(8));
+  EXPECT_NEAR(eight.multiply, alone.multiply / 8, 1e-12);
+  EXPECT_NEAR(eight.update, alone.update / 8, 1e-12);
+  auto packs_for_nothing = one;
+  packs_for_nothing.per_packed_word = 0;
+  const auto messages = predict_time(loads, 8, packs_for_nothing).communicate;
+  EXPECT_NEAR(eight.communicate - messages, (alone.communicate - messages) / 8, 1e-12);
+  EXPECT_EQ(predict_time(loads, 8, one.with_threads(8).with_threads(1)).seconds(), alone.seconds());
+}
+
 TEST(PlanLoads, replicates_where_that_is_predicted_to_be_clearly_faster) {
   const auto x = test::tame_tensor({4000, 3000, 3}, 20000, 4);
   const Distributor distributor(Comm::self(), x, 64, 1);

@@ -8,15 +8,12 @@
 #include <utility>
 
 #include "polyad/base/parallel.hpp"
-#include "polyad/base/random.hpp"
 #include "polyad/distributed/cp/lending.hpp"
 #include "polyad/distributed/cp/touching_parts.hpp"
 #include "polyad/tensor/compact.hpp"
 
 namespace polyad {
 namespace {
-
-constexpr std::uint64_t sample_seed = 0x5a3b1e;
 
 void add_row(RowParts& rows, Index row) {
   rows.rows.push_back(row);
@@ -174,39 +171,58 @@ void replicate(std::vector<PartLoad>& loads) {
         .nonzeros = load.nonzeros, .touched = load.touched, .local = rows, .owned = rows, .reduced = rows};
 }
 
-LoadPlanner::RowGroups LoadPlanner::group_by_row(const SparseTensor<double>& share, int mode,
-                                                 double fraction) {
+LoadPlanner::RowGroups LoadPlanner::group_by_row(const SparseTensor<double>& share, int mode) {
   const auto indices = share.indices(mode);
   RowNumbers numbers;
   numbers.slices = count_slices(indices, share.extent(mode)).slices;
   const auto row = number_nonzeros(indices, share.extent(mode), numbers);
   RowGroups groups{std::move(numbers.slices), {}, {}};
-  const Random random(sample_seed, std::uint64_t(mode));
-  std::vector<bool> is_looked_at;
-  for (const Index slice : groups.rows)
-    is_looked_at.push_back(fraction >= 1 || random.uniform(std::uint64_t(slice)) < fraction);
   groups.begin.assign(groups.rows.size() + 1, 0);
-  for (const LocalIndex i : row) groups.begin[i + 1] += is_looked_at[i] ? 1 : 0;
+  for (const LocalIndex i : row) ++groups.begin[i + 1];
   std::partial_sum(groups.begin.begin(), groups.begin.end(), groups.begin.begin());
   groups.nonzeros.resize(std::size_t(groups.begin.back()));
   auto next = groups.begin;
-  for (Index z = 0; z < share.num_nonzeros(); ++z)
-    if (is_looked_at[row[z]]) groups.nonzeros[next[row[z]]++] = z;
+  for (Index z = 0; z < share.num_nonzeros(); ++z) groups.nonzeros[next[row[z]]++] = z;
+  return groups;
+}
+
+LoadPlanner::RowGroups LoadPlanner::group_by_row(const LoadSample& sample, int mode) {
+  const auto indices = sample.nonzeros.indices(mode);
+  RowGroups groups{{}, {}, sample.rows[mode].nonzeros, sample.rows[mode].fraction};
+  std::ranges::stable_sort(groups.nonzeros, {}, [&](Index z) { return indices[z]; });
+  for (Index k = 0; k < std::ssize(groups.nonzeros); ++k) {
+    const Index row = indices[groups.nonzeros[k]];
+    if (!groups.rows.empty() && groups.rows.back() == row) continue;
+    groups.rows.push_back(row);
+    groups.begin.push_back(k);
+  }
+  groups.begin.push_back(std::ssize(groups.nonzeros));
   return groups;
 }
 
 LoadPlanner::LoadPlanner(const Comm& comm, const SparseTensor<double>& share, double fraction,
                          std::vector<Index> repeated)
-    : comm_(comm), share_(share), fraction_(fraction), repeated_(std::move(repeated)) {
-  for (int m = 0; m < share.order(); ++m) groups_.push_back(group_by_row(share, m, fraction));
+    : comm_(comm), share_(share), repeated_(std::move(repeated)) {
+  if (fraction < 1) sample_ = sample_loads(comm, share, fraction);
+  for (int m = 0; m < share.order(); ++m)
+    groups_.push_back(sample_ ? group_by_row(*sample_, m) : group_by_row(share, m));
+}
+
+LoadPlanner::Parts LoadPlanner::parts_of_sample(const NonzeroOwners& owners) const {
+  if (const auto* list = std::get_if<OwnedByList>(&owners)) {
+    Parts parts;
+    parts.reserve(sample_->places.size());
+    for (const Index z : sample_->places) parts.push_back(list->parts[z]);
+    return parts;
+  }
+  const auto parts = owners_of(owners, sample_->nonzeros);
+  return {parts.begin(), parts.end()};
 }
 
 // Rather asked of a row than of each of its nonzeros, where all rows are known.
 LoadPlanner::Parts LoadPlanner::parts_of(const NonzeroOwners& owners) const {
-  if (fraction_ < 1 || std::holds_alternative<OwnedByList>(owners)) {
-    const auto parts = owners_of(owners, share_);
-    return {parts.begin(), parts.end()};
-  }
+  if (sample_) return parts_of_sample(owners);
+  if (const auto* list = std::get_if<OwnedByList>(&owners)) return {list->parts.begin(), list->parts.end()};
   Parts parts(std::size_t(share_.num_nonzeros()), 0);
   const auto add = [&](int mode, const RowOwners& rows, int times) {
     const auto& groups = groups_[mode];
@@ -233,9 +249,16 @@ LoadPlanner::Parts LoadPlanner::parts_of(const NonzeroOwners& owners) const {
 
 std::vector<Index> LoadPlanner::count_nonzeros(const Parts& parts, int num_parts) const {
   std::vector<Index> counts(std::size_t(num_parts), 0);
-  for (const int part : parts) ++counts[part];
-  for (const Index z : repeated_) --counts[parts[z]];
-  comm_.all_reduce(std::span(counts));
+  if (!sample_) {
+    for (const int part : parts) ++counts[part];
+    for (const Index z : repeated_) --counts[parts[z]];
+    comm_.all_reduce(std::span(counts));
+    return counts;
+  }
+  std::vector<double> estimates(counts.size(), 0);
+  for (const Index z : sample_->counted) estimates[parts[z]] += sample_->per_counted;
+  comm_.all_reduce(std::span(estimates));
+  std::ranges::transform(estimates, counts.begin(), [](double estimate) { return std::llround(estimate); });
   return counts;
 }
 
@@ -262,7 +285,7 @@ PartLoads LoadPlanner::loads(const Distribution& distribution) const {
     auto counted =
         add_rows(rows, owners(rows, distribution, m, share_.extent(m)), folds, distribution.num_parts);
     auto& loads = modes.emplace_back(std::move(counted.parts));
-    extrapolate(comm_, fraction_, loads);
+    extrapolate(comm_, groups_[m].fraction, loads);
     const auto messages = counted.lending.messages(comm_, folds);
     for (std::size_t p = 0; p < loads.size(); ++p) {
       loads[p].nonzeros = nonzeros[parts.size() == 1 ? 0 : m][p];

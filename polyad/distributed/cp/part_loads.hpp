@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "polyad/distributed/cp/distribution.hpp"
 #include "polyad/distributed/cp/greedy_owners.hpp"
+#include "polyad/distributed/cp/load_sample.hpp"
 
 namespace polyad {
 
@@ -25,8 +27,9 @@ using PartLoads = std::vector<std::vector<PartLoad>>;  // [mode][part]
 void replicate(std::vector<PartLoad>& loads);
 
 // Computes the loads of distributions of a tensor without moving nonzeros, for any number of parts. With
-// a fraction below 1, only that fraction of the rows of each mode is evaluated and extrapolated, which
-// is fast and approximate. Memory is linear in the nonzeros and independent of the number of parts.
+// a fraction below 1, only a sample of about that fraction of the nonzeros is evaluated for each mode and
+// extrapolated, which is fast and approximate. Memory is linear in the nonzeros and independent of the number
+// of parts.
 class LoadPlanner {
  public:
   // Every process has a share; if one process has all, a fraction of 1 is exact. Duplicates
@@ -46,17 +49,20 @@ class LoadPlanner {
     Array<Index> rows;  // ascending
     std::vector<Index> begin;
     Array<Index> nonzeros;
+    double fraction = 1;  // of the rows of the mode
   };
-  static RowGroups group_by_row(const SparseTensor<double>& share, int mode, double fraction);
+  static RowGroups group_by_row(const SparseTensor<double>& share, int mode);
+  static RowGroups group_by_row(const LoadSample& sample, int mode);
   Parts parts_of(const NonzeroOwners& owners) const;
+  Parts parts_of_sample(const NonzeroOwners& owners) const;
   std::vector<Index> count_nonzeros(const Parts& parts, int num_parts) const;
   RowParts rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const;
 
   Comm comm_;
   const SparseTensor<double>& share_;
-  double fraction_;
+  std::optional<LoadSample> sample_;  // nothing: the whole share is evaluated
   std::vector<Index> repeated_;
-  std::vector<RowGroups> groups_;  // [mode]: of the rows that are evaluated
+  std::vector<RowGroups> groups_;  // [mode]: of the rows that are evaluated; nonzeros of the sample, if any
 };
 
 }  // namespace polyad

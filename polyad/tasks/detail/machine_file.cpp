@@ -1,5 +1,7 @@
 #include "polyad/tasks/detail/machine_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "polyad/base/error.hpp"
+#include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/io/bytes/input_file.hpp"
 #include "polyad/tasks/detail/output/output_files.hpp"
@@ -46,6 +49,8 @@ constexpr std::array constants{
     Constant{"seconds_per_solved_row", &MachineModel::per_solved_row, false},
     Constant{"seconds_per_sorted_nonzero", &MachineModel::per_sorted_nonzero, false}};
 
+constexpr auto threads_key = "threads";
+constexpr Index max_threads = 1 << 20;
 constexpr Index max_file_bytes = 1 << 20;
 
 nlohmann::json read_json(const std::filesystem::path& path) {
@@ -68,6 +73,15 @@ MachineModel parse(const std::filesystem::path& path) {
     if (!(machine.*value >= 0) || !std::isfinite(machine.*value))
       throw Error(Errc::bad_input,
                   std::string("expected a number for ") + name + ", as polyad doctor --calibrate writes it",
+                  {path.string(), 0});
+  }
+  if (json.contains(threads_key)) {
+    const bool is_count = json[threads_key].is_number_integer();
+    machine.threads = int(is_count ? std::clamp<Index>(json[threads_key].get<Index>(), 0, max_threads) : 0);
+    if (machine.threads < 1)
+      throw Error(Errc::bad_input,
+                  fmt::format("expected a number from 1 to {} for {}, as polyad doctor --calibrate writes it",
+                              max_threads, threads_key),
                   {path.string(), 0});
   }
   return machine;
@@ -109,11 +123,10 @@ std::filesystem::path prepare_machine_file() {
   return path;
 }
 
-void save_machine(const std::filesystem::path& path, const MachineModel& machine, int processes,
-                  int threads) {
+void save_machine(const std::filesystem::path& path, const MachineModel& machine, int processes) {
   auto json = machine_json(machine);
   json["processes"] = processes;
-  json["threads"] = threads;
+  json[threads_key] = machine.threads;
   write_text(path, json.dump(2) + "\n");
 }
 
@@ -128,6 +141,12 @@ KnownMachine load_machine(const Comm& comm) {
   });
   if (comm.broadcast(is_there, 0)) known.source = path.string();
   known.model = comm.broadcast(known.model, 0);
+  return known;
+}
+
+KnownMachine machine_of_run(const Comm& comm) {
+  auto known = load_machine(comm);
+  known.model = known.model.with_threads(int(comm.all_reduce(Index(num_threads()), Reduce::max)));
   return known;
 }
 

@@ -19,7 +19,7 @@ void check_is_machine_file(const std::filesystem::path& path);
 // The machine file, ready to be written: creates its folder. Throws Error{io} where the file could not be
 // written, and as check_is_machine_file does.
 std::filesystem::path prepare_machine_file();
-void save_machine(const std::filesystem::path& path, const MachineModel& machine, int processes, int threads);
+void save_machine(const std::filesystem::path& path, const MachineModel& machine, int processes);
 
 struct KnownMachine {
   MachineModel model;
@@ -28,6 +28,8 @@ struct KnownMachine {
 // What `polyad doctor --calibrate` wrote, or what is built in; the same on all processes. Throws
 // Error{bad_input} for a file that is none of ours. Collective.
 KnownMachine load_machine(const Comm& comm);
+// The same for processes with as many threads as these have. Collective.
+KnownMachine machine_of_run(const Comm& comm);
 
 nlohmann::ordered_json machine_json(const MachineModel& machine);
 

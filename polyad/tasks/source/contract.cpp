@@ -211,7 +211,7 @@ Contraction<Real> run_contraction(const Context& context, const dense::Contracti
   constexpr Index width = sizeof(Real);
   tasks::require_memory_limit(options.max_memory_bytes);
   tasks::require_enumerator("stationary", options.stationary, StationaryTensor::c);
-  const auto known = tasks::load_machine(comm);
+  const auto known = tasks::machine_of_run(comm);
   const auto machine = dense_machine(comm, known.model, width);
   report::ContractionRun run(expression, collectively(comm, [&] {
                                return choose(comm, options, dense::of_diagonals(expression), operands,

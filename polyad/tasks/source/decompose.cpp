@@ -250,7 +250,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
     given.emplace(context, asked_for, x);
     options.extra_bytes += given->bytes();
   }
-  const auto machine = tasks::load_machine(comm);
+  const auto machine = tasks::machine_of_run(comm);
   options.machine = machine.model;
   const auto max_threads = int(comm.all_reduce(Index(num_threads()), Reduce::max));
 
@@ -267,7 +267,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
       options.observed
           ? prepare_cells_of<Real>(context, std::move(x.tensor), asked_for, options, chosen.distribution)
           : prepare<Real>(comm, std::move(x.tensor), options, context.progress(), chosen.distribution);
-  prepared.timings.add("distribute", decide_seconds);
+  prepared.timings.add("choose_distribution", decide_seconds);
   tasks::warn_of_duplicates(context, x, prepared.num_duplicates);
 
   std::optional<Kruskal<Real>> start_model;

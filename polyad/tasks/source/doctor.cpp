@@ -59,7 +59,7 @@ MachineModel calibrate_and_store(const Context& context) {
       comm, [&] { return comm.rank() == 0 ? tasks::prepare_machine_file() : std::filesystem::path(); });
   const auto machine = context.progress().during("calibrating", [&] { return calibrate(comm); });
   collectively(comm, [&] {
-    if (comm.rank() == 0) tasks::save_machine(path, machine, comm.size(), num_threads());
+    if (comm.rank() == 0) tasks::save_machine(path, machine, comm.size());
   });
   return machine;
 }

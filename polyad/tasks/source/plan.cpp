@@ -31,7 +31,7 @@ struct Plan::State {
 
 namespace {
 
-constexpr int max_planned_processes = 1 << 20;
+constexpr int max_planned_processes = 1 << 20, max_threads_per_process = 1 << 16;
 
 void check_hypergraph(const PlanOptions& options, const DistributionOptions& distribution) {
   const auto maximum = std::ranges::max(options.processes);
@@ -68,7 +68,7 @@ StrategyPlanOptions strategy_options(const PlanOptions& asked_for, const Machine
   if (options.distribution.partition == DistributionOptions::Partition::file)  // is one strategy among others
     options.distribution.partition = DistributionOptions::Partition::any;
   options.max_bytes = asked_for.max_memory_bytes;
-  options.machine = machine;
+  options.machine = machine.with_threads(asked_for.threads_per_process);
   return options;
 }
 
@@ -128,6 +128,10 @@ void validate(const PlanOptions& options) {
   if (options.rank < 1 || options.rank > max_rank)
     tasks::refuse_option(
         fmt::format("{} {}: expected a number from 1 to {}", option_name("rank"), options.rank, max_rank));
+  if (options.threads_per_process < 1 || options.threads_per_process > max_threads_per_process)
+    tasks::refuse_option(fmt::format("{} {}: expected a number from 1 to {}",
+                                     option_name("threads_per_process"), options.threads_per_process,
+                                     max_threads_per_process));
   tasks::require_memory_limit(options.max_memory_bytes);
   tasks::check_counts("processes", options.processes, max_planned_processes);
   if (!(options.time_limit_seconds > 0))

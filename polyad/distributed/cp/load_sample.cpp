@@ -1,0 +1,98 @@
+#include "polyad/distributed/cp/load_sample.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "polyad/base/parallel.hpp"
+#include "polyad/base/random.hpp"
+
+namespace polyad {
+namespace {
+
+constexpr std::uint64_t sample_seed = 0x5a3b1e;
+// A mode is short if random nonzeros hit each of its rows this many times for each process, on average.
+constexpr double hits_of_short_modes = 16;
+constexpr double least_rows = 500;  // that are sampled in a mode that is not short
+
+// A random number for a row of a mode: the same on all processes, and cheap, as it is asked for every
+// nonzero.
+std::uint64_t row_number(Index row, int mode) {
+  auto x = std::uint64_t(row) + 0x9e3779b97f4a7c15 * std::uint64_t(mode + 1);
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+// Random places, ascending, with gaps of 1 / fraction on average.
+Array<Index> random_places(Index count, double fraction, int rank) {
+  const auto widest = std::max<std::uint64_t>(1, std::uint64_t(2 / fraction) - 1);
+  const Random random(sample_seed, std::uint64_t(rank));
+  Array<Index> places;
+  std::uint64_t draws = 0;
+  for (Index z = Index(random.below(widest, draws++)); z < count;
+       z += 1 + Index(random.below(widest, draws++)))
+    places.push_back(z);
+  return places;
+}
+
+// The nonzeros in the sampled rows of a mode.
+Array<Index> places_in_rows(std::span<const Index> indices, int mode, double fraction) {
+  const auto limit = fraction < 1 ? std::uint64_t(fraction * 0x1p64) : ~std::uint64_t(0);
+  std::vector<Array<Index>> pieces(num_threads());
+  parallel_parts(std::ssize(indices), [&](Index begin, Index end, int thread) {
+    for (Index z = begin; z < end; ++z)
+      if (row_number(indices[z], mode) <= limit) pieces[thread].push_back(z);
+  });
+  Array<Index> places;
+  for (const auto& piece : pieces) places.insert(places.end(), piece.begin(), piece.end());
+  return places;
+}
+
+Array<Index> positions_of(std::span<const Index> some, std::span<const Index> all) {
+  Array<Index> positions;
+  positions.reserve(some.size());
+  auto at = all.begin();
+  for (const Index place : some) {
+    while (*at != place) ++at;
+    positions.push_back(at - all.begin());
+  }
+  return positions;
+}
+
+SparseTensor<double> nonzeros_at(const SparseTensor<double>& share, std::span<const Index> places) {
+  std::vector<Array<Index>> indices;
+  for (int m = 0; m < share.order(); ++m) {
+    auto& column = indices.emplace_back();
+    column.reserve(places.size());
+    for (const Index z : places) column.push_back(share.indices(m)[z]);
+  }
+  return {share.extents(), std::move(indices), Array<double>(places.size())};
+}
+
+}  // namespace
+
+LoadSample sample_loads(const Comm& comm, const SparseTensor<double>& share, double fraction) {
+  const auto counted = random_places(share.num_nonzeros(), fraction, comm.rank());
+  const auto num_counted = double(comm.all_reduce(std::ssize(counted)));
+  LoadSample sample;
+  std::vector<Array<Index>> places;  // [mode]
+  sample.places = counted;
+  for (int m = 0; m < share.order(); ++m) {
+    const auto extent = double(share.extent(m));
+    const bool is_short = hits_of_short_modes * extent * comm.size() <= num_counted;
+    sample.rows.push_back({{}, is_short ? 1 : std::min(std::max(fraction, least_rows / extent), 1.0)});
+    places.push_back(is_short ? counted : places_in_rows(share.indices(m), m, sample.rows.back().fraction));
+    sample.places.insert(sample.places.end(), places.back().begin(), places.back().end());
+  }
+  std::ranges::sort(sample.places);
+  const auto repeated = std::ranges::unique(sample.places);
+  sample.places.erase(repeated.begin(), repeated.end());
+  for (int m = 0; m < share.order(); ++m) sample.rows[m].nonzeros = positions_of(places[m], sample.places);
+  sample.counted = positions_of(counted, sample.places);
+  if (!counted.empty()) sample.per_counted = double(share.num_nonzeros()) / double(counted.size());
+  sample.nonzeros = nonzeros_at(share, sample.places);
+  return sample;
+}
+
+}  // namespace polyad

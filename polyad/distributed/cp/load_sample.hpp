@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "polyad/base/array.hpp"
+#include "polyad/comm/comm.hpp"
+#include "polyad/tensor/sparse_tensor.hpp"
+
+namespace polyad {
+
+// Nonzeros of a share from which the loads of distributions are estimated: all nonzeros of random rows of
+// every mode, the same rows on all processes, because communication depends on everything that touches a row;
+// and random nonzeros, for counts. The time to draw it is linear in the share, that to use it is not.
+struct LoadSample {
+  SparseTensor<double> nonzeros;  // without values
+  Array<Index> places;            // [as nonzeros]: in the share, ascending
+  struct Rows {
+    Array<Index> nonzeros;  // of the sampled rows, positions in `nonzeros`
+    double fraction = 1;    // of the rows of the mode, that are sampled
+  };
+  std::vector<Rows> rows;  // [mode]
+  Array<Index> counted;    // the random nonzeros, positions in `nonzeros`
+  double per_counted = 1;  // nonzeros of the share for each of `counted`
+};
+
+// A sample of about this fraction of the nonzeros for each mode, and once more for the counts. Modes with so
+// few rows that random rows would not represent them are taken from the random nonzeros. Collective.
+LoadSample sample_loads(const Comm& comm, const SparseTensor<double>& share, double fraction);
+
+}  // namespace polyad
