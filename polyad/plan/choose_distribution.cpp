@@ -9,8 +9,8 @@
 namespace polyad {
 namespace {
 
-// Number of nonzeros per process in the sample of rows, approximately.
-constexpr double nonzeros_to_look_at = 40000;
+// Number of nonzeros per process, and at least of all processes, in the sample for each mode, approximately.
+constexpr double nonzeros_per_process = 10000, nonzeros_of_all = 80000;
 // Number of grids, the fastest, on which other policies and owners of rows are predicted.
 constexpr std::size_t num_grids_for_policies = 2;
 constexpr double does_not_fit = 1e9;  // seconds, more than any time of an iteration
@@ -97,7 +97,8 @@ class DistributionSearch {
 
   double fraction() const {
     const auto maximum = double(comm_.all_reduce(share_.num_nonzeros(), Reduce::max));
-    return std::min(1.0, nonzeros_to_look_at / std::max(1.0, maximum));
+    return std::min(1.0,
+                    std::max(nonzeros_per_process, nonzeros_of_all / comm_.size()) / std::max(1.0, maximum));
   }
 
   const Comm& comm_;

@@ -204,26 +204,24 @@ LoadPlanner::LoadPlanner(const Comm& comm, const SparseTensor<double>& share, do
                          std::vector<Index> repeated)
     : comm_(comm), share_(share), repeated_(std::move(repeated)) {
   if (fraction < 1) sample_ = sample_loads(comm, share, fraction);
-  for (int m = 0; m < share.order(); ++m)
-    groups_.push_back(sample_ ? group_by_row(*sample_, m) : group_by_row(share, m));
-}
-
-LoadPlanner::Parts LoadPlanner::parts_of_sample(const NonzeroOwners& owners) const {
-  if (const auto* list = std::get_if<OwnedByList>(&owners)) {
-    Parts parts;
-    parts.reserve(sample_->places.size());
-    for (const Index z : sample_->places) parts.push_back(list->parts[z]);
-    return parts;
+  for (int m = 0; m < share.order(); ++m) {
+    groups_.push_back(group_by_row(sample_ ? sample_->nonzeros : share, m));
+    if (sample_) sampled_groups_.push_back(group_by_row(*sample_, m));
   }
-  const auto parts = owners_of(owners, sample_->nonzeros);
-  return {parts.begin(), parts.end()};
 }
 
-// Rather asked of a row than of each of its nonzeros, where all rows are known.
+LoadPlanner::Parts LoadPlanner::parts_of(const OwnedByList& owners) const {
+  if (!sample_) return {owners.parts.begin(), owners.parts.end()};
+  Parts parts;
+  parts.reserve(sample_->places.size());
+  for (const Index z : sample_->places) parts.push_back(owners.parts[z]);
+  return parts;
+}
+
+// Rather asked of a row than of each of its nonzeros.
 LoadPlanner::Parts LoadPlanner::parts_of(const NonzeroOwners& owners) const {
-  if (sample_) return parts_of_sample(owners);
-  if (const auto* list = std::get_if<OwnedByList>(&owners)) return {list->parts.begin(), list->parts.end()};
-  Parts parts(std::size_t(share_.num_nonzeros()), 0);
+  if (const auto* list = std::get_if<OwnedByList>(&owners)) return parts_of(*list);
+  Parts parts(groups_.front().nonzeros.size(), 0);
   const auto add = [&](int mode, const RowOwners& rows, int times) {
     const auto& groups = groups_[mode];
     parallel_rows(groups, [&](Index begin, Index end, int) {
@@ -264,8 +262,9 @@ std::vector<Index> LoadPlanner::count_nonzeros(const Parts& parts, int num_parts
 
 RowParts LoadPlanner::rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const {
   std::vector<RowParts> pieces(num_threads());
-  parallel_rows(groups_[mode], [&](Index begin, Index end, int thread) {
-    pieces[thread] = parts_of_rows(groups_[mode], begin, end, parts, num_parts);
+  const auto& groups = evaluated(mode);
+  parallel_rows(groups, [&](Index begin, Index end, int thread) {
+    pieces[thread] = parts_of_rows(groups, begin, end, parts, num_parts);
   });
   auto rows = joined(std::move(pieces));
   return comm_.size() == 1 ? rows : bring_together(comm_, rows, share_.extent(mode));
@@ -285,7 +284,7 @@ PartLoads LoadPlanner::loads(const Distribution& distribution) const {
     auto counted =
         add_rows(rows, owners(rows, distribution, m, share_.extent(m)), folds, distribution.num_parts);
     auto& loads = modes.emplace_back(std::move(counted.parts));
-    extrapolate(comm_, groups_[m].fraction, loads);
+    extrapolate(comm_, evaluated(m).fraction, loads);
     const auto messages = counted.lending.messages(comm_, folds);
     for (std::size_t p = 0; p < loads.size(); ++p) {
       loads[p].nonzeros = nonzeros[parts.size() == 1 ? 0 : m][p];

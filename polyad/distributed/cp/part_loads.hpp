@@ -53,8 +53,9 @@ class LoadPlanner {
   };
   static RowGroups group_by_row(const SparseTensor<double>& share, int mode);
   static RowGroups group_by_row(const LoadSample& sample, int mode);
+  const RowGroups& evaluated(int mode) const { return sample_ ? sampled_groups_[mode] : groups_[mode]; }
   Parts parts_of(const NonzeroOwners& owners) const;
-  Parts parts_of_sample(const NonzeroOwners& owners) const;
+  Parts parts_of(const OwnedByList& owners) const;
   std::vector<Index> count_nonzeros(const Parts& parts, int num_parts) const;
   RowParts rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const;
 
@@ -62,7 +63,8 @@ class LoadPlanner {
   const SparseTensor<double>& share_;
   std::optional<LoadSample> sample_;  // nothing: the whole share is evaluated
   std::vector<Index> repeated_;
-  std::vector<RowGroups> groups_;  // [mode]: of the rows that are evaluated; nonzeros of the sample, if any
+  std::vector<RowGroups> groups_;          // [mode]: all nonzeros, of the sample if there is one
+  std::vector<RowGroups> sampled_groups_;  // [mode]: of the sampled rows; empty without a sample
 };
 
 }  // namespace polyad
