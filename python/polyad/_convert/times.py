@@ -1,0 +1,374 @@
+"""Bins of times and numbers, with the meaning and the labels of the program's --columns NAME:day, NAME:width=10 and so on
+(polyad/io/text/time_text.cpp, number_bins.cpp; docs/formats.md)."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .names import NUMBER
+from .pieces import Indices
+
+MOST_BINS = 1 << 20
+TIME_BINS = ("hour", "day", "week", "month", "year", "hour-of-day", "weekday", "month-of-year")
+CYCLES = {"hour-of-day": 24, "weekday": 7, "month-of-year": 12}
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+EPOCH = datetime.date(1970, 1, 1).toordinal()
+EARLIEST_SECOND = (datetime.date(1, 1, 8).toordinal() - EPOCH) * 86400  # of which the week is in the year 1 too
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How the entries of a column become indices: "label", one of TIME_BINS, "seconds", "width" or "quantiles"."""
+
+    kind: str = "label"
+    size: float = 0.0  # the seconds, the width, or the number of quantiles
+    dates: str = ""  # "dmy" or "mdy": stated; else found
+
+
+def parse_rule(rule: object, column: str) -> Rule:
+    """Of "day", "hour_of_day", "month=dmy", "width=10", "quantiles=4", "label", or of a number of seconds."""
+    if isinstance(rule, Rule):
+        return rule
+    if isinstance(rule, (int, float)) and not isinstance(rule, bool):
+        if not (rule > 0 and math.isfinite(rule)):
+            raise ValueError(f"the bins of {column!r} are {rule} wide: expected more than 0")
+        return Rule("seconds", float(rule))
+    if isinstance(rule, datetime.timedelta):
+        return parse_rule(rule.total_seconds(), column)
+    if isinstance(rule, str):
+        parsed = parse_rule_text(rule)
+        if parsed is not None:
+            return parsed
+    raise ValueError(
+        f"the bins of {column!r} are {rule!r}: expected one of {', '.join(TIME_BINS)}, one of them with =dmy or =mdy, a number of "
+        "seconds, 'width=10' or 'quantiles=4'"
+    )
+
+
+def parse_rule_text(text: str) -> Rule | None:
+    name, equals, size = text.replace("_", "-").partition("=")
+    if name in TIME_BINS and (not equals or size in ("dmy", "mdy")):
+        return Rule(name, dates=size)
+    if name == "label" and not equals:
+        return Rule()
+    if name not in ("width", "quantiles") or not NUMBER.fullmatch(size):
+        return None
+    number = float(size)
+    if name == "width" and number > 0 and math.isfinite(number):
+        return Rule("width", number)
+    if name == "quantiles" and 1 <= number <= MOST_BINS and number == math.floor(number):
+        return Rule("quantiles", number)
+    return None
+
+
+# --- times as seconds since 1970 ---
+
+
+DATE = re.compile(
+    r"(?:(?P<digits>[0-9]{8})(?![0-9])|(?P<first>[0-9]{1,4})(?P<sep>[-/.])(?P<second>[0-9]{1,2})(?P=sep)(?P<third>[0-9]{1,4}))"
+    r"(?:[T ](?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2})(?::(?P<seconds>[0-9]{2})(?:\.[0-9]*)?)?)?(?: ?(?P<half>AM|am|PM|pm))?"
+    r"(?P<zone>Z|UTC|GMT| UTC| GMT|(?: ?(?P<sign>[+-])(?P<zone_hours>[0-9]{2})(?::?(?P<zone_minutes>[0-9]{2}))?))?)?",
+    re.ASCII,
+)
+DIGITS_OF_A_DATE = re.compile(r"(?:19|20)[0-9]{6}", re.ASCII)
+REAL = re.compile(r"[+]?" + NUMBER.pattern, re.ASCII)
+
+
+def seconds_of_text(text: str, day_first: bool) -> int | None:
+    """Seconds since 1970 in UTC, if the text is a time. Fractions of seconds are dropped."""
+    if REAL.fullmatch(text) and not DIGITS_OF_A_DATE.fullmatch(text):
+        return seconds_of_number(float(text))
+    found = DATE.fullmatch(text)
+    if found is None:
+        return None
+    day = day_of(found, day_first)
+    if day is None:
+        return None
+    clock = seconds_of_clock(found)
+    return None if clock is None else day * 86400 + clock
+
+
+def day_of(found: re.Match[str], day_first: bool) -> int | None:
+    if found["digits"]:
+        digits = found["digits"]
+        return day_number(digits[:4], digits[4:6], digits[6:])
+    first, second, third, separator = found["first"], found["second"], found["third"], found["sep"]
+    if separator == "-" and len(second) < 2:
+        return None
+    if len(first) == 4:
+        if separator == "." or len(third) > 2 or (separator == "-" and len(third) < 2):
+            return None
+        return day_number(first, second, third)
+    if len(third) != 4:
+        return None
+    if separator == "." or day_first:
+        return day_number(third, second, first)
+    return day_number(third, first, second)
+
+
+def day_number(year: str, month: str, day: str) -> int | None:
+    try:
+        return datetime.date(int(year), int(month), int(day)).toordinal() - EPOCH
+    except ValueError:
+        return None
+
+
+def seconds_of_clock(found: re.Match[str]) -> int | None:
+    if found["hour"] is None:
+        return 0
+    hour, minute, second = int(found["hour"]), int(found["minute"] or 0), int(found["seconds"] or 0)
+    if hour > 23 or minute > 59 or second > 60:
+        return None
+    if found["half"]:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if found["half"] in ("PM", "pm") else 0)
+    ahead = 0
+    if found["sign"]:
+        hours, minutes = int(found["zone_hours"]), int(found["zone_minutes"] or 0)
+        if hours > 15 or minutes > 59:
+            return None
+        ahead = (hours * 60 + minutes) * (60 if found["sign"] == "+" else -60)
+    return hour * 3600 + minute * 60 + min(second, 59) - ahead
+
+
+def seconds_of_number(number: float) -> int | None:
+    """Of seconds, milliseconds, microseconds or nanoseconds since 1970, which are told apart by their size."""
+    if not 0 <= number <= 9.2e18:
+        return None
+    for largest, unit in ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9)):
+        if number < largest:
+            return int(number / unit)
+    return None
+
+
+NO_TIME = "expected a date such as 2014-04-01T13:05, 4/1/2014 1:05 PM or 1.4.2014, or seconds since 1970"
+
+
+def seconds_of(uniques: np.ndarray[Any, Any] | list[Any], rule: Rule, column: str) -> Indices:
+    """Of all different entries of a column of times."""
+    if isinstance(uniques, np.ndarray) and uniques.dtype.kind == "M":
+        return check_earliest(uniques.astype("datetime64[s]").astype(np.int64), uniques, column)
+    entries = [text_of_time(entry) for entry in (uniques.tolist() if isinstance(uniques, np.ndarray) else uniques)]
+    day_first = dates_have_day_first(entries, rule, column)
+    seconds = np.zeros(len(entries), dtype=np.int64)
+    for place, text in enumerate(entries):
+        second = seconds_of_text(text, day_first)
+        if second is None:
+            raise ValueError(fault_of_time(text, day_first, rule, column))
+        seconds[place] = second
+    return check_earliest(seconds, entries, column)
+
+
+def text_of_time(entry: object) -> str:
+    if isinstance(entry, str):
+        return entry
+    if isinstance(entry, datetime.datetime):
+        if entry.tzinfo is not None:
+            entry = entry.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+        return entry.isoformat()
+    if isinstance(entry, (bool, np.bool_)):
+        return repr(entry)  # which is no time
+    if isinstance(entry, (float, np.floating)):
+        return repr(float(entry))
+    return str(entry)
+
+
+def check_earliest(seconds: Indices, entries: Sequence[Any] | np.ndarray[Any, Any], column: str) -> Indices:
+    if len(seconds) and int(seconds.min()) < EARLIEST_SECOND:
+        raise ValueError(f"{str(entries[int(seconds.argmin())])!r} in the column {column!r} is too early: expected times from "
+                         "the year 1 on")
+    return seconds
+
+
+def date_signs(text: str) -> tuple[bool, bool]:
+    """Whether a date may have the month first, and the day first, where the two are different times."""
+    with_month, with_day = seconds_of_text(text, False), seconds_of_text(text, True)
+    return (False, False) if with_month == with_day else (with_month is not None, with_day is not None)
+
+
+def dates_have_day_first(entries: list[str], rule: Rule, column: str) -> bool:
+    """One rule for all dates of a column that end with the year and have slashes or hyphens: that of the option, or that of
+    the dates that can be read in one way only."""
+    if rule.dates:
+        return rule.dates == "dmy"
+    ambiguous = ""
+    for text in entries:
+        if "/" not in text and "-" not in text:
+            continue
+        month_first, day_first = date_signs(text)
+        if month_first != day_first:
+            return day_first
+        if month_first and not ambiguous:
+            ambiguous = text
+    if ambiguous:
+        kind = rule.kind if rule.kind in TIME_BINS else "day"
+        warnings.warn(
+            f"the dates in the column {column!r} are read with the month first ({ambiguous}), as none of them shows which it is; "
+            f"'{kind}=dmy' reads them with the day first, '{kind}=mdy' confirms the month",
+            stacklevel=2,
+        )
+    return False
+
+
+def fault_of_time(text: str, day_first: bool, rule: Rule, column: str) -> str:
+    month_sign, day_sign = date_signs(text)
+    where = f"{text!r} in the column {column!r}"
+    if month_sign == day_sign:
+        return f"{where} is no time: {NO_TIME}"
+    found, expected = ("month", "day") if month_sign else ("day", "month")
+    reason = f"as {rule.kind}={rule.dates} says" if rule.dates else "as another date in the same column has it"
+    return f"{where} has the {found} first: expected the {expected}, {reason}"
+
+
+# --- bins of times ---
+
+
+def bins_of(seconds: Indices, kind: str, size: float) -> Indices:
+    """The number of the bin of each second; bins that follow each other have numbers that do."""
+    days = seconds // 86400
+    if kind == "seconds":
+        return np.floor_divide(seconds, size).astype(np.int64) if size != int(size) else seconds // int(size)
+    if kind == "hour":
+        return seconds // 3600
+    if kind == "week":
+        return (days + 3) // 7  # 1970 began with a Thursday
+    if kind == "hour-of-day":
+        return (seconds - days * 86400) // 3600
+    if kind == "weekday":
+        return (days + 3) % 7
+    if kind in ("month", "year", "month-of-year"):
+        months: Indices = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) + 1970 * 12
+        return months if kind == "month" else months // 12 if kind == "year" else months % 12
+    return days
+
+
+def label_of(number: int, kind: str, size: float) -> str:
+    if kind == "hour":
+        return f"{label_of(number // 24, 'day', 0)}T{number % 24:02}"
+    if kind == "week":
+        year, week, _ = datetime.date.fromordinal(7 * number - 3 + EPOCH).isocalendar()
+        return f"{year:04}-W{week:02}"
+    if kind == "month":
+        return f"{number // 12:04}-{number % 12 + 1:02}"
+    if kind == "year":
+        return f"{number:04}"
+    if kind == "hour-of-day":
+        return f"{number:02}"
+    if kind == "weekday":
+        return WEEKDAYS[number]
+    if kind == "month-of-year":
+        return MONTHS[number]
+    if kind == "seconds":
+        start = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=number * size)
+        return start.isoformat(timespec="auto")
+    return datetime.date.fromordinal(number + EPOCH).isoformat()
+
+
+def time_bins(uniques: np.ndarray[Any, Any] | list[Any], rule: Rule, column: str) -> tuple[Indices, list[str]]:
+    """The index of each entry, and the labels of all bins, those without an entry included, so that the axis has no gaps."""
+    bins = bins_of(seconds_of(uniques, rule, column), rule.kind, rule.size)
+    if rule.kind in CYCLES:
+        first, last = 0, CYCLES[rule.kind] - 1
+    elif len(bins) == 0:
+        first, last = 0, -1
+    else:
+        first, last = int(bins.min()), int(bins.max())
+    if last - first >= MOST_BINS:
+        raise ValueError(
+            f"the times in the column {column!r} extend from {label_of(first, rule.kind, rule.size)} to "
+            f"{label_of(last, rule.kind, rule.size)}: expected at most {MOST_BINS} bins; longer ones, such as months, are fewer"
+        )
+    return bins - first, [label_of(number, rule.kind, rule.size) for number in range(first, last + 1)]
+
+
+# --- bins of numbers ---
+
+
+def numbers_of(uniques: np.ndarray[Any, Any] | list[Any], column: str) -> list[float]:
+    numbers = []
+    for entry in uniques.tolist() if isinstance(uniques, np.ndarray) else uniques:
+        try:
+            if isinstance(entry, (str, bytes)) and not REAL.fullmatch(str(entry)):
+                raise ValueError
+            number = float(entry)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise ValueError(f"{str(entry)!r} in the column {column!r} is no number to bin")
+        numbers.append(number)
+    return numbers
+
+
+def bound_text(number: float, width: float) -> str:
+    bound = number * width
+    return f"{bound if bound != 0 else 0.0:.15g}"
+
+
+def width_bin(number: float, width: float, column: str) -> int:
+    """That of the interval [k * width, (k + 1) * width) whose bounds, as they are written, hold the number."""
+    if not abs(number / width) < 1e13:
+        raise ValueError(f"{number!r} in the column {column!r} is too large for bins of width {width:g}")
+    place = math.floor(number / width)
+    if abs(number) < 2.0**50 and number == math.floor(number) and width == math.floor(width):
+        return place
+    ratio = number / width
+    nearest = math.copysign(math.floor(abs(ratio) + 0.5), ratio)
+    if abs(ratio - nearest) > 1e-9 * max(1.0, abs(place)):
+        return place
+    if number >= float(bound_text(place + 1, width)):
+        place += 1
+    if number < float(bound_text(place, width)):
+        place -= 1
+    return place
+
+
+def width_bins(uniques: np.ndarray[Any, Any] | list[Any], width: float, column: str) -> tuple[Indices, list[str]]:
+    bins = [width_bin(number, width, column) for number in numbers_of(uniques, column)]
+    if not bins:
+        return np.zeros(0, dtype=np.int64), []
+    first, last = min(bins), max(bins)
+
+    def label(place: int) -> str:
+        return f"[{bound_text(place, width)}, {bound_text(place + 1, width)})"
+
+    if last - first >= MOST_BINS:
+        raise ValueError(
+            f"the numbers in the column {column!r} extend from {label(first)} to {label(last)}: expected at most {MOST_BINS} bins; "
+            "those of a larger width are fewer"
+        )
+    return np.array(bins, dtype=np.int64) - first, [label(place) for place in range(first, last + 1)]
+
+
+def number_label(number: float) -> str:
+    """The shortest text that is read back as the same number; whole numbers have no decimals."""
+    text = repr(number + 0.0 if number != 0 else 0.0)
+    return text[:-2] if text.endswith(".0") else text
+
+
+def quantile_bins(
+    uniques: np.ndarray[Any, Any] | list[Any], counts: Indices, num_bins: int, column: str
+) -> tuple[Indices, list[str]]:
+    """Intervals of about as many entries each; counts[i] entries are uniques[i]."""
+    numbers = np.array(numbers_of(uniques, column), dtype=np.float64) + 0.0
+    distinct, place = np.unique(numbers, return_inverse=True)
+    entries = np.bincount(place, weights=counts, minlength=len(distinct)).astype(np.int64)
+    smaller = np.cumsum(entries) - entries
+    total = max(int(entries.sum()), 1)
+    bins = np.array([num_bins * int(count) // total for count in smaller], dtype=np.int64)
+    starts = np.flatnonzero(np.diff(bins, prepend=-1))
+    texts = [number_label(float(number)) for number in distinct]
+    labels = [f"[{texts[a]}, {texts[b]})" for a, b in zip(starts[:-1], starts[1:])]
+    if len(starts):
+        labels.append(f"[{texts[starts[-1]]}, {texts[-1]}]")
+    bin_of = np.searchsorted(starts, np.arange(len(distinct)), side="right") - 1
+    return bin_of[place.reshape(-1)].astype(np.int64), labels
