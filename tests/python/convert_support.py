@@ -7,18 +7,32 @@ import random
 from typing import Any
 
 import numpy as np
-
 from polyad._convert import Pieces
 
 SEEDS = range(12)
-DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64"]
+DTYPES = [
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+]
 
 
 def random_shape(rng: random.Random, order: int) -> tuple[int, ...]:
     return tuple(rng.choice([1, 2, 3, 5, 7] if order <= 4 else [1, 2, 3]) for _ in range(order))
 
 
-def random_pieces(seed: int, order: int, *, nnz: int | None = None, distinct: bool = True, dtype: str = "float64") -> Pieces:
+def random_pieces(
+    seed: int, order: int, *, nnz: int | None = None, distinct: bool = True, dtype: str = "float64"
+) -> Pieces:
     """With empty slices, as most cells are empty; without zeros among the values."""
     rng = random.Random(1000 * order + seed)
     shape = random_shape(rng, order)
@@ -48,6 +62,8 @@ def assert_same(found: Pieces, expected: Pieces) -> None:
     assert found.shape == expected.shape
     assert len(found.coords) == len(found.shape)
     for indices in found.coords:
-        assert indices.dtype == np.int64 and indices.flags.c_contiguous and indices.shape == found.values.shape
+        assert (
+            indices.dtype == np.int64 and indices.flags.c_contiguous and indices.shape == found.values.shape
+        )
     assert found.values.dtype in (np.float64, np.float32) and found.values.flags.c_contiguous
     np.testing.assert_array_equal(dense_of(found), dense_of(expected))

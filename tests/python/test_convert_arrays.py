@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from convert_support import DTYPES, SEEDS, assert_same, dense_of, random_pieces
-
 from polyad._convert import Pieces, combined, pieces_of, to_numpy
 
 ORDERS = range(1, 7)
@@ -22,7 +21,8 @@ import polyad._convert as convert
 convert.pieces_of((numpy.array([[0, 1], [2, 0], [1, 1]]), [1., 2.]))
 convert.pieces_of([("a", "b")])
 convert.frame_pieces({"who": ["a", "b"], "when": ["2014-04-01", "2014-04-03"]}, ["who", "when:day"])
-print(*[name for name in ("scipy", "pandas", "polars", "pyarrow", "torch", "sparse", "pyttb", "tensorly", "sklearn") if name in sys.modules])
+others = ("scipy", "pandas", "polars", "pyarrow", "torch", "sparse", "pyttb", "tensorly", "sklearn")
+print(*[name for name in others if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
     assert done.stdout.split() == []
@@ -74,7 +74,10 @@ def test_fitting_arrays_are_shared(dtype: str) -> None:
     values = np.array([1, 2, 3, 4], dtype=dtype)
     for layout in (coords, np.asfortranarray(coords.T), list(coords)):
         found = pieces_of((layout, values))
-        assert all(np.shares_memory(indices, np.asarray(layout) if isinstance(layout, np.ndarray) else coords) for indices in found.coords)
+        assert all(
+            np.shares_memory(indices, np.asarray(layout) if isinstance(layout, np.ndarray) else coords)
+            for indices in found.coords
+        )
         assert np.shares_memory(found.values, values)
     again = pieces_of(found, modes=["a", "b", "c"])
     assert np.shares_memory(again.values, values) and again.modes == ["a", "b", "c"]
@@ -103,32 +106,74 @@ def test_square_coordinates_are_resolved_by_extents_or_refused() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "words"),
     [
-        (([[0, -1, 0], [0, 0, 1]], [1, 2, 3]), {}, ValueError, "nonzero 1 has the index -1 in mode 0: expected indices from 0"),
-        (([[0, 7, 0], [0, 0, 1]], [1, 2, 3]), {"shape": (7, 2)}, ValueError, "the index 7 in mode 0, beyond its extent: expected 0 to 6"),
-        (([[0, 1, 0], [0, 0, 1]], [1, 2, 3, 4]), {}, ValueError, r"the shape \(2, 3\), and there are 4 values: expected ndim × 4"),
+        (
+            ([[0, -1, 0], [0, 0, 1]], [1, 2, 3]),
+            {},
+            ValueError,
+            "nonzero 1 has the index -1 in mode 0: expected indices from 0",
+        ),
+        (
+            ([[0, 7, 0], [0, 0, 1]], [1, 2, 3]),
+            {"shape": (7, 2)},
+            ValueError,
+            "the index 7 in mode 0, beyond its extent: expected 0 to 6",
+        ),
+        (
+            ([[0, 1, 0], [0, 0, 1]], [1, 2, 3, 4]),
+            {},
+            ValueError,
+            r"the shape \(2, 3\), and there are 4 values: expected ndim × 4",
+        ),
         (([[0, 1, 0], [0, 0, 1]], [1, 2, 3]), {"shape": (7,)}, ValueError, "has 1 extent: expected 2"),
         (([[0, 1, 0], [0, 0, 1]], [1, 2, 3]), {"shape": (7, 0)}, ValueError, "the extent of mode 1 is 0"),
-        (([[0, 1, 0], [0, 0, 1]], [1, np.nan, 3]), {}, ValueError, r"the value at \[1, 0\] is nan.*missing='nan'"),
-        (([[0, 1, 0], [0, 0, 1]], [1, np.inf, 3]), {"missing": "nan"}, ValueError, r"the value at \[1, 0\] is inf: expected finite numbers$"),
+        (
+            ([[0, 1, 0], [0, 0, 1]], [1, np.nan, 3]),
+            {},
+            ValueError,
+            r"the value at \[1, 0\] is nan.*missing='nan'",
+        ),
+        (
+            ([[0, 1, 0], [0, 0, 1]], [1, np.inf, 3]),
+            {"missing": "nan"},
+            ValueError,
+            r"the value at \[1, 0\] is inf: expected finite numbers$",
+        ),
         (([[0, 1, 0], [0, 0, 1]], [1, 2, None]), {}, TypeError, "dtype object"),
         (([[0, 1, 0], [0, 0, 1]], [1, 2, 3j]), {}, TypeError, "complex"),
         (([[0, 1, 0], [0, 0, 1]], ["1", "2", "3"]), {}, TypeError, "expected numbers"),
         (([[0, 1.5, 0], [0, 0, 1]], [1, 2, 3]), {}, TypeError, "dtype float64: expected whole numbers"),
         (([np.array([0, 1]), np.array([0])], [1, 2]), {}, ValueError, "mode 1 has 1 index .* 2 values"),
-        ((np.zeros((2, 0), dtype=int), []), {}, ValueError, "no nonzeros, so the extents are unknown: expected shape="),
+        (
+            (np.zeros((2, 0), dtype=int), []),
+            {},
+            ValueError,
+            "no nonzeros, so the extents are unknown: expected shape=",
+        ),
         (([[0, 1, 0], [0, 0, 1]], [1, 2, 3]), {"modes": ["a"]}, ValueError, "modes has 1 name: expected 2"),
         (([[0, 1, 0], [0, 0, 1]], [1, 2, 3]), {"modes": ["a", "a"]}, ValueError, "'a' more than once"),
         (([[0, 1, 0], [0, 0, 1]], [1, 2, 3]), {"modes": "ab"}, TypeError, "is a text"),
         (([[0, 1, 0], [0, 0, 1]], [1, 2, 3]), {"labels": [["x"], None]}, ValueError, "beyond its extent"),
-        (([[0, 1, 0], [0, 0, 1]], [1, 2, 3]), {"labels": [["x"], None], "shape": (2, 2)}, ValueError, "1 label and the extent 2"),
+        (
+            ([[0, 1, 0], [0, 0, 1]], [1, 2, 3]),
+            {"labels": [["x"], None], "shape": (2, 2)},
+            ValueError,
+            "1 label and the extent 2",
+        ),
         (([[0, 1, 0], [0, 0, 1]], [1, 2, 3]), {"labels": {"who": ["x", "y"]}}, ValueError, "no mode 'who'"),
-        (([[0, 1, 0], [0, 0, 1]], [1, 2, 3]), {"labels": {5: ["x", "y"]}}, ValueError, "no mode 5: expected 0 to 1"),
+        (
+            ([[0, 1, 0], [0, 0, 1]], [1, 2, 3]),
+            {"labels": {5: ["x", "y"]}},
+            ValueError,
+            "no mode 5: expected 0 to 1",
+        ),
         (([[0, 1, 0], [0, 0, 1]], [1, 2, 3]), {"missing": "zero"}, ValueError, "missing='zero'"),
         ((np.zeros((17, 3), dtype=int), [1, 2, 3]), {}, ValueError, "found 17 modes: expected 1 to 16"),
         ((np.array([[2**63], [0]], dtype=np.uint64), [1]), {}, ValueError, r"below 2\*\*63"),
     ],
 )
-def test_bad_coordinates_are_explained(arguments: Any, options: Any, error: type[Exception], words: str) -> None:
+def test_bad_coordinates_are_explained(
+    arguments: Any, options: Any, error: type[Exception], words: str
+) -> None:
     with pytest.raises(error, match=words):
         pieces_of(arguments, **options)
 
@@ -147,7 +192,11 @@ def test_missing_values_are_left_out() -> None:
 def test_labels_and_modes_travel() -> None:
     given = {"labels": {"who": ["ann", "bob"], 1: ["tea", "milk", "water"]}, "modes": ["who", "what"]}
     found = pieces_of(([[0, 1, 0], [0, 0, 1]], [1, 2, 3]), **given)  # type: ignore[arg-type]
-    assert found.shape == (2, 3) and found.labels == [["ann", "bob"], ["tea", "milk", "water"]] and found.modes == ["who", "what"]
+    assert (
+        found.shape == (2, 3)
+        and found.labels == [["ann", "bob"], ["tea", "milk", "water"]]
+        and found.modes == ["who", "what"]
+    )
 
 
 # --- lists of tuples ---
@@ -163,7 +212,11 @@ def test_tuples_of_names_are_numbered_as_the_program_does() -> None:
 def test_tuples_of_names_are_looked_up_in_given_labels() -> None:
     labels = [["tea", "milk", "water"], None]
     found = pieces_of([("water", "x"), ("tea", "y")], [2, 3], labels=labels)
-    assert found.coords[0].tolist() == [2, 0] and found.shape == (3, 2) and found.labels == [labels[0], ["x", "y"]]
+    assert (
+        found.coords[0].tolist() == [2, 0]
+        and found.shape == (3, 2)
+        and found.labels == [labels[0], ["x", "y"]]
+    )
     with pytest.raises(ValueError, match="'beer' is no label of mode 0"):
         pieces_of([("beer", "x")], [2], labels=labels)
 
@@ -275,10 +328,17 @@ def test_array_protocols_are_read(kind: Any) -> None:
 
 def test_large_dense_arrays_are_refused_with_their_size() -> None:
     x = Pieces([np.zeros(1, dtype=np.int64)] * 3, np.ones(1), (10_000, 10_000, 10_000))
-    with pytest.raises(MemoryError, match=r"shape \(10000, 10000, 10000\) takes 8.00 TB.*max_bytes='1GB'.*1 nonzeros take 32 bytes"):
+    with pytest.raises(
+        MemoryError,
+        match=r"shape \(10000, 10000, 10000\) takes 8.00 TB.*max_bytes='1GB'.*1 nonzeros take 32 bytes",
+    ):
         to_numpy(x)
     small = Pieces([np.zeros(1, dtype=np.int64)] * 3, np.ones(1), (10, 10, 10))
-    assert to_numpy(small, 8000).sum() == 1 and to_numpy(small, "8kB").sum() == 1 and to_numpy(small, "7.9 KiB").sum() == 1
+    assert (
+        to_numpy(small, 8000).sum() == 1
+        and to_numpy(small, "8kB").sum() == 1
+        and to_numpy(small, "7.9 KiB").sum() == 1
+    )
     with pytest.raises(MemoryError):
         to_numpy(small, 7999)
     with pytest.raises(ValueError, match="expected a size"):
@@ -295,7 +355,9 @@ def test_duplicates_are_combined(agg: str, seed: int) -> None:
     cells: dict[tuple[int, ...], list[float]] = {}
     for z, value in enumerate(x.values.tolist()):
         cells.setdefault(tuple(int(indices[z]) for indices in x.coords), []).append(value)
-    rule = {"sum": sum, "mean": lambda v: sum(v) / len(v), "max": max, "last": lambda v: v[-1], "count": len}[agg]
+    rule = {"sum": sum, "mean": lambda v: sum(v) / len(v), "max": max, "last": lambda v: v[-1], "count": len}[
+        agg
+    ]
     found = combined(x, agg)
     assert list(zip(*[indices.tolist() for indices in found.coords])) == sorted(cells)
     assert found.values.tolist() == [rule(cells[cell]) for cell in sorted(cells)]  # type: ignore[operator]

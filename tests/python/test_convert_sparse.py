@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from convert_support import DTYPES, SEEDS, assert_same, dense_of, random_pieces
-
 from polyad._convert import (
     Pieces,
     kruskal_of,
@@ -104,7 +103,9 @@ def test_pydata_arrays_are_shared() -> None:
     sparse = pytest.importorskip("sparse")
     coo = sparse.COO(np.array([[0, 1, 2], [1, 0, 1], [0, 0, 3]]), np.array([1.0, 2, 3]), shape=(3, 2, 4))
     found = pieces_of(coo)
-    assert np.shares_memory(found.values, coo.data) and all(np.shares_memory(indices, coo.coords) for indices in found.coords)
+    assert np.shares_memory(found.values, coo.data) and all(
+        np.shares_memory(indices, coo.coords) for indices in found.coords
+    )
     back = to_sparse(found)
     assert np.shares_memory(back.coords, coo.coords)
 
@@ -143,7 +144,9 @@ def test_torch_tensors_go_in_and_out(order: int, seed: int) -> None:
 
 def test_torch_tensors_are_shared() -> None:
     torch = pytest.importorskip("torch")
-    tensor = torch.sparse_coo_tensor(torch.tensor([[0, 1], [2, 0], [1, 1]]), torch.tensor([1.0, 2.0], dtype=torch.float64)).coalesce()
+    tensor = torch.sparse_coo_tensor(
+        torch.tensor([[0, 1], [2, 0], [1, 1]]), torch.tensor([1.0, 2.0], dtype=torch.float64)
+    ).coalesce()
     found = pieces_of(tensor)
     assert np.shares_memory(found.values, tensor.values().numpy())
     assert all(np.shares_memory(indices, tensor.indices().numpy()) for indices in found.coords)
@@ -200,7 +203,9 @@ def test_what_acts_as_a_sparse_tensor_of_torch_is_read(coalesced: bool) -> None:
     indices = np.stack(x.coords)
     found = pieces_of(TorchLike(indices, x.values, x.shape, coalesced))
     assert_same(found, x)
-    assert np.shares_memory(found.values, x.values) and all(np.shares_memory(of_mode, indices) for of_mode in found.coords)
+    assert np.shares_memory(found.values, x.values) and all(
+        np.shares_memory(of_mode, indices) for of_mode in found.coords
+    )
     with pytest.raises(ValueError, match="1 dense dimension"):
         pieces_of(TorchLike(indices, np.ones((10, 2)), x.shape, coalesced))
 
@@ -268,7 +273,11 @@ def test_tensorly_and_pyttb_see_the_same_tensor() -> None:
 def test_models_without_weights_have_ones() -> None:
     factors = [np.ones((2, 3), dtype=np.float32), np.ones((4, 3), dtype=np.float32)]
     weights, found = kruskal_of((None, factors))
-    assert weights.tolist() == [1, 1, 1] and weights.dtype == np.float32 and np.shares_memory(found[1], factors[1])
+    assert (
+        weights.tolist() == [1, 1, 1]
+        and weights.dtype == np.float32
+        and np.shares_memory(found[1], factors[1])
+    )
     weights, found = kruskal_of((np.ones(3), factors))
     assert all(array.dtype == np.float64 for array in (weights, *found))
 
@@ -282,7 +291,11 @@ def test_models_without_weights_have_ones() -> None:
         ((None, [np.ones(3)]), ValueError, r"factor of mode 0 has the shape \(3,\)"),
         ((np.ones(2), [np.ones((2, 3))]), ValueError, "expected 3 numbers"),
         ((np.array([np.nan]), [np.ones((2, 1))]), ValueError, "weight 0 is not finite"),
-        ((None, [np.ones((2, 1)), np.array([[1], [np.inf]])]), ValueError, "mode 1 is inf in row 1, component 0"),
+        (
+            (None, [np.ones((2, 1)), np.array([[1], [np.inf]])]),
+            ValueError,
+            "mode 1 is inf in row 1, component 0",
+        ),
     ],
 )
 def test_bad_models_are_explained(model: Any, error: type[Exception], words: str) -> None:

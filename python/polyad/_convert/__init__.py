@@ -1,5 +1,5 @@
-"""Data of other libraries in and out. Only NumPy is imported: other libraries are recognised by what their objects can do, and
-are imported by the to_... functions, for which they are needed."""
+"""Data of other libraries in and out. Only NumPy is imported: other libraries are recognised by what their
+objects can do, and are imported by the to_... functions, for which they are needed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import GivenLabels, dense_array, from_coordinates, from_dense, from_tuples, is_list_of_tuples, to_numpy
-from .frames import frame_pieces, is_frame, is_series, series_parts, to_arrow, to_pandas, to_polars
+from .arrays import (
+    GivenLabels,
+    dense_array,
+    from_coordinates,
+    from_dense,
+    from_tuples,
+    is_list_of_tuples,
+    to_numpy,
+)
+from .columns import is_frame
+from .frames import frame_pieces
 from .models import kruskal_of, to_pyttb_ktensor, to_tensorly
 from .pieces import Array, Indices, Pieces, check_missing, combined, finish, value_array, with_names
 from .sparse import (
@@ -27,6 +36,7 @@ from .sparse import (
     to_sparse,
     to_torch,
 )
+from .tables import is_series, series_parts, to_arrow, to_pandas, to_polars
 
 __all__ = [
     "Pieces",
@@ -56,20 +66,21 @@ def pieces_of(
     labels: GivenLabels = None,
     missing: str | None = None,
 ) -> Pieces:
-    """The sparse tensor that an object stands for: coordinates and values; a list of tuples of names; a dense array of any
-    library; a sparse one of SciPy, PyData, PyTorch or pyttb; a pandas.Series with a level of its index per mode; or a table
-    whose columns `modes` are the modes, and `values` the values.
+    """The sparse tensor that an object stands for: coordinates and values; a list of tuples of names; a
+    dense array of any library; a sparse one of SciPy, PyData, PyTorch or pyttb; a pandas.Series with a
+    level of its index per mode; or a table whose columns `modes` are the modes, and `values` the values.
 
-    `shape`, `modes` and `labels` state what the object does not know. missing="nan": cells that are NaN are left out as unknown,
-    and zeros of dense arrays are kept as known cells. Otherwise zeros of dense arrays are left out, and NaN is an error.
+    `shape`, `modes` and `labels` state what the object does not know. missing="nan": cells that are NaN are
+    left out as unknown, and zeros of dense arrays are kept as known cells. Otherwise zeros of dense arrays
+    are left out, and NaN is an error.
 
-    Arrays are shared, not copied, where they are C-contiguous int64 (indices) or float64 and float32 (values): coordinates of
-    ndim × nnz, sparse.COO, int64 indices of scipy.sparse.coo_array, sparse_coo_tensor of PyTorch, and the values of all sparse
-    kinds. Everything else is copied once."""
+    Arrays are shared, not copied, where they are C-contiguous int64 (indices) or float64 and float32
+    (values): coordinates of ndim × nnz, sparse.COO, int64 indices of scipy.sparse.coo_array,
+    sparse_coo_tensor of PyTorch, and the values of all sparse kinds. Everything else is copied once."""
     check_missing(missing)
     refuse_unknown(obj)
-    if isinstance(obj, Pieces):
-        return with_names(obj, shape=shape, modes=modes, labels=labels, missing=missing)
+    if is_tensor(obj):
+        return with_names(as_pieces(obj), shape=shape, modes=modes, labels=labels, missing=missing)
     if is_table(obj):
         return table_pieces(obj, values, shape=shape, modes=modes, labels=labels)
     if values is None and isinstance(obj, tuple) and len(obj) == 2:
@@ -83,8 +94,26 @@ def pieces_of(
     found = sparse_parts(obj, missing)
     if found is not None:
         coords, numbers, extents = found
-        return finish(coords, numbers, shape=extents if shape is None else shape, modes=modes, labels=labels, missing=missing)
+        return finish(
+            coords,
+            numbers,
+            shape=extents if shape is None else shape,
+            modes=modes,
+            labels=labels,
+            missing=missing,
+        )
     return from_dense(array_of(obj), shape=shape, modes=modes, labels=labels, missing=missing)
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether an object is a tensor of Polyad, which has all that Pieces have."""
+    return all(hasattr(obj, name) for name in ("coords", "values", "shape", "modes", "labels"))
+
+
+def as_pieces(obj: Any) -> Pieces:
+    if isinstance(obj, Pieces):
+        return obj
+    return Pieces(list(obj.coords), obj.values, tuple(obj.shape), list(obj.modes), list(obj.labels))
 
 
 def sparse_parts(obj: Any, missing: str | None) -> tuple[list[Indices], Array, tuple[int, ...]] | None:
@@ -106,18 +135,26 @@ def is_table(obj: Any) -> bool:
 def table_pieces(obj: Any, values: Any, *, shape: Any, modes: Sequence[str] | None, labels: Any) -> Pieces:
     if modes is None:
         raise TypeError(
-            f"found a table ({type(obj).__name__}): expected modes=, the columns that are modes, and the column of the values; or "
+            f"found a table ({type(obj).__name__}): expected modes=, the columns that are modes, and the "
+            f"column of the values; or "
             "its to_numpy(), if each of its cells is one of the tensor"
         )
     if shape is not None or labels is not None:
-        raise ValueError("shape= and labels= are those of the entries of a table: expected modes= and values only")
+        raise ValueError(
+            "shape= and labels= are those of the entries of a table: expected modes= and values only"
+        )
     if values is not None and not isinstance(values, str):
         raise TypeError(f"the values of a table are {type(values).__name__}: expected the name of a column")
     return frame_pieces(obj, modes, values)
 
 
 def from_series(
-    series: Any, *, shape: Sequence[int] | None, modes: Sequence[str] | None, labels: GivenLabels, missing: str | None
+    series: Any,
+    *,
+    shape: Sequence[int] | None,
+    modes: Sequence[str] | None,
+    labels: GivenLabels,
+    missing: str | None,
 ) -> Pieces:
     coords, values, extents, names, texts = series_parts(series)
     return finish(
@@ -138,7 +175,8 @@ def array_of(obj: Any) -> Array:
     if hasattr(obj, "data") and isinstance(obj.data, np.ndarray) and hasattr(obj, "shape"):  # pyttb.tensor
         return obj.data.reshape(obj.shape, order="F") if obj.data.shape != tuple(obj.shape) else obj.data
     raise TypeError(
-        f"found {type(obj).__name__}: expected (coords, values), an array, a sparse array, a Series, a table or a list of tuples"
+        f"found {type(obj).__name__}: expected (coords, values), an array, a sparse array, a Series, a "
+        f"table or a list of tuples"
     )
 
 

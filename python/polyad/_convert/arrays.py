@@ -10,7 +10,18 @@ from typing import Any
 import numpy as np
 
 from .names import label_texts, sort_labels
-from .pieces import Array, Indices, Pieces, combined, counted, finish, index_array, mode_labels, mode_names, value_array
+from .pieces import (
+    Array,
+    Indices,
+    Pieces,
+    combined,
+    counted,
+    finish,
+    index_array,
+    mode_labels,
+    mode_names,
+    value_array,
+)
 
 GivenLabels = Mapping[str | int, Sequence[object]] | Sequence[Sequence[object] | None] | None
 
@@ -27,9 +38,11 @@ def from_coordinates(
     labels: GivenLabels,
     missing: str | None,
 ) -> Pieces:
-    """Coordinates as an array of ndim × nnz or nnz × ndim, as one array per mode, or as a list of tuples, one per nonzero.
+    """Coordinates as an array of ndim × nnz or nnz × ndim, as one array per mode, or as a list of tuples,
+    one per nonzero.
 
-    Without a copy: int64 arrays of ndim × nnz in C order, of nnz × ndim in Fortran order, and contiguous ones per mode."""
+    Without a copy: int64 arrays of ndim × nnz in C order, of nnz × ndim in Fortran order, and contiguous
+    ones per mode."""
     if is_list_of_tuples(coords):
         return from_tuples(coords, values, shape=shape, modes=modes, labels=labels, missing=missing)
     numbers = value_array([] if values is None else values)
@@ -64,7 +77,8 @@ def coordinates_by_mode(coords: object, num_values: int, shape: Sequence[int] | 
         array = array.T
     else:
         raise ValueError(
-            f"the coordinates have the shape {array.shape}, and there are {counted(num_values, 'value')}: expected "
+            f"the coordinates have the shape {array.shape}, and there are {counted(num_values, 'value')}: "
+            f"expected "
             f"ndim × {num_values} or {num_values} × ndim"
         )
     return [index_array(array[mode], "the coordinates") for mode in range(len(array))]
@@ -75,13 +89,16 @@ def is_vector(obj: object) -> bool:
 
 
 def prefers_rows(array_shape: tuple[int, ...], num_values: int, shape: Sequence[int] | None) -> bool:
-    """Of 1 × 1 and of arrays without values, where both readings fit: whether the one with a row per nonzero has the order."""
-    return shape is not None and array_shape[0] == num_values and array_shape[0] != len(shape) == array_shape[1]
+    """Of 1 × 1 and of arrays without values, where both readings fit: whether the one with a row per
+    nonzero has the order."""
+    return (
+        shape is not None and array_shape[0] == num_values and array_shape[0] != len(shape) == array_shape[1]
+    )
 
 
 def resolved_square(array: Array, shape: Sequence[int] | None) -> Array:
-    """The coordinates as ndim × nnz, where there are as many nonzeros as modes and only the extents can tell the two ways
-    apart."""
+    """The coordinates as ndim × nnz, where there are as many nonzeros as modes and only the extents can
+    tell the two ways apart."""
     size = len(array)
     if np.array_equal(array, array.T):
         return array
@@ -91,8 +108,10 @@ def resolved_square(array: Array, shape: Sequence[int] | None) -> Array:
         if fits[0] != fits[1]:
             return array if fits[0] else array.T
     raise ValueError(
-        f"the coordinates have the shape {array.shape} and there are {size} values, so that both ndim × nnz and nnz × ndim are "
-        "possible: expected a list with one array per mode, such as list(coords), or a list of tuples, one per nonzero"
+        f"the coordinates have the shape {array.shape} and there are {size} values, so that both ndim × nnz "
+        f"and nnz × ndim are "
+        "possible: expected a list with one array per mode, such as list(coords), or a list of tuples, one "
+        "per nonzero"
     )
 
 
@@ -108,16 +127,23 @@ def from_tuples(
     labels: GivenLabels,
     missing: str | None,
 ) -> Pieces:
-    """A tuple per nonzero, or per event if there are no values, each of which counts 1. A mode in which all entries are whole
-    numbers has indices; in others every distinct entry gets an index, in the order of the program's labels."""
+    """A tuple per nonzero, or per event if there are no values, each of which counts 1. A mode in which all
+    entries are whole numbers has indices; in others every distinct entry gets an index, in the order of the
+    program's labels."""
     rows: list[tuple[Any, ...]] = tuples  # type: ignore[assignment]
     order = len(rows[0])
     for place, row in enumerate(rows):
         if len(row) != order:
-            raise ValueError(f"tuple {place} has {counted(len(row), 'entry', 'entries')}: expected {order}, as the first one has")
+            raise ValueError(
+                f"tuple {place} has {counted(len(row), 'entry', 'entries')}: expected {order}, as the first "
+                f"one has"
+            )
     numbers = np.ones(len(rows)) if values is None else value_array(values)
     if numbers.ndim != 1 or len(numbers) != len(rows):
-        raise ValueError(f"there are {counted(len(rows), 'tuple')}, and values of the shape {numbers.shape}: expected one for each")
+        raise ValueError(
+            f"there are {counted(len(rows), 'tuple')}, and values of the shape {numbers.shape}: expected "
+            f"one for each"
+        )
     coords, found = [], list(given_labels(labels, modes, order))
     for mode, entries in enumerate(zip(*rows)):
         indices, texts = numbered(entries, found[mode], mode)
@@ -130,7 +156,9 @@ def given_labels(labels: GivenLabels, modes: Sequence[str] | None, order: int) -
     return mode_labels(labels, mode_names(modes, order), order) or [None] * order
 
 
-def numbered(entries: tuple[Any, ...], known: list[str] | None, mode: int) -> tuple[Indices, list[str] | None]:
+def numbered(
+    entries: tuple[Any, ...], known: list[str] | None, mode: int
+) -> tuple[Indices, list[str] | None]:
     if all(isinstance(entry, (int, np.integer)) and not isinstance(entry, bool) for entry in entries):
         return index_array(np.array(entries, dtype=np.int64), f"the indices of mode {mode}"), known
     texts = label_texts(entries)
@@ -160,7 +188,9 @@ def dense_array(obj: Any) -> Array:
     try:
         return np.from_dlpack(obj)
     except (RuntimeError, TypeError, BufferError, ValueError) as error:
-        raise TypeError(f"the array of {type(obj).__name__} cannot be read in this machine's main memory: {error}") from error
+        raise TypeError(
+            f"the array of {type(obj).__name__} cannot be read in this machine's main memory: {error}"
+        ) from error
 
 
 def from_dense(
@@ -171,7 +201,8 @@ def from_dense(
     labels: GivenLabels,
     missing: str | None,
 ) -> Pieces:
-    """The cells that are not zero; with missing="nan" those that are not NaN, zeros included. Always a copy."""
+    """The cells that are not zero; with missing="nan" those that are not NaN, zeros included. Always a
+    copy."""
     if shape is not None and tuple(shape) != array.shape:
         raise ValueError(f"the array has the shape {array.shape}: expected {tuple(shape)}, as shape= says")
     if array.ndim == 0:
@@ -183,7 +214,9 @@ def from_dense(
     kept = ~np.isnan(array) if missing is not None else array != 0
     places = np.nonzero(kept)
     coords = [np.ascontiguousarray(of_mode, dtype=np.int64) for of_mode in places]
-    return finish(coords, value_array(array[places]), shape=array.shape, modes=modes, labels=labels, missing=None)
+    return finish(
+        coords, value_array(array[places]), shape=array.shape, modes=modes, labels=labels, missing=None
+    )
 
 
 def unmasked(array: np.ma.MaskedArray[Any, Any], missing: str | None) -> Array:
@@ -192,7 +225,9 @@ def unmasked(array: np.ma.MaskedArray[Any, Any], missing: str | None) -> Array:
         return np.asarray(array.data)
     if missing is None:
         place = ", ".join(str(index) for index in np.argwhere(mask)[0])
-        raise ValueError(f"the array has a mask, as at [{place}]: expected missing='nan', which leaves masked cells out")
+        raise ValueError(
+            f"the array has a mask, as at [{place}]: expected missing='nan', which leaves masked cells out"
+        )
     return np.where(mask, math.nan, np.asarray(array.data, dtype=np.float64))
 
 
@@ -219,15 +254,17 @@ def bytes_text(size: float) -> str:
 
 
 def to_numpy(pieces: Pieces, max_bytes: str | int | float = "1GB", *, missing: str | None = None) -> Array:
-    """A dense array; nonzeros with the same coordinates are added. Cells without a nonzero are 0, or NaN with missing="nan".
-    Always a copy."""
+    """A dense array; nonzeros with the same coordinates are added. Cells without a nonzero are 0, or NaN
+    with missing="nan". Always a copy."""
     limit = parse_bytes(max_bytes)
     cells = math.prod(pieces.shape)
     needed = cells * pieces.values.itemsize
     if needed > limit:
         raise MemoryError(
-            f"a dense array of shape {pieces.shape} takes {bytes_text(needed)}, which is more than max_bytes={max_bytes!r} allows; "
-            f"the {pieces.nnz} nonzeros take {bytes_text(pieces.nnz * (8 * pieces.ndim + pieces.values.itemsize))}"
+            f"a dense array of shape {pieces.shape} takes {bytes_text(needed)}, which is more than "
+            f"max_bytes={max_bytes!r} allows; "
+            f"the {pieces.nnz} nonzeros take "
+            f"{bytes_text(pieces.nnz * (8 * pieces.ndim + pieces.values.itemsize))}"
         )
     one_each = combined(pieces)
     dense = np.full(pieces.shape, 0 if missing is None else math.nan, dtype=pieces.values.dtype)

@@ -42,20 +42,34 @@ def number_of(label: str) -> float | None:
     if not NUMBER.fullmatch(label):
         return None
     number = float(label)
-    if math.isinf(number) or (number == 0 and any(digit in "123456789" for digit in re.split("[eE]", label)[0])):
+    if math.isinf(number) or (
+        number == 0 and any(digit in "123456789" for digit in re.split("[eE]", label)[0])
+    ):
         return None
     return number
 
 
 def label_texts(names: Sequence[object] | np.ndarray[Any, Any], zone: str = "") -> list[str]:
-    """Names as the program reads them in a table: whole numbers as they are, others as the shortest number that is read back
-    as the same, truth values as 1 and 0, dates as 2014-04-01, times as 2014-04-01 13:05:00, or as dates if all of them are at
-    midnight; line breaks become blanks."""
+    """Names as the program reads them in a table: whole numbers as they are, others as the shortest number
+    that is read back as the same, truth values as 1 and 0, dates as 2014-04-01, times as 2014-04-01
+    13:05:00, or as dates if all of them are at midnight; line breaks become blanks."""
     if isinstance(names, np.ndarray):
         if names.dtype.kind == "M":
             return time_texts(names, zone)
         names = names.tolist()
+    if names and all(isinstance(name, datetime.datetime) for name in names):
+        return datetime_texts([name for name in names if isinstance(name, datetime.datetime)])
     return [label_text(name) for name in names]
+
+
+def datetime_texts(times: list[datetime.datetime]) -> list[str]:
+    if len({time.tzinfo is None for time in times}) > 1:
+        raise ValueError(
+            "some of the times have a time zone and some have none: expected all of them to have one, or none"
+        )
+    zone = "" if times[0].tzinfo is None else "+00:00"
+    plain = [time.astimezone(datetime.timezone.utc).replace(tzinfo=None) if zone else time for time in times]
+    return time_texts(np.array(plain, dtype="datetime64[us]"), zone)
 
 
 def label_text(name: object) -> str:
@@ -65,8 +79,6 @@ def label_text(name: object) -> str:
         return "1" if name else "0"
     if isinstance(name, (float, np.floating)):
         return repr(float(name))
-    if isinstance(name, datetime.datetime):
-        return name.isoformat(" ")
     if isinstance(name, bytes):
         return name.decode("utf-8", "surrogateescape").translate(BREAKS)
     return str(name).translate(BREAKS)

@@ -1,4 +1,5 @@
-"""What all kinds of data become: the coordinates, values, extents and names of a sparse tensor; and the checks of these."""
+"""What all kinds of data become: the coordinates, values, extents and names of a sparse tensor; and the
+checks of these."""
 
 from __future__ import annotations
 
@@ -39,12 +40,14 @@ class Pieces:
 
 
 def value_array(values: object, what: str = "the values") -> Array:
-    """Values as a C-contiguous array of float64 or float32: without a copy if they are that already. float16 becomes float32,
-    truth values and whole numbers become float64, beyond 2**53 rounded."""
+    """Values as a C-contiguous array of float64 or float32: without a copy if they are that already.
+    float16 becomes float32, truth values and whole numbers become float64, beyond 2**53 rounded."""
     array = np.asarray(values)
     kind = array.dtype.kind
     if kind == "O" and array.size > 0:
-        raise TypeError(f"{what} have the dtype object: expected numbers, as values.astype(float) makes of them")
+        raise TypeError(
+            f"{what} have the dtype object: expected numbers, as values.astype(float) makes of them"
+        )
     if kind == "c":
         raise TypeError(f"{what} are complex ({array.dtype}): expected real numbers")
     if kind not in "buif" and array.size > 0:
@@ -95,7 +98,8 @@ def finish(
     for mode, indices in enumerate(coords):
         if indices.ndim != 1 or len(indices) != len(values):
             raise ValueError(
-                f"mode {mode} has {counted(indices.size, 'index', 'indices')} of shape {indices.shape}, and there are "
+                f"mode {mode} has {counted(indices.size, 'index', 'indices')} of shape {indices.shape}, and "
+                f"there are "
                 f"{counted(len(values), 'value')}: expected one index per value"
             )
     if not 1 <= len(coords) <= MOST_MODES:
@@ -123,8 +127,10 @@ def mode_names(modes: Sequence[str] | None, order: int) -> list[str] | None:
             raise TypeError(f"modes has {name!r}: expected texts")
     if len(names) != order:
         raise ValueError(f"modes has {counted(len(names), 'name')}: expected {order}, one for each mode")
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    if not any(names):
+        return None
+    twice = next((name for name in names if name and names.count(name) > 1), None)
+    if twice is not None:
         raise ValueError(f"modes has {twice!r} more than once: expected different names")
     return names
 
@@ -142,7 +148,10 @@ def mode_labels(
             texts[place_of_mode(mode, modes, order)] = [str(label) for label in of_mode]
     else:
         if len(labels) != order:
-            raise ValueError(f"labels are given for {counted(len(labels), 'mode')}: expected {order} lists, or None for a mode")
+            raise ValueError(
+                f"labels are given for {counted(len(labels), 'mode')}: expected {order} lists, or None for "
+                f"a mode"
+            )
         texts = [None if of_mode is None else [str(label) for label in of_mode] for of_mode in labels]
     return texts if any(of_mode is not None for of_mode in texts) else None
 
@@ -150,7 +159,9 @@ def mode_labels(
 def place_of_mode(mode: str | int, modes: list[str] | None, order: int) -> int:
     if isinstance(mode, str):
         if modes is None or mode not in modes:
-            raise ValueError(f"there is no mode {mode!r}: expected one of {modes or 'none, as modes have no names'}")
+            raise ValueError(
+                f"there is no mode {mode!r}: expected one of {modes or 'none, as modes have no names'}"
+            )
         return modes.index(mode)
     if not 0 <= mode < order:
         raise ValueError(f"there is no mode {mode}: expected 0 to {order - 1}")
@@ -161,10 +172,15 @@ def extents_of(coords: list[Indices], shape: Sequence[int] | None, labels: Label
     if shape is not None:
         extents = tuple(int(extent) for extent in shape)
         if len(extents) != len(coords):
-            raise ValueError(f"shape={extents} has {counted(len(extents), 'extent')}: expected {len(coords)}, one for each mode")
+            raise ValueError(
+                f"shape={extents} has {counted(len(extents), 'extent')}: expected {len(coords)}, one for "
+                f"each mode"
+            )
         for mode, extent in enumerate(extents):
             if extent < 1:
-                raise ValueError(f"the extent of mode {mode} is {extent}, so there are no cells: expected 1 or more")
+                raise ValueError(
+                    f"the extent of mode {mode} is {extent}, so there are no cells: expected 1 or more"
+                )
         return extents
     found = []
     for mode, indices in enumerate(coords):
@@ -182,7 +198,8 @@ def check_labels(labels: Labels, extents: tuple[int, ...]) -> None:
     for mode, texts in enumerate(labels or []):
         if texts is not None and len(texts) != extents[mode]:
             raise ValueError(
-                f"mode {mode} has {counted(len(texts), 'label')} and the extent {extents[mode]}: expected a label for each index"
+                f"mode {mode} has {counted(len(texts), 'label')} and the extent {extents[mode]}: expected a "
+                f"label for each index"
             )
 
 
@@ -192,11 +209,14 @@ def check_indices(coords: list[Indices], extents: tuple[int, ...]) -> None:
             continue
         if int(indices.min()) < 0:
             place = int(indices.argmin())
-            raise ValueError(f"nonzero {place} has the index {indices[place]} in mode {mode}: expected indices from 0 on")
+            raise ValueError(
+                f"nonzero {place} has the index {indices[place]} in mode {mode}: expected indices from 0 on"
+            )
         if int(indices.max()) >= extents[mode]:
             place = int(indices.argmax())
             raise ValueError(
-                f"nonzero {place} has the index {indices[place]} in mode {mode}, beyond its extent: expected 0 to "
+                f"nonzero {place} has the index {indices[place]} in mode {mode}, beyond its extent: "
+                f"expected 0 to "
                 f"{extents[mode] - 1}"
             )
 
@@ -236,8 +256,8 @@ RULES = ("sum", "mean", "max", "last", "count", "refuse")
 
 
 def combined(pieces: Pieces, agg: str = "sum") -> Pieces:
-    """The same tensor with one nonzero per cell, in the order of the coordinates. `agg` is the value of a cell with several
-    entries, as --duplicates of the program means it."""
+    """The same tensor with one nonzero per cell, in the order of the coordinates. `agg` is the value of a
+    cell with several entries, as --duplicates of the program means it."""
     if agg not in RULES:
         raise ValueError(f"agg={agg!r}: expected one of {', '.join(RULES)}")
     if pieces.nnz == 0:
@@ -248,11 +268,14 @@ def combined(pieces: Pieces, agg: str = "sum") -> Pieces:
         refuse_duplicate(pieces, order, first)
     coords = [indices[order[starts]] for indices in pieces.coords]
     values = combine_values(pieces.values[order], first, starts, agg)
-    return Pieces(coords, values.astype(pieces.values.dtype, copy=False), pieces.shape, pieces.modes, pieces.labels)
+    return Pieces(
+        coords, values.astype(pieces.values.dtype, copy=False), pieces.shape, pieces.modes, pieces.labels
+    )
 
 
 def sorted_cells(coords: list[Indices], shape: tuple[int, ...]) -> tuple[Indices, npt.NDArray[np.bool_]]:
-    """The nonzeros by their coordinates, those of a cell as they were; and which of them is the first of its cell."""
+    """The nonzeros by their coordinates, those of a cell as they were; and which of them is the first of
+    its cell."""
     most = np.iinfo(np.int64).max
     cells = 1
     for extent in shape:
@@ -280,7 +303,9 @@ def combine_values(values: Array, first: npt.NDArray[np.bool_], starts: Indices,
         return np.asarray(np.maximum.reduceat(values, starts))
     if agg in ("last", "refuse"):
         return values[starts + counts - 1]
-    sums = np.bincount(np.cumsum(first) - 1, weights=values)  # in the order of the entries, as the program adds them
+    sums = np.bincount(
+        np.cumsum(first) - 1, weights=values
+    )  # in the order of the entries, as the program adds them
     return sums / counts if agg == "mean" else sums
 
 
@@ -292,6 +317,7 @@ def refuse_duplicate(pieces: Pieces, order: Indices, first: npt.NDArray[np.bool_
         index = int(indices[order[second]])
         names.append(repr(texts[index]) if texts is not None else str(index))
     raise ValueError(
-        f"the cell [{', '.join(names)}] has more than one entry, the first two of which are entries {order[second - 1]} and "
+        f"the cell [{', '.join(names)}] has more than one entry, the first two of which are entries "
+        f"{order[second - 1]} and "
         f"{order[second]}: agg='refuse' expects one; 'sum', 'mean', 'max', 'last' and 'count' combine them"
     )

@@ -21,8 +21,9 @@ def is_scipy(obj: object) -> bool:
 
 
 def from_scipy(obj: Any) -> Found:
-    """Stored zeros are kept, except those that fill up blocks of bsr and diagonals of dia. Without a copy: values of float64 or
-    float32; int64 indices of coo. SciPy keeps int32 indices where these suffice, which are copied."""
+    """Stored zeros are kept, except those that fill up blocks of bsr and diagonals of dia. Without a copy:
+    values of float64 or float32; int64 indices of coo. SciPy keeps int32 indices where these suffice, which
+    are copied."""
     coo = obj.tocoo(copy=False)
     coords = coo.coords if hasattr(coo, "coords") else (coo.row, coo.col)
     indices = [index_array(of_mode, f"the indices of mode {mode}") for mode, of_mode in enumerate(coords)]
@@ -38,17 +39,21 @@ def is_pydata(obj: object) -> bool:
 
 
 def from_pydata(obj: Any, missing: str | None) -> Found:
-    """COO, GCXS and DOK. The fill value must be 0, or NaN for missing cells. Without a copy: the coordinates and the values of a
-    COO array."""
+    """COO, GCXS and DOK. The fill value must be 0, or NaN for missing cells. Without a copy: the
+    coordinates and the values of a COO array."""
     for convert in ("tocoo", "to_coo"):
         if hasattr(obj, convert):
             obj = getattr(obj, convert)()
     fill = obj.fill_value
     is_nan = fill.dtype.kind == "f" and math.isnan(fill)
     if is_nan and missing is None:
-        raise ValueError("the fill value of the sparse array is nan: expected missing='nan', which leaves such cells out")
+        raise ValueError(
+            "the fill value of the sparse array is nan: expected missing='nan', which leaves such cells out"
+        )
     if not is_nan and fill != 0:
-        raise ValueError(f"the fill value of the sparse array is {fill}: expected 0, or nan with missing='nan'")
+        raise ValueError(
+            f"the fill value of the sparse array is {fill}: expected 0, or nan with missing='nan'"
+        )
     coords = index_array(obj.coords, "the coordinates")
     return [coords[mode] for mode in range(len(coords))], value_array(obj.data), tuple(obj.shape)
 
@@ -58,8 +63,8 @@ def is_torch_sparse(obj: object) -> bool:
 
 
 def from_torch(obj: Any) -> Found:
-    """Sparse tensors of every layout; those on an accelerator are copied to main memory. Without a copy: the indices and values
-    of a coalesced COO tensor in main memory."""
+    """Sparse tensors of every layout; those on an accelerator are copied to main memory. Without a copy:
+    the indices and values of a coalesced COO tensor in main memory."""
     tensor = obj.detach().cpu()
     if "sparse_coo" not in str(tensor.layout):
         tensor = tensor.to_sparse_coo()
@@ -68,12 +73,17 @@ def from_torch(obj: Any) -> Found:
     values = tensor.values()
     if values.ndim != 1:
         raise ValueError(
-            f"the tensor has {counted(values.ndim - 1, 'dense dimension')}: expected sparse ones only, as x.to_dense().to_sparse() has"
+            f"the tensor has {counted(values.ndim - 1, 'dense dimension')}: expected sparse ones only, as "
+            f"x.to_dense().to_sparse() has"
         )
     if "bfloat16" in str(values.dtype):
         values = values.float()
     indices = index_array(tensor.indices().numpy(), "the indices")
-    return [indices[mode] for mode in range(len(indices))], value_array(values.numpy()), tuple(int(n) for n in tensor.shape)
+    return (
+        [indices[mode] for mode in range(len(indices))],
+        value_array(values.numpy()),
+        tuple(int(n) for n in tensor.shape),
+    )
 
 
 def is_pyttb(obj: object) -> bool:
@@ -111,15 +121,17 @@ def same_place(a: Array, b: Array) -> bool:
 
 
 def to_scipy(pieces: Pieces) -> Any:
-    """A scipy.sparse.coo_array, n-dimensional as SciPy has them from version 1.15 on. Duplicates stay. The values are shared,
-    and so are the indices where SciPy does not make them smaller."""
+    """A scipy.sparse.coo_array, n-dimensional as SciPy has them from version 1.15 on. Duplicates stay. The
+    values are shared, and so are the indices where SciPy does not make them smaller."""
     sparse = importlib.import_module("scipy.sparse")
     try:
         return sparse.coo_array((pieces.values, tuple(pieces.coords)), shape=pieces.shape)
     except (TypeError, ValueError) as error:
         if pieces.ndim == 2:
             raise
-        raise ValueError(f"this version of SciPy has no sparse arrays of {counted(pieces.ndim, 'dimension')}: {error}") from error
+        raise ValueError(
+            f"this version of SciPy has no sparse arrays of {counted(pieces.ndim, 'dimension')}: {error}"
+        ) from error
 
 
 def to_sparse(pieces: Pieces) -> Any:
@@ -129,8 +141,8 @@ def to_sparse(pieces: Pieces) -> Any:
 
 
 def to_torch(pieces: Pieces) -> Any:
-    """A torch.sparse_coo_tensor. Duplicates stay until it is coalesced. The values are shared, and the indices too if they are
-    the rows of one array."""
+    """A torch.sparse_coo_tensor. Duplicates stay until it is coalesced. The values are shared, and the
+    indices too if they are the rows of one array."""
     torch = importlib.import_module("torch")
     indices, values = writeable(stacked(pieces.coords)), writeable(pieces.values)
     return torch.sparse_coo_tensor(torch.from_numpy(indices), torch.from_numpy(values), pieces.shape)

@@ -1,5 +1,5 @@
-"""Bins of times and numbers, with the meaning and the labels of the program's --columns NAME:day, NAME:width=10 and so on
-(polyad/io/text/time_text.cpp, number_bins.cpp; docs/formats.md)."""
+"""Bins of times and numbers, with the meaning and the labels of the program's --columns NAME:day,
+NAME:width=10 and so on (polyad/io/text/time_text.cpp, number_bins.cpp; docs/formats.md)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,30 @@ MOST_BINS = 1 << 20
 TIME_BINS = ("hour", "day", "week", "month", "year", "hour-of-day", "weekday", "month-of-year")
 CYCLES = {"hour-of-day": 24, "weekday": 7, "month-of-year": 12}
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 EPOCH = datetime.date(1970, 1, 1).toordinal()
-EARLIEST_SECOND = (datetime.date(1, 1, 8).toordinal() - EPOCH) * 86400  # of which the week is in the year 1 too
+EARLIEST_SECOND = (
+    datetime.date(1, 1, 8).toordinal() - EPOCH
+) * 86400  # of which the week is in the year 1 too
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How the entries of a column become indices: "label", one of TIME_BINS, "seconds", "width" or "quantiles"."""
+    """How the entries of a column become indices: "label", one of TIME_BINS, "seconds", "width" or
+    "quantiles"."""
 
     kind: str = "label"
     size: float = 0.0  # the seconds, the width, or the number of quantiles
@@ -49,7 +65,8 @@ def parse_rule(rule: object, column: str) -> Rule:
         if parsed is not None:
             return parsed
     raise ValueError(
-        f"the bins of {column!r} are {rule!r}: expected one of {', '.join(TIME_BINS)}, one of them with =dmy or =mdy, a number of "
+        f"the bins of {column!r} are {rule!r}: expected one of {', '.join(TIME_BINS)}, one of them with "
+        f"=dmy or =mdy, a number of "
         "seconds, 'width=10' or 'quantiles=4'"
     )
 
@@ -75,8 +92,10 @@ def parse_rule_text(text: str) -> Rule | None:
 
 DATE = re.compile(
     r"(?:(?P<digits>[0-9]{8})(?![0-9])|(?P<first>[0-9]{1,4})(?P<sep>[-/.])(?P<second>[0-9]{1,2})(?P=sep)(?P<third>[0-9]{1,4}))"
-    r"(?:[T ](?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2})(?::(?P<seconds>[0-9]{2})(?:\.[0-9]*)?)?)?(?: ?(?P<half>AM|am|PM|pm))?"
-    r"(?P<zone>Z|UTC|GMT| UTC| GMT|(?: ?(?P<sign>[+-])(?P<zone_hours>[0-9]{2})(?::?(?P<zone_minutes>[0-9]{2}))?))?)?",
+    r"(?:[T ](?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2})(?::(?P<seconds>[0-9]{2})(?:\.[0-9]*)?)?)?(?: "
+    r"?(?P<half>AM|am|PM|pm))?"
+    r"(?P<zone>Z|UTC|GMT| UTC| GMT|(?: "
+    r"?(?P<sign>[+-])(?P<zone_hours>[0-9]{2})(?::?(?P<zone_minutes>[0-9]{2}))?))?)?",
     re.ASCII,
 )
 DIGITS_OF_A_DATE = re.compile(r"(?:19|20)[0-9]{6}", re.ASCII)
@@ -142,7 +161,7 @@ def seconds_of_clock(found: re.Match[str]) -> int | None:
 
 
 def seconds_of_number(number: float) -> int | None:
-    """Of seconds, milliseconds, microseconds or nanoseconds since 1970, which are told apart by their size."""
+    """Of seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by their size."""
     if not 0 <= number <= 9.2e18:
         return None
     for largest, unit in ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9)):
@@ -158,7 +177,9 @@ def seconds_of(uniques: np.ndarray[Any, Any] | list[Any], rule: Rule, column: st
     """Of all different entries of a column of times."""
     if isinstance(uniques, np.ndarray) and uniques.dtype.kind == "M":
         return check_earliest(uniques.astype("datetime64[s]").astype(np.int64), uniques, column)
-    entries = [text_of_time(entry) for entry in (uniques.tolist() if isinstance(uniques, np.ndarray) else uniques)]
+    entries = [
+        text_of_time(entry) for entry in (uniques.tolist() if isinstance(uniques, np.ndarray) else uniques)
+    ]
     day_first = dates_have_day_first(entries, rule, column)
     seconds = np.zeros(len(entries), dtype=np.int64)
     for place, text in enumerate(entries):
@@ -185,8 +206,11 @@ def text_of_time(entry: object) -> str:
 
 def check_earliest(seconds: Indices, entries: Sequence[Any] | np.ndarray[Any, Any], column: str) -> Indices:
     if len(seconds) and int(seconds.min()) < EARLIEST_SECOND:
-        raise ValueError(f"{str(entries[int(seconds.argmin())])!r} in the column {column!r} is too early: expected times from "
-                         "the year 1 on")
+        raise ValueError(
+            f"{str(entries[int(seconds.argmin())])!r} in the column {column!r} is too early: expected times "
+            f"from "
+            "the year 1 on"
+        )
     return seconds
 
 
@@ -197,8 +221,8 @@ def date_signs(text: str) -> tuple[bool, bool]:
 
 
 def dates_have_day_first(entries: list[str], rule: Rule, column: str) -> bool:
-    """One rule for all dates of a column that end with the year and have slashes or hyphens: that of the option, or that of
-    the dates that can be read in one way only."""
+    """One rule for all dates of a column that end with the year and have slashes or hyphens: that of the
+    option, or that of the dates that can be read in one way only."""
     if rule.dates:
         return rule.dates == "dmy"
     ambiguous = ""
@@ -213,7 +237,8 @@ def dates_have_day_first(entries: list[str], rule: Rule, column: str) -> bool:
     if ambiguous:
         kind = rule.kind if rule.kind in TIME_BINS else "day"
         warnings.warn(
-            f"the dates in the column {column!r} are read with the month first ({ambiguous}), as none of them shows which it is; "
+            f"the dates in the column {column!r} are read with the month first ({ambiguous}), as none of "
+            f"them shows which it is; "
             f"'{kind}=dmy' reads them with the day first, '{kind}=mdy' confirms the month",
             stacklevel=2,
         )
@@ -226,7 +251,9 @@ def fault_of_time(text: str, day_first: bool, rule: Rule, column: str) -> str:
     if month_sign == day_sign:
         return f"{where} is no time: {NO_TIME}"
     found, expected = ("month", "day") if month_sign else ("day", "month")
-    reason = f"as {rule.kind}={rule.dates} says" if rule.dates else "as another date in the same column has it"
+    reason = (
+        f"as {rule.kind}={rule.dates} says" if rule.dates else "as another date in the same column has it"
+    )
     return f"{where} has the {found} first: expected the {expected}, {reason}"
 
 
@@ -274,8 +301,11 @@ def label_of(number: int, kind: str, size: float) -> str:
     return datetime.date.fromordinal(number + EPOCH).isoformat()
 
 
-def time_bins(uniques: np.ndarray[Any, Any] | list[Any], rule: Rule, column: str) -> tuple[Indices, list[str]]:
-    """The index of each entry, and the labels of all bins, those without an entry included, so that the axis has no gaps."""
+def time_bins(
+    uniques: np.ndarray[Any, Any] | list[Any], rule: Rule, column: str
+) -> tuple[Indices, list[str]]:
+    """The index of each entry, and the labels of all bins, those without an entry included, so that the
+    axis has no gaps."""
     bins = bins_of(seconds_of(uniques, rule, column), rule.kind, rule.size)
     if rule.kind in CYCLES:
         first, last = 0, CYCLES[rule.kind] - 1
@@ -286,89 +316,7 @@ def time_bins(uniques: np.ndarray[Any, Any] | list[Any], rule: Rule, column: str
     if last - first >= MOST_BINS:
         raise ValueError(
             f"the times in the column {column!r} extend from {label_of(first, rule.kind, rule.size)} to "
-            f"{label_of(last, rule.kind, rule.size)}: expected at most {MOST_BINS} bins; longer ones, such as months, are fewer"
+            f"{label_of(last, rule.kind, rule.size)}: expected at most {MOST_BINS} bins; longer ones, such "
+            f"as months, are fewer"
         )
     return bins - first, [label_of(number, rule.kind, rule.size) for number in range(first, last + 1)]
-
-
-# --- bins of numbers ---
-
-
-def numbers_of(uniques: np.ndarray[Any, Any] | list[Any], column: str) -> list[float]:
-    numbers = []
-    for entry in uniques.tolist() if isinstance(uniques, np.ndarray) else uniques:
-        try:
-            if isinstance(entry, (str, bytes)) and not REAL.fullmatch(str(entry)):
-                raise ValueError
-            number = float(entry)
-        except (TypeError, ValueError):
-            number = math.nan
-        if not math.isfinite(number):
-            raise ValueError(f"{str(entry)!r} in the column {column!r} is no number to bin")
-        numbers.append(number)
-    return numbers
-
-
-def bound_text(number: float, width: float) -> str:
-    bound = number * width
-    return f"{bound if bound != 0 else 0.0:.15g}"
-
-
-def width_bin(number: float, width: float, column: str) -> int:
-    """That of the interval [k * width, (k + 1) * width) whose bounds, as they are written, hold the number."""
-    if not abs(number / width) < 1e13:
-        raise ValueError(f"{number!r} in the column {column!r} is too large for bins of width {width:g}")
-    place = math.floor(number / width)
-    if abs(number) < 2.0**50 and number == math.floor(number) and width == math.floor(width):
-        return place
-    ratio = number / width
-    nearest = math.copysign(math.floor(abs(ratio) + 0.5), ratio)
-    if abs(ratio - nearest) > 1e-9 * max(1.0, abs(place)):
-        return place
-    if number >= float(bound_text(place + 1, width)):
-        place += 1
-    if number < float(bound_text(place, width)):
-        place -= 1
-    return place
-
-
-def width_bins(uniques: np.ndarray[Any, Any] | list[Any], width: float, column: str) -> tuple[Indices, list[str]]:
-    bins = [width_bin(number, width, column) for number in numbers_of(uniques, column)]
-    if not bins:
-        return np.zeros(0, dtype=np.int64), []
-    first, last = min(bins), max(bins)
-
-    def label(place: int) -> str:
-        return f"[{bound_text(place, width)}, {bound_text(place + 1, width)})"
-
-    if last - first >= MOST_BINS:
-        raise ValueError(
-            f"the numbers in the column {column!r} extend from {label(first)} to {label(last)}: expected at most {MOST_BINS} bins; "
-            "those of a larger width are fewer"
-        )
-    return np.array(bins, dtype=np.int64) - first, [label(place) for place in range(first, last + 1)]
-
-
-def number_label(number: float) -> str:
-    """The shortest text that is read back as the same number; whole numbers have no decimals."""
-    text = repr(number + 0.0 if number != 0 else 0.0)
-    return text[:-2] if text.endswith(".0") else text
-
-
-def quantile_bins(
-    uniques: np.ndarray[Any, Any] | list[Any], counts: Indices, num_bins: int, column: str
-) -> tuple[Indices, list[str]]:
-    """Intervals of about as many entries each; counts[i] entries are uniques[i]."""
-    numbers = np.array(numbers_of(uniques, column), dtype=np.float64) + 0.0
-    distinct, place = np.unique(numbers, return_inverse=True)
-    entries = np.bincount(place, weights=counts, minlength=len(distinct)).astype(np.int64)
-    smaller = np.cumsum(entries) - entries
-    total = max(int(entries.sum()), 1)
-    bins = np.array([num_bins * int(count) // total for count in smaller], dtype=np.int64)
-    starts = np.flatnonzero(np.diff(bins, prepend=-1))
-    texts = [number_label(float(number)) for number in distinct]
-    labels = [f"[{texts[a]}, {texts[b]})" for a, b in zip(starts[:-1], starts[1:])]
-    if len(starts):
-        labels.append(f"[{texts[starts[-1]]}, {texts[-1]}]")
-    bin_of = np.searchsorted(starts, np.arange(len(distinct)), side="right") - 1
-    return bin_of[place.reshape(-1)].astype(np.int64), labels
