@@ -119,9 +119,9 @@ def factorise_pandas(column: Any) -> Column:
     zone = ""
     if getattr(column.dtype, "tz", None) is not None:
         column, zone = column.dt.tz_convert(None), "+00:00"
-    if column.dtype.kind == "O" and not hasattr(column.dtype, "categories"):
-        return factorise_list(column.tolist())
     codes, uniques = column.factorize()
+    if column.dtype == object and any(type(entry) is not str for entry in uniques):
+        return factorise_list(column.tolist())  # which does not take 1 and True for the same
     entries = uniques.to_numpy() if hasattr(uniques, "to_numpy") else np.asarray(uniques)
     return Column(
         codes.astype(np.int64, copy=False), entries.tolist() if entries.dtype.kind == "O" else entries, zone
@@ -170,6 +170,10 @@ def merged(codes: Indices, entries: list[Any]) -> Column:
 
 
 def factorise_list(entries: list[Any]) -> Column:
+    if set(map(type, entries)) == {str}:
+        number_of = {text: number for number, text in enumerate(dict.fromkeys(entries))}
+        numbers = map(number_of.__getitem__, entries)
+        return Column(np.fromiter(numbers, dtype=np.int64, count=len(entries)), list(number_of))
     place_of: dict[Any, int] = {}
     codes = np.empty(len(entries), dtype=np.int64)
     for row, entry in enumerate(entries):

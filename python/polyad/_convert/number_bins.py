@@ -1,5 +1,5 @@
-"""Bins of numbers, with the meaning and the labels of the program's --columns NAME:width=10 and NAME:quantiles=4
-(polyad/io/text/number_bins.cpp; docs/formats.md)."""
+"""Bins of numbers, with the meaning and the labels of the program's --columns NAME:width=10 and
+NAME:quantiles=4 (polyad/io/text/number_bins.cpp; docs/formats.md)."""
 
 from __future__ import annotations
 

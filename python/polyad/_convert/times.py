@@ -177,17 +177,68 @@ def seconds_of(uniques: np.ndarray[Any, Any] | list[Any], rule: Rule, column: st
     """Of all different entries of a column of times."""
     if isinstance(uniques, np.ndarray) and uniques.dtype.kind == "M":
         return check_earliest(uniques.astype("datetime64[s]").astype(np.int64), uniques, column)
-    entries = [
-        text_of_time(entry) for entry in (uniques.tolist() if isinstance(uniques, np.ndarray) else uniques)
-    ]
-    day_first = dates_have_day_first(entries, rule, column)
-    seconds = np.zeros(len(entries), dtype=np.int64)
-    for place, text in enumerate(entries):
+    if isinstance(uniques, np.ndarray) and uniques.dtype.kind in "iu":
+        seconds, is_left = seconds_of_whole_numbers(uniques)
+        entries: list[Any] | np.ndarray[Any, Any] = uniques
+    else:
+        entries = [entry if type(entry) is str else text_of_time(entry) for entry in uniques]
+        seconds, is_left = seconds_of_iso_texts(entries)
+    left = np.flatnonzero(is_left)
+    day_first = dates_have_day_first([text_of_time(entries[place]) for place in left], rule, column)
+    for place in left:
+        text = text_of_time(entries[place])
         second = seconds_of_text(text, day_first)
         if second is None:
             raise ValueError(fault_of_time(text, day_first, rule, column))
         seconds[place] = second
     return check_earliest(seconds, entries, column)
+
+
+def seconds_of_iso_texts(entries: list[str]) -> tuple[Indices, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """Of those that are written as 2014-04-01, 2014-04-01T13:05 or 2014-04-01 13:05:30, all at once; and
+    which are left, because they are written otherwise or NumPy finds a fault in one of them."""
+    seconds = np.zeros(len(entries), dtype=np.int64)
+    is_left = np.ones(len(entries), dtype=np.bool_)
+    lengths = np.fromiter(map(len, entries), dtype=np.int64, count=len(entries))
+    for length in (10, 16, 19):
+        places = np.flatnonzero(lengths == length)
+        if len(places) == 0:
+            continue
+        texts = np.array([entries[place] for place in places], dtype=f"U{length}")
+        letters = texts.view(np.uint32).reshape(-1, length)
+        fits = has_form(letters, "0000-00-00T00:00:00"[:length])
+        try:
+            seconds[places[fits]] = texts[fits].astype("datetime64[s]").astype(np.int64)
+        except ValueError:
+            continue  # one by one, which finds the fault
+        is_left[places[fits]] = False
+    return seconds, is_left
+
+
+def seconds_of_whole_numbers(
+    numbers: np.ndarray[Any, Any],
+) -> tuple[Indices, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """As seconds_of_number; left are those with the digits of a date, and those that are no times."""
+    reals = numbers.astype(np.float64)
+    seconds = np.zeros(len(numbers), dtype=np.int64)
+    is_left = (reals < 0) | (reals > 9.2e18) | ((reals >= 1.9e7) & (reals < 2.1e7))
+    smallest = 0.0
+    for largest, unit in ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9)):
+        fits = ~is_left & (reals >= smallest) & (reals < largest)
+        seconds[fits] = (reals[fits] / unit).astype(np.int64)
+        smallest = largest
+    return seconds, is_left
+
+
+def has_form(letters: np.ndarray[Any, Any], form: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    fits = np.ones(len(letters), dtype=np.bool_)
+    for column, sign in enumerate(form):
+        letter = letters[:, column]
+        if sign == "0":
+            fits &= (letter >= ord("0")) & (letter <= ord("9"))
+        else:
+            fits &= (letter == ord(sign)) | ((sign == "T") & (letter == ord(" ")))
+    return fits
 
 
 def text_of_time(entry: object) -> str:
@@ -227,8 +278,8 @@ def dates_have_day_first(entries: list[str], rule: Rule, column: str) -> bool:
         return rule.dates == "dmy"
     ambiguous = ""
     for text in entries:
-        if "/" not in text and "-" not in text:
-            continue
+        if ("/" not in text and "-" not in text) or text[:4].isdecimal():
+            continue  # no date that ends with the year
         month_first, day_first = date_signs(text)
         if month_first != day_first:
             return day_first
