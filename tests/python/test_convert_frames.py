@@ -5,20 +5,18 @@ from __future__ import annotations
 
 import csv
 import datetime
-import importlib
-import importlib.util
 import os
 import pathlib
 import random
-import shutil
 import subprocess
+import sys
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from convert_support import SEEDS, assert_same, random_pieces
-from polyad._convert import Pieces, frame_pieces, pieces_of, to_arrow, to_pandas, to_polars
+from polyad._convert import Pieces, frame_pieces, frame_places, pieces_of, to_arrow, to_pandas, to_polars
 from polyad._convert.names import sort_labels
 
 EVENTS: dict[str, list[Any]] = {
@@ -29,34 +27,29 @@ EVENTS: dict[str, list[Any]] = {
 }
 
 
-def frames_of_pandas(columns: dict[str, list[Any]]) -> list[Any]:
-    if importlib.util.find_spec("pandas") is None:
-        return []
-    table = importlib.import_module("pandas").DataFrame(columns)
-    categories = {name: "category" for name in columns if name != "value"}
-    return [table, table.convert_dtypes(), table.astype(categories)]
+LIBRARIES = ["lists", "numpy", "pandas", "polars", "pyarrow"]
 
 
-def frames_of_polars(columns: dict[str, list[Any]]) -> list[Any]:
-    if importlib.util.find_spec("polars") is None:
-        return []
-    table = importlib.import_module("polars").DataFrame(columns)
-    return [table, table.lazy()]
-
-
-def frames_of_arrow(columns: dict[str, list[Any]]) -> list[Any]:
-    if importlib.util.find_spec("pyarrow") is None:
-        return []
-    arrow = importlib.import_module("pyarrow")
-    table = arrow.table(columns)
-    return [table, table.to_reader(), arrow.concat_tables([table[:2], table[2:]])]
-
-
-def frames(columns: dict[str, list[Any]]) -> list[Any]:
-    """The same table in all libraries that are here."""
-    made: list[Any] = [columns, {name: np.array(column) for name, column in columns.items()}]
-    made += frames_of_pandas(columns) + frames_of_polars(columns) + frames_of_arrow(columns)
-    return made
+def frames(columns: dict[str, list[Any]], library: str) -> list[Any]:
+    """The same table in the forms that a library has; skips the test where it is not installed."""
+    if library == "lists":
+        return [columns]
+    if library == "numpy":
+        return [{name: np.array(column) for name, column in columns.items()}]
+    module = pytest.importorskip(library)
+    if library == "pandas":
+        table = module.DataFrame(columns)
+        categories = {name: "category" for name in columns if name != "value"}
+        return [
+            table,
+            table.convert_dtypes(),
+            table.astype(categories),
+            table.astype(dict.fromkeys(categories, object)),
+        ]
+    if library == "polars":
+        return [module.DataFrame(columns), module.DataFrame(columns).lazy()]
+    table = module.table(columns)
+    return [table, table.to_reader(), module.concat_tables([table[:2], table[2:]])]
 
 
 def assert_identical(found: Pieces, expected: Pieces) -> None:
@@ -69,8 +62,9 @@ def assert_identical(found: Pieces, expected: Pieces) -> None:
 # --- tables of every library ---
 
 
-def test_a_table_is_the_same_tensor_in_every_library() -> None:
-    for frame in frames({name: column for name, column in EVENTS.items() if name != "score"}):
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_table_is_the_same_tensor_in_every_library(library: str) -> None:
+    for frame in frames({name: column for name, column in EVENTS.items() if name != "score"}, library):
         found = frame_pieces(frame, ["who", "item", "when"], time={"when": "day"})
         assert found.modes == ["who", "item", "when"]
         assert found.labels == [
@@ -82,8 +76,9 @@ def test_a_table_is_the_same_tensor_in_every_library() -> None:
         assert found.values.tolist() == [1, 1, 2, 1]
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_values_and_names_are_the_same_in_every_library(seed: int) -> None:
+def test_values_and_names_are_the_same_in_every_library(seed: int, library: str) -> None:
     rng = random.Random(seed)
     rows = 1 + rng.randrange(60)
     columns: dict[str, list[Any]] = {
@@ -95,17 +90,17 @@ def test_values_and_names_are_the_same_in_every_library(seed: int) -> None:
         "time": [datetime.datetime(2020, 1, 1, rng.randrange(24), rng.randrange(60)) for _ in range(rows)],
         "value": [rng.choice([1.5, -2.0, 0.25]) for _ in range(rows)],
     }
-    made = frames(columns)
     modes = ["name", "whole", "real", "truth", "date", "time:hour"]
-    first = frame_pieces(made[0], modes, "value", agg="mean")
+    first = frame_pieces(columns, modes, "value", agg="mean")
     assert first.labels is not None and first.labels[2] == [
         t for t in ["-0.5", "1e-07", "2.0", "1e+20"] if float(t) in columns["real"]
     ]
-    for frame in made[1:]:
+    for frame in frames(columns, library):
         assert_identical(frame_pieces(frame, modes, "value", agg="mean"), first)
 
 
-def test_times_of_zones_are_those_of_utc() -> None:
+@pytest.mark.parametrize("library", [name for name in LIBRARIES if name != "numpy"])  # which has no zones
+def test_times_of_zones_are_those_of_utc(library: str) -> None:
     zone = datetime.timezone(datetime.timedelta(hours=2))
     times = [
         datetime.datetime(2014, 4, 1, 1, 30, tzinfo=zone),
@@ -117,7 +112,7 @@ def test_times_of_zones_are_those_of_utc() -> None:
         "when": ["2014-03-31 23:30:00+00:00", "2014-04-01 01:00:00+00:00"],
     }
     for mode, labels in expected.items():
-        for frame in frames({"when": times}):
+        for frame in frames({"when": times}, library):
             assert frame_pieces(frame, [mode]).labels == [labels]
 
 
@@ -158,7 +153,7 @@ def test_protocols_of_tables_are_read(kind: Any) -> None:
 
 def test_unread_protocols_are_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     for library in ("pandas", "polars", "pyarrow"):
-        monkeypatch.delitem(__import__("sys").modules, library, raising=False)
+        monkeypatch.delitem(sys.modules, library, raising=False)
     with pytest.raises(TypeError, match="none of which was imported"):
         frame_pieces(ByArrow(None), ["who"])
 
@@ -308,17 +303,14 @@ def test_a_table_without_modes_is_explained() -> None:
 # --- the program ---
 
 
-def program() -> str | None:
-    root = pathlib.Path(__file__).resolve().parents[2]
-    for place in (
-        os.environ.get("POLYAD_PROGRAM"),
-        root / "build/bin/polyad",
-        "/work/main/build/bin/polyad",
-        shutil.which("polyad"),
-    ):
+def program() -> str:
+    """The program, which ./run python names by POLYAD; tests that need it are skipped without it."""
+    source = pathlib.Path(__file__).resolve().parents[2]
+    places = (os.environ.get("POLYAD"), source / "build/portable/bin/polyad", source / "build/bin/polyad")
+    for place in places:
         if place and os.access(place, os.X_OK):
             return str(place)
-    return None
+    pytest.skip("the program is not built")
 
 
 def read_by_program(
@@ -329,8 +321,6 @@ def read_by_program(
         writer.writerow(columns)
         writer.writerows(zip(*columns.values()))
     found = program()
-    if found is None:
-        pytest.skip("the program polyad is not here: build it, or name it by POLYAD_PROGRAM")
     command = [
         found,
         "convert",
@@ -453,8 +443,6 @@ def test_the_program_reads_the_same_tensor(seed: int, tmp_path: pathlib.Path) ->
 
 def test_bad_times_are_refused_where_the_program_does(tmp_path: pathlib.Path) -> None:
     found = program()
-    if found is None:
-        pytest.skip("the program polyad is not here: build it, or name it by POLYAD_PROGRAM")
     texts = [
         "2014-4-1",
         "2014.04.01",
@@ -615,8 +603,28 @@ def test_columns_out_have_names() -> None:
     x.modes = None
     assert to_polars(x).columns == ["mode1", "mode2", "value"]
     assert isinstance(to_polars(x), polars.DataFrame)
-    assert (
-        to_pandas(x).index.names == [None, None]
-        if __import__("importlib.util").util.find_spec("pandas")
-        else True
-    )
+
+
+# --- places of other tables ---
+
+
+def test_rows_of_another_table_are_found_by_their_labels() -> None:
+    train = {"who": ["a", "b", "b"], "when": ["2014-04-01", "2014-04-03", "2014-04-02"], "age": [1, 5, 40]}
+    modes = ["who", "when:day", "age:quantiles=2"]
+    known = frame_pieces(train, modes).labels
+    assert known is not None and known[2] == ["[1, 40)", "[40, 40]"]
+    other = {
+        "who": ["c", "b", "b"],
+        "when": ["2014-04-02 13:05", "2014-04-04", "2014-04-01"],
+        "age": [4.5, 40, 41],
+    }
+    places, labels = frame_places(other, modes, known)
+    assert [indices.tolist() for indices in places] == [
+        [-1, 1, 1],
+        [1, -1, 0],
+        [0, 1, -1],
+    ] and labels == known
+    places, labels = frame_places(other, modes, [None, *known[1:]])
+    assert places[0].tolist() == [1, 0, 0] and labels[0] == ["b", "c"]
+    again, _ = frame_places(train, modes, known)
+    assert [indices.tolist() for indices in again] == [[0, 1, 1], [0, 2, 1], [0, 0, 1]]

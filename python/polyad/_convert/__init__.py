@@ -19,7 +19,7 @@ from .arrays import (
     to_numpy,
 )
 from .columns import is_frame
-from .frames import frame_pieces
+from .frames import frame_pieces, frame_places
 from .models import kruskal_of, to_pyttb_ktensor, to_tensorly
 from .pieces import Array, Indices, Pieces, check_missing, combined, finish, value_array, with_names
 from .sparse import (
@@ -42,6 +42,7 @@ __all__ = [
     "Pieces",
     "combined",
     "frame_pieces",
+    "frame_places",
     "kruskal_of",
     "pieces_of",
     "to_arrow",

@@ -9,7 +9,7 @@ import numpy as np
 
 from .columns import Column, Frame, Uniques, factorise, numbers_of_column
 from .names import label_texts, sort_labels
-from .number_bins import quantile_bins, width_bins
+from .number_bins import places_in_intervals, quantile_bins, width_bins
 from .pieces import Indices, Pieces, combined, finish
 from .times import Rule, parse_rule, parse_rule_text, time_bins
 
@@ -34,24 +34,13 @@ def frame_pieces(
     The value of a row is that of the column `values`, or 1. `agg` is the value of a cell with several rows:
     "sum", "mean", "max", "last", "count" or "refuse", as --duplicates of the program means it. The nonzeros
     are sorted by their coordinates. The table is not changed, and nothing is shared with it."""
-    if isinstance(modes, str):
-        raise TypeError(f"modes={modes!r} is a text: expected a list of the names of columns")
     table = Frame(frame)
-    chosen = [split_mode(mode, table) for mode in modes]
-    rules = dict(time or {})
+    chosen = modes_of_table(table, modes, time)
     names = [name for name, _ in chosen]
-    for name in rules:
-        if name not in names:
-            raise ValueError(
-                f"time has the column {name!r}: expected one of modes, which are "
-                f"{', '.join(map(repr, names))}"
-            )
     coords: list[Indices] = []
     labels: list[Sequence[object] | None] = []
     for name, rule in chosen:
-        indices, texts = mode_of_column(
-            table, name, parse_rule(rules[name], str(name)) if name in rules else rule
-        )
+        indices, texts = mode_of_column(table, name, rule)
         coords.append(indices)
         labels.append(texts)
     if not coords:
@@ -63,6 +52,52 @@ def frame_pieces(
         coords, numbers, shape=None, modes=[str(name) for name in names], labels=labels, missing=None
     )
     return combined(whole, agg)
+
+
+def modes_of_table(
+    table: Frame, modes: Sequence[str], time: Mapping[str, object] | None
+) -> list[tuple[Any, Rule]]:
+    """The columns that are modes, and how their entries become indices."""
+    if isinstance(modes, str):
+        raise TypeError(f"modes={modes!r} is a text: expected a list of the names of columns")
+    chosen = [split_mode(mode, table) for mode in modes]
+    names = [name for name, _ in chosen]
+    rules = dict(time or {})
+    for name in rules:
+        if name not in names:
+            known = ", ".join(map(repr, names))
+            raise ValueError(f"time has the column {name!r}: expected one of modes, which are {known}")
+    return [(name, parse_rule(rules[name], str(name)) if name in rules else rule) for name, rule in chosen]
+
+
+def frame_places(
+    frame: Any,
+    modes: Sequence[str],
+    known: Sequence[Sequence[str] | None],
+    *,
+    time: Mapping[str, object] | None = None,
+) -> tuple[list[Indices], list[list[str]]]:
+    """Of each row of a table its place in a tensor that frame_pieces made of another one: of each mode the
+    index among its labels, or -1 for what is not among them. A mode whose known labels are None is numbered
+    anew. The labels of all modes are returned too. Numbers in bins of quantiles are put into those known."""
+    table = Frame(frame)
+    places: list[Indices] = []
+    labels: list[list[str]] = []
+    for (name, rule), texts in zip(modes_of_table(table, modes, time), known):
+        if texts is not None and rule.kind == "quantiles":
+            column = factorise(table.column(name))
+            check_gaps(column, name)
+            indices = places_in_intervals(column.uniques, texts, str(name))[column.codes]
+        else:
+            indices, found = mode_of_column(table, name, rule)
+            if texts is not None:
+                place_of = {text: place for place, text in enumerate(texts)}
+                indices = np.array([place_of.get(text, -1) for text in found], dtype=np.int64)[indices]
+            else:
+                texts = found
+        places.append(np.ascontiguousarray(indices))
+        labels.append(list(texts))
+    return places, labels
 
 
 def split_mode(mode: Any, table: Frame) -> tuple[Any, Rule]:

@@ -4,6 +4,7 @@ NAME:quantiles=4 (polyad/io/text/number_bins.cpp; docs/formats.md)."""
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -93,3 +94,16 @@ def quantile_bins(
         labels.append(f"[{texts[starts[-1]]}, {texts[-1]}]")
     bin_of = np.searchsorted(starts, np.arange(len(distinct)), side="right") - 1
     return bin_of[place.reshape(-1)].astype(np.int64), labels
+
+
+def places_in_intervals(
+    uniques: np.ndarray[Any, Any] | list[Any], labels: Sequence[str], column: str
+) -> Indices:
+    """The place of the interval "[1, 5)" or "[12, 40]" that holds each number, or -1."""
+    bounds = [[float(bound) for bound in label[1:-1].split(", ")] for label in labels]
+    lower, upper = np.array(bounds).T
+    numbers = np.array(numbers_of(uniques, column), dtype=np.float64)
+    found = np.searchsorted(lower, numbers, side="right") - 1
+    is_closed = np.array([label.endswith("]") for label in labels])
+    is_inside = (numbers < upper[found]) | (is_closed[found] & (numbers == upper[found]))
+    return np.where((found >= 0) & is_inside, found, -1).astype(np.int64)
