@@ -19,7 +19,7 @@ from .arrays import (
     to_numpy,
 )
 from .columns import is_frame
-from .frames import frame_pieces, frame_places
+from .frames import frame_pieces, frame_places, frame_values
 from .models import kruskal_of, to_pyttb_ktensor, to_tensorly
 from .pieces import Array, Indices, Pieces, check_missing, combined, finish, value_array, with_names
 from .sparse import (
@@ -43,6 +43,7 @@ __all__ = [
     "combined",
     "frame_pieces",
     "frame_places",
+    "frame_values",
     "kruskal_of",
     "pieces_of",
     "to_arrow",

@@ -10,7 +10,7 @@ import numpy as np
 from .columns import Column, Frame, Uniques, factorise, numbers_of_column
 from .names import label_texts, sort_labels
 from .number_bins import places_in_intervals, quantile_bins, width_bins
-from .pieces import Indices, Pieces, combined, finish
+from .pieces import Array, Indices, Pieces, combined, finish
 from .times import Rule, parse_rule, parse_rule_text, time_bins
 
 
@@ -52,6 +52,11 @@ def frame_pieces(
         coords, numbers, shape=None, modes=[str(name) for name in names], labels=labels, missing=None
     )
     return combined(whole, agg)
+
+
+def frame_values(frame: Any, name: str) -> Array:
+    """The numbers of a column, all of which must be finite."""
+    return numbers_of_column(Frame(frame), name)
 
 
 def modes_of_table(
