@@ -61,10 +61,10 @@ def test_every_phase_has_a_bar() -> None:
 
 
 def test_bars_of_tqdm_are_made_and_used() -> None:
-    tqdm = pytest.importorskip("tqdm")
+    tqdm: Any = pytest.importorskip("tqdm").tqdm
     out = io.StringIO()
 
-    class ToText(tqdm.tqdm):  # type: ignore[misc]
+    class ToText(tqdm):  # type: ignore[misc]
         def __init__(self, **options: Any) -> None:
             super().__init__(file=out, mininterval=0, **options)
 

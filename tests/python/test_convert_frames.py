@@ -210,6 +210,14 @@ def test_bins_have_no_gaps(rule: Any, labels: list[str]) -> None:
         assert found.labels == [labels]
 
 
+def test_a_column_may_have_two_modes() -> None:
+    table = {"who": ["a", "b"], "when": ["2014-04-01T10:00", "2014-04-02T11:00"]}
+    found = frame_pieces(table, ["who", "when:day", "when:hour-of-day"])
+    assert found.modes == ["who", "when:day", "when:hour-of-day"] and found.shape == (2, 2, 24)
+    with pytest.raises(ValueError, match="modes has 'who' more than once"):
+        frame_pieces(table, ["who", "who"])
+
+
 def test_numbers_are_binned_by_width() -> None:
     found = frame_pieces({"age": [23, 31, 58], "town": ["A", "B", "A"]}, ["town", "age"], time={"age": 10})
     assert found.labels == [["A", "B"], ["[20, 30)", "[30, 40)", "[40, 50)", "[50, 60)"]]
@@ -559,6 +567,16 @@ def test_a_series_of_counts_is_a_tensor() -> None:
         pieces_of(missing)
     with pytest.raises(TypeError, match="the values of the Series have the dtype"):
         pieces_of(pandas.Series(["p", "q"], index=pandas.MultiIndex.from_tuples([("a", "x"), ("b", "y")])))
+
+
+def test_series_with_types_of_pandas_are_read() -> None:
+    pandas = pytest.importorskip("pandas")
+    index = pandas.MultiIndex.from_tuples([("a", "x"), ("b", "y")])
+    assert pieces_of(pandas.Series([1, 2], index=index, dtype="Int64")).values.tolist() == [1, 2]
+    with_gap = pandas.Series([1, None], index=index, dtype="Float64")
+    assert pieces_of(with_gap, missing="nan").values.tolist() == [1]
+    with pytest.raises(ValueError, match="is nan"):
+        pieces_of(with_gap)
 
 
 def test_repeated_labels_go_to_pandas() -> None:

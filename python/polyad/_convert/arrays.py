@@ -71,11 +71,9 @@ def coordinates_by_mode(coords: object, num_values: int, shape: Sequence[int] | 
         raise ValueError(f"the coordinates have the shape {array.shape}: expected ndim × nnz or nnz × ndim")
     if array.shape[0] == array.shape[1] == num_values and num_values > 1:
         array = resolved_square(array, shape)
-    elif array.shape[1] == num_values and not prefers_rows(array.shape, num_values, shape):
-        pass
-    elif array.shape[0] == num_values:
+    elif array.shape[1] != num_values and array.shape[0] == num_values:
         array = array.T
-    else:
+    elif array.shape[1] != num_values:
         raise ValueError(
             f"the coordinates have the shape {array.shape}, and there are {counted(num_values, 'value')}: "
             f"expected "
@@ -86,14 +84,6 @@ def coordinates_by_mode(coords: object, num_values: int, shape: Sequence[int] | 
 
 def is_vector(obj: object) -> bool:
     return getattr(obj, "ndim", 0) == 1
-
-
-def prefers_rows(array_shape: tuple[int, ...], num_values: int, shape: Sequence[int] | None) -> bool:
-    """Of 1 × 1 and of arrays without values, where both readings fit: whether the one with a row per
-    nonzero has the order."""
-    return (
-        shape is not None and array_shape[0] == num_values and array_shape[0] != len(shape) == array_shape[1]
-    )
 
 
 def resolved_square(array: Array, shape: Sequence[int] | None) -> Array:

@@ -28,15 +28,17 @@ def frame_pieces(
     numerical if all of them are numbers, otherwise alphabetical. `time` bins the entries of a column:
     {"when": "day"}, or "hour", "week", "month", "year", "hour_of_day", "weekday", "month_of_year", with the
     meaning and the labels of the program's --columns when:day (it has no year); a number of seconds;
-    "width=10" and "quantiles=4" of numbers. "when:day" in `modes` says the same. Bins without an entry have
-    an index too, so that the axis has no gaps.
+    "width=10" and "quantiles=4" of numbers. Bins without an entry have an index too, so that the axis has
+    no gaps. "when:day" in `modes` says the same; a column may have several such modes, which are called as
+    they are written then.
 
     The value of a row is that of the column `values`, or 1. `agg` is the value of a cell with several rows:
     "sum", "mean", "max", "last", "count" or "refuse", as --duplicates of the program means it. The nonzeros
     are sorted by their coordinates. The table is not changed, and nothing is shared with it."""
     table = Frame(frame)
     chosen = modes_of_table(table, modes, time)
-    names = [name for name, _ in chosen]
+    columns = [name for name, _ in chosen]
+    names = [str(mode if columns.count(name) > 1 else name) for mode, name in zip(modes, columns)]
     coords: list[Indices] = []
     labels: list[Sequence[object] | None] = []
     for name, rule in chosen:
@@ -48,9 +50,7 @@ def frame_pieces(
     if len(coords[0]) == 0:
         raise ValueError("the table has no rows: expected one or more")
     numbers = np.ones(len(coords[0])) if values is None else numbers_of_column(table, values)
-    whole = finish(
-        coords, numbers, shape=None, modes=[str(name) for name in names], labels=labels, missing=None
-    )
+    whole = finish(coords, numbers, shape=None, modes=names, labels=labels, missing=None)
     return combined(whole, agg)
 
 

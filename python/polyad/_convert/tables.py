@@ -44,7 +44,10 @@ def series_parts(
         shape.append(len(level))
     names = list(index.names)
     modes = names if all(isinstance(name, str) for name in names) else None
-    return coords, series.to_numpy(), tuple(shape), modes, labels
+    values = series.to_numpy()
+    if values.dtype == object and getattr(series.dtype, "kind", "O") in "buif":  # of pandas' types with NA
+        values = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    return coords, values, tuple(shape), modes, labels
 
 
 def is_count(level: Any) -> bool:
