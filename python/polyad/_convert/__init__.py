@@ -131,7 +131,8 @@ def sparse_parts(obj: Any, missing: str | None) -> tuple[list[Indices], Array, t
 
 
 def is_table(obj: Any) -> bool:
-    return is_frame(obj) and not is_series(obj) and not hasattr(obj, "layout")
+    is_other = is_series(obj) or is_scipy(obj) or hasattr(obj, "layout")  # some of these are dictionaries too
+    return not is_other and is_frame(obj)
 
 
 def table_pieces(obj: Any, values: Any, *, shape: Any, modes: Sequence[str] | None, labels: Any) -> Pieces:
