@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,14 @@ def random_pieces(
     coords = [np.ascontiguousarray(indices, dtype=np.int64) for indices in np.unravel_index(flat, shape)]
     values = np.array([rng.choice([-3, -1, 0.5, 2, 7]) for _ in range(nnz)], dtype=dtype)
     return Pieces(coords, values, shape)
+
+
+def random_cases(orders: Iterable[int] = range(1, 7)) -> Iterator[tuple[int, Pieces]]:
+    """Tensors of all orders with their seeds; every other one has duplicates. A test of a library that may be
+    missing runs all of them, so that it is skipped once."""
+    for order in orders:
+        for seed in SEEDS:
+            yield seed, random_pieces(seed, order, distinct=seed % 2 == 0)
 
 
 def dense_of(pieces: Pieces) -> np.ndarray[Any, Any]:
