@@ -8,9 +8,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import (  # type: ignore
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_random_state  # type: ignore
+from sklearn.utils.validation import check_is_fitted  # type: ignore
 
 from . import _convert
 from ._cp import CPModel, cp
