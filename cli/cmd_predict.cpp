@@ -12,7 +12,7 @@ namespace {
 struct PredictArgs {
   CommonOptions common;
   InputOptions input;
-  std::string model, out;
+  std::string model, new_items, out;
   PredictOptions predict;
 };
 
@@ -45,6 +45,7 @@ FilePlan file_plan(const PredictArgs& args) {
   FilePlan plan;
   plan_labels(plan, args.input);
   plan.reads_labelled("the model", args.model);
+  plan.reads("the new items", args.new_items);
   plan.reads_tensor("the coordinates", tensor_files(args.input));
   return plan.writes("--out", args.out);
 }
@@ -56,7 +57,9 @@ void run(const Comm& comm, const PredictArgs& args) {
   const Console console(comm, args.common, file_plan(args),
                         prints_table(args) ? Words::to_standard_error : Words::to_standard_output);
   const auto& context = console.context();
-  const auto model = load_model(context, args.model, load_options(args.input).labels);
+  const auto labels = load_options(args.input).labels;
+  const auto model = args.new_items.empty() ? load_model(context, args.model, labels)
+                                            : load_with_items(context, args.model, args.new_items, labels);
   const auto result = predict(context, model, tensor_files(args.input), options);
   if (!args.out.empty() || !args.common.json.empty()) console.say(result.summary());
   if (!args.out.empty()) console.say("wrote predictions to " + args.out);
@@ -79,6 +82,7 @@ void add_predict(CLI::App& app, const Comm& comm) {
                     "Skip coordinates that the model does not have, and count them");
   command->add_flag("--no-clip", args->predict.no_clip,
                     "Models of ratings: do not clip predictions to the smallest and largest training rating");
+  add_new_items_option(*command, args->new_items);
   command->add_option("--top", args->predict.num_largest, "Number of the largest residuals to report")
       ->capture_default_str()
       ->check(in_range(0, 1000));

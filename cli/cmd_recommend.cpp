@@ -12,7 +12,7 @@ namespace {
 
 struct RecommendArgs {
   CommonOptions common;
-  std::string model, ratings, new_users, lists = "auto", candidates, exclude, known, out;
+  std::string model, ratings, new_users, new_items, lists = "auto", candidates, exclude, known, out;
   std::vector<std::string> at;
   RecommendOptions recommend;
 };
@@ -28,6 +28,7 @@ RecommendOptions parse(const RecommendArgs& args) {
   auto options = args.recommend;
   options.new_user_file = args.ratings;
   options.new_users_file = args.new_users;
+  options.new_items_file = args.new_items;
   options.candidates_file = args.candidates;
   options.exclude_file = args.exclude;
   options.known_file = args.known;
@@ -44,7 +45,8 @@ FilePlan file_plan(const RecommendArgs& args) {
   FilePlan plan;
   plan.reads("the model", args.model)
       .reads("the ratings", args.ratings)
-      .reads("the new users", args.new_users);
+      .reads("the new users", args.new_users)
+      .reads("the new items", args.new_items);
   plan.reads("the candidates", args.candidates).reads("the items to exclude", args.exclude);
   plan.reads("what users have", args.known);
   return plan.writes("--out", args.out);
@@ -81,6 +83,7 @@ void add_recommend(CLI::App& app, const Comm& comm) {
       "--new-users", args->new_users,
       "Recommend to new users with the ratings in this file: a user, an item and a rating per "
       "line");
+  add_new_items_option(*command, args->new_items);
   command
       ->add_option("--similar-items", options.similar_item_names,
                    "Find the items most similar to this one, by the cosine of their factors; may be repeated")

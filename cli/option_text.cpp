@@ -74,6 +74,13 @@ void add_lists_option(CLI::App& command, std::string& lists, const std::string& 
       ->check(CLI::IsMember({"auto", "ranking", "ratings"}));
 }
 
+void add_new_items_option(CLI::App& command, std::string& file) {
+  command.add_option(
+      "--new-items", file,
+      "Models of ratings: add new items with the ratings in this file, a user of the model, an "
+      "item and a rating per line");
+}
+
 ListsBy parse_lists(const std::string& lists) {
   return lists == "auto" ? ListsBy::automatic : lists == "ranking" ? ListsBy::ranking : ListsBy::ratings;
 }

@@ -46,6 +46,7 @@ std::string command_line_name(const std::string& field);
 
 // auto, ranking or ratings.
 void add_lists_option(CLI::App& command, std::string& lists, const std::string& help);
+void add_new_items_option(CLI::App& command, std::string& file);
 ListsBy parse_lists(const std::string& lists);
 
 // What is wrong with the text of an option, for CLI::Option::check; empty: nothing. The first two are for

@@ -19,6 +19,14 @@ struct UserRatings {
   std::vector<double> ratings = {};
 };
 
+// The ratings of an item that the model has learned nothing about: that of user users[i] is ratings[i]. In
+// any order, each user once.
+struct NewItem {
+  std::string label = {};         // where items have labels
+  std::vector<Index> users = {};  // of the model, counted from 0
+  std::vector<double> ratings = {};
+};
+
 // A place of a mode: a label, or a number counted from 1 where the mode has no labels.
 struct ModePlace {
   std::string mode;  // its name, or its number counted from 1
@@ -37,6 +45,9 @@ struct RecommendOptions {
   // Recommend to many users who are not in the model: each line has a user, an item and a rating. The names
   // of the users may be any, also those of users of the model, whose training ratings then do not count.
   std::filesystem::path new_users_file = {};
+  // Add items to the model before, as add_items_from does (default: none): with the request they may be
+  // recommended, found to be similar, and named.
+  std::filesystem::path new_items_file = {};
   std::vector<Index> similar_items = {};             // find the items most similar to these, counted from 0
   std::vector<std::string> similar_item_names = {};  // and to these, named like users
   std::vector<Index> similar_users = {};             // find the users most similar to these, counted from 0
@@ -117,6 +128,21 @@ class Recommendations : public TaskResult {
 
 // Throws Error{bad_option} for options that make no sense whatever the model.
 void validate(const RecommendOptions& options);
+
+// The model with items that it has no training ratings of: their rows and biases are those that the training
+// would find with the users fixed, in the model of ratings and in that for lists. It has their ratings too,
+// as if they had been learned from, and can be saved. The given model stays as it is. An item whose label the
+// model has already, without ratings, gets a row; others come behind those of the model, in their order.
+// Throws Error{bad_option} for an item with ratings in the training, an empty label, a label where items have
+// none, and users that the model does not have. The arguments are those of process 0. Collective.
+CompletionModel add_items(const Context& context, const CompletionModel& model,
+                          const std::vector<NewItem>& items);
+
+// The same for the ratings in a file: a user, an item and a rating per line. Where items have no labels they
+// are numbers from 1, and numbers between that no line has become items without ratings. Throws
+// Error{bad_input} that names the line.
+CompletionModel add_items_from(const Context& context, const CompletionModel& model,
+                               const std::filesystem::path& file);
 
 // The items with the highest predicted ratings for users, or the items or users most similar to others. Items
 // that have no rating in the training are left out. Ratings of a new user are folded in: factors are found

@@ -100,9 +100,11 @@ def make_models(good: pathlib.Path) -> list[Seed]:
     seeds += [Seed(good / "plain", ["complete {good}/ratings.tns -r 3 -e 1 --resume {x}"], inside=name) for name in ("model.npz", "training.ptb")]
     (good / "mine").write_text("film1,4\nfilm2,1\n")
     (good / "others").write_text("new1,film1,4\nnew1,film2,1\nnew2,film2,5\n")
+    (good / "extra").write_text("user1,new1,4\nuser2,new1,1\nuser2,new2,5\n")
     (good / "films").write_text("film1\nfilm2\n")
     return [*seeds, Seed(good / "mine", ["recommend {good}/taste --ratings {x}"]),
             Seed(good / "others", ["recommend {good}/taste --new-users {x}"]),
+            Seed(good / "extra", ["recommend {good}/taste --new-items {x} --similar-items film1"]),
             Seed(good / "films", ["recommend {good}/taste --user user2 --candidates {x}",
                                   "recommend {good}/taste --user user2 --exclude {x}"])]
 

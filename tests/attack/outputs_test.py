@@ -49,6 +49,8 @@ COMMANDS = [
     (["recommend", "rated", "--user", "1", "--exclude", "mine.tsv"], ["mine.tsv"], ["--json", "--out"]),
     (["recommend", "rated", "--user", "1", "--candidates", "mine.tsv"], ["mine.tsv"], ["--json", "--out"]),
     (["recommend", "rated", "--new-users", "mine.tsv"], ["mine.tsv"], ["--json", "--out"]),
+    (["recommend", "rated", "--user", "1", "--new-items", "mine.tsv"], ["mine.tsv"], ["--json", "--out"]),
+    (["predict", "rated", "x.tns", "--new-items", "mine.tsv"], ["mine.tsv"], ["--json", "--out"]),
     (["contract", "ik,kj->ij", "a.npy", "b.npy", "--force"], ["a.npy", "b.npy", "machine.json"], ["--json", "-o"]),
 ]
 

@@ -226,6 +226,79 @@ class NewUsersTest(RecommendTest):
             self.assertEqual([item for name, item, _ in rows if name == user], [item["item"] for item in one["items"]])
 
 
+class NewItemsTest(RecommendTest):
+    def exchanged(self) -> RatingModel:
+        """The model with users and items exchanged: its fold_in finds the row of an item."""
+        other = RatingModel(self.model.items, self.model.users, 4)
+        other.w, other.h, other.b, other.c, other.mean = self.model.h, self.model.w, self.model.c, self.model.b, self.model.mean
+        other.ratings = {(item, user): rating for (user, item), rating in self.model.ratings.items()}
+        return other
+
+    def add(self, ratings: dict[str, dict[int, float]]) -> None:
+        """To the model here, behind its items."""
+        other = self.exchanged()
+        for item, rated in enumerate(ratings.values(), self.model.items):
+            row, bias = other.fold_in(rated)
+            self.model.h, self.model.c = [*self.model.h, row], [*self.model.c, bias]
+            self.model.ratings |= {(user, item): rating for user, rating in rated.items()}
+        self.model.items += len(ratings)
+
+    def test_they_are_served_like_others(self) -> None:
+        names = item_names(self.model)
+        self.model.write(self.place, user_names(self.model), names)
+        new = {"x, 1": {0: 5.0, 3: 1.0}, "y": {2: 0.0, 4: 4.5, 5: 3.0}}
+        lines = [f'ann {user},"{item}",{rating},7\n' for item, rated in new.items() for user, rating in rated.items()]
+        path = self.write("new.csv", "who,film,stars,time\n" + "".join(lines))
+        self.add(new)
+        names += list(new)
+        result = self.recommended("--new-items", path, "--user", "ann 1", "--user", "ann 4", "--top", 30)
+        self.assertEqual(set(result), KEYS | {"new_item_ratings"})
+        self.assertEqual((result["new_item_ratings"], result["items"], result["ratings"]), (5, 25, len(self.model.ratings)))
+        for one, user in zip(result["recommendations"], (1, 4)):
+            self.assert_items(one["items"], self.model.top(user, 30), names=names, places=8)
+        result = self.recommended("--new-items", path, "--similar-items", "y", "--top", 30)
+        self.assert_items(result["similar_items"][0]["similar"], self.model.similar(24, 30), "similarity", names, places=8)
+        only = self.write("only", "y\n")
+        result = self.recommended("--new-items", path, "--user", "ann 1", "--candidates", only)
+        self.assertEqual([one["item"] for one in result["recommendations"][0]["items"]], ["y"])
+        self.succeed("predict", self.place, self.write("z.csv", 'who,film\nann 1,y\nann 2,"x, 1"\n'), "--new-items", path,
+                     "--out", self.folder / "t.tsv", "-q")
+        rows = [line.split("\t") for line in (self.folder / "t.tsv").read_text().splitlines()[1:]]
+        for row, (user, item) in zip(rows, ((1, 24), (2, 23)), strict=True):
+            self.assertAlmostEqual(float(row[2]), self.model.predict(user, item), places=8)
+
+    def test_an_item_without_ratings_gets_a_row(self) -> None:
+        self.model.write(self.place)
+        path = self.write("new.tsv", "2\t23\t4\n2\t26\t1\n")
+        result = self.recommended("--new-items", path, "--user", 1, "--top", 100)
+        self.assertEqual((result["items"], result["rated_items"]), (26, 24))
+        found = {one["item"] for one in result["recommendations"][0]["items"]}
+        self.assertLess({23, 26}, found)
+        self.assertFalse({24, 25} & found)
+
+    def test_bad_files_are_refused(self) -> None:
+        self.model.write(self.place)
+        for text, sentence in (("1 24 5\n7 24 1\n", "2: '7' is no user of the model: expected a number from 1 to 6"),
+                               ("1 24 5\n1 3 1\n", "2: item 3 is not new: the model was trained on ratings of it"),
+                               ("1 24 5\n1 24 1\n", "2: '1' rates the item on line 1 too"),
+                               ("1 24 5\n2 024 1\n", "2: item 024 is written in another way on line 1"),
+                               ("1 x 5\n", "1: 'x' is no item: expected a number from 1"),
+                               ("1 9000000 5\n", "1: item 9000000 is far beyond the 23 items of the model, which have no names: expected "
+                                "numbers up to 1000024"),
+                               ("1 24 many\n", " holds no ratings"), ("1 24\n", "1: expected a user, an item and a rating, found 2 fields")):
+            path = self.write("bad", text)
+            sentence = f"{path}:{sentence}"
+            self.assert_fails(sentence, 2, "recommend", self.place, "--user", 1, "--new-items", path)
+            self.assert_fails(sentence, 2, "predict", self.place, path, "--new-items", path)
+        x = self.write("x.tns", "1 1 1\n2 2 2\n")
+        self.succeed("cpd", x, "-r", 1, "--out", self.folder / "cp", "-q")
+        requires = "--new-items requires a model of ratings, which complete writes; "
+        self.assert_fails(requires + "this is a CP model", 2, "recommend", self.folder / "cp", "--user", 1, "--new-items", x)
+        self.assert_fails(requires + f"{self.folder / 'cp'} is another model", 2, "predict", self.folder / "cp", x, "--new-items", x)
+        self.assert_fails("--new-items goes by the labels of the model: --labels has no effect", 2, "predict", self.place, x,
+                          "--new-items", x, "--labels", "none")
+
+
 class SimilarItemsTest(RecommendTest):
     def test_cosines(self) -> None:
         self.model.write(self.place)
@@ -412,7 +485,19 @@ class RefusalTest(RecommendTest):
                     self.place / "training.ptb")
 
     def test_models_that_are_none(self) -> None:
-        self.refuse("MODEL: is no model of ratings: expected a directory with model.npz and training.ptb", "--user", 1)
+        missing = "cannot be opened for reading: No such file or directory"
+        self.refuse(f"MODEL: {missing}", "--user", 1)
+        (self.folder / "modle").mkdir()
+        self.refuse(f"MODEL: {missing} (did you mean {self.folder / 'modle'}?)", "--user", 1)
+        x = self.write("x.tns", "1 1 1\n2 2 2\n")
+        self.assert_fails(f"{self.folder / 'x.tsn'}: {missing}", 2, "complete", self.folder / "x.tsn", "-q")
+        self.assert_fails(f"{self.folder / 'x'}: {missing} (did you mean {x}?)", 2, "complete", self.folder / "x", "-q")
+        for options in (["predict", self.place, x], ["compare", self.place, x],
+                        ["complete", x, "--lists", "ratings", "--resume", self.place]):
+            self.assert_fails(f"{self.place}: {missing} (did you mean {self.folder / 'modle'}?)", 2, *options, "-q")
+        self.place.mkdir()
+        self.refuse("MODEL: is no Kruskal tensor that Polyad knows: a text that begins with 'ktensor', an .npz archive, or a directory "
+                    "with lambda.mat and mode1.mat", "--user", 1)
         self.model.write(self.place, item_factors=b"")
         self.refuse("MODEL/model.npz: item_factors is missing: a model of ratings has it", "--user", 1)
         self.model.write(self.place, item_factors=npy((23, 5), [0.0] * 115))

@@ -128,12 +128,14 @@ class JsonTest(ProgramTest):
     def test_keys_of_recommendations(self) -> None:
         model = self.folder / "model"
         self.succeed("complete", self.ratings, "-r", 2, "--epochs", 1, "--out", model)
+        new = self.write("new.tsv", "1\t1000\t3\n")
         decomposition = self.folder / "decomposition"
         self.succeed("cpd", self.x, "-r", 2, "-i", 2, "--out", decomposition)
         self.compare("recommend", self.result("recommend", decomposition, "--user", 1, "--at", "3=1"),
                      self.result("recommend", decomposition, "--similar-items", 1, "--support", 0),
                      self.result("recommend", model, "--user", 7),
                      self.result("recommend", model, "--similar-items", 3),
+                     self.result("recommend", model, "--user", 7, "--new-items", new),
                      self.result("recommend", model, "--similar-users", 3),
                      self.result("recommend", model, "--all", "--out", self.folder / "all.tsv"))
 

@@ -1,10 +1,8 @@
 #include "polyad/algo/ratings/recommend.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "polyad/base/parallel.hpp"
-#include "polyad/kernels/cp/row_update.hpp"
 #include "polyad/tensor/slice_counts.hpp"
 
 namespace polyad {
@@ -17,13 +15,6 @@ Array<Index> count_ratings(const SparseTensor<double>& ratings, int mode) {
   return counts;
 }
 
-// 0 where there are none.
-double mean_magnitude(std::span<const double> ratings, const RatingPower& power) {
-  double sum = 0;
-  for (const double rating : ratings) sum += std::abs(power(rating));
-  return ratings.empty() ? 0 : sum / double(ratings.size());
-}
-
 std::vector<bool> positive(const Array<Index>& counts) {
   std::vector<bool> flags;
   for (const Index count : counts) flags.push_back(count > 0);
@@ -34,20 +25,13 @@ std::vector<bool> positive(const Array<Index>& counts) {
 
 template <class Real>
 Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings,
-                               std::optional<double> alpha, double power)
+                               const FoldParameters& parameters)
     : model_(model),
       rated_(group_by_user(ratings)),
       rated_items_(count_slices(ratings.indices(1), ratings.extent(1)).slices),
       num_ratings_{count_ratings(ratings, 0), count_ratings(ratings, 1)},
       learned_{positive(num_ratings_[0]), positive(num_ratings_[1])},
-      scale_(kernels::rating_scale(ratings.values(), model.mean)) {
-  if (!alpha) return;
-  const double mean = mean_magnitude(ratings.values(), {});
-  power_ = {power, mean > 0 ? mean : 1};
-  const double unit = mean_magnitude(ratings.values(), power_);
-  alpha_ = unit > 0 ? *alpha / unit : 0;
-  gram_ = kernels::gram(model.items, model.num_items());
-}
+      folder_(model, ratings.values(), parameters) {}
 
 template <class Real>
 Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings,
@@ -88,10 +72,7 @@ std::vector<ScoredItems> Recommender<Real>::recommend_to(std::span<const NewUser
       {std::ssize(users), model_.num_factors()}, Array<double>(users.size(), model_.mean), {}};
   parallel_for(std::ssize(users), [&](Index i) {
     const auto& user = users[std::size_t(i)];
-    std::vector<double> ratings(user.ratings.size());
-    std::ranges::transform(user.ratings, ratings.begin(), power_);
-    const auto folded = kernels::fold_in_user<Real>(
-        model_, {user.items, ratings, shrinkage, scale_, alpha_, gram_ ? &*gram_ : nullptr});
+    const auto folded = folder_.fold(user.items, user.ratings, shrinkage);
     std::ranges::copy(folded.row, rows.rows.row(i).begin());
     rows.offsets[i] += folded.bias;
   });

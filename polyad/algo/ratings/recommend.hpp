@@ -1,13 +1,11 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "polyad/kernels/ratings/fold_in.hpp"
+#include "polyad/algo/ratings/row_folder.hpp"
 #include "polyad/kernels/ratings/top_items.hpp"
-#include "polyad/tensor/ratings/rating_power.hpp"
 #include "polyad/tensor/ratings/rating_side.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
@@ -21,9 +19,8 @@ class Recommender {
   enum class Rated { left_out, included };  // items that the user has rated
 
   // `ratings`: of the training, users x items as in the model.
-  // `alpha`: of a model of implicit feedback (RatingTraining); `power`: of the ratings in it (ListModel).
   Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings,
-              std::optional<double> alpha = {}, double power = 1);
+              const FoldParameters& parameters = {});
   // [mode][row]: whether the model has learned anything about the user or item.
   using Learned = std::array<std::vector<bool>, 2>;
   // A model that was not trained on these ratings, which are what is known of some users: here an item that
@@ -70,10 +67,7 @@ class Recommender {
   Array<Index> rated_items_;     // ascending
   Array<Index> num_ratings_[2];  // [mode][row]
   Learned learned_;
-  double scale_;       // of the ratings in training
-  RatingPower power_;  // of ratings in implicit feedback
-  double alpha_ = 0;   // as in kernels::RatingsToFold, like the next
-  std::optional<Matrix<double>> gram_;
+  RowFolder<Real> folder_;
 };
 
 }  // namespace polyad

@@ -10,12 +10,15 @@
 #include <system_error>
 
 #include "polyad/base/error.hpp"
+#include "polyad/io/bytes/near_name.hpp"
 
 namespace polyad::io {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what, int error) {
-  throw Error(Errc::io, what + ": " + std::generic_category().message(error), {path.string(), 0});
+  throw Error(Errc::io,
+              what + ": " + std::generic_category().message(error) + (error == ENOENT ? near_name(path) : ""),
+              {path.string(), 0});
 }
 
 // Files are read more than once, and by several threads and processes at once: only a regular file can be.

@@ -48,6 +48,7 @@ std::string fault_of_labels(std::span<const ModeLabels> labels, Index num_users,
 }
 
 void check_directory(const fs::path& directory) {
+  if (!is_present(directory)) InputFile{directory};  // which says why it cannot be opened
   if (!is_rating_model(directory))
     refuse_contents(directory, fmt::format("is no model of ratings: expected a directory with {} and {}",
                                            rating_model_key, ratings_name));

@@ -20,7 +20,7 @@
 namespace polyad::io {
 namespace {
 
-constexpr int item_mode = 1;
+constexpr int user_mode = 0, item_mode = 1;
 
 struct RatingLine {
   std::string item, rating;
@@ -66,9 +66,10 @@ class ListLines {
     return *rating;
   }
 
-  Index item(const std::string& name) const {
+  // `mode`: of users or of items.
+  Index row(int mode, const std::string& name) const {
     try {
-      return space_.find_named(item_mode, name, "item");
+      return space_.find_named(mode, name, mode == user_mode ? "user" : "item");
     } catch (const Error& e) {
       fail(e.what());
     }
@@ -88,13 +89,18 @@ class ListLines {
   std::optional<FieldSplitter> splitter_;
 };
 
-// The ratings of a user, as they are read.
+// The ratings of a user, as they are read; or of an item, by users.
 class RatedItems {
  public:
+  explicit RatedItems(int mode = item_mode) : mode_(mode) {}
+
   void add(const ListLines& lines, const std::string& item, const std::string& rating) {
     const double value = lines.rating(rating);
-    const auto [place, is_new] = rated_.insert({lines.item(item), {value, lines.line_number()}});
-    if (!is_new) lines.fail(fmt::format("{} is rated on line {} too", in_quotes(item), place->second.line));
+    const Index row = lines.row(mode_, item);
+    const auto [place, is_new] = rated_.insert({row, {value, lines.line_number()}});
+    if (!is_new)
+      lines.fail(fmt::format("{} {} on line {} too", in_quotes(item),
+                             mode_ == item_mode ? "is rated" : "rates the item", place->second.line));
   }
   bool empty() const { return rated_.empty(); }
   RatingList list() const {
@@ -111,6 +117,7 @@ class RatedItems {
     double rating;
     Index line;
   };
+  int mode_;  // of the rows that are rated, or that rate
   std::map<Index, Rated> rated_;
 };
 
@@ -147,7 +154,9 @@ std::vector<std::string> split_user_rating(ListLines& lines, std::string_view te
   if (fields.size() != 3 && fields.size() != 4)
     lines.fail(fmt::format("expected a user, an item and a rating, found {} field{}", fields.size(),
                            fields.size() == 1 ? "" : "s"));
-  if (fields[0].empty()) lines.fail("the user has no name");
+  for (const int mode : {user_mode, item_mode})
+    if (fields[std::size_t(mode)].empty())
+      lines.fail(fmt::format("the {} has no name", mode == user_mode ? "user" : "item"));
   return fields;
 }
 
@@ -183,9 +192,11 @@ RatingList read_rating_list(const std::filesystem::path& path, const IndexSpace&
   return rated.list();
 }
 
-std::vector<NamedRatingList> read_rating_lists(const std::filesystem::path& path, const IndexSpace& space) {
+std::vector<NamedRatingList> read_rating_lists(const std::filesystem::path& path, const IndexSpace& space,
+                                               ListsOf of) {
+  const int named = of == ListsOf::users ? user_mode : item_mode, known = 1 - named;
   ListLines lines(path, space);
-  std::vector<std::string> users;
+  std::vector<NamedRatingList> lists;
   std::vector<RatedItems> rated;
   std::unordered_map<std::string, std::size_t> places;
   std::string separator;
@@ -194,16 +205,16 @@ std::vector<NamedRatingList> read_rating_lists(const std::filesystem::path& path
     if (is_first) separator = separator_of(text);
     const auto fields = split_user_rating(lines, text, separator);
     if (is_first && !parse_real(fields[2])) continue;  // a header
-    const auto [place, is_new] = places.emplace(fields[0], users.size());
+    const auto& name = fields[std::size_t(named)];
+    const auto [place, is_new] = places.emplace(name, lists.size());
     if (is_new) {
-      users.push_back(fields[0]);
-      rated.emplace_back();
+      lists.push_back({name, lines.line_number(), {}});
+      rated.emplace_back(known);
     }
-    rated[place->second].add(lines, fields[1], fields[2]);
+    rated[place->second].add(lines, fields[std::size_t(known)], fields[2]);
   }
-  if (users.empty()) lines.fail_as_whole("holds no ratings");
-  std::vector<NamedRatingList> lists;
-  for (std::size_t i = 0; i < users.size(); ++i) lists.push_back({std::move(users[i]), rated[i].list()});
+  if (lists.empty()) lines.fail_as_whole("holds no ratings");
+  for (std::size_t i = 0; i < lists.size(); ++i) lists[i].list = rated[i].list();
   return lists;
 }
 

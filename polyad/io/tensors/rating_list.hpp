@@ -8,9 +8,9 @@
 
 namespace polyad::io {
 
-// The ratings of one user, by ascending item.
+// The ratings of one user, by ascending item; of one item: those who rated it, by ascending user.
 struct RatingList {
-  std::vector<Index> items;
+  std::vector<Index> items;  // or users
   std::vector<double> ratings;
 };
 
@@ -21,16 +21,21 @@ struct RatingList {
 // also for an item that is unknown or rated twice, and for a file without ratings.
 RatingList read_rating_list(const std::filesystem::path& path, const IndexSpace& space);
 
-// The ratings of a user who is not in the model.
+// The ratings of a user, or an item, that is not in the model.
 struct NamedRatingList {
-  std::string user;
+  std::string name;
+  Index line = 0;  // the first that has the name, from 1
   RatingList list;
 };
 
-// Reads a text like the one above for many users: a user, an item and a rating per line, in this order; a
-// fourth field, such as the time in MovieLens' files, is not used. Fields may be separated by blanks, too.
-// Users come in the order of their first lines, with any names, also such as the space has.
-std::vector<NamedRatingList> read_rating_lists(const std::filesystem::path& path, const IndexSpace& space);
+enum class ListsOf { users, items };
+
+// Reads a text like the one above for many users, or for many items: a user, an item and a rating per line,
+// in this order; a fourth field, such as the time in MovieLens' files, is not used. Fields may be separated
+// by blanks, too. Users, or items, come in the order of their first lines, with any names, also such as the
+// space has; those of the other side must be in the space.
+std::vector<NamedRatingList> read_rating_lists(const std::filesystem::path& path, const IndexSpace& space,
+                                               ListsOf of = ListsOf::users);
 
 struct ItemList {
   std::vector<Index> items;  // ascending, each once

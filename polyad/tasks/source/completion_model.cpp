@@ -93,12 +93,14 @@ CompletionModel load_in(const Comm& comm, const std::string& directory) {
   const Stopwatch watch;
   auto stored = collectively(comm, [&] { return io::read_rating_model<Real>(directory); });
   auto run = run_of(stored);
+  const auto prepared = stored.training.prepared;
   auto labels = std::move(stored.labels);
   auto whole = std::make_shared<tasks::WholeModel<Real>>(tasks::WholeModel<Real>{
       std::move(stored.model), std::move(stored.training), std::move(stored.ratings)});
   auto state = std::make_shared<tasks::CompletionState<Real>>(comm, std::move(labels),
                                                               [whole] { return std::move(*whole); });
   state->input = directory;
+  state->prepared = prepared;
   run.load_seconds = watch.seconds();
   run.processes = comm.size();
   state->run = std::move(run);

@@ -16,7 +16,10 @@
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tasks/detail/loaded_model.hpp"
+#include "polyad/tasks/detail/ratings/completion_state.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
+#include "polyad/tasks/recommend.hpp"
 #include "polyad/tensor/ratings/rating_kruskal.hpp"
 
 namespace polyad {
@@ -96,6 +99,13 @@ void require_same_model(const Comm& comm, const fs::path& path, const LabelSourc
   tasks::require_same_files(comm, names);
 }
 
+// That of process 0. Collective.
+std::optional<RatingRange> share_range(const Comm& comm, const std::optional<RatingRange>& own) {
+  const auto range = comm.broadcast(own.value_or(RatingRange{}), 0);
+  const bool has_range = comm.broadcast(int(own.has_value()), 0) != 0;
+  return has_range ? std::optional(range) : std::nullopt;
+}
+
 }  // namespace
 
 CpModel load_model(const Context& context, const fs::path& path, const LabelSources& labels) {
@@ -114,6 +124,41 @@ CpModel load_model(const Context& context, const fs::path& path, const LabelSour
   state->run.load_seconds = watch.seconds();
   state->run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
   return CpModel(std::move(state));
+}
+
+CpModel cp_model_of(const Context& context, const CompletionModel& model) {
+  const tasks::TaskScope scope(context);
+  auto& of = model.state();
+  RatingModel<double> rows{model.mean(), model.user_factors(), model.item_factors(), {}, {}};
+  const auto user_biases = model.user_biases(), item_biases = model.item_biases();
+  rows.user_biases.assign(user_biases.begin(), user_biases.end());
+  rows.item_biases.assign(item_biases.begin(), item_biases.end());
+  const auto range = share_range(of.comm, of.comm.rank() == 0 ? of.range() : std::nullopt);
+  auto kruskal = kruskal_of(rows);
+  kruskal.prepared = of.prepared;
+  auto state =
+      std::make_shared<tasks::LoadedModel>(of.comm, of.labels, std::move(kruskal), nlohmann::ordered_json());
+  state->input = of.input;
+  state->of_ratings = {rows.has_biases() ? std::optional(rows.mean) : std::nullopt, range};
+  state->run.load_seconds = of.run.load_seconds;
+  state->run.peak_memory_bytes = of.run.peak_memory_bytes;
+  return CpModel(std::move(state));
+}
+
+CpModel load_with_items(const Context& context, const fs::path& model, const fs::path& new_items,
+                        const LabelSources& labels) {
+  const auto name = option_name("new_items");
+  if (!labels.files.empty() || !labels.folder.empty() || labels.none)
+    tasks::refuse_option(fmt::format("{} goes by the labels of the model: {} has no effect", name,
+                                     option_name("labels.folder")));
+  const bool is_other = collectively(context.comm(), [&] {
+    std::error_code ignored;
+    return fs::exists(model, ignored) && !io::is_rating_model(model);
+  });
+  if (is_other)
+    tasks::refuse_option(fmt::format(
+        "{} requires a model of ratings, which complete writes; {} is another model", name, model.string()));
+  return cp_model_of(context, add_items_from(context, load_completion_model(context, model), new_items));
 }
 
 }  // namespace polyad

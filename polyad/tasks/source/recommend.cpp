@@ -260,7 +260,7 @@ class Answerer {
   // Their indices are places in the file.
   void answer_new_users() {
     const auto known = io::read_rating_lists(options_.new_users_file, model_.names());
-    for (const auto& one : known) new_users_.push_back(one.user);
+    for (const auto& one : known) new_users_.push_back(one.name);
     std::vector labels{ModeLabels{model_.labels[0].name, new_users_}, model_.labels[1]};
     answer_in_batches(std::ssize(known), labels, [&](Index begin, Index end) {
       std::vector<NewUser> users;
@@ -418,10 +418,13 @@ void validate(const RecommendOptions& options) {
   tasks::table_separator(options.out);
 }
 
-Recommendations recommend(const Context& context, const CompletionModel& model,
+Recommendations recommend(const Context& context, const CompletionModel& given,
                           const RecommendOptions& options) {
   const tasks::TaskScope scope(context);
   validate(options);
+  const auto model =
+      options.new_items_file.empty() ? given : add_items_from(context, given, options.new_items_file);
+  const Index num_new_ratings = model.num_ratings() - given.num_ratings();
   auto& state = model.state();
   const Comm& comm = state.comm;
   const Stopwatch watch;
@@ -447,6 +450,7 @@ Recommendations recommend(const Context& context, const CompletionModel& model,
   if (run.question == Question::new_users) tasks::share_texts(comm, labels[0].labels);
   auto json = report::recommendation_json(run, labels);
   json["lists"] = state.run.alpha || ranks == Ranks::by_lists ? "ranking" : "ratings";
+  if (num_new_ratings > 0) json["new_item_ratings"] = num_new_ratings;
   json["precision"] = state.run.precision;
   json["out"] = options.out.string();
   json["threads"] = num_threads();

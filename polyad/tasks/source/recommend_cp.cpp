@@ -276,7 +276,8 @@ void check_for_decomposition(const CpModel& model, const RecommendOptions& optio
   if (model.order() < 2) tasks::refuse_option("the model has one mode; recommendations need users and items");
   for (const auto& [is_given, field] :
        {std::pair(!options.new_user.items.empty() || !options.new_user_file.empty(), "new_user"),
-        std::pair(!options.new_users_file.empty(), "new_users")})
+        std::pair(!options.new_users_file.empty(), "new_users"),
+        std::pair(!options.new_items_file.empty(), "new_items")})
     if (is_given)
       tasks::refuse_option(
           fmt::format("{} requires a model of ratings, which complete writes; this is a CP "

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "polyad/base/memory.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
 #include "polyad/io/models/rating_model_file.hpp"
 
@@ -25,6 +26,25 @@ void CompletionModel::State::note_memory() {
 }
 
 namespace tasks {
+namespace {
+
+template <class Real>
+FoldParameters fold_parameters(const ListModel<Real>& lists) {
+  return {lists.alpha, lists.power};
+}
+
+template <class Real>
+WholeModel<Real> added_to(WholeModel<Real> whole, Index num_items, const std::vector<RatingsOfItem>& items) {
+  auto& training = whole.training;
+  add_items(whole.model, num_items, items, whole.ratings, training.shrinkage, FoldParameters{training.alpha});
+  if (auto& lists = training.lists)
+    add_items(lists->model, num_items, items, whole.ratings, lists->shrinkage, fold_parameters(*lists));
+  if (!training.item_squares.empty()) training.item_squares.resize(std::size_t(num_items), Real(0));
+  whole.ratings = with_ratings_of(whole.ratings, num_items, items);
+  return whole;
+}
+
+}  // namespace
 
 template <class Real>
 void CompletionState<Real>::gather() {
@@ -69,9 +89,10 @@ CompletionModel::State::AnyRecommender CompletionState<Real>::recommender(Ranks 
   if (!recommender && !by_lists && learned)
     recommender = std::make_unique<Recommender<Real>>(model, ratings, *learned);
   if (!recommender)
-    recommender = by_lists ? std::make_unique<Recommender<Real>>(training.lists->model, ratings,
-                                                                 training.lists->alpha, training.lists->power)
-                           : std::make_unique<Recommender<Real>>(model, ratings, training.alpha);
+    recommender = by_lists
+                      ? std::make_unique<Recommender<Real>>(training.lists->model, ratings,
+                                                            fold_parameters(*training.lists))
+                      : std::make_unique<Recommender<Real>>(model, ratings, FoldParameters{training.alpha});
   return recommender.get();
 }
 
@@ -79,6 +100,25 @@ template <class Real>
 Shrinkage CompletionState<Real>::shrinkage(Ranks ranks) const {
   const auto& training = whole_->training;
   return ranks == Ranks::by_lists && training.lists ? training.lists->shrinkage : training.shrinkage;
+}
+
+template <class Real>
+std::shared_ptr<CompletionModel::State> CompletionState<Real>::with_items(
+    Index num_items, std::vector<std::string> item_labels, const std::vector<RatingsOfItem>& items) {
+  auto all_labels = labels;
+  all_labels[1].labels = std::move(item_labels);
+  auto whole = std::make_shared<WholeModel<Real>>(collectively(
+      comm, [&] { return comm.rank() == 0 ? added_to(*whole_, num_items, items) : WholeModel<Real>(); }));
+  auto state = std::make_shared<CompletionState<Real>>(comm, std::move(all_labels),
+                                                       [whole] { return std::move(*whole); });
+  state->input = input;
+  state->prepared = prepared;
+  state->run = run;
+  state->run.num_items = num_items;
+  Index num_ratings = run.num_ratings;
+  for (const auto& one : items) num_ratings += std::ssize(one.users);
+  state->run.num_ratings = comm.broadcast(num_ratings, 0);
+  return state;
 }
 
 template class CompletionState<float>;

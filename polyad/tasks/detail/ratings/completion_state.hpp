@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "polyad/algo/ratings/add_items.hpp"
 #include "polyad/algo/ratings/recommend.hpp"
 #include "polyad/base/setting.hpp"
 #include "polyad/io/tensors/index_space.hpp"
@@ -40,6 +41,14 @@ struct CompletionModel::State {
   enum class Ranks { by_lists, by_ratings };
   virtual AnyRecommender recommender(Ranks ranks) = 0;
   virtual Shrinkage shrinkage(Ranks ranks) const = 0;  // of that model
+  virtual const SparseTensor<double>& ratings() const = 0;
+  virtual std::optional<RatingRange> range() const = 0;  // RatingTraining::range
+
+  // The same model with further items; `items`: those with ratings, on process 0. `item_labels`: of all.
+  // Collective.
+  virtual std::shared_ptr<State> with_items(Index num_items, std::vector<std::string> item_labels,
+                                            const std::vector<RatingsOfItem>& items) = 0;
+
   // To find users and items by name.
   const io::IndexSpace& names();
 
@@ -92,6 +101,10 @@ class CompletionState final : public CompletionModel::State {
   std::vector<report::ExampleUser> examples() const override;
   AnyRecommender recommender(Ranks ranks) override;
   Shrinkage shrinkage(Ranks ranks) const override;
+  const SparseTensor<double>& ratings() const override { return whole_->ratings; }
+  std::optional<RatingRange> range() const override { return whole_->training.range; }
+  std::shared_ptr<State> with_items(Index num_items, std::vector<std::string> item_labels,
+                                    const std::vector<RatingsOfItem>& items) override;
 
  private:
   Gather gather_;  // empty once it was called, so that what it holds is freed

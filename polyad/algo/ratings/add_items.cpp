@@ -1,0 +1,74 @@
+#include "polyad/algo/ratings/add_items.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "polyad/base/parallel.hpp"
+#include "polyad/tensor/ratings/rating_side.hpp"
+#include "polyad/tensor/ratings/split_ratings.hpp"
+
+namespace polyad {
+namespace {
+
+Index num_positive(std::span<const double> ratings) {
+  return std::ranges::count_if(ratings, [](double rating) { return rating > 0; });
+}
+
+// What a positive rating adds to the popularity of its item: as that of the item with the most of them says.
+template <class Real>
+double popularity_of_rating(const RatingModel<Real>& model, const SparseTensor<double>& ratings) {
+  std::vector<Index> counts(std::size_t(model.num_items()), 0);
+  for (Index z = 0; z < ratings.num_nonzeros(); ++z)
+    if (ratings.values()[z] > 0) ++counts[std::size_t(ratings.indices(1)[z])];
+  const auto most = std::ranges::max_element(counts);
+  if (most == counts.end() || *most == 0 || model.item_biases.empty()) return 0;
+  return double(model.item_biases[std::size_t(most - counts.begin())]) / double(*most);
+}
+
+template <class Real>
+Matrix<Real> with_more_rows(const Matrix<Real>& rows, Index num_rows) {
+  Matrix<Real> more(num_rows, rows.num_cols());
+  std::ranges::copy(rows.flat(), more.flat().begin());
+  return more;
+}
+
+}  // namespace
+
+template <class Real>
+void add_items(RatingModel<Real>& model, Index num_items, std::span<const RatingsOfItem> items,
+               const SparseTensor<double>& ratings, const Shrinkage& shrinkage,
+               const FoldParameters& parameters) {
+  const double popularity = parameters.alpha ? popularity_of_rating(model, ratings) : 0;
+  model.items = with_more_rows(model.items, num_items);
+  if (!model.item_biases.empty()) model.item_biases.resize(std::size_t(num_items), Real(0));
+  auto exchanged = transposed(std::move(model), RatingSide::item);
+  const RowFolder<Real> folder(exchanged, ratings.values(), parameters);
+  parallel_for(std::ssize(items), [&](Index i) {
+    const auto& one = items[std::size_t(i)];
+    const auto folded = folder.fold(one.users, one.ratings, shrinkage);
+    std::ranges::copy(folded.row, exchanged.users.row(one.item).begin());
+    const double bias = parameters.alpha ? popularity * double(num_positive(one.ratings)) : folded.bias;
+    if (!exchanged.user_biases.empty()) exchanged.user_biases[std::size_t(one.item)] = Real(bias);
+  });
+  model = transposed(std::move(exchanged), RatingSide::item);
+}
+
+SparseTensor<double> with_ratings_of(const SparseTensor<double>& ratings, Index num_items,
+                                     std::span<const RatingsOfItem> items) {
+  SparseTensor<double> all({ratings.extent(0), num_items});
+  for (Index z = 0; z < ratings.num_nonzeros(); ++z)
+    all.append(std::array{ratings.indices(0)[z], ratings.indices(1)[z]}, ratings.values()[z]);
+  for (const auto& one : items)
+    for (std::size_t z = 0; z < one.users.size(); ++z)
+      all.append(std::array{one.users[z], one.item}, one.ratings[z]);
+  keep_last_ratings(all);  // which sorts them; there are no others
+  return all;
+}
+
+template void add_items(RatingModel<float>&, Index, std::span<const RatingsOfItem>,
+                        const SparseTensor<double>&, const Shrinkage&, const FoldParameters&);
+template void add_items(RatingModel<double>&, Index, std::span<const RatingsOfItem>,
+                        const SparseTensor<double>&, const Shrinkage&, const FoldParameters&);
+
+}  // namespace polyad
