@@ -5,7 +5,7 @@
                           [--binary] [--only WORD,...] [--json FILE]
 
 RATINGS: lines of user, item and rating (a time behind them is not used), separated by commas, tabs, "::" or blanks, with or
-without a header, also in gzip. For every seed a random fifth of the ratings is the test. A fifth of the others is the
+without a header, also in gzip; or an archive of MovieLens as it is downloaded, such as ml-100k.zip, ml-1m.zip and ml-25m.zip. For every seed a random fifth of the ratings is the test. A fifth of the others is the
 validation: a contestant with several settings is trained on the rest with each, and the setting whose lists have the
 highest NDCG@10 there (or whose predictions have the lowest RMSE, where it has both) is trained again on all
 training ratings and measured on the test, once. No choice is made on a test rating. "defaults" are contestants with one setting.
@@ -17,14 +17,16 @@ Seconds are those of the last training, without reading files. `+-` is the stand
 
 --binary sets all ratings to 1, so that only what was chosen is known.
 
-Needs numpy and scipy. Takes implicit (and threadpoolctl), scikit-surprise and LIBMF (`mf-train` on the PATH) where they are
-installed; the others are left out, and a line says so. EASE is a few lines here [Steck 2019].
+Needs numpy and scipy. Takes implicit (and threadpoolctl), scikit-surprise and LIBMF (`mf-train` on the PATH, or the
+package libmf, whose version of LIBMF has another loss for --binary) where they are installed; the others are left out, and a line says so. EASE is a few lines here [Steck 2019].
 """
 
 import argparse
 import collections
+import contextlib
 import gzip
 import importlib.util
+import io
 import json
 import os
 import pathlib
@@ -35,6 +37,7 @@ import sys
 import tempfile
 import time
 import warnings
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 K = 10
@@ -88,10 +91,19 @@ class Ratings:
         return str(path)
 
 
+def open_text(path: pathlib.Path):
+    if path.suffix != ".zip":
+        return (gzip.open if path.suffix == ".gz" else open)(path, "rt")
+    archive = zipfile.ZipFile(path)
+    names = [name for name in archive.namelist() if name.rpartition("/")[2] in ("ratings.dat", "ratings.csv", "u.data")]
+    if len(names) != 1:
+        sys.exit(f"{path}: expected one of ratings.dat, ratings.csv and u.data in it, found {len(names)}")
+    return io.TextIOWrapper(archive.open(names[0]))
+
+
 def read(path: pathlib.Path, binary: bool) -> Ratings:
-    opener = gzip.open if path.suffix == ".gz" else open
     cells: dict[tuple[str, str], float] = {}
-    with opener(path, "rt") as lines:
+    with open_text(path) as lines:
         for line in lines:
             words = re.split(r"::|[,\t]|(?<!:) +", line.strip())
             try:
@@ -270,6 +282,30 @@ def libmf(task, held, setting):
     return result
 
 
+def libmf_package(task, held, setting):
+    """The same by the package libmf. With --binary by its pairwise ranking of a user's items (BPR): it has no squared loss for one class."""
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from libmf import mf  # which prints
+    train = task.train
+    reg = float(setting[1])
+    model = mf.MF(fun=mf.P_ROW_BPR_MFOC if ARGS.binary else mf.P_L2_MFR, k=ARGS.rank, nr_threads=ARGS.threads, nr_iters=30, quiet=True,
+                  lambda_p1=0.0, lambda_q1=0.0, lambda_p2=reg, lambda_q2=reg)
+    begin = time.perf_counter()
+    model.fit(np.column_stack([train.users, train.items, train.values]))
+    seconds = time.perf_counter() - begin
+    factors = []
+    for found, extent in ((model.p_factors(), train.shape[0]), (model.q_factors(), train.shape[1])):
+        factors.append(np.zeros((extent, ARGS.rank)))
+        factors[-1][: len(found)] = np.nan_to_num(found[:, : ARGS.rank])  # rows without ratings are not numbers
+    users, items = factors
+    result = {"lists": task.best(lambda some: users[some] @ items.T), "seconds": seconds}
+    if not ARGS.binary:
+        dots = np.einsum("zk,zk->z", users[held.users], items[held.items])
+        result["predictions"] = np.where(dots == 0, model.model.b, dots)
+    return result
+
+
 def ease(task, held, setting):
     """Item weights B of zero diagonal that minimise |X - X B|^2 + l |B|^2."""
     begin = time.perf_counter()
@@ -314,10 +350,11 @@ def contestants(num_items: int) -> dict:
         found["Surprise SVD, tuned"] = (surprise_svd, grid(n_epochs=[20, 40], reg_all=[0.02, 0.05, 0.1]))
     else:
         print("Surprise is not installed, and left out")
-    if shutil.which("mf-train"):
-        found["LIBMF, tuned"] = (libmf, [["-l2", str(reg)] for reg in (0.01, 0.05, 0.1)])
+    has_program = shutil.which("mf-train") is not None
+    if has_program or importlib.util.find_spec("libmf"):
+        found["LIBMF, tuned"] = (libmf if has_program else libmf_package, [["-l2", str(reg)] for reg in (0.01, 0.05, 0.1, 0.2)])
     else:
-        print("LIBMF (mf-train) is not on the PATH, and left out")
+        print("LIBMF is neither on the PATH (mf-train) nor installed (the package libmf), and left out")
     if num_items <= MAX_EASE_ITEMS:
         found["EASE, tuned"] = (ease, grid(l2=[30, 100, 300, 1000]))
     else:

@@ -237,8 +237,7 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
       ->check(CLI::NonNegativeNumber);
   add_lists_option(
       command, args.lists,
-      "Rank items by a second model, trained for lists (ranking), or by predicted rating; auto: ranking, "
-      "but ratings with --resume and --memory");
+      "Rank items by a second model, trained for lists (ranking), or by predicted rating; auto: ranking");
   std::vector<std::string> schedules;
   for (const auto kind : all_step_schedules()) schedules.push_back(to_string(kind));
   command.add_option("--schedule", args.schedule, "How the learning rate changes")

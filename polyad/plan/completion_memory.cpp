@@ -1,6 +1,8 @@
 #include "polyad/plan/completion_memory.hpp"
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "polyad/base/memory.hpp"
 #include "polyad/kernels/cp/factor.hpp"
@@ -79,7 +81,65 @@ double bytes_to_finish(const Comm& comm, const DistributedRatings& own, Index nu
          double(num_all) * (bytes_of_rating + grouped);
 }
 
+double num_different(std::span<const Index> rows) {
+  std::vector<Index> sorted(rows.begin(), rows.end());
+  std::ranges::sort(sorted);
+  return double(std::ranges::unique(sorted).begin() - sorted.begin());
+}
+
+// Users and items whose rows a process has: its own, and of others those that its ratings need.
+double rows_in_reach(const Comm& comm, const SplitRatings& own) {
+  double rows = 0;
+  for (int m = 0; m < 2; ++m) {
+    const double different = num_different(own.train.indices(m)) + num_different(own.test.indices(m));
+    rows += std::min(comm.size() > 1 ? 2 * different : different, double(own.train.extent(m)));
+  }
+  return rows;
+}
+
+// Ratings as they are kept, as cells with weights, and as trees of users and of items; on several processes,
+// which have all cells of both their users and their items, also on their way.
+template <class Real>
+double bytes_of_least_squares(const Comm& comm, const SplitRatings& own, Index num_factors) {
+  const double bytes_of_cell = comm.size() > 1 ? 150 : 96 + 2 * sizeof(Real);
+  constexpr double bytes_of_weight = 8, bytes_of_place = 32;
+  const auto count = double(own.train.num_nonzeros() + own.test.num_nonzeros());
+  const bool tests = own.test.num_nonzeros() > 0;
+  return count * (bytes_of_cell + (tests ? bytes_of_weight : 0)) +
+         rows_in_reach(comm, own) * ((tests ? 3 : 2) * bytes_of_row<Real>(num_factors) + bytes_of_place);
+}
+
+// All rows and ratings on one process, which arrive, are sorted, and are grouped by user.
+template <class Real>
+double bytes_to_finish_least_squares(const SplitRatings& own, Index num_all, Index num_factors,
+                                     const AfterTraining& after) {
+  constexpr double bytes_of_sorted = 64, bytes_of_grouped = 16, bytes_of_place = 32;
+  const double rows = double(own.train.extent(0)) + double(own.train.extent(1));
+  const double row = bytes_of_row<Real>(num_factors);
+  const bool looks_at_users = after.ranks || after.reports;
+  return bytes_of_rating * double(own.train.num_nonzeros() + own.test.num_nonzeros()) +
+         rows * (row + bytes_of_place) +
+         (looks_at_users ? row * double(std::max(own.train.extent(0), own.train.extent(1))) : 0) +
+         double(num_all) * (bytes_of_sorted + (looks_at_users ? bytes_of_grouped : 0));
+}
+
 }  // namespace
+
+template <class Real>
+CompletionMemory predict_least_squares_memory(const Comm& comm, const SplitRatings& own, Index num_factors,
+                                              const AfterTraining& after, Beside beside) {
+  const Index num_own = own.train.num_nonzeros() + own.test.num_nonzeros();
+  const Index num_all = comm.all_reduce(num_own);
+  double always = double(program_bytes());
+  if (beside == Beside::model_of_ratings)
+    always += bytes_of_row<Real>(num_factors) * (double(own.train.extent(0)) + double(own.train.extent(1))) +
+              double(num_own) * sizeof(LocalRating<Real>);
+  const double train = always + bytes_of_least_squares<Real>(comm, own, num_factors);
+  const double finish = after.gathers() && comm.rank() == 0
+                            ? always + bytes_to_finish_least_squares<Real>(own, num_all, num_factors, after)
+                            : 0;
+  return {comm.all_reduce(train, Reduce::max), 0, comm.all_reduce(finish, Reduce::max)};
+}
 
 template <class Real>
 CompletionMemory predict_completion_memory(const Comm& comm, const DistributedRatings& own, Index num_factors,
@@ -97,6 +157,10 @@ CompletionMemory predict_completion_memory(const Comm& comm, const DistributedRa
           comm.all_reduce(finish, Reduce::max)};
 }
 
+template CompletionMemory predict_least_squares_memory<float>(const Comm&, const SplitRatings&, Index,
+                                                              const AfterTraining&, Beside);
+template CompletionMemory predict_least_squares_memory<double>(const Comm&, const SplitRatings&, Index,
+                                                               const AfterTraining&, Beside);
 template CompletionMemory predict_completion_memory<float>(const Comm&, const DistributedRatings&, Index,
                                                            const AfterTraining&, Index);
 template CompletionMemory predict_completion_memory<double>(const Comm&, const DistributedRatings&, Index,

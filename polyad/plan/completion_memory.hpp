@@ -24,4 +24,13 @@ template <class Real>
 CompletionMemory predict_completion_memory(const Comm& comm, const DistributedRatings& own, Index num_factors,
                                            const AfterTraining& after, Index num_earlier_rows);
 
+// What else a process holds while least squares are trained.
+enum class Beside { nothing, model_of_ratings };
+
+// The same for alternating least squares. `own` are the ratings of this process, with users or items first.
+// The numbers of bytes are measured ones, rounded up. Collective.
+template <class Real>
+CompletionMemory predict_least_squares_memory(const Comm& comm, const SplitRatings& own, Index num_factors,
+                                              const AfterTraining& after, Beside beside);
+
 }  // namespace polyad

@@ -138,8 +138,10 @@ struct CompleteOptions {
   RatingPartition partition = RatingPartition::random;
   std::filesystem::path partition_file = {};  // of users, unless `by` is items
   std::filesystem::path cache = {};           // folder of cached partitions; empty: the user's cache folder
-  std::filesystem::path resume = {};          // directory of a model to continue from; empty: a random start
-  Index max_memory_bytes = 0;                 // per process; 0: no limit
+  // Directory of a model to continue from, by gradient descent; a model for lists is trained anew. Empty: a
+  // random start.
+  std::filesystem::path resume = {};
+  Index max_memory_bytes = 0;  // per process; 0: no limit
   // Whether the model will be saved, or reported: then what that takes counts for max_memory_bytes.
   bool will_save = false, will_report = false;
   // Called after each epoch on every process; training stops when it returns false on any.

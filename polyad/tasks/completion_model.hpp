@@ -17,9 +17,7 @@ namespace polyad {
 
 // By which model items are ranked.
 enum class ListsBy {
-  // ranking, where there is a model for it; complete() trains one except with CompleteOptions::resume and
-  // max_memory_bytes
-  automatic,
+  automatic,  // ranking, where there is a model for it; complete() trains one
   // by a second model, which learns from the same ratings which items users prefer, as
   // CompleteOptions::implicit does; it has the same number of factors and no errors
   ranking,

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import unittest
 
 from complete_als_test import solve
@@ -177,20 +178,51 @@ class ListsTest(ProgramTest):
         for here, there in zip(both["folds"], folds["folds"], strict=True):
             self.assertAlmostEqual(here["ndcg"], there["ndcg"])
 
-    def test_where_it_cannot_be_had_a_note_says_so(self) -> None:
-        self.ratings(11)
+    def test_a_resumed_training_trains_it_anew(self) -> None:
+        """On the ratings of this run: as a training from the start does, whatever the number of further epochs."""
+        for processes in (0, 3) if WITH_MPI else (0,):
+            self.ratings(11)
+            self.train("--lists", "ratings", processes=processes)
+            self.ratings(14)
+            model = str(self.place)
+            self.place = self.folder / "fresh"
+            self.train(processes=processes)
+            fresh = read_npz(self.place / "model.npz")
+            for epochs in (0, 2):
+                self.place = self.folder / "again"
+                again = run("complete", self.x, "-r", 3, "--precision", "double", "-e", epochs, "--out", self.place, "--resume", model, "-q",
+                            processes=processes)
+                self.assertEqual((again.returncode, again.stderr), (0, ""))
+                arrays = read_npz(self.place / "model.npz")
+                for name in ("list_user_factors", "list_item_factors"):
+                    for here, there in zip(arrays[name], fresh[name], strict=True):
+                        for x, y in zip(here, there):
+                            self.assertAlmostEqual(x, y, places=8)
+                self.assertEqual(run("recommend", self.place, "--user", 1).stderr, "")
+
+    def test_least_squares_are_not_resumed(self) -> None:
+        self.ratings(15)
         self.train()
-        model = str(self.place)
-        for option, value in (("--resume", model), ("--memory", "2GB")):
-            again = run("complete", self.x, "-r", 3, "--precision", "double", "--out", self.folder / "again", option, value)
-            self.assertEqual((again.returncode, again.stderr),
-                             (0, f"polyad: note: with {option} no model for lists is trained: lists are by predicted rating\n"))
-            listed = run("recommend", self.folder / "again", "--user", 1)
-            self.assertEqual(listed.stderr, f"polyad: note: {self.folder / 'again'}: the model has none for lists: items are ranked by "
-                             "predicted rating, which is often worse than by popularity\n")
-            self.assertEqual(run("recommend", self.folder / "again", "--user", 1, "--lists", "ratings").stderr, "")
-            self.assert_fails("--lists ranking trains a second model, from the start and beyond what is counted: it excludes " + option,
-                              2, "complete", self.x, "--lists", "ranking", option, value)
+        for option in (("--method", "als"), ("--implicit",)):
+            self.assert_fails("--resume requires --method sgd: least squares settle within few epochs from any start, so train again, on "
+                              "all ratings", 2, "complete", self.x, *option, "--resume", self.place)
+
+    def test_memory_counts_least_squares(self) -> None:
+        generated = self.folder / "g.ptb"
+        self.succeed("generate", "ratings", generated, "--users", 5000, "--items", 1500, "--nnz", 200000, "-q")
+        out = ("--out", self.folder / "m")
+        for processes in (0, 3) if WITH_MPI else (0,):
+            for options in (("--implicit", "-r", 40), ("--implicit", *out), ("--method", "als", "--test", 0.1), ("--method", "als", *out), (), out,
+                            ("--precision", "double", "--implicit", "-r", 40)):
+                with self.subTest(processes=processes, options=options):
+                    words = ("complete", generated, "-e", 2, "-t", 1, "-q", *options)
+                    refused = run(*words, "--memory", "1kB", processes=processes)
+                    self.assertEqual(refused.returncode, 3)
+                    size = re.search(r"would need about ([0-9.]+) MB, more than --memory 1kB", refused.stderr)
+                    needed = float(size[1]) * 1e6
+                    peak = self.result(*words, "--memory", f"{needed * 1.01:.0f}", processes=processes)["peak_memory_bytes"]
+                    self.assertLess(peak, 1.1 * needed)
+                    self.assertLess(needed, 2 * peak)
 
     def test_what_has_no_effect_is_refused(self) -> None:
         self.ratings(12)

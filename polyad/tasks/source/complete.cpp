@@ -247,8 +247,11 @@ void check_least_squares(const CompleteOptions& options) {
   refuse(options.explicit_update != usual.explicit_update, "explicit_update");
   refuse(options.by != usual.by, "by");
   refuse(options.partition != usual.partition, "partition");
-  refuse(!options.resume.empty(), "resume");
-  refuse(options.max_memory_bytes != 0, "max_memory_bytes");
+  if (!options.resume.empty())
+    tasks::refuse_option(
+        fmt::format("{} requires {} sgd: least squares settle within few epochs from any "
+                    "start, so train again, on all ratings",
+                    option_name("resume"), option_name("method")));
   if (options.implicit && options.validate.kind != TestRatings::Kind::none)
     tasks::refuse_option(fmt::format("{} has no errors that could choose an epoch: {} has no effect",
                                      option_name("implicit"), option_name("validate")));
@@ -376,7 +379,6 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   std::optional<tasks::HeldOutTest> held;
   if (options.validate.kind != TestRatings::Kind::none)
     held = tasks::hold_out_test(context, ratings, in_training);
-  tasks::note_lists(context, options);
   auto learned = tasks::uses_least_squares(options)
                      ? alternate<Real>(context, std::move(ratings), options, in_training)
                      : descend<Real>(context, std::move(ratings), options, in_training);

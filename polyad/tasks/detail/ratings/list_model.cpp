@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "polyad/base/error.hpp"
@@ -13,12 +14,6 @@
 
 namespace polyad::tasks {
 namespace {
-
-// The option with which a model for lists cannot be had; null: none.
-const char* obstacle_of(const CompleteOptions& options) {
-  if (!options.resume.empty()) return "resume";
-  return options.max_memory_bytes != 0 ? "max_memory_bytes" : nullptr;
-}
 
 void refuse_without_lists(bool is_given, const char* field) {
   if (is_given)
@@ -40,8 +35,7 @@ SparseTensor<double> powers_of(const Comm& comm, SparseTensor<double> own) {
 }  // namespace
 
 bool trains_lists(const CompleteOptions& options) {
-  if (options.implicit || options.lists == ListsBy::ratings) return false;
-  return options.lists == ListsBy::ranking || obstacle_of(options) == nullptr;
+  return !options.implicit && options.lists != ListsBy::ratings;
 }
 
 void check_lists(const CompleteOptions& options) {
@@ -52,26 +46,16 @@ void check_lists(const CompleteOptions& options) {
   if (options.implicit && options.lists != ListsBy::automatic)
     refuse_option(fmt::format("{} trains one model, for lists: {} has no effect", option_name("implicit"),
                               option_name("lists")));
-  if (const char* obstacle = obstacle_of(options); obstacle != nullptr && options.lists == ListsBy::ranking)
-    refuse_option(
-        fmt::format("{} ranking trains a second model, from the start and beyond what is counted: it "
-                    "excludes {}",
-                    option_name("lists"), option_name(obstacle)));
   if (options.implicit || trains_lists(options)) return;
   refuse_without_lists(options.alpha != usual.alpha, "alpha");
   refuse_without_lists(options.popularity != usual.popularity, "popularity");
-}
-
-void note_lists(const Context& context, const CompleteOptions& options) {
-  if (options.implicit || options.lists != ListsBy::automatic || trains_lists(options)) return;
-  context.note(fmt::format("with {} no model for lists is trained: lists are by predicted rating",
-                           option_name(obstacle_of(options))));
 }
 
 AlsCompletionOptions list_options(const CompleteOptions& options, const Shrinkage& shrinkage) {
   AlsCompletionOptions als;
   als.num_factors = options.factors;
   als.max_sweeps = options.max_epochs;
+  if (!options.resume.empty()) als.max_sweeps = std::max(als.max_sweeps, CompleteOptions{}.max_epochs);
   als.shrinkage = shrinkage;
   als.has_biases = false;
   als.patience = 0;

@@ -19,11 +19,7 @@ bool trains_lists(const CompleteOptions& options);
 // Throws Error{bad_option} for options about lists that cannot be had, or that have no effect.
 void check_lists(const CompleteOptions& options);
 
-// Notes that lists will be by predicted rating where other options have led to it, which were not about
-// lists.
-void note_lists(const Context& context, const CompleteOptions& options);
-
-// Options of least squares for implicit feedback.
+// Options of least squares for implicit feedback, which begin anew also where a training is resumed.
 AlsCompletionOptions list_options(const CompleteOptions& options, const Shrinkage& shrinkage);
 
 // Sets the biases of items to `weight` times the share of the users with ratings that rated them positively.

@@ -68,17 +68,8 @@ SplitRatings split_by_users(const Comm& comm, SplitRatings shares, const Complet
                           option_name("max_memory_bytes"), allowed, advice));
 }
 
-// Throws Error{resource} when a process is predicted to need more than is allowed. Collective.
-template <class Real>
-void check_memory(const Comm& comm, const CompleteOptions& options, const ReadyRatings<Real>& ready) {
-  const Index limit = options.max_memory_bytes;
-  if (limit == 0) return;
-  const Index num_test = comm.all_reduce(ready.distributed.split.test.num_nonzeros());
-  const AfterTraining after{options.will_save, options.ranking > 0 && num_test > 0, options.will_report};
-  const Index num_earlier =
-      ready.earlier ? ready.earlier->model.num_users() + ready.earlier->model.num_items() : 0;
-  const auto needs =
-      predict_completion_memory<Real>(comm, ready.distributed, options.factors, after, num_earlier);
+// Throws Error{resource} for more than is allowed.
+void refuse_beyond(Index limit, const CompletionMemory& needs) {
   const double most = std::max({needs.train, needs.test, needs.finish});
   if (most <= double(limit)) return;
   if (needs.test == most)
@@ -90,6 +81,40 @@ void check_memory(const Comm& comm, const CompleteOptions& options, const ReadyR
   refuse(needs.finish, limit, "gathering the model on one process, to save, rank or report it,",
          fmt::format("fewer factors or single precision need less, or {} 0 and neither saving nor reporting",
                      option_name("ranking")));
+}
+
+// Throws Error{resource} when a process is predicted to need more than is allowed. Collective.
+template <class Real>
+void check_memory(const Comm& comm, const CompleteOptions& options, const ReadyRatings<Real>& ready) {
+  const Index limit = options.max_memory_bytes;
+  if (limit == 0) return;
+  const Index num_test = comm.all_reduce(ready.distributed.split.test.num_nonzeros());
+  const AfterTraining after{options.will_save, options.ranking > 0 && num_test > 0, options.will_report};
+  const Index num_earlier =
+      ready.earlier ? ready.earlier->model.num_users() + ready.earlier->model.num_items() : 0;
+  auto needs = predict_completion_memory<Real>(comm, ready.distributed, options.factors, after, num_earlier);
+  if (trains_lists(options)) {
+    const auto lists = predict_least_squares_memory<Real>(comm, ready.distributed.split, options.factors,
+                                                          after, Beside::model_of_ratings);
+    needs.train = std::max(needs.train, lists.train);
+    needs.finish = std::max(needs.finish, lists.finish);
+  }
+  refuse_beyond(limit, needs);
+}
+
+// The same for least squares. Collective.
+template <class Real>
+void check_least_squares_memory(const Comm& comm, const CompleteOptions& options, const SplitRatings& own) {
+  if (options.max_memory_bytes == 0) return;
+  const Index num_test = comm.all_reduce(own.test.num_nonzeros());
+  const AfterTraining after{options.will_save, options.ranking > 0 && num_test > 0, options.will_report};
+  auto needs = predict_least_squares_memory<Real>(comm, own, options.factors, after, Beside::nothing);
+  if (trains_lists(options)) {
+    const auto lists =
+        predict_least_squares_memory<Real>(comm, own, options.factors, after, Beside::model_of_ratings);
+    needs = {std::max(needs.train, lists.train), 0, std::max(needs.finish, lists.finish)};
+  }
+  refuse_beyond(options.max_memory_bytes, needs);
 }
 
 [[noreturn]] void refuse_no_ratings(const CompleteOptions& options, const std::string& path) {
@@ -227,6 +252,10 @@ SplitTask split_ratings(const Context& context, Tensor ratings, const CompleteOp
   });
   task.labels = std::move(ratings.labels);
   if (comm.all_reduce(task.split.train.num_nonzeros()) == 0) refuse_no_ratings(options, ratings.path);
+  if (options.precision == Precision::float32)
+    check_least_squares_memory<float>(comm, options, task.split);
+  else
+    check_least_squares_memory<double>(comm, options, task.split);
   task.distribute_seconds = watch.lap();
   warn_of_ratings(context, task, comm.all_reduce(task.split.test.num_nonzeros()), ratings.path, options.test);
   return task;
