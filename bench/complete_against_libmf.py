@@ -4,24 +4,37 @@
     bench/complete_against_libmf.py [--folder DIR] [--ratings 10000000] [--ranks 32,64] [--threads 1,2]
                                     [--epochs 20] [--rounds 3] [--lr 0.1] [--reg 0.05]
 
-LIBMF's `mf-train`, built outside this repository with the vectors of the machine, is looked for on the PATH;
-without it Polyad runs alone. The ratings are those of `polyad generate ratings` (138,493 users, 26,744 items for
-10 million), a tenth held out. An epoch is timed without testing, the best of all rounds; the error after each epoch
+LIBMF's `mf-train`, built outside this repository with the vectors of the machine, is looked for on the PATH; else the
+package libmf of this Python (`pip install libmf`), which needs numpy, is taken. Without both Polyad runs alone. The ratings are those of `polyad generate ratings` (138,493 users, 26,744 items for
+10 million), a tenth held out. An epoch is timed without testing, the mean of epochs 2 to 5 in the best of all rounds; the error after each epoch
 is asked for in a run of its own. "Time to the error" is epochs times seconds per epoch until the test error is at
 most that of LIBMF after --epochs epochs. Both get the same rank, threads, step and regularisation; LIBMF has no
 biases. The machine should have nothing else to do.
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
 POLYAD = pathlib.Path(__file__).resolve().parent.parent / "build" / "bin" / "polyad"
+# What mf-train does, by the package: it prints the same lines.
+PACKAGE = """
+import sys, numpy
+from libmf import mf
+train, test, rank, threads, epochs, lr, reg = sys.argv[1:]
+model = mf.MF(fun=mf.P_L2_MFR, k=int(rank), nr_threads=int(threads), nr_iters=int(epochs), eta=float(lr), quiet=False,
+              lambda_p1=0.0, lambda_q1=0.0, lambda_p2=float(reg), lambda_q2=float(reg))
+read = lambda path: numpy.fromfile(path, sep=" ").reshape(-1, 3)
+model.mf_train_test(read(train), read(test)) if test else model.fit(read(train))
+"""
 USERS, ITEMS, FULL = 138_493, 26_744, 10_000_000
 
 
@@ -57,7 +70,7 @@ class Bench:
     def polyad(self, rank: int, threads: int, epochs: int, test: bool) -> dict:
         command = [self.args.polyad, "complete", str(self.files["train"]), "-r", str(rank), "-t", str(threads)]
         command += ["--epochs", str(epochs), "--lr", str(self.args.lr), "--reg", str(self.args.reg)]
-        command += ["--json", "-", "-q"]
+        command += ["--lists", "ratings", "--json", "-", "-q"]
         if test:
             command += ["--test", str(self.files["test"]), "--patience", "0", "--ranking", "0"]
         environment = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
@@ -65,11 +78,15 @@ class Bench:
 
     def libmf(self, rank: int, threads: int, epochs: int, test: bool) -> tuple[list[float], list[float]]:
         """Seconds between the lines of its epochs, and the test errors in them."""
-        command = ["mf-train", "-k", str(rank), "-s", str(threads), "-t", str(epochs), "-r", str(self.args.lr)]
-        command += ["-l2", str(self.args.reg)] + (["-p", str(self.files["mf_test"])] if test else [])
         times, errors = [], []
         with tempfile.TemporaryDirectory() as folder:
-            command += [str(self.files["mf_train"]), str(pathlib.Path(folder) / "model")]
+            if shutil.which("mf-train"):
+                command = ["mf-train", "-k", str(rank), "-s", str(threads), "-t", str(epochs), "-r", str(self.args.lr)]
+                command += ["-l2", str(self.args.reg)] + (["-p", str(self.files["mf_test"])] if test else [])
+                command += [str(self.files["mf_train"]), str(pathlib.Path(folder) / "model")]
+            else:
+                command = [sys.executable, "-W", "ignore", "-c", PACKAGE, str(self.files["mf_train"]), str(self.files["mf_test"]) if test else ""]
+                command += [str(number) for number in (rank, threads, epochs, self.args.lr, self.args.reg)]
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
                 assert process.stdout
                 for line in process.stdout:
@@ -80,13 +97,13 @@ class Bench:
         return [b - a for a, b in zip(times, times[1:])], errors
 
     def compare(self, rank: int, threads: int) -> None:
-        has_libmf = shutil.which("mf-train") is not None
+        has_libmf = shutil.which("mf-train") is not None or importlib.util.find_spec("libmf") is not None
         ours, theirs = [], []
         for _ in range(self.args.rounds):
             result = self.polyad(rank, threads, 5, False)
-            ours.append(min(epoch["seconds"] for epoch in result["per_epoch"]))
+            ours.append(statistics.mean(epoch["seconds"] for epoch in result["per_epoch"][1:]))
             if has_libmf:
-                theirs.append(min(self.libmf(rank, threads, 6, False)[0]))
+                theirs.append(statistics.mean(self.libmf(rank, threads, 5, False)[0]))  # not the least: lines may wait to be read
         line = f"rank {rank:3}, {threads:2} threads: polyad {min(ours):.4f} s per epoch"
         if not has_libmf:
             print(line, flush=True)
