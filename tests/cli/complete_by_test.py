@@ -142,7 +142,7 @@ class ManyProcessesTest(CompleteTest):
 
     def test_memory_is_that_of_training_and_of_what_follows(self) -> None:
         path, model = self.ratings(3000, 900, 200000), self.folder / "model"
-        options = (path, "-r", 32, "-e", 1, "-t", 1, "-q")
+        options = (path, "-r", 32, "-e", 1, "-t", 1, "-q", "--lists", "ratings")
         self.succeed("complete", *options, "--out", model)
 
         def needed(*further: object) -> float:
@@ -164,7 +164,7 @@ class ManyProcessesTest(CompleteTest):
         for side in ("users", "items"):
             rows = pairs if side == "users" else [(item, user) for user, item in pairs]
             path = self.write("x.tns", "".join(f"{user} {item} {1 + (user + item) % 5}\n" for user, item in rows))
-            options = (path, "-r", 2, "-e", 1, "-t", 1, "-q", "--by", side)
+            options = (path, "-r", 2, "-e", 1, "-t", 1, "-q", "--by", side, "--lists", "ratings")
             tested = ("--test", 0.1, "--ranking", 0)
             sizes = []
             for test, what in (((), "training"), (tested, "comparing the model with means")):
