@@ -130,7 +130,8 @@ class Problem {
         for (Index c = arguments.rank; c < columns; ++c) factor(i, c) = c - arguments.rank == m ? 0 : 1;
       for (Real& entry : factor.flat()) entry *= Real(0.3);
       ridges_.emplace_back(rows.size(), Real(0));
-      const auto counts = kernels::count_cells<Real>(trees_[m], {}, factor.num_rows());
+      bias_ridges_.emplace_back(rows.size(), Real(2));
+      const auto counts = kernels::count_cells<Real>({.tree = &trees_[m]}, factor.num_rows());
       for (std::size_t i = 0; i < counts.size(); ++i) ridges_[m][i] = Real(0.05 * double(counts[i]) + 2);
     }
   }
@@ -145,12 +146,12 @@ class Problem {
     for (const int mode : {1, 0}) {
       const auto gram = kernels::gram(factors_[1 - mode], factors_[1 - mode].num_rows());
       const kernels::RowSystems<Real> systems{
-          .tree = trees_[mode],
+          .tree = &trees_[mode],
           .loss = arguments_.is_explicit ? kernels::CellLoss{}
                                          : kernels::CellLoss{kernels::CellLoss::Kind::confidence, 1, 1},
           .num_factors = arguments_.rank,
           .ridge = ridges_[mode],
-          .bias_ridge = 2,
+          .bias_ridge = bias_ridges_[mode],
           .gram = &gram,
           .cg_steps = arguments_.cg_steps,
           .seconds = seconds};
@@ -176,7 +177,7 @@ class Problem {
   Index num_ratings_ = 0;
   std::vector<CsfTree<Real>> trees_;
   std::vector<Matrix<Real>> factors_;
-  std::vector<Array<Real>> ridges_;
+  std::vector<Array<Real>> ridges_, bias_ridges_;
 };
 
 template <class Real>

@@ -21,7 +21,7 @@ struct CpdArgs {
   std::string method = "als", precision = "double", format = "auto", mode_order = "auto", memory, out, page,
               nonneg = "none", init = "auto", weights;
   Index num_strongest = 5;
-  bool verbose = false, missing = false, implicit = false;
+  bool verbose = false, missing = false, implicit = false, biases = false;
   std::optional<double> regularisation, shrinkage;
   double alpha = ImplicitOptions{}.alpha, test_fraction = 0;
 };
@@ -75,7 +75,8 @@ DecomposeOptions fixed_options(const CpdArgs& args) {
   if (args.missing)
     options.missing =
         MissingOptions{.regularisation = args.regularisation.value_or(MissingOptions{}.regularisation),
-                       .test_fraction = args.test_fraction};
+                       .test_fraction = args.test_fraction,
+                       .has_biases = args.biases};
   if (args.implicit)
     options.implicit = ImplicitOptions{args.alpha, args.regularisation, args.shrinkage, args.test_fraction};
   if (!args.missing && !args.implicit && (args.regularisation || args.test_fraction != 0))
@@ -140,6 +141,11 @@ void add_cell_options(CLI::App& command, CpdArgs& args) {
           "--weights", args.weights,
           "How much the error of a cell counts: a column of the table, or a file with the same cells; "
           "requires --missing")
+      ->needs(missing);
+  command
+      .add_flag("--biases", args.biases,
+                "Add the mean of the cells and a bias of every row of every mode to the model; requires "
+                "--missing")
       ->needs(missing);
   auto* implicit = command.add_flag("--implicit", args.implicit,
                                     "Implicit feedback: learn which cells are preferred, for lists of items");

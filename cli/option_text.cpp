@@ -59,6 +59,7 @@ std::string command_line_name(const std::string& field) {
                                                          {"missing", "missing-value"},
                                                          {"DecomposeOptions::missing", "missing"},
                                                          {"MissingOptions::weights", "weights"},
+                                                         {"has_biases", "biases"},
                                                          {"labels.none", "labels none"},
                                                          {"labels.folder", "labels"},
                                                          {"labels.files", "labels"}};

@@ -38,18 +38,21 @@ RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows 
   const auto post = [](Channel channel, std::span<const Real> words) {
     return Post{std::move(channel), std::ssize(words)};
   };
+  const bool folds = plan.folds && rows.folds;
   for (const auto& peer : plan.lenders) {
-    const auto in = borrowed_rows(rows.factor, 0, peer);
-    from_owners_.push_back(post(comm.receive_channel<Real>(in, peer.rank, expand_tag), in));
-    if (!plan.folds) continue;
+    if (rows.expands) {
+      const auto in = borrowed_rows(rows.factor, 0, peer);
+      from_owners_.push_back(post(comm.receive_channel<Real>(in, peer.rank, expand_tag), in));
+    }
+    if (!folds) continue;
     const auto out = borrowed_rows(rows.partial, first_partial_, peer);
     to_owners_.push_back(post(comm.send_channel<Real>(out, peer.rank, fold_tag), out));
   }
   for (const auto& peer : plan.borrowers) {
     const auto lent = lent_rows(peer);
-    to_borrowers_.push_back(post(comm.send_channel<Real>(lent, peer.rank, expand_tag), lent));
-    if (plan.folds)
-      from_borrowers_.push_back(post(comm.receive_channel<Real>(lent, peer.rank, fold_tag), lent));
+    if (rows.expands)
+      to_borrowers_.push_back(post(comm.send_channel<Real>(lent, peer.rank, expand_tag), lent));
+    if (folds) from_borrowers_.push_back(post(comm.receive_channel<Real>(lent, peer.rank, fold_tag), lent));
   }
 }
 

@@ -18,6 +18,10 @@ struct Traffic {
     messages += other.messages;
     reduced_words += other.reduced_words;
   }
+  friend Traffic operator+(Traffic a, const Traffic& b) {
+    a += b;
+    return a;
+  }
   friend Traffic operator-(const Traffic& a, const Traffic& b) {
     return {a.words - b.words, a.messages - b.messages, a.reduced_words - b.reduced_words};
   }
@@ -33,9 +37,10 @@ class RowExchange {
  public:
   struct Rows {
     Matrix<Real>&partial, &factor;
-    Index num_components;         // number of leading columns to send; the others are padding
-    Index first_partial = 0;      // local row of the first partial row
-    std::span<Real> buffer = {};  // buffer of at least num_words_under_way(); empty: its own
+    Index num_components;               // number of leading columns to send; the others are padding
+    Index first_partial = 0;            // local row of the first partial row
+    std::span<Real> buffer = {};        // buffer of at least num_words_under_way(); empty: its own
+    bool folds = true, expands = true;  // what it is used for; a matrix that is not may have any size
   };
   // Size of the buffer, in words. Exchanges that do not overlap in time may share one buffer.
   static Index num_words_under_way(const ExchangePlan& plan, Index num_components, Index num_cols);

@@ -78,6 +78,21 @@ template ComponentSummary summarise_components(const Kruskal<float>&, const Mode
 template ComponentSummary summarise_components(const Kruskal<double>&, const ModelRows&,
                                                std::span<const ModeLabels>, Index);
 
+void name_biases(ComponentSummary& summary) {
+  const Index order = std::ssize(summary.modes), mean = std::ssize(summary.components) - order - 1;
+  for (Index r = mean; r < std::ssize(summary.components); ++r) {
+    auto& component = summary.components[r];
+    const Index free_mode = r - mean - 1;
+    component.name = r == mean ? "the mean" : "biases of " + summary.modes[free_mode].name;
+    for (Index m = 0; m < order; ++m)
+      if (m != free_mode) component.modes[m].strongest.clear();
+  }
+  const auto is_named = [&](const kernels::CongruentPair& pair) {
+    return pair.first >= mean || pair.second >= mean;
+  };
+  std::erase_if(summary.congruent, is_named);
+}
+
 std::vector<std::string> congruence_warnings(const ComponentSummary& summary) {
   constexpr std::size_t handful = 5;
   std::vector<std::string> warnings;

@@ -38,6 +38,7 @@ struct SummarisedComponent {
   double weight = 0;
   double relative_weight = 0;  // relative to the largest, by magnitude
   std::vector<ComponentMode> modes;
+  std::string name = {};  // of one that is no pattern, as "the mean"; empty: it is one
 
   bool vanished() const { return weight == 0; }
 };
@@ -72,6 +73,9 @@ ComponentSummary summarise_components(const Kruskal<Real>& model, const ModelRow
 template <class Real>
 ComponentSummary summarise_components(const KruskalRows<Real>& model, std::span<const ModeLabels> labels,
                                       Index num_strongest = 8);
+
+// Names the last components of a model with biases, see append_biases; their equal entries are not shown.
+void name_biases(ComponentSummary& summary);
 
 // A sentence for each congruent pair, up to a few: "components 2 and 5 nearly cancel each other ...".
 std::vector<std::string> congruence_warnings(const ComponentSummary& summary);

@@ -137,11 +137,12 @@ std::string components_text(const ComponentSummary& summary, int width, Index ma
   for (Index r = 0; r < shown; ++r) {
     const auto& component = summary.components[r];
     if (r > 0) text += "\n";
+    const auto name = component.name.empty() ? "" : ", " + printable(component.name);
     if (component.vanished()) {
-      text += fmt::format("component {}: vanished, its weight is 0\n", r + 1);
+      text += fmt::format("component {}{}: vanished, its weight is 0\n", r + 1, name);
       continue;
     }
-    text += fmt::format("component {}: weight {:.4g}", r + 1, component.weight);
+    text += fmt::format("component {}{}: weight {:.4g}", r + 1, name, component.weight);
     if (component.relative_weight < 1)
       text += fmt::format(", {:.3g} % of the largest", 100 * component.relative_weight);
     text += "\n" + component_text(summary, component, width, max_entries);

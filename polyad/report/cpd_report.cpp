@@ -178,6 +178,7 @@ CpdRun describe_run(const PreparedTensor<Real>& x, const CpRunOptions& options,
   run.threads = num_threads();
   run.chosen = x.chosen;
   run.weights = result.model.weights;
+  run.mean = result.mean;
   run.fit_trajectory = result.fit_trajectory;
   run.held_out_rmse = result.held_out_rmse;
   run.model_iteration = result.model_iteration;
@@ -248,6 +249,7 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
       json["alpha"] = *run.options.observed->alpha;
       json["shrinkage"] = run.options.observed->per_row;
     }
+    if (run.mean) json["mean"] = *run.mean;
     json["regularisation"] = run.options.observed->regularisation;
     json["held_out"] = run.options.observed->held_out;
   }
@@ -338,6 +340,7 @@ std::string cpd_text(const CpdRun& run) {
   std::string text = fmt::format(
       "{} tensor, {}, {}, {} precision, {}\n", dims_text(run.dims), counted(run.num_nonzeros, "nonzero"),
       counted(run.options.als.num_components, "component"), run.precision, counted(run.threads, "thread"));
+  if (run.mean) text += fmt::format("biases of the rows of all modes, about a mean of {:.6g}\n", *run.mean);
   if (run.processes > 1) text += distribution_text(run);
   text += fmt::format("{}fit {:.6f} after {}{} ({}), {:.4g} ms per iteration\n", what_was_fitted(run),
                       run.fit(), counted(std::ssize(run.fit_trajectory), "iteration"),
@@ -365,8 +368,7 @@ std::string cpd_text(const CpdRun& run) {
 std::string cpd_details(const CpdRun& run, std::span<const FormatOption> options) {
   if (run.options.observed)
     return fmt::format(
-        "format {}: a tree for each mode\neach iteration: a least-squares system for every row of "
-        "mode {}",
+        "format {}\neach iteration: a least-squares system for every row of mode {}",
         run.chosen.name, fmt::join(from_one(run.chosen.plan.mode_order), ", then of mode "));
   auto text = fmt::format("format {}: {:.3g} ms per {} and {} of memory predicted", run.chosen.name,
                           1e3 * run.chosen.seconds, round_text(run.options.method),

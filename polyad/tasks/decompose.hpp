@@ -46,6 +46,10 @@ struct MissingOptions {
   // A weight for each cell: how much its error counts, 0 or more, in units of the mean. The same dims and
   // cells as the tensor, in any order (default: all count the same).
   std::optional<Tensor> weights = {};
+  // The model gets the mean of the cells, and a bias for every row of every mode, regularised as the row is:
+  // value = mean + biases of its rows + components. They are its last components: the mean, then the biases
+  // of each mode, with equal entries in the other modes. Not with nonnegative factors.
+  bool has_biases = false;
 };
 
 // Implicit feedback: what was counted says which cells are preferred, and how surely. Every cell counts, with

@@ -56,6 +56,9 @@ void for_each_full_block(const KruskalRows<Real>& model, int mode,
     const Index last = std::min(extent, first + step);
     const auto block = model.read(mode, first, last);
     Matrix<double> full(last - first, model.num_components());
+    if (!model.empty_rows.empty())
+      for (Index i = 0; i < full.num_rows(); ++i)
+        std::ranges::copy(model.empty_rows[mode], full.row(i).begin());
     parallel_for(std::ssize(block.rows), [&](Index i) {
       std::ranges::copy(block.values.row(i), full.row(block.rows[i] - first).begin());
     });

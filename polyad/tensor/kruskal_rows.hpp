@@ -8,7 +8,7 @@
 
 namespace polyad {
 
-// The existing rows in a range of rows of a factor; the others are zero.
+// The existing rows in a range of rows of a factor.
 template <class Real>
 struct RowBlock {
   Array<Index> rows;  // [row of values]: row of the whole factor, ascending
@@ -27,6 +27,7 @@ struct KruskalRows {
   // End of a range from `begin` that contains at most `count` existing rows: greater than `begin`,
   // at most the extent. However sparse the existing rows are, few such ranges cover all of them.
   std::function<Index(int mode, Index begin, Index count)> end_of;
+  std::vector<std::vector<double>> empty_rows = {};  // [mode]: every row that does not exist; empty: zeros
 
   int order() const { return int(extents.size()); }
   Index num_components() const { return Index(weights.size()); }
@@ -50,7 +51,7 @@ void for_each_block(const KruskalRows<Real>& model, int mode,
                     const std::function<void(const RowBlock<Real>&)>& take);
 
 // Calls take(first, block) for all rows of a mode, in order, in double precision
-// and in blocks: block.row(i) is row first + i, zero if it does not exist.
+// and in blocks: block.row(i) is row first + i, that of empty_rows if it does not exist.
 template <class Real>
 void for_each_full_block(const KruskalRows<Real>& model, int mode,
                          const std::function<void(Index, const Matrix<double>&)>& take);

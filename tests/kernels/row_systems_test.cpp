@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <utility>
 
+#include "polyad/kernels/cp/factor.hpp"
 #include "polyad/kernels/cp/normal_equations.hpp"
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/generated.hpp"
@@ -46,6 +48,7 @@ struct Gradient {
   Gradient(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors, const Cells& cells) {
     const int mode = systems.mode();
     const auto n = std::size_t(factors[0].num_cols());
+    offset_ = systems.offset;
     rows.assign(std::size_t(factors[mode].num_rows()), std::vector<double>(n, 0.0));
     sizes = rows;
     std::vector<Index> at(factors.size(), 0);
@@ -57,16 +60,18 @@ struct Gradient {
     for (Index i = 0; i < std::ssize(rows); ++i)
       for (std::size_t r = 0; r < n; ++r) {
         const bool is_factor = Index(r) < systems.num_factors;
-        const double ridge = is_factor ? double(systems.ridge[i]) : systems.bias_ridge;
+        const double ridge = double(is_factor ? systems.ridge[i] : systems.bias_ridge[i]);
         rows[i][r] += ridge * double(factors[mode](i, Index(r)));
         sizes[i][r] += std::abs(ridge * double(factors[mode](i, Index(r))));
       }
   }
 
  private:
+  double offset_ = 0;
+
   void add(std::span<const Matrix<Real>> factors, int mode, const std::vector<Index>& at, double value,
            double weight) {
-    const double error = sum_of(product_of_rows(factors, at, -1)) - value;
+    const double error = offset_ + sum_of(product_of_rows(factors, at, -1)) - value;
     const auto h = product_of_rows(factors, at, mode);
     for (std::size_t r = 0; r < h.size(); ++r) {
       rows[at[mode]][r] += weight * error * h[r];
@@ -148,22 +153,30 @@ Matrix<double> gram_of_others(std::span<const Matrix<Real>> factors, int mode) {
   return hadamard_except(grams, mode);
 }
 
+// [row]
+template <class Real>
+std::vector<Real> ridges(Index num_rows, double least) {
+  std::vector<Real> all;
+  for (Index i = 0; i < num_rows; ++i) all.push_back(Real(least * double(1 + i % 3)));
+  return all;
+}
+
 // The gradient of the loss vanishes at the rows that were solved, in every column that was solved for.
 template <class Real>
 void expect_minimum(Problem<Real>& p, int mode, const CellLoss& loss, bool has_weights, double tolerance,
                     double min_ridge = 0.5, int cg_steps = 0) {
   const auto [tree, weights] = p.tree(mode);
   const auto gram = gram_of_others<Real>(p.factors(), mode);
-  std::vector<Real> ridge;
-  for (Index i = 0; i < p.factors()[mode].num_rows(); ++i)
-    ridge.push_back(Real(min_ridge * double(1 + i % 3)));
+  const auto ridge = ridges<Real>(p.factors()[mode].num_rows(), min_ridge);
+  const auto bias_ridge = ridges<Real>(p.factors()[mode].num_rows(), 0.25);
   const RowSystems<Real> systems{
-      .tree = tree,
+      .tree = &tree,
       .weights = has_weights ? std::span<const Real>(weights) : std::span<const Real>(),
       .loss = loss,
+      .offset = has_weights && !loss.has_background() ? 0.5 : 0,
       .num_factors = p.num_factors,
       .ridge = ridge,
-      .bias_ridge = 0.75,
+      .bias_ridge = bias_ridge,
       .gram = &gram,
       .cg_steps = cg_steps};
   solve_rows<Real>(systems, p.factors());
@@ -258,7 +271,8 @@ double loss_of_rows(const RowSystems<Real>& systems, std::span<const Matrix<Real
   for (Index i = 0; i < rows.num_rows(); ++i) {
     for (Index r = 0; r < n; ++r) loss += double(systems.ridge[i]) * double(rows(i, r)) * double(rows(i, r));
     if (rows.num_cols() > n)
-      loss += systems.bias_ridge * double(rows(i, n + systems.mode())) * double(rows(i, n + systems.mode()));
+      loss += double(systems.bias_ridge[i]) * double(rows(i, n + systems.mode())) *
+              double(rows(i, n + systems.mode()));
     if (!systems.loss.has_background()) continue;
     for (Index r = 0; r < rows.num_cols(); ++r)
       for (Index c = 0; c < rows.num_cols(); ++c)
@@ -281,13 +295,14 @@ TEST(ConjugateRows, NeverRaiseTheLoss) {
             const auto gram = gram_of_others<double>(p.factors(), 0);
             for (Index i = 0; i < p.factors()[0].num_rows(); ++i)
               for (Index r = 0; r < n; ++r) p.factors()[0](i, r) *= size;
-            const std::vector<double> ridge(std::size_t(p.factors()[0].num_rows()), 0.25);
-            const RowSystems<double> systems{.tree = tree,
+            const std::vector<double> ridge(std::size_t(p.factors()[0].num_rows()), 0.25),
+                bias_ridge(ridge.size(), 0.5);
+            const RowSystems<double> systems{.tree = &tree,
                                              .weights = weights,
                                              .loss = loss,
                                              .num_factors = n,
                                              .ridge = ridge,
-                                             .bias_ridge = 0.5,
+                                             .bias_ridge = bias_ridge,
                                              .gram = &gram,
                                              .cg_steps = 1};
             double before = loss_of_rows<double>(systems, p.factors());
@@ -298,6 +313,152 @@ TEST(ConjugateRows, NeverRaiseTheLoss) {
               before = now;
             }
           }
+}
+
+// The cells of two parts, in turn, as a tensor of a format; and their weights in its order.
+template <class Real>
+struct PartOfCells {
+  LocalTensor<Real> tensor;
+  std::vector<Array<Real>> weights;  // [mode]
+};
+template <class Real>
+PartOfCells<Real> part_of_cells(const Problem<Real>& p, int part, Format format,
+                                const std::vector<std::vector<int>>& trees) {
+  const auto all = p.problem.tensor();
+  SparseTensor<Real, LocalIndex> values(all.extents()), weights(all.extents());
+  for (Index z = part; z < all.num_nonzeros(); z += 2) {
+    std::vector<LocalIndex> at;
+    std::vector<Index> place;
+    for (int m = 0; m < all.order(); ++m) {
+      at.push_back(all.indices(m)[z]);
+      place.push_back(Index(at.back()));
+    }
+    values.append(at, all.values()[z]);
+    weights.append(at, Real(p.cells.at(place).weight));
+  }
+  PartOfCells<Real> result{build_format(std::move(values), format, trees), {}};
+  const auto in_order = build_format(std::move(weights), format, trees);
+  for (int m = 0; m < all.order(); ++m) {
+    const auto of_mode = cell_values<Real>({.cells = &in_order, .mode_of_cells = m});
+    result.weights.emplace_back(of_mode.begin(), of_mode.end());
+  }
+  return result;
+}
+
+template <class Real>
+void expect_same_by_sums(const Problem<Real>& problem, int mode, const CellLoss& loss, double tolerance) {
+  auto expected = problem;
+  const auto [tree, weights] = problem.tree(mode);
+  const auto gram = gram_of_others<Real>(expected.factors(), mode);
+  const Index num_rows = expected.factors()[mode].num_rows(), first = num_rows / 3;
+  const auto ridge = ridges<Real>(num_rows, 0.5), bias_ridge = ridges<Real>(num_rows, 0.25);
+  RowSystems<Real> systems{.tree = &tree,
+                           .weights = weights,
+                           .loss = loss,
+                           .offset = 0.25,
+                           .num_factors = problem.num_factors,
+                           .ridge = ridge,
+                           .bias_ridge = bias_ridge,
+                           .gram = &gram};
+  solve_rows<Real>(systems, expected.factors());
+  const auto counts = count_cells(systems, num_rows);
+  const auto errors = measure_cells<Real>(systems, expected.factors());
+  const int order = problem.problem.tensor().order();
+  auto other_modes = natural_mode_order(order);
+  std::ranges::rotate(other_modes, other_modes.begin() + (mode + 1) % order);
+  for (const auto& [format, trees] : std::vector<std::pair<Format, std::vector<std::vector<int>>>>{
+           {Format::coo, {}}, {Format::hicoo, {}}, {Format::csf, {other_modes}}}) {
+    auto found = problem;
+    solve_rows<Real>(systems, found.factors(), first);  // the others from sums of two parts
+    const bool has_biases = found.factors()[0].num_cols() > problem.num_factors;
+    Matrix<Real> sums(num_rows - first, words_of_system(problem.num_factors, has_biases)), more = sums;
+    Array<Index> all(std::size_t(num_rows), 0);
+    CellErrors all_errors;
+    for (const int part : {0, 1}) {
+      const auto cells = part_of_cells(problem, part, format, trees);
+      auto of_part = systems;
+      of_part.tree = nullptr;
+      of_part.cells = &cells.tensor;
+      of_part.mode_of_cells = mode;
+      of_part.weights = cells.weights[mode];
+      sum_systems<Real>(of_part, found.factors(), first, more);
+      std::ranges::transform(sums.flat(), more.flat(), sums.flat().begin(), std::plus{});
+      std::ranges::transform(all, count_cells(of_part, num_rows), all.begin(), std::plus{});
+      all_errors += measure_cells<Real>(of_part, expected.factors());
+    }
+    solve_sums<Real>(systems, sums, first, num_rows, found.factors());
+    EXPECT_TRUE(std::ranges::equal(all, counts));
+    EXPECT_NEAR(all_errors.loss, errors.loss, tolerance * (1 + std::abs(errors.loss)));
+    EXPECT_EQ(all_errors.test.count, errors.test.count);
+    for (std::size_t i = 0; i < found.factors()[mode].flat().size(); ++i) {
+      const auto here = double(found.factors()[mode].flat()[i]),
+                 there = double(expected.factors()[mode].flat()[i]);
+      EXPECT_NEAR(here, there, tolerance * (1 + std::abs(there))) << "format " << int(format);
+    }
+  }
+}
+
+// Sums over any share of the cells, added up, give the rows of one pass over all: in every format, and
+// whatever row the sums begin with.
+template <class Real>
+void expect_sums_of_parts(double tolerance) {
+  std::uint64_t seed = 900;
+  for (const test::ProblemShape& shape : {test::ProblemShape{{5, 4}, 9},
+                                          {{300, 2}, 200, true},
+                                          {{7, 5, 6}, 60, true},
+                                          {{3, 200, 1, 4}, 120},
+                                          {{3, 4, 3, 2, 3}, 50}})
+    for (const Index n : {1, 4, 19})
+      for (const bool has_biases : {false, true})
+        for (const CellLoss loss : {CellLoss{}, {CellLoss::Kind::squares, 1, 0.5}})
+          for (int mode = 0; mode < std::ssize(shape.extents); ++mode) {
+            const test::Threads threads(seed % 2 == 0 ? 1 : 3);
+            Problem<Real> p(shape, n, has_biases, true, ++seed);
+            expect_same_by_sums(p, mode, loss, tolerance);
+          }
+}
+
+TEST(RowSystems, AreSolvedTheSameFromSumsInAnyFormat) {
+  expect_sums_of_parts<double>(1e-8);
+}
+TEST(RowSystems, AreSolvedFromSumsInSinglePrecision) {
+  expect_sums_of_parts<float>(2e-2);
+}
+
+// Where the gradient is positive entries are zero, and it is zero where they are not.
+TEST(RowSystems, FindNonnegativeMinima) {
+  std::uint64_t seed = 1300;
+  for (const auto& shape : test::problem_shapes())
+    for (const Index n : {1, 2, 8, 19})
+      for (const CellLoss loss : {CellLoss{}, {CellLoss::Kind::squares, 1, 0.5}}) {
+        if (loss.has_background() && shape.num_nonzeros > 200) continue;  // all cells are visited
+        Problem<double> p(shape, n, false, true, ++seed);
+        for (int mode = 0; mode < p.problem.tensor().order(); ++mode) {
+          const auto [tree, weights] = p.tree(mode);
+          const auto gram = gram_of_others<double>(p.factors(), mode);
+          const auto ridge = ridges<double>(p.factors()[mode].num_rows(), 1);
+          const RowSystems<double> systems{.tree = &tree,
+                                           .weights = weights,
+                                           .loss = loss,
+                                           .num_factors = n,
+                                           .ridge = ridge,
+                                           .is_nonnegative = true,
+                                           .gram = &gram};
+          make_nonnegative(p.factors()[mode]);
+          const double before = loss_of_rows<double>(systems, p.factors());
+          solve_rows<double>(systems, p.factors());
+          EXPECT_LE(loss_of_rows<double>(systems, p.factors()), before + 1e-10 * std::abs(before));
+          const Gradient<double> gradient(systems, p.factors(), p.cells);
+          for (std::size_t i = 0; i < gradient.rows.size(); ++i)
+            for (Index r = 0; r < n; ++r) {
+              const double entry = p.factors()[mode](Index(i), r), slope = gradient.rows[i][r],
+                           tolerance = 1e-6 * (gradient.sizes[i][r] + 1);
+              EXPECT_GE(entry, 0);
+              EXPECT_GE(slope, -tolerance) << "row " << i << ", column " << r << " of " << n;
+              if (entry > 0) EXPECT_LE(slope, tolerance) << "row " << i << ", column " << r << " of " << n;
+            }
+        }
+      }
 }
 
 // Without a ridge, rows with fewer cells than factors have many solutions.
@@ -325,7 +486,7 @@ TEST(RowSystems, MeasuresErrorsOfCellsThatCountAndOfThoseHeldOut) {
         if (cell.weight > 0) expected.loss += cell.weight * error * error;
       }
       const auto [tree, weights] = p.tree(int(seed) % p.problem.tensor().order());
-      const RowSystems<double> systems{.tree = tree, .weights = weights, .num_factors = n};
+      const RowSystems<double> systems{.tree = &tree, .weights = weights, .num_factors = n};
       by_one = test::with_threads(1, [&] { return measure_cells<double>(systems, p.factors()); });
       by_three = test::with_threads(3, [&] { return measure_cells<double>(systems, p.factors()); });
       EXPECT_EQ(by_one.loss, by_three.loss);

@@ -75,11 +75,7 @@ class CpAls {
     cut_trees();
     parts_ = kernels::PartialRows<Real>(num_threads(), scattered_rows(), num_components_);
     connect();
-    if (start != nullptr)
-      for (auto& exchange : exchanges_) {
-        exchange.start_expanding();
-        exchange.finish_expanding();
-      }
+    if (start != nullptr) expand_all(exchanges_);
     sent_before_ = sent_by(exchanges_);
   }
   CpAls(const CpAls&) = delete;  // the exchanges refer to its rows

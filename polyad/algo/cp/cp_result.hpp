@@ -29,7 +29,10 @@ struct CpResult {
   // component that vanished has weight zero and zero columns. In every mode except
   // the first that may be negative, the largest entry of a column is positive.
   Kruskal<Real> model;
-  std::vector<double> fit_trajectory;     // [iteration]: 1 - |X - model| / |X|
+  // Of a model with biases: see CpBiases. Its last components are the mean and the biases.
+  std::optional<double> mean = {};
+  std::vector<std::vector<double>> empty_rows = {};  // [mode]: row of slices without cells; empty: zeros
+  std::vector<double> fit_trajectory;                // [iteration]: 1 - |X - model| / |X|
   std::vector<double> held_out_rmse;      // [iteration], of cells that were held out; empty where none were
   int model_iteration = 0;                // iteration of the model, from 1: the last, or the best
   std::vector<double> iteration_seconds;  // [iteration]
@@ -73,6 +76,15 @@ void iterate(CpResult<Real>& result, const CpOptions& options, const CpObserver&
 // Communication of a round, from what this process has sent in all of them. Throws
 // Error{internal} if this differs from what follows from the distribution. Collective.
 Communication check_traffic(const Comm& comm, const Traffic& sent, int rounds, Index predicted);
+
+// Makes the rows of all modes known to the processes that borrow them. Collective.
+template <class Real>
+void expand_all(std::vector<RowExchange<Real>>& exchanges) {
+  for (auto& exchange : exchanges) {
+    exchange.start_expanding();
+    exchange.finish_expanding();
+  }
+}
 
 // What all modes have sent so far.
 template <class Real>

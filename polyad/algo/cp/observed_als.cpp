@@ -56,20 +56,17 @@ class ObservedSweeps {
       kernels::fill_with_start(factor, options.num_components, random, m, x_.rows(m));
       for (Real& entry : factor.flat()) entry *= Real(size);
       if (start != nullptr) start_from(*start, m);
+      if (is_nonnegative(m)) kernels::make_nonnegative(factor);
       start_biases(m);
       grams_.push_back(kernels::gram(factor, x_.num_owned(m)));
       x_.comm().all_reduce(grams_.back().flat());
-      ridges_.push_back(ridges_of(m));
+      const auto counts = counts_of(m);
+      ridges_.push_back(ridges_for(counts, options.shrinkage, std::pow(options.unit, 2 - 2.0 / order)));
+      bias_ridges_.push_back(ridges_for(counts, options.bias_shrinkage, 1));
     }
-    for (int m = 0; m < order; ++m)
-      exchanges_.emplace_back(
-          x_.comm(), x_.exchange(m),
-          typename RowExchange<Real>::Rows{nothing_, factors_[m], num_columns(), x_.num_rows(m)}, m);
+    connect();
     if (start == nullptr) return;
-    for (auto& exchange : exchanges_) {
-      exchange.start_expanding();
-      exchange.finish_expanding();
-    }
+    expand_all(exchanges_);
     sent_before_ = sent_by(exchanges_);
   }
   ObservedSweeps(const ObservedSweeps&) = delete;  // the exchanges refer to its rows
@@ -82,9 +79,10 @@ class ObservedSweeps {
   void approach() {
     constexpr int num_full = 10;
     const int num_fading = options_.loss.has_background() ? 0 : 8;
-    std::vector<Array<Real>> none;  // zeros make the model small, and regularisation would end it
-    for (const auto& ridges : ridges_) none.emplace_back(ridges.size(), Real{});
-    std::swap(none, ridges_);
+    const auto ridges = ridges_, bias_ridges = bias_ridges_;
+    for (auto* all :
+         {&ridges_, &bias_ridges_})  // zeros make the model small, and regularisation would end it
+      for (auto& of_mode : *all) std::ranges::fill(of_mode, Real{});
     for (int i = 0; i < num_full + num_fading; ++i) {
       if (!options_.loss.has_background())
         loss_.background = i < num_full ? 1 : std::exp2(-double(i - num_full + 1));
@@ -92,7 +90,8 @@ class ObservedSweeps {
       ++num_sweeps_;
     }
     loss_ = options_.loss;
-    std::swap(none, ridges_);
+    ridges_ = ridges;
+    bias_ridges_ = bias_ridges;
   }
 
   Sweep sweep() {
@@ -110,7 +109,14 @@ class ObservedSweeps {
   const std::vector<Matrix<double>>& grams() const { return grams_; }
   Index num_columns() const { return options_.num_components + (options_.has_biases ? x_.order() : 0); }
   int num_sweeps() const { return num_sweeps_; }  // those of approach() included
-  Traffic sent() const { return sent_by(exchanges_) - sent_before_; }
+  Traffic sent() const { return sent_by(exchanges_) + sent_by(folds_) - sent_before_; }
+  // By all processes in a sweep, computed from the distribution: a row that is borrowed is sent once, and
+  // where systems are folded, its system once.
+  Index predicted_words() const {
+    bool folds = false;
+    for (int m = 0; m < x_.order(); ++m) folds = folds || x_.folds(m);
+    return folds ? x_.volume_rows() / 2 * (num_columns() + words()) : x_.volume_rows() * num_columns();
+  }
   const Timings& timings() const { return timings_; }
 
  private:
@@ -136,31 +142,86 @@ class ObservedSweeps {
     for (Index i = 0; i < factor.num_rows(); ++i)
       for (int m = 0; m < x_.order(); ++m)
         factor(i, options_.num_components + m) = m == mode ? Real(0) : Real(1);
+    if (options_.start_biases.empty()) return;
+    for (Index i = 0; i < x_.num_owned(mode); ++i)
+      factor(i, options_.num_components + mode) = Real(options_.start_biases[mode][i]);
   }
 
-  std::span<const Real> weights(int mode) const {
-    return cells_.weights.empty() ? std::span<const Real>() : std::span<const Real>(cells_.weights[mode]);
+  bool is_nonnegative(int mode) const { return !options_.nonnegative.empty() && options_.nonnegative[mode]; }
+  Index words() const { return kernels::words_of_system(options_.num_components, options_.has_biases); }
+  bool has_tree(int mode) const { return cells_.cells(mode).tree != nullptr; }
+
+  // Rows before this one are solved for at once, if a tree has them; the systems of the others are added up.
+  Index first_sum(int mode) const { return has_tree(mode) ? x_.num_complete(mode) : 0; }
+  Index end_sum(int mode) const { return x_.folds(mode) ? x_.num_rows(mode) : x_.num_owned(mode); }
+
+  // The systems that are added up have a place for one mode at a time.
+  void connect() {
+    Index max_sums = 0, max_words = 0;
+    for (int m = 0; m < x_.order(); ++m) {
+      max_sums = std::max(max_sums, end_sum(m) - first_sum(m));
+      if (x_.folds(m))
+        max_words =
+            std::max(max_words, RowExchange<Real>::num_words_under_way(x_.exchange(m), words(), words()));
+    }
+    sums_ = Matrix<Real>(max_sums, words());
+    under_way_.resize(std::size_t(max_words));
+    for (int m = 0; m < x_.order(); ++m) {
+      exchanges_.emplace_back(
+          x_.comm(), x_.exchange(m),
+          typename RowExchange<Real>::Rows{
+              .partial = nothing_, .factor = factors_[m], .num_components = num_columns(), .folds = false},
+          m);
+      fold_of_mode_.push_back(folds_.size());
+      if (!x_.folds(m)) continue;
+      sums_.set_num_rows(end_sum(m) - first_sum(m));
+      folds_.emplace_back(x_.comm(), x_.exchange(m),
+                          typename RowExchange<Real>::Rows{.partial = sums_,
+                                                           .factor = sums_,
+                                                           .num_components = words(),
+                                                           .first_partial = first_sum(m),
+                                                           .buffer = under_way_,
+                                                           .expands = false},
+                          m);
+    }
   }
 
-  Array<Real> ridges_of(int mode) const {
-    const auto counts = kernels::count_cells<Real>(cells_.tree(mode), weights(mode), x_.num_rows(mode));
+  // [row]: number of cells that count, right for the rows that this process owns. Collective.
+  Array<Index> counts_of(int mode) const {
+    auto counts = kernels::count_cells<Real>(cells(mode), end_sum(mode));
+    if (!x_.folds(mode)) return counts;
+    Matrix<double> column(std::ssize(counts), 1);
+    std::ranges::copy(counts, column.flat().begin());
+    RowExchange<double>(x_.comm(), x_.exchange(mode),
+                        {.partial = column, .factor = column, .num_components = 1, .expands = false}, mode)
+        .fold();
+    std::ranges::transform(column.flat(), counts.begin(), [](double count) { return Index(count); });
+    return counts;
+  }
+  static Array<Real> ridges_for(const Array<Index>& counts, const Shrinkage& shrinkage, double unit) {
     Array<Real> ridges(counts.size());
-    const double unit = std::pow(options_.unit, 2 - 2.0 / x_.order());
-    for (std::size_t i = 0; i < counts.size(); ++i)
-      ridges[i] =
-          Real(unit * (options_.shrinkage.per_rating * double(counts[i]) + options_.shrinkage.per_row));
+    std::ranges::transform(counts, ridges.begin(), [&](Index count) {
+      return Real(unit * (shrinkage.per_rating * double(count) + shrinkage.per_row));
+    });
     return ridges;
   }
 
+  kernels::RowSystems<Real> cells(int mode) const {
+    auto cells = cells_.cells(mode);
+    if (!cells_.weights.empty()) cells.weights = cells_.weights[mode];
+    return cells;
+  }
   kernels::RowSystems<Real> systems(int mode) const {
-    return {.tree = cells_.tree(mode),
-            .weights = weights(mode),
-            .loss = loss_,
-            .num_factors = options_.num_components,
-            .ridge = ridges_[mode],
-            .bias_ridge = options_.shrinkage.per_row,
-            .range = options_.range,
-            .cg_steps = options_.cg_steps};
+    auto systems = cells(mode);
+    systems.loss = loss_;
+    systems.offset = options_.offset;
+    systems.num_factors = options_.num_components;
+    systems.ridge = ridges_[mode];
+    systems.bias_ridge = bias_ridges_[mode];
+    systems.is_nonnegative = is_nonnegative(mode);
+    systems.range = options_.range;
+    systems.cg_steps = options_.cg_steps;
+    return systems;
   }
 
   void update(int mode) {
@@ -168,7 +229,7 @@ class ObservedSweeps {
       auto of_mode = systems(mode);
       const auto others = kernels::hadamard_except(grams_, mode);
       of_mode.gram = &others;
-      kernels::solve_rows<Real>(of_mode, factors_);
+      solve(of_mode, mode);
     });
     timings_.measure("communicate", [&] { exchanges_[mode].start_expanding(); });
     auto gram = timings_.measure("solve", [&] { return kernels::gram(factors_[mode], x_.num_owned(mode)); });
@@ -179,8 +240,30 @@ class ObservedSweeps {
     grams_[mode] = std::move(gram);
   }
 
+  // Systems of rows that others have cells of are under way while those of the other rows are solved.
+  void solve(const kernels::RowSystems<Real>& of_mode, int mode) {
+    const Index first = first_sum(mode), end = end_sum(mode);
+    const bool adds_up = x_.folds(mode) || end > first;  // the same on all processes where rows are folded
+    if (adds_up) {
+      sums_.set_num_rows(end - first);
+      kernels::sum_systems<Real>(of_mode, factors_, first, sums_);
+      if (x_.folds(mode)) folds_[fold_of_mode_[mode]].start_folding();
+    }
+    if (first > 0) kernels::solve_rows<Real>(of_mode, factors_, first);
+    if (!adds_up) return;
+    if (x_.folds(mode)) folds_[fold_of_mode_[mode]].finish_folding();
+    kernels::solve_sums<Real>(of_mode, sums_, first, x_.num_owned(mode), factors_);
+  }
+
+  // A mode whose cells can be visited in the order in which they are stored.
+  int mode_to_measure() const {
+    const int last = mode_order_.back();
+    const auto* csf = std::get_if<CsfTensor<Real>>(&x_.local(last));
+    return csf == nullptr || has_tree(last) ? last : csf->trees.front().modes()[0];
+  }
+
   Sweep measure() const {
-    const int mode = mode_order_.back();
+    const int mode = mode_to_measure();
     const auto errors = sum_over(x_.comm(), kernels::measure_cells<Real>(systems(mode), factors_));
     Sweep sweep;
     sweep.cell_loss = errors.loss;
@@ -205,7 +288,7 @@ class ObservedSweeps {
         sum += double(ridges_[m][i]) * squares;
         if (!options_.has_biases) continue;
         const auto bias = double(row[options_.num_components + m]);
-        sum += options_.shrinkage.per_row * bias * bias;
+        sum += double(bias_ridges_[m][i]) * bias * bias;
       }
     return sum;
   }
@@ -217,10 +300,14 @@ class ObservedSweeps {
   kernels::CellLoss loss_;
   std::vector<Matrix<Real>> factors_;
   std::vector<Matrix<double>> grams_;
-  std::vector<Array<Real>> ridges_;  // [mode][row]
-  Matrix<Real> nothing_;             // no partial rows: nothing is folded
+  std::vector<Array<Real>> ridges_, bias_ridges_;  // [mode][row]
+  Matrix<Real> nothing_;                           // no partial rows: systems are folded instead
   std::vector<RowExchange<Real>> exchanges_;
-  Traffic sent_before_;  // before the first sweep
+  Matrix<Real> sums_;                      // systems of the mode under way, see words_of_system()
+  Array<Real> under_way_;                  // buffer of the fold in progress
+  std::vector<RowExchange<Real>> folds_;   // of modes that are folded
+  std::vector<std::size_t> fold_of_mode_;  // [mode]: its place there
+  Traffic sent_before_;                    // before the first sweep
   int num_sweeps_ = 0;
   Timings timings_;
 };
@@ -271,9 +358,12 @@ bool has_settled(const std::vector<Sweep>& sweeps, double tolerance) {
 }  // namespace
 
 template <class Real>
-const CsfTree<Real>& ObservedTensor<Real>::tree(int mode) const {
-  const auto& trees = std::get<CsfTensor<Real>>(x.local(mode)).trees;
-  return *std::ranges::find_if(trees, [&](const auto& tree) { return tree.modes()[0] == mode; });
+kernels::RowSystems<Real> ObservedTensor<Real>::cells(int mode) const {
+  const auto& local = x.local(mode);
+  if (const auto* csf = std::get_if<CsfTensor<Real>>(&local))
+    for (const auto& tree : csf->trees)
+      if (tree.modes()[0] == mode) return {.tree = &tree};
+  return {.cells = &local, .mode_of_cells = mode};
 }
 
 template <class Real>
@@ -302,7 +392,7 @@ ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedO
     }
   }
   result.communication =
-      check_traffic(x.x.comm(), sweeps.sent(), sweeps.num_sweeps(), x.x.volume_rows() * sweeps.num_columns());
+      check_traffic(x.x.comm(), sweeps.sent(), sweeps.num_sweeps(), sweeps.predicted_words());
   for (const auto& [phase, seconds] : sweeps.timings().phases()) result.timings.add(phase, seconds);
   result.best_sweep = int(result.sweeps.size());
   if (best.number() > 0) {

@@ -17,14 +17,17 @@ namespace polyad {
 // are as for other methods; Start::automatic is normal for implicit feedback.
 struct ObservedOptions : CpOptions {
   kernels::CellLoss loss;
-  // The loss of row i is regularised by (per_rating * cells of the row + per_row) * |factors|^2, and by
-  // per_row * bias^2.
-  Shrinkage shrinkage;
+  // The loss of row i is regularised by (per_rating * cells of the row + per_row) * |factors|^2, and likewise
+  // by its own numbers for the square of the bias.
+  Shrinkage shrinkage, bias_shrinkage;
   // How large values are: regularisation and random start are those of the tensor divided by this, and the
   // model is multiplied by it.
   double unit = 1;
   RatingRange range = {};   // errors are those of values of the model that are clipped to it
   bool has_biases = false;  // a number for every row of every mode is added to the model
+  double offset = 0;        // and this number to every value; for CellLoss::Kind::squares
+  std::vector<std::vector<double>> start_biases = {};  // [mode][row that this process owns]; empty: zeros
+  std::vector<bool> nonnegative = {};                  // [mode]: its factors; empty: none. Not with biases
   // With held-out cells: stop after this number of sweeps in which their error did not fall by 0.01 %, and
   // return the sweep with the lowest. 0: never stop for their sake, and return the last.
   int patience = 3;
@@ -35,14 +38,16 @@ struct ObservedOptions : CpOptions {
   std::vector<int> mode_order = {};  // of the updates in a sweep; empty: 0, 1, ...
 };
 
-// A tensor of which some cells are observed. In the DistTensor every process holds all cells of the rows that
-// it owns, as trees rooted at each mode.
+// A tensor of which some cells are observed. Rows are solved for fastest where every process holds all cells
+// of the rows that it owns, as trees rooted at each mode; in other formats, and where cells of a row are on
+// several processes, systems are added up, which takes memory for all of a mode at once.
 template <class Real>
 struct ObservedTensor {
   const DistTensor<Real>& x;
-  std::vector<Array<Real>> weights = {};  // [mode][leaf]: see RowSystems; empty: all are 1
+  std::vector<Array<Real>> weights = {};  // [mode][cell of cells(mode)]: see RowSystems; empty: all are 1
 
-  const CsfTree<Real>& tree(int mode) const;
+  // The cells that this process has for a mode: by the tree that has it at its root, if there is one.
+  kernels::RowSystems<Real> cells(int mode) const;
 };
 
 // What a sweep, which updates every factor once, has led to.

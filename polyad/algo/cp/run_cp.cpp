@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "polyad/algo/cp/cp_biases.hpp"
 #include "polyad/algo/cp/cp_opt.hpp"
 #include "polyad/algo/cp/finish_model.hpp"
 #include "polyad/algo/cp/singular_vectors.hpp"
@@ -307,7 +308,7 @@ namespace {
 // The sum of weight * term(value) over all cells that are not held out. Collective.
 template <class Real, class Term>
 double sum_over_known(const PreparedTensor<Real>& x, Term term) {
-  const auto values = ObservedTensor<Real>{x.tensor}.tree(0).values();
+  const auto values = kernels::cell_values(ObservedTensor<Real>{x.tensor}.cells(0));
   double sum = 0;
   for (std::size_t z = 0; z < values.size(); ++z) {
     const double weight = x.weights.empty() ? 1 : double(x.weights[0][z]);
@@ -323,32 +324,57 @@ double alpha_for(const PreparedTensor<Real>& x, double alpha) {
   return sum > 0 ? alpha * sum_over_known(x, [](double) { return 1.0; }) / sum : 0;
 }
 
-// Marks, 1 or -1, in the order of the trees rooted at each mode. Those of duplicates, which were added up,
+// Marks, 1 or -1, in the order of the cells of each mode. Those of duplicates, which were added up,
 // count once.
 template <class Real>
 std::vector<Array<Real>> marks_by_mode(const DistTensor<Real>& marks) {
   std::vector<Array<Real>> weights;
-  const ObservedTensor<Real> trees{marks};
+  const ObservedTensor<Real> cells{marks};
   for (int m = 0; m < marks.order(); ++m) {
-    const auto of_tree = trees.tree(m).values();
-    auto& signs = weights.emplace_back(of_tree.size());
-    std::ranges::transform(of_tree, signs.begin(), [](Real mark) { return mark > 0 ? Real(1) : Real(-1); });
+    const auto of_mode = kernels::cell_values(cells.cells(m));
+    auto& signs = weights.emplace_back(of_mode.size());
+    std::ranges::transform(of_mode, signs.begin(), [](Real mark) { return mark > 0 ? Real(1) : Real(-1); });
   }
   return weights;
 }
 
-// Weights in the order of these trees.
+// Weights in this order.
 template <class Real>
 std::vector<Array<Real>> weights_by_mode(const DistTensor<Real>& tensor) {
   std::vector<Array<Real>> weights;
-  const ObservedTensor<Real> trees{tensor};
+  const ObservedTensor<Real> cells{tensor};
   const auto scale = Real(tensor.value_scale());
   for (int m = 0; m < tensor.order(); ++m) {
-    const auto of_tree = trees.tree(m).values();
-    auto& here = weights.emplace_back(of_tree.size());
-    std::ranges::transform(of_tree, here.begin(), [&](Real weight) { return weight * scale; });
+    const auto of_mode = kernels::cell_values(cells.cells(m));
+    auto& here = weights.emplace_back(of_mode.size());
+    std::ranges::transform(of_mode, here.begin(), [&](Real weight) { return weight * scale; });
   }
   return weights;
+}
+
+template <class Real>
+bool have_same_cells(const CsfTensor<Real>& a, const CsfTensor<Real>& b) {
+  const auto are_same = [](const CsfTree<Real>& left, const CsfTree<Real>& right) {
+    if (left.modes() != right.modes()) return false;
+    for (int level = 0; level < left.order(); ++level) {
+      if (!std::ranges::equal(left.ids(level), right.ids(level))) return false;
+      if (level < left.last_level() && !std::ranges::equal(left.first_child(level), right.first_child(level)))
+        return false;
+    }
+    return true;
+  };
+  return std::ranges::equal(a.trees, b.trees, are_same);
+}
+template <class Real>
+bool have_same_cells(const CooTensor<Real>& a, const CooTensor<Real>& b) {
+  for (int m = 0; m < a.order(); ++m)
+    if (!std::ranges::equal(a.tensor.indices(m), b.tensor.indices(m))) return false;
+  return true;
+}
+template <class Real>
+bool have_same_cells(const HicooTensor<Real>& a, const HicooTensor<Real>& b) {
+  return std::ranges::equal(a.first, b.first) && std::ranges::equal(a.places, b.places, std::ranges::equal) &&
+         std::ranges::equal(a.offsets, b.offsets, std::ranges::equal);
 }
 
 // Whether two tensors have the same cells on this process.
@@ -356,15 +382,32 @@ template <class Real>
 bool have_same_cells(const DistTensor<Real>& a, const DistTensor<Real>& b) {
   for (int m = 0; m < a.order(); ++m) {
     if (!std::ranges::equal(a.rows(m), b.rows(m))) return false;
-    const auto &left = ObservedTensor<Real>{a}.tree(m), &right = ObservedTensor<Real>{b}.tree(m);
-    if (left.modes() != right.modes()) return false;
-    for (int level = 0; level < left.order(); ++level) {
-      if (!std::ranges::equal(left.ids(level), right.ids(level))) return false;
-      if (level < left.last_level() && !std::ranges::equal(left.first_child(level), right.first_child(level)))
-        return false;
-    }
+    const bool are_same = std::visit(
+        [&](const auto& format) {
+          const auto* other = std::get_if<std::decay_t<decltype(format)>>(&b.local(m));
+          return other != nullptr && have_same_cells(format, *other);
+        },
+        a.local(m));
+    if (!are_same) return false;
   }
   return true;
+}
+
+// What the factors explain is then how values differ from their mean.
+template <class Real>
+void add_biases(const PreparedTensor<Real>& x, const ObservedRun& run, ObservedOptions& observed) {
+  constexpr double equal_deviation = 1e-12;  // of equal values rounding may leave a deviation
+  const double sum_of_weights = sum_over_known(x, [](double) { return 1.0; });
+  if (sum_of_weights > 0)
+    observed.offset = sum_over_known(x, [](double value) { return value; }) / sum_of_weights;
+  const double squares =
+      sum_over_known(x, [&](double value) { return (value - observed.offset) * (value - observed.offset); });
+  const double deviation = sum_of_weights > 0 ? std::sqrt(squares / sum_of_weights) : 0;
+  if (deviation > equal_deviation * std::abs(observed.offset)) observed.unit = deviation;
+  observed.has_biases = true;
+  observed.start_biases = run.start_biases;
+  for (auto& of_mode : observed.start_biases)
+    for (double& bias : of_mode) bias /= x.tensor.value_scale();
 }
 
 template <class Real>
@@ -374,6 +417,8 @@ ObservedOptions observed_options_for(const PreparedTensor<Real>& x, const CpRunO
   ObservedOptions observed;
   static_cast<CpOptions&>(observed) = options.als;
   observed.shrinkage = {run.regularisation, run.per_row};
+  observed.bias_shrinkage = {run.regularisation, 0};
+  observed.nonnegative = options.als.nonnegative;
   observed.mode_order = x.chosen.plan.mode_order;
   if (run.alpha) {
     observed.loss = {kernels::CellLoss::Kind::confidence, alpha_for(x, *run.alpha), 1};
@@ -384,6 +429,7 @@ ObservedOptions observed_options_for(const PreparedTensor<Real>& x, const CpRunO
   observed.patience = run.patience;
   observed.approaches = tensor.order() > 2;
   observed.unit = std::sqrt(tensor.squared_norm() / std::max(1.0, double(tensor.num_nonzeros())));
+  if (run.has_biases) add_biases(x, run, observed);
   if (observed.unit == 0) observed.unit = 1;
   return observed;
 }
@@ -425,16 +471,31 @@ CpResult<Real> observed_cp(const PreparedTensor<Real>& x, const CpRunOptions& op
   result.communication = model.communication;
   result.timings = std::move(model.timings);
   for (const double seconds : result.iteration_seconds) result.timings.add("iterate", seconds);
-  result.model =
-      finish_model(tensor, std::move(model.factors), model.grams, {options.als.num_components, scale, {}});
+  const ModelForm form{options.als.num_components, scale, options.als.nonnegative};
+  if (!observed.has_biases) {
+    result.model = finish_model(tensor, std::move(model.factors), model.grams, form);
+    return result;
+  }
+  auto biases = take_biases(model.factors, model.grams, form.num_components);
+  biases.mean = observed.offset;
+  result.model = finish_model(tensor, std::move(model.factors), model.grams, form);
+  result.empty_rows = append_biases(result.model, biases, tensor.extents(), scale);
+  result.mean = observed.offset * scale;
   return result;
+}
+
+// Trees rooted at each mode, unless another format is asked for. In coarse grain, csf is that.
+std::string format_of_cells(const std::string& asked_for, const Distribution& distribution,
+                            int num_processes) {
+  if (asked_for != "auto" && asked_for != "csf") return asked_for;
+  return num_processes > 1 && distribution.scheme == Scheme::coarse ? "csf" : "csf-all";
 }
 
 template <class Real>
 PreparedTensor<Real> prepare_both(const Comm& comm, SparseTensor<double> values, SparseTensor<double> marks,
                                   CpRunOptions options, Progress& progress,
                                   const Distribution& distribution) {
-  options.format = comm.size() == 1 ? "csf-all" : "csf";
+  options.format = format_of_cells(options.format, distribution, comm.size());
   std::vector<Array<Real>> weights;
   if (marks.order() > 0)
     weights = marks_by_mode(prepare<Real>(comm, std::move(marks), options, progress, distribution).tensor);
@@ -457,7 +518,7 @@ template <class Real>
 PreparedTensor<Real> prepare_weighted(const Comm& comm, SparseTensor<double> values,
                                       SparseTensor<double> weights, CpRunOptions options, Progress& progress,
                                       const Distribution& distribution) {
-  options.format = comm.size() == 1 ? "csf-all" : "csf";
+  options.format = format_of_cells(options.format, distribution, comm.size());
   const auto of_cells = prepare<Real>(comm, std::move(weights), options, progress, distribution);
   auto prepared = prepare<Real>(comm, std::move(values), options, progress, distribution);
   if (prepared.num_duplicates + of_cells.num_duplicates > 0)

@@ -22,6 +22,10 @@ struct ObservedRun {
   // 1 + alpha * |x| / (mean of |x|), towards 1 if x is positive and towards 0 if not.
   std::optional<double> alpha = {};
   double per_row = 0;  // see Shrinkage; with `alpha` only
+  // The mean of the cells and a bias for every row of every mode are part of the model (see append_biases);
+  // a bias is regularised as a row is. Not with `alpha`, nor with nonnegative factors.
+  bool has_biases = false;
+  std::vector<std::vector<double>> start_biases = {};  // see ObservedOptions; in units of the tensor
 };
 
 struct CpRunOptions {
@@ -59,7 +63,7 @@ struct PreparedTensor {
 };
 
 // A tensor of observed cells, with their weights, of which there are as many in the same places; none: all
-// are 1. The format is csf, in coarse grain on several processes. Collective.
+// are 1. The format is csf, with a tree for each mode. Collective.
 template <class Real>
 PreparedTensor<Real> prepare_cells(const Comm& comm, SparseTensor<double> values,
                                    SparseTensor<double> weights, Progress& progress,
@@ -70,7 +74,7 @@ Array<double> draw_held_out(const SparseTensor<double>& share, double held_out, 
 
 // The tensor for a model of observed cells. Those that are held out depend on the seed and their place only.
 // `weights`: of the cells, which may be on other processes than these and in another order; of order 0: all
-// are 1. They are divided by their mean. The format is csf, in coarse grain on several processes. Throws
+// are 1. They are divided by their mean. By default the format is csf, with a tree for each mode. Throws
 // Error{bad_input} for weights of other cells, or of cells that occur twice. Collective.
 template <class Real>
 PreparedTensor<Real> prepare_observed(const Comm& comm, SparseTensor<double> share,

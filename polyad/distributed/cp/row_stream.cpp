@@ -19,8 +19,9 @@ Array<Index> by_ascending(std::span<const Index> keys) {
 }  // namespace
 
 template <class Real>
-RowStream<Real>::RowStream(const DistTensor<Real>& x, Kruskal<Real> local, int root)
-    : x_(x), local_(std::move(local)), root_(root) {
+RowStream<Real>::RowStream(const DistTensor<Real>& x, Kruskal<Real> local,
+                           std::vector<std::vector<double>> empty_rows, int root)
+    : x_(x), local_(std::move(local)), empty_rows_(std::move(empty_rows)), root_(root) {
   for (int m = 0; m < x.order(); ++m) {
     ascending_.push_back(by_ascending(x.rows(m).first(std::size_t(x.num_owned(m)))));
     own_.emplace_back();
@@ -93,7 +94,8 @@ std::exception_ptr RowStream<Real>::serve(const std::function<void(const Kruskal
          },
          [&](int mode, Index begin, Index count) {
            return together({mode, begin, 0, count}, [&](const Request& r) { return end_of(r); });
-         }});
+         },
+         empty_rows_});
   } catch (...) {
     if (is_under_way) throw;
     error = std::current_exception();

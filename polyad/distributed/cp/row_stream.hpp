@@ -14,8 +14,10 @@ namespace polyad {
 template <class Real>
 class RowStream {
  public:
-  // local: the rows of the model that this process owns. The tensor must outlive this object. Collective.
-  RowStream(const DistTensor<Real>& x, Kruskal<Real> local, int root = 0);
+  // local: the rows of the model that this process owns; empty_rows: see KruskalRows. The tensor must outlive
+  // this object. Collective.
+  RowStream(const DistTensor<Real>& x, Kruskal<Real> local, std::vector<std::vector<double>> empty_rows = {},
+            int root = 0);
 
   // Runs use(rows) on the root, while the other processes send the rows that it reads.
   // Returns, on the root, the exception that `use` threw, after the others have been
@@ -33,6 +35,7 @@ class RowStream {
 
   const DistTensor<Real>& x_;
   Kruskal<Real> local_;
+  std::vector<std::vector<double>> empty_rows_;
   int root_;
   std::vector<Index> num_rows_;          // [mode]: of all processes
   std::vector<Array<Index>> ascending_;  // [mode]: own local rows, ordered by global row

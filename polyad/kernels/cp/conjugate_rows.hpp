@@ -20,7 +20,7 @@ class ConjugateRows {
                 const BackgroundTerms<Real>& background)
       : systems_(systems),
         cells_(systems),
-        walk_(systems.tree, factors),
+        walk_(*systems.tree, factors),
         background_(background),
         n_(systems.num_factors),
         has_bias_(factors[0].num_cols() > n_),
@@ -34,7 +34,9 @@ class ConjugateRows {
   // `to`: the present row of a slice, which is replaced.
   void solve(Index slice, Real* to) {
     const Stopwatch watch;
-    ridge_ = systems_.ridge[systems_.tree.ids(0)[slice]];
+    const Index row = systems_.tree->ids(0)[slice];
+    ridge_ = systems_.ridge[row];
+    if (has_bias_) bias_ridge_ = systems_.bias_ridge[row];
     const Index own = n_ + systems_.mode();
     std::copy_n(to, n_, x_.entries.data());
     x_.bias = has_bias_ ? to[own] : Real{};
@@ -107,7 +109,7 @@ class ConjugateRows {
   void set_image_of_rest(const Unknowns& v) {
     Real* to = image_.entries.data();
     for (Index i = 0; i < n_; ++i) to[i] = ridge_ * v.entries[i];
-    image_.bias = Real(systems_.bias_ridge) * v.bias;
+    image_.bias = bias_ridge_ * v.bias;
     if (!background_.matrix.empty())
       add_multiples(to, v.entries.data(), background_.matrix.data(), n_, stride_);
     if (!has_bias_) {
@@ -187,7 +189,7 @@ class ConjugateRows {
   Index n_;
   bool has_bias_;
   Index stride_;
-  Real ridge_{};
+  Real ridge_{}, bias_ridge_{};
   Unknowns x_, residual_, direction_, image_;
   Array<Real> products_;  // [cell of a group]: its row, where it is a product
   RowSeconds seconds_;

@@ -8,9 +8,10 @@
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
+#include "polyad/kernels/cp/cell_visits.hpp"
 #include "polyad/kernels/cp/conjugate_rows.hpp"
-#include "polyad/kernels/cp/normal_equations.hpp"
 #include "polyad/kernels/cp/row_cells.hpp"
+#include "polyad/kernels/cp/row_solver.hpp"
 #include "polyad/kernels/cp/symmetric_system.hpp"
 
 namespace polyad::kernels {
@@ -37,57 +38,48 @@ class CholeskyRows {
                const BackgroundTerms<Real>& background)
       : systems_(systems),
         cells_(systems),
-        walk_(systems.tree, factors),
-        background_(background),
+        walk_(*systems.tree, factors),
         n_(systems.num_factors),
-        num_columns_(factors[0].num_cols()),
-        system_(n_),
+        solver_(systems, factors[0].num_cols(), background),
+        system_(solver_.system()),
         panel_rows_(std::clamp<Index>(panel_bytes / (system_.stride() * Index(sizeof(Real))), 8, 64)),
         panel_(std::size_t(panel_rows_ * system_.stride()), Real{}),
         of_right_(std::size_t(panel_rows_), Real{}),
         of_border_(std::size_t(panel_rows_), Real{}),
         watch_(systems.seconds != nullptr) {}
+  CholeskyRows(const CholeskyRows&) = delete;  // the system is that of the solver
+  CholeskyRows& operator=(const CholeskyRows&) = delete;
 
   // The solution of a slice's row goes to `to`.
   void solve(Index slice, Real* to) {
     watch_.add_to(seconds_.other);
-    set_up(slice);
-    const bool is_solved = system_.solve(has_biases());
+    solver_.solve(to, [&] {
+      solver_.start();
+      add_cells(slice);
+      solver_.add_ridge(systems_.tree->ids(0)[slice]);
+    });
     watch_.add_to(seconds_.factorise);
-    if (!is_solved) {
-      set_up(slice);
-      solve_singular();
-    }
-    write(to);
+  }
+  // What the cells of a slice add to the system of its row.
+  void sum(Index slice, Real* words) {
+    system_.clear();
+    add_cells(slice);
+    solver_.write_words(words);
   }
   const RowSeconds& seconds() const { return seconds_; }
 
  private:
   static constexpr Index panel_bytes = 16 << 10;
 
-  bool has_biases() const { return num_columns_ > n_; }
+  bool has_biases() const { return solver_.has_biases(); }
 
-  void set_up(Index slice) {
-    if (background_.matrix.empty())
-      system_.clear();
-    else
-      start_from_background();
+  void add_cells(Index slice) {
     filled_ = 0;
     watch_.add_to(seconds_.other);
     walk_.visit(slice, nullptr, [&](const Real* product, Index begin, Index end) {
       for (Index z = begin; z < end; ++z) add(product, z);
     });
     flush();
-    const Real ridge = systems_.ridge[systems_.tree.ids(0)[slice]];
-    for (Index r = 0; r < n_; ++r) system_.at(r, r) += ridge;
-    system_.corner() += Real(systems_.bias_ridge);
-  }
-  void start_from_background() {
-    system_.start_from(background_.matrix);
-    std::ranges::copy(background_.right, system_.right());
-    std::ranges::copy(background_.border, system_.border());
-    system_.corner() = background_.corner;
-    system_.border_right() = background_.border_right;
   }
 
   // A cell adds quadratic * h^T h to the matrix: the panel has rows sqrt(|quadratic|) * h, all of one sign.
@@ -133,39 +125,12 @@ class CholeskyRows {
     watch_.add_to(seconds_.gather);
   }
 
-  // By the pseudo-inverse, which is slow, but rows that hardly any cell determines are rare.
-  void solve_singular() {
-    const Index unknowns = n_ + (has_biases() ? 1 : 0);
-    Matrix<double> matrix(unknowns, unknowns);
-    std::vector<double> right(system_.right(), system_.right() + n_);
-    for (Index i = 0; i < n_; ++i)
-      for (Index j = 0; j < n_; ++j) matrix(i, j) = double(system_.at(i, j));
-    if (has_biases()) {
-      for (Index i = 0; i < n_; ++i) matrix(i, n_) = matrix(n_, i) = double(system_.border()[i]);
-      matrix(n_, n_) = double(system_.corner());
-      right.push_back(double(system_.border_right()));
-    }
-    const auto inverse = pseudo_inverse(matrix, std::numeric_limits<Real>::epsilon());
-    for (Index i = 0; i < unknowns; ++i) {
-      double sum = 0;
-      for (Index j = 0; j < unknowns; ++j) sum += inverse(i, j) * right[j];
-      (i < n_ ? system_.right()[i] : system_.border_right()) = Real(sum);
-    }
-  }
-
-  void write(Real* to) {
-    std::copy_n(system_.right(), n_, to);
-    if (!has_biases()) return;
-    std::fill(to + n_, to + num_columns_, Real(1));
-    to[n_ + systems_.mode()] = system_.border_right();
-  }
-
   const RowSystems<Real>& systems_;
   CellReader<Real> cells_;
   SliceWalk<Real> walk_;
-  const BackgroundTerms<Real>& background_;
-  Index n_, num_columns_;
-  SymmetricSystem<Real> system_;
+  Index n_;
+  RowSolver<Real> solver_;
+  SymmetricSystem<Real>& system_;
   Index panel_rows_;
   Array<Real> panel_;  // rows whose outer products are added together
   Array<Real> of_right_,
@@ -176,56 +141,181 @@ class CholeskyRows {
   RowSeconds seconds_;
 };
 
-// Slices that a thread takes at a time: few, because their sizes differ.
+// Adds the cells of rows to the words of their systems, one by one. One per thread.
+template <class Real>
+class CellSums {
+ public:
+  CellSums(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors)
+      : cells_(systems),
+        factors_(factors),
+        mode_(systems.mode()),
+        n_(systems.num_factors),
+        h_(std::size_t(factors[0].num_cols())) {}
+
+  void add(const LocalIndex* at, Index z, Real* words) {
+    auto terms = cells_.terms(z);
+    if (terms.quadratic == 0 && terms.linear == 0) return;
+    multiply(at, mode_);
+    const bool has_biases = std::ssize(h_) > n_;
+    if (has_biases)
+      for (Index c = n_; c < std::ssize(h_); ++c)
+        if (c != n_ + mode_) terms.linear -= terms.quadratic * h_[c];
+    for (Index i = 0; i < n_; ++i) {
+      const Real x = terms.quadratic * h_[i];
+      for (Index j = i; j < n_; ++j) *words++ += x * h_[j];
+    }
+    for (Index i = 0; i < n_; ++i) *words++ += terms.linear * h_[i];
+    if (!has_biases) return;
+    for (Index i = 0; i < n_; ++i) *words++ += terms.quadratic * h_[i];
+    *words++ += terms.quadratic;
+    *words += terms.linear;
+  }
+  // The value of the model, without the offset.
+  Real value(const LocalIndex* at) {
+    multiply(at, -1);
+    Real sum{};
+    for (const Real x : h_) sum += x;
+    return sum;
+  }
+
+ private:
+  // h = the product of the rows of all modes but one.
+  void multiply(const LocalIndex* at, int except) {
+    std::ranges::fill(h_, Real(1));
+    for (std::size_t m = 0; m < factors_.size(); ++m) {
+      if (int(m) == except) continue;
+      const auto row = factors_[m].row(Index(at[m]));
+      for (std::size_t r = 0; r < h_.size(); ++r) h_[r] *= row[r];
+    }
+  }
+
+  CellReader<Real> cells_;
+  std::span<const Matrix<Real>> factors_;
+  int mode_;
+  Index n_;
+  std::vector<Real> h_;
+};
+
+// Slices, and rows, that a thread takes at a time: few, because their sizes differ.
 constexpr Index slices_at_a_time = 8;
 
+// work(make(), begin, end) for parts of [0, count), which threads take in turn. make() is called by each.
+template <class Make, class Work>
+void share_out(Index count, Index at_a_time, Make make, Work work) {
+  std::atomic<Index> next = 0;
+  parallel_parts(num_threads(), [&](Index, Index, int) {
+    auto of_thread = make();
+    for (Index begin = next.fetch_add(at_a_time); begin < count; begin = next.fetch_add(at_a_time))
+      work(of_thread, begin, std::min(begin + at_a_time, count));
+  });
+}
+
+// The first slice of a row, or of a later one.
 template <class Real>
-CellErrors errors_of_slices(const RowSystems<Real>& systems, SliceWalk<Real>& walk, Index n, Index begin,
-                            Index end) {
-  const CellReader<Real> cells(systems);
-  const double background = systems.loss.background;
-  CellErrors errors;
+Index slice_from(const CsfTree<Real>& tree, Index row) {
+  const auto ids = tree.ids(0).first(std::size_t(tree.num_nodes(0)));
+  return std::ranges::lower_bound(ids, row, {}, [](LocalIndex id) { return Index(id); }) - ids.begin();
+}
+
+template <class Real, class Visit>
+void visit_cells_of(const RowSystems<Real>& systems, Index begin, Index end, Visit visit) {
+  std::visit([&](const auto& format) { visit_cells(format, systems.mode(), begin, end, visit); },
+             *systems.cells);
+}
+
+// A pass over a tree takes time for all nodes above the mode: one per thread is enough.
+template <class Real>
+Index rows_at_a_time(const RowSystems<Real>& systems, Index num_rows) {
+  if (!std::holds_alternative<CsfTensor<Real>>(*systems.cells)) return slices_at_a_time;
+  return std::max<Index>(1, (num_rows + num_threads() - 1) / num_threads());
+}
+
+// Errors of cells, summed up.
+template <class Real>
+class ErrorCount {
+ public:
+  explicit ErrorCount(const RowSystems<Real>& systems) : systems_(systems), cells_(systems) {}
+
+  // m: the value of the model, without the offset.
+  void add(Index z, Real m) {
+    const auto terms = cells_.terms(z);
+    const double value = double(cells_.value(z)), error = value - systems_.range.clip(double(m));
+    const Real weight = cells_.weight(z);
+    if (weight != 0) {
+      auto& sums = weight > 0 ? errors_.train : errors_.test;
+      sums.squares += error * error;
+      sums.magnitudes += std::abs(error);
+      ++sums.count;
+    }
+    const auto squared = double(m) * double(m);
+    if (systems_.loss.kind == CellLoss::Kind::squares)
+      errors_.loss += std::max(double(weight), 0.0) * error * error -
+                      (weight > 0 ? systems_.loss.background * squared : 0);
+    else
+      errors_.loss +=
+          double(terms.quadratic) * squared - 2 * double(terms.linear) * double(m) + double(terms.constant);
+  }
+  const CellErrors& errors() const { return errors_; }
+
+ private:
+  const RowSystems<Real>& systems_;
+  CellReader<Real> cells_;
+  CellErrors errors_;
+};
+
+template <class Real>
+CellErrors errors_of_slices(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors,
+                            Index begin, Index end) {
+  SliceWalk<Real> walk(*systems.tree, factors);
+  ErrorCount<Real> count(systems);
   for (Index slice = begin; slice < end; ++slice)
     walk.visit(slice, walk.root_row(slice), [&](const Real* product, Index first, Index last) {
-      for (Index z = first; z < last; ++z) {
-        const Real m = dot_product(product, walk.leaf_row(z), n);
-        const auto terms = cells.terms(z);
-        const double value = double(cells.value(z)), error = value - systems.range.clip(double(m));
-        const Real weight = cells.weight(z);
-        if (weight != 0) {
-          auto& sums = weight > 0 ? errors.train : errors.test;
-          sums.squares += error * error;
-          sums.magnitudes += std::abs(error);
-          ++sums.count;
-        }
-        const auto squared = double(m) * double(m);
-        if (systems.loss.kind == CellLoss::Kind::squares)
-          errors.loss +=
-              std::max(double(weight), 0.0) * error * error - (weight > 0 ? background * squared : 0);
-        else
-          errors.loss += double(terms.quadratic) * squared - 2 * double(terms.linear) * double(m) +
-                         double(terms.constant);
-      }
+      for (Index z = first; z < last; ++z)
+        count.add(z, dot_product(product, walk.leaf_row(z), factors[0].num_cols()));
     });
-  return errors;
+  return count.errors();
+}
+
+template <class Real>
+CellErrors errors_of_rows(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors, Index begin,
+                          Index end) {
+  ErrorCount<Real> count(systems);
+  CellSums<Real> values(systems, factors);
+  visit_cells_of(systems, begin, end, [&](const LocalIndex* at, Index z) { count.add(z, values.value(at)); });
+  return count.errors();
 }
 
 }  // namespace
 
 template <class Real>
-void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors) {
+std::span<const Real> cell_values(const RowSystems<Real>& systems) {
+  if (systems.tree != nullptr) return systems.tree->values();
+  struct Values {
+    std::span<const Real> operator()(const CooTensor<Real>& x) const { return x.tensor.values(); }
+    std::span<const Real> operator()(const CsfTensor<Real>& x) const { return x.trees.front().values(); }
+    std::span<const Real> operator()(const HicooTensor<Real>& x) const { return x.values; }
+  };
+  return std::visit(Values{}, *systems.cells);
+}
+
+Index words_of_system(Index num_factors, bool has_biases) {
+  return num_factors * (num_factors + 3) / 2 + (has_biases ? num_factors + 2 : 0);
+}
+
+template <class Real>
+void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors, Index num_rows) {
   BackgroundTerms<Real> background;
   if (systems.loss.has_background()) background = BackgroundTerms<Real>(systems);
   auto& solved = factors[systems.mode()];
-  const Index num_slices = systems.tree.num_nodes(0);
+  const Index num_slices = slice_from(*systems.tree, num_rows);
   std::atomic<Index> next = 0;
   const auto threads = std::size_t(num_threads());
   std::vector<RowSeconds> seconds(threads);
-  const auto solve_some = [&](auto solver, RowSeconds& of_thread) {
+  const auto solve_some = [&](auto&& solver, RowSeconds& of_thread) {
     for (Index begin = next.fetch_add(slices_at_a_time); begin < num_slices;
          begin = next.fetch_add(slices_at_a_time))
       for (Index slice = begin; slice < std::min(begin + slices_at_a_time, num_slices); ++slice)
-        solver.solve(slice, solved.row(systems.tree.ids(0)[slice]).data());
+        solver.solve(slice, solved.row(systems.tree->ids(0)[slice]).data());
     of_thread = solver.seconds();
   };
   parallel_parts(num_threads(), [&](Index, Index, int thread) {
@@ -239,17 +329,62 @@ void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors
 }
 
 template <class Real>
+void sum_systems(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors, Index first,
+                 Matrix<Real>& sums) {
+  parallel_for(sums.num_rows(), [&](Index i) { std::ranges::fill(sums.row(i), Real{}); });
+  if (systems.tree != nullptr) {
+    const BackgroundTerms<Real> none;
+    const Index first_slice = slice_from(*systems.tree, first);
+    share_out(
+        systems.tree->num_nodes(0) - first_slice, slices_at_a_time,
+        [&] { return CholeskyRows<Real>(systems, factors, none); },
+        [&](auto& rows, Index begin, Index end) {
+          for (Index slice = first_slice + begin; slice < first_slice + end; ++slice)
+            rows.sum(slice, sums.row(Index(systems.tree->ids(0)[slice]) - first).data());
+        });
+    return;
+  }
+  share_out(
+      sums.num_rows(), rows_at_a_time(systems, sums.num_rows()),
+      [&] { return CellSums<Real>(systems, factors); },
+      [&](auto& cells, Index begin, Index end) {
+        visit_cells_of(systems, first + begin, first + end, [&](const LocalIndex* at, Index z) {
+          cells.add(at, z, sums.row(Index(at[systems.mode()]) - first).data());
+        });
+      });
+}
+
+template <class Real>
+void solve_sums(const RowSystems<Real>& systems, const Matrix<Real>& sums, Index first, Index end,
+                std::span<Matrix<Real>> factors) {
+  BackgroundTerms<Real> background;
+  if (systems.loss.has_background()) background = BackgroundTerms<Real>(systems);
+  auto& solved = factors[systems.mode()];
+  share_out(
+      end - first, slices_at_a_time, [&] { return RowSolver<Real>(systems, solved.num_cols(), background); },
+      [&](auto& solver, Index begin, Index last) {
+        for (Index row = first + begin; row < first + last; ++row)
+          solver.solve(solved.row(row).data(), [&] {
+            solver.start();
+            solver.add_words(sums.row(row - first).data());
+            solver.add_ridge(row);
+          });
+      });
+}
+
+template <class Real>
 CellErrors measure_cells(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors) {
   constexpr Index num_parts = 256;
   std::array<CellErrors, num_parts> parts{};
   std::atomic<Index> next = 0;
-  const Index num_slices = systems.tree.num_nodes(0);
+  const bool is_tree = systems.tree != nullptr;
+  const Index count = is_tree ? systems.tree->num_nodes(0) : factors[systems.mode()].num_rows();
   parallel_parts(num_threads(), [&](Index, Index, int) {
-    SliceWalk<Real> walk(systems.tree, factors);
-    for (Index part = next++; part < num_parts; part = next++)
-      parts[part] =
-          errors_of_slices(systems, walk, factors[0].num_cols(), part_begin(num_slices, part, num_parts),
-                           part_begin(num_slices, part + 1, num_parts));
+    for (Index part = next++; part < num_parts; part = next++) {
+      const Index begin = part_begin(count, part, num_parts), end = part_begin(count, part + 1, num_parts);
+      parts[part] = is_tree ? errors_of_slices(systems, factors, begin, end)
+                            : errors_of_rows(systems, factors, begin, end);
+    }
   });
   CellErrors sum;
   for (const auto& part : parts) sum += part;
@@ -257,8 +392,16 @@ CellErrors measure_cells(const RowSystems<Real>& systems, std::span<const Matrix
 }
 
 template <class Real>
-Array<Index> count_cells(const CsfTree<Real>& tree, std::span<const Real> weights, Index num_rows) {
+Array<Index> count_cells(const RowSystems<Real>& systems, Index num_rows) {
   Array<Index> counts(std::size_t(num_rows), Index(0));
+  const auto weights = systems.weights;
+  if (systems.tree == nullptr) {
+    visit_cells_of(systems, 0, num_rows, [&](const LocalIndex* at, Index z) {
+      if (weights.empty() || weights[z] > 0) ++counts[at[systems.mode()]];
+    });
+    return counts;
+  }
+  const auto& tree = *systems.tree;
   parallel_for(tree.num_nodes(0), [&](Index slice) {
     const Index begin = tree.first_nonzero(0, slice), end = tree.first_nonzero(0, slice + 1);
     Index count = end - begin;
@@ -269,11 +412,19 @@ Array<Index> count_cells(const CsfTree<Real>& tree, std::span<const Real> weight
   return counts;
 }
 
-template void solve_rows(const RowSystems<float>&, std::span<Matrix<float>>);
-template void solve_rows(const RowSystems<double>&, std::span<Matrix<double>>);
+template std::span<const float> cell_values(const RowSystems<float>&);
+template void solve_rows(const RowSystems<float>&, std::span<Matrix<float>>, Index);
+template void sum_systems(const RowSystems<float>&, std::span<const Matrix<float>>, Index, Matrix<float>&);
+template void solve_sums(const RowSystems<float>&, const Matrix<float>&, Index, Index,
+                         std::span<Matrix<float>>);
 template CellErrors measure_cells(const RowSystems<float>&, std::span<const Matrix<float>>);
+template Array<Index> count_cells(const RowSystems<float>&, Index);
+template std::span<const double> cell_values(const RowSystems<double>&);
+template void solve_rows(const RowSystems<double>&, std::span<Matrix<double>>, Index);
+template void sum_systems(const RowSystems<double>&, std::span<const Matrix<double>>, Index, Matrix<double>&);
+template void solve_sums(const RowSystems<double>&, const Matrix<double>&, Index, Index,
+                         std::span<Matrix<double>>);
 template CellErrors measure_cells(const RowSystems<double>&, std::span<const Matrix<double>>);
-template Array<Index> count_cells(const CsfTree<float>&, std::span<const float>, Index);
-template Array<Index> count_cells(const CsfTree<double>&, std::span<const double>, Index);
+template Array<Index> count_cells(const RowSystems<double>&, Index);
 
 }  // namespace polyad::kernels

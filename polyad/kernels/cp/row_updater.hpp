@@ -8,6 +8,7 @@
 #include "polyad/base/array.hpp"
 #include "polyad/base/matrix.hpp"
 #include "polyad/kernels/block.hpp"
+#include "polyad/kernels/cp/nonnegative_descent.hpp"
 #include "polyad/kernels/cp/row_update.hpp"
 
 namespace polyad::kernels {
@@ -168,29 +169,15 @@ class alignas(64) RowUpdater {
     for (Index r = 0; r < n(); ++r) add_multiple(a, rest[r], system_->inverse, r);
   }
 
-  // Coordinate descent for min 1/2 a V a^T - m a^T over a >= 0 (HALS for one row): each component in
-  // turn is set to its optimum for the current values of the others, until changes are small relative
-  // to the largest entry: whether entries that are zero up to rounding change depends on the format.
+  // Nonnegative least squares by few sweeps, since the other factors change too; until changes are small
+  // relative to the largest entry: whether entries that are zero up to rounding change depends on the format.
   void descend(const Real* m, Real* a) {
-    constexpr int max_sweeps = 10;
-    constexpr Real little = Real(1e-3);
-    Real* rest = rest_.data();
     for (Index r = 0; r < n(); ++r) a[r] = std::max(a[r], Real{});
     find_rest(m, a);
-    Real farthest = 1, largest = 0;
-    for (int sweep = 0; sweep < max_sweeps && farthest > little * largest; ++sweep) {
-      farthest = largest = 0;
-      for (Index r = 0; r < n(); ++r) {
-        const Real diagonal = system_->v[r * stride() + r];
-        const Real better = diagonal > 0 ? std::max(a[r] + rest[r] / diagonal, Real{}) : Real{};
-        const Real step = better - a[r];
-        largest = std::max(largest, better);
-        if (step == 0) continue;
-        farthest = std::max(farthest, std::abs(step));
-        add_multiple(rest, -step, system_->v, r);
-        a[r] = better;
-      }
-    }
+    descend_nonnegative<Real>(
+        n(), a, rest_.data(), {.max_sweeps = 10, .little = Real(1e-3)},
+        [&](Index r) { return system_->v[r * stride() + r]; },
+        [&](Real step, Index r) { add_multiple(rest_.data(), -step, system_->v, r); });
     for (Index r = 0; r < n(); ++r) a[r] *= system_->scale[r];
   }
 

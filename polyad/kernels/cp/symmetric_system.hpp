@@ -99,6 +99,13 @@ class SymmetricSystem {
   Real& border_right() { return border_right_; }
   Real& at(Index i, Index j) { return matrix_[std::min(i, j) * stride_ + std::max(i, j)]; }
 
+  // Fills the lower triangle too. A row is whole after that, until the system is solved or cleared.
+  void mirror() {
+    for (Index i = 0; i < n_; ++i)
+      for (Index j = 0; j < i; ++j) row(i)[j] = row(j)[i];
+  }
+  const Real* full_row(Index i) const { return matrix_.data() + i * stride_; }
+
   void clear() {
     std::ranges::fill(matrix_, Real{});
     clear_sides();

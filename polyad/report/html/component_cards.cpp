@@ -72,6 +72,7 @@ std::string mode_html(const ComponentSummary& summary, std::size_t m, const Comp
 // What the component is about: the strongest label of every mode that has names. Points on a scale say
 // little without their surroundings, so they appear only where there is nothing else, with their mode.
 std::string gist(const ComponentSummary& summary, const SummarisedComponent& component) {
+  if (!component.name.empty()) return "<span>" + label_html(component.name) + "</span>";
   std::string names, points;
   for (std::size_t m = 0; m < summary.modes.size(); ++m) {
     const auto& [strongest, line] = component.modes[m];

@@ -162,7 +162,8 @@ Settings values_of(const DecomposeOptions& options) {
   add(all, "method", method == Method::opt ? "opt" : "als");
   add(all, "DecomposeOptions::missing", text_of(missing.has_value()));
   add(all, "implicit", text_of(implicit.has_value()));
-  const auto& [regularisation, test_fraction, patience, weights] = missing ? *missing : MissingOptions{};
+  const auto& [regularisation, test_fraction, patience, weights, has_biases] =
+      missing ? *missing : MissingOptions{};
   const auto& [alpha, ridge, shrinkage, test_share] = implicit.value_or(ImplicitOptions{});
   const double tested = implicit ? test_share : test_fraction;
   add(all, "regularisation", missing ? text_of(regularisation) : implicit ? text_or_auto(ridge) : "none");
@@ -170,6 +171,7 @@ Settings values_of(const DecomposeOptions& options) {
   add(all, "shrinkage", implicit ? text_or_auto(shrinkage) : "none");
   add(all, "test", tested == 0 ? "none" : text_of(tested));
   add(all, "MissingOptions::weights", weights ? or_else(weights->path, "given") : "none");
+  add(all, "has_biases", text_of(has_biases));
   if (missing) add(all, "patience", std::to_string(patience));  // no option of the command line
   add(all, "max_iterations", std::to_string(max_iterations));
   add(all, "tolerance", text_of(tolerance));

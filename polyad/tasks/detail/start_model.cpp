@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "polyad/algo/cp/cp_biases.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/report/statistics_report.hpp"
@@ -65,7 +66,12 @@ StartModel::StartModel(const Context& context, const DecomposeOptions& options, 
   collectively(context.comm(), [&] { require_fitting(model, x); });
   model_ = whole_model(model);
   scales_.resize(model_->factors.size());
-  for (Index r = 0; r < model_->num_components(); ++r) {
+  Index num_components = model_->num_components();
+  if (options.missing && options.missing->has_biases && has_biases(*model_)) {
+    biases_ = polyad::biases_of(*model_);
+    num_components -= model_->order() + 1;
+  }
+  for (Index r = 0; r < num_components; ++r) {
     std::vector<double> norms;
     double weight = model_->weights[r];
     for (const auto& factor : model_->factors) weight *= norms.emplace_back(column_norm(factor, r));
@@ -98,6 +104,19 @@ Kruskal<Real> StartModel::rows_of(const DistTensor<Real>& x) const {
   return own;
 }
 
+template <class Real>
+std::vector<std::vector<double>> StartModel::biases_of(const DistTensor<Real>& x) const {
+  std::vector<std::vector<double>> own;
+  for (std::size_t m = 0; m < biases_.size(); ++m) {
+    auto& of_mode = own.emplace_back();
+    const auto rows = x.rows(int(m)).first(std::size_t(x.num_owned(int(m))));
+    for (const Index row : rows) of_mode.push_back(biases_[m][row]);
+  }
+  return own;
+}
+
+template std::vector<std::vector<double>> StartModel::biases_of(const DistTensor<float>&) const;
+template std::vector<std::vector<double>> StartModel::biases_of(const DistTensor<double>&) const;
 template Kruskal<float> StartModel::rows_of(const DistTensor<float>&) const;
 template Kruskal<double> StartModel::rows_of(const DistTensor<double>&) const;
 

@@ -71,8 +71,9 @@ CpRunOptions run_options(const DecomposeOptions& options, int order) {
   run.als.start = options.start;
   run.als.nonnegative = tasks::nonnegative_flags(options.nonnegative, options.nonnegative_modes, order);
   if (options.missing) {
-    const auto& [regularisation, test_fraction, patience, weights] = *options.missing;
+    const auto& [regularisation, test_fraction, patience, weights, has_biases] = *options.missing;
     run.observed = ObservedRun{regularisation, test_fraction, patience};
+    run.observed->has_biases = has_biases;
   }
   if (options.implicit) {
     const auto& [alpha, regularisation, shrinkage, test_fraction] = *options.implicit;
@@ -86,12 +87,20 @@ CpRunOptions run_options(const DecomposeOptions& options, int order) {
   return run;
 }
 
+bool asks_for_grid(const DistributionOptions& options) {
+  return options.grid || options.policy || options.grid_rule != DistributionOptions::GridRule::fastest;
+}
+
 DistributionOptions distribution_options(const DecomposeOptions& options, int order) {
   auto distribution = options.distribution;
   distribution.seed = options.seed;
   distribution.allows_coarse = distribution.allows_coarse && serves_coarse_grain(options.format);
-  if (options.missing || options.implicit) distribution.scheme = Scheme::coarse;
-  if (options.method == Method::opt)  // moves rows where they are owned, so that no mode can be replicated
+  const bool has_row_systems = options.missing || options.implicit;
+  // In coarse grain no systems are sent. In medium grain weights find the cells that they belong to.
+  if (has_row_systems && !distribution.scheme && !asks_for_grid(distribution))
+    distribution.scheme = serves_coarse_grain(options.format) ? Scheme::coarse : Scheme::medium;
+  // Rows move to where they are owned, so that no mode can be replicated.
+  if (options.method == Method::opt || has_row_systems)
     distribution.is_replicated = std::vector<bool>(std::size_t(order), false);
   return distribution;
 }
@@ -113,10 +122,10 @@ template <class Real>
 class ModelState final : public CpModel::State {
  public:
   ModelState(const Context& context, std::vector<ModeLabels> mode_labels, PreparedTensor<Real> x,
-             Kruskal<Real> own_rows)
+             Kruskal<Real> own_rows, std::vector<std::vector<double>> empty_rows)
       : State(context.comm(), std::move(mode_labels)),
         x_(std::move(x)),
-        rows_(x_.tensor, std::move(own_rows)) {
+        rows_(x_.tensor, std::move(own_rows), std::move(empty_rows)) {
     formats = x_.options;
   }
 
@@ -124,6 +133,7 @@ class ModelState final : public CpModel::State {
     if (summary_.num_strongest == num_strongest) return summary_.value;
     serve([&](const KruskalRows<Real>& rows) {
       summary_.value = report::summarise_components(rows, labels, num_strongest);
+      if (run.mean) report::name_biases(summary_.value);
       note_memory();
     });
     summary_.num_strongest = num_strongest;
@@ -271,7 +281,10 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   tasks::warn_of_duplicates(context, x, prepared.num_duplicates);
 
   std::optional<Kruskal<Real>> start_model;
-  if (given) start_model = given->rows_of(prepared.tensor);
+  if (given) {
+    start_model = given->rows_of(prepared.tensor);
+    if (options.observed) options.observed->start_biases = given->biases_of(prepared.tensor);
+  }
   watch.lap();
   if (options.als.start == Start::svd)
     start_model = context.progress().during("computing singular vectors", [&] {
@@ -291,7 +304,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   run.sums_duplicates = x.sums_duplicates;
   run.prepared = {x.duplicate_rule, x.transform, x.min_count};
   auto state = std::make_shared<ModelState<Real>>(context, std::move(x.labels), std::move(prepared),
-                                                  std::move(result.model));
+                                                  std::move(result.model), std::move(result.empty_rows));
   state->input = x.path;
   state->settings = tasks::settings_of(asked_for, x);
   if (const auto fall = fall_text(run); !fall.empty() && !options.observed) context.warn(fall);
@@ -350,16 +363,21 @@ void check_row_systems(const DecomposeOptions& options) {
     if (!holds) tasks::refuse_option(asked + " requires " + what);
   };
   require(options.method == Method::als, option_name("method") + " als");
-  require(!options.nonnegative && options.nonnegative_modes.empty(),
-          "factors that may be negative: no " + option_name("nonnegative"));
   require(options.start != Start::svd, "a random start or a model: singular vectors (" +
                                            option_name("start") + " svd) take all cells for known");
-  require(options.format == StorageFormat::automatic || options.format == StorageFormat::csf,
-          option_name("format") + " csf");
-  require(!options.distribution.scheme || options.distribution.scheme == Scheme::coarse,
-          option_name("scheme") + " coarse: the cells of a row must be on one process");
-  require(!options.distribution.grid && !options.distribution.policy,
-          option_name("scheme") + " coarse, which has no grid and no policy");
+  const auto& replicated = options.distribution.is_replicated;
+  require(!replicated || std::ranges::count(*replicated, true) == 0,
+          option_name("is_replicated") + " none: the systems of rows are solved by their owners");
+  if (!options.missing) return;
+  const bool is_nonnegative = options.nonnegative || !options.nonnegative_modes.empty();
+  if (options.missing->has_biases && is_nonnegative)
+    tasks::refuse_option(fmt::format("{} and {} exclude each other: biases may be negative",
+                                     option_name("has_biases"), option_name("nonnegative")));
+  if (options.missing->weights && options.distribution.scheme == Scheme::fine)
+    tasks::refuse_option(
+        fmt::format("{} requires {} coarse or medium: in fine grain cells are counted, and those of the "
+                    "weights may have another order",
+                    option_name("MissingOptions::weights"), option_name("scheme")));
 }
 
 }  // namespace
