@@ -149,7 +149,7 @@ class ListsTest(ImplicitTest):
         ask = ("cpd", self.x, "-r", 2)
         self.assert_fails("--missing and --implicit exclude each other", 2, *ask, "--implicit", "--missing")
         self.assert_fails("--implicit requires --method als", 2, *ask, "--implicit", "--method", "opt")
-        self.assert_fails("--implicit requires factors that may be negative: no --nonneg", 2, *ask, "--implicit", "--nonneg")
+        self.assert_fails("--biases requires --missing; see polyad cpd --help", 2, *ask, "--implicit", "--biases")
         self.assert_fails("--reg requires --missing or --implicit", 2, *ask, "--reg", 1)
         self.assert_fails("--test requires --missing or --implicit", 2, *ask, "--test", 0.1)
         self.assert_fails("--test 1: expected a share between 0 and 1, as in 0.1", 2, *ask, "--implicit", "--test", 1)

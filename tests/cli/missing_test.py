@@ -189,10 +189,11 @@ class MissingTest(ProgramTest):
         self.planted("5x5x5", 1, 0.5)
         for sentence, options in (
                 ("--missing requires --method als", ("--method", "opt")),
-                ("--missing requires factors that may be negative: no --nonneg", ("--nonneg",)),
-                ("--missing requires --format csf", ("--format", "coo")),
-                ("--missing requires --distribution coarse: the cells of a row must be on one process",
-                 ("--distribution", "fine")),
+                ("--biases and --nonneg exclude each other: biases may be negative", ("--biases", "--nonneg=2")),
+                ("--missing requires --replicate none: the systems of rows are solved by their owners",
+                 ("--replicate", "1", "--distribution", "medium")),
+                ("--weights requires --distribution coarse or medium: in fine grain cells are counted, and those of the "
+                 "weights may have another order", ("--weights", self.x, "--distribution", "fine")),
                 ("--test 1.5: expected a share between 0 and 1, as in 0.1", ("--test", 1.5))):
             with self.subTest(options=options):
                 self.assert_fails(sentence, 2, "cpd", self.x, "-r", 2, "--missing", *options)

@@ -327,14 +327,10 @@ PartOfCells<Real> part_of_cells(const Problem<Real>& p, int part, Format format,
   const auto all = p.problem.tensor();
   SparseTensor<Real, LocalIndex> values(all.extents()), weights(all.extents());
   for (Index z = part; z < all.num_nonzeros(); z += 2) {
-    std::vector<LocalIndex> at;
-    std::vector<Index> place;
-    for (int m = 0; m < all.order(); ++m) {
-      at.push_back(all.indices(m)[z]);
-      place.push_back(Index(at.back()));
-    }
+    std::vector<Index> at;
+    for (int m = 0; m < all.order(); ++m) at.push_back(Index(all.indices(m)[z]));
     values.append(at, all.values()[z]);
-    weights.append(at, Real(p.cells.at(place).weight));
+    weights.append(at, Real(p.cells.at(at).weight));
   }
   PartOfCells<Real> result{build_format(std::move(values), format, trees), {}};
   const auto in_order = build_format(std::move(weights), format, trees);
@@ -430,7 +426,8 @@ TEST(RowSystems, FindNonnegativeMinima) {
   std::uint64_t seed = 1300;
   for (const auto& shape : test::problem_shapes())
     for (const Index n : {1, 2, 8, 19})
-      for (const CellLoss loss : {CellLoss{}, {CellLoss::Kind::squares, 1, 0.5}}) {
+      for (const CellLoss loss :
+           {CellLoss{}, {CellLoss::Kind::squares, 1, 0.5}, {CellLoss::Kind::confidence, 3, 1}}) {
         if (loss.has_background() && shape.num_nonzeros > 200) continue;  // all cells are visited
         Problem<double> p(shape, n, false, true, ++seed);
         for (int mode = 0; mode < p.problem.tensor().order(); ++mode) {
@@ -455,7 +452,9 @@ TEST(RowSystems, FindNonnegativeMinima) {
                            tolerance = 1e-6 * (gradient.sizes[i][r] + 1);
               EXPECT_GE(entry, 0);
               EXPECT_GE(slope, -tolerance) << "row " << i << ", column " << r << " of " << n;
-              if (entry > 0) EXPECT_LE(slope, tolerance) << "row " << i << ", column " << r << " of " << n;
+              if (entry > 0) {
+                EXPECT_LE(slope, tolerance) << "row " << i << ", column " << r << " of " << n;
+              }
             }
         }
       }

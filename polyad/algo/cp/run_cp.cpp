@@ -90,7 +90,10 @@ class FormatLister {
     auto formats = is_coarse() ? list_coarse_formats(costs, mode_order) : list_formats(costs[0], mode_order);
     if (is_opt()) plan_evaluations(formats);
     const auto needs = stage_needs();
-    for (auto& format : formats) add_stage_bytes(format, needs);
+    for (auto& format : formats) {
+      if (options_.observed) format.work_bytes += system_bytes(format);
+      add_stage_bytes(format, needs);
+    }
     return formats;
   }
 
@@ -102,6 +105,20 @@ class FormatLister {
   AlsCost cost(std::size_t t) const {
     const auto complete = is_opt() ? std::vector<double>(shapes_.complete.size(), 0) : shapes_.complete;
     return {shapes_.locals[t], {n_, sizeof(Real), num_threads(), complete, options_.machine}};
+  }
+
+  // Memory of systems that are added up: of all rows of a mode that has no tree of its own, else of those
+  // that other processes have cells of; and of those under way.
+  Index system_bytes(const FormatOption& format) const {
+    const bool has_trees = is_coarse() ? format.format == Format::csf : format.name == "csf-all";
+    Index num_systems = 0;
+    for (std::size_t m = 0; m < shapes_.num_rows.size(); ++m) {
+      const Index lent = is_coarse() ? 0 : shapes_.num_lent[m],
+                  travelling = is_coarse() ? 0 : shapes_.num_travelling[m];
+      num_systems = std::max(num_systems, lent + (has_trees ? lent + travelling : shapes_.num_rows[m]));
+    }
+    return num_systems * Index(sizeof(Real)) *
+           kernels::words_of_system(options_.als.num_components, options_.observed->has_biases);
   }
 
   StageNeeds stage_needs() const {

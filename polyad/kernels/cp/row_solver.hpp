@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "polyad/kernels/cp/nonnegative_descent.hpp"
+#include "polyad/kernels/cp/nonnegative_system.hpp"
 #include "polyad/kernels/cp/normal_equations.hpp"
 #include "polyad/kernels/cp/row_cells.hpp"
 #include "polyad/kernels/cp/symmetric_system.hpp"
@@ -21,8 +21,7 @@ class RowSolver {
         background_(background),
         n_(systems.num_factors),
         num_columns_(num_columns),
-        system_(n_),
-        rest_(std::size_t(system_.stride()), Real{}) {}
+        system_(n_) {}
 
   bool has_biases() const { return num_columns_ > n_; }
   SymmetricSystem<Real>& system() { return system_; }
@@ -67,7 +66,7 @@ class RowSolver {
   template <class SetUp>
   void solve(Real* to, SetUp set_up) {
     set_up();
-    if (systems_.is_nonnegative) return descend(to);
+    if (systems_.is_nonnegative) return nonnegative_.solve(system_, to);
     if (!system_.solve(has_biases())) {
       set_up();
       solve_singular();
@@ -76,23 +75,6 @@ class RowSolver {
   }
 
  private:
-  // By many sweeps: a system is solved once only, and took longer to be made. Few are needed as a rule.
-  void descend(Real* to) {
-    system_.mirror();
-    for (Index r = 0; r < n_; ++r) to[r] = std::max(to[r], Real{});
-    std::copy_n(system_.right(), system_.stride(), rest_.data());
-    for (Index r = 0; r < n_; ++r)
-      if (to[r] != 0) step_along(to[r], r);
-    constexpr Real little = 64 * std::numeric_limits<Real>::epsilon();
-    descend_nonnegative<Real>(
-        n_, to, rest_.data(), {.max_sweeps = 200, .little = little},
-        [&](Index r) { return system_.at(r, r); }, [&](Real step, Index r) { step_along(step, r); });
-  }
-  void step_along(Real step, Index r) {
-    const Real* row = system_.full_row(r);
-    for (Index c = 0; c < n_; ++c) rest_[c] -= step * row[c];
-  }
-
   // By the pseudo-inverse, which is slow, but rows that hardly any cell determines are rare.
   void solve_singular() {
     const Index unknowns = n_ + (has_biases() ? 1 : 0);
@@ -124,7 +106,7 @@ class RowSolver {
   const BackgroundTerms<Real>& background_;
   Index n_, num_columns_;
   SymmetricSystem<Real> system_;
-  Array<Real> rest_;  // of coordinate descent
+  NonnegativeSystem<Real> nonnegative_;
 };
 
 }  // namespace polyad::kernels

@@ -73,8 +73,8 @@ struct RowSystems {
 
 // Replaces the first num_rows rows of the mode, which is the root of a tree, by the solutions, or by what
 // conjugate gradients make of them. A system that is singular gets the solution of smallest norm, but by
-// conjugate gradients one near the present row. Nonnegative rows are found by coordinate descent from the
-// present ones. The result does not depend on the number of threads.
+// conjugate gradients one near the present row. Nonnegative rows are found from the present ones. The result
+// does not depend on the number of threads.
 template <class Real>
 void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors, Index num_rows);
 // All rows.
