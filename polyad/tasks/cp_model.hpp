@@ -32,7 +32,8 @@ class CpModel {
   const std::vector<Index>& dims() const;
   const std::vector<ModeLabels>& labels() const;  // one entry per mode
 
-  // Descending for models of `decompose`; a component that vanished has weight zero.
+  // Descending for models of `decompose`, but for those of a mean and biases, which come last; a component
+  // that vanished has weight zero.
   const std::vector<double>& weights() const;
   // A factor with a row for every index of the mode, also for empty slices, and a column for every component,
   // of 2-norm 1 for models of `decompose`. All processes get the whole factor. Modes count from 0.
