@@ -48,7 +48,10 @@ class ObservedSweeps {
       std::iota(mode_order_.begin(), mode_order_.end(), 0);
     }
     const bool has_values = loss_.kind == kernels::CellLoss::Kind::squares;
-    const auto random = random_start(options, has_values && !options.has_biases && is_mostly_positive());
+    const bool prefers_uniform =
+        has_values && !options.has_biases &&
+        prefers_uniform_start(x_.num_negative(), x_.num_nonzeros(), options.nonnegative);
+    const auto random = random_start(options, prefers_uniform);
     // Values of the model are about as large as those of the tensor.
     const double size = std::pow(options.unit / std::sqrt(double(options.num_components)), 1.0 / order);
     for (int m = 0; m < order; ++m) {
@@ -120,11 +123,6 @@ class ObservedSweeps {
   const Timings& timings() const { return timings_; }
 
  private:
-  bool is_mostly_positive() const {
-    constexpr Index fraction = 10;
-    return x_.num_negative() * fraction <= x_.num_nonzeros();
-  }
-
   // Each mode takes its part of the weights, whose columns have length one.
   void start_from(const Kruskal<Real>& start, int mode) {
     auto rows = start.factors[mode];
