@@ -23,9 +23,7 @@ struct CheckArgs {
 
 void show_faults(const Console& console, const CheckArgs& args, const std::vector<FileFault>& faults) {
   const auto shown = std::min(args.max_shown, Index(faults.size()));
-  for (Index i = 0; i < shown; ++i)
-    console.say(faults[i].file + (faults[i].line > 0 ? fmt::format(":{}", faults[i].line) : "") + ": " +
-                faults[i].message);
+  for (Index i = 0; i < shown; ++i) console.say(to_text(faults[i]));
   if (shown < Index(faults.size()))
     console.say(
         fmt::format("... and {} more (--max-shown shows more)", with_commas(Index(faults.size()) - shown)));

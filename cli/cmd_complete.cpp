@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -29,111 +28,26 @@ struct CompleteArgs {
               resume, cache;
 };
 
-std::optional<double> parse_share(const std::string& text) {
-  double share = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, share);
-  return error == std::errc() && stop == end ? std::optional(share) : std::nullopt;
-}
-
-TestRatings parse_test(const CompleteArgs& args, const std::string& text) {
-  TestRatings test;
-  if (text.empty()) return test;
-  if (text == "leave-one-out") {
-    test.kind = TestRatings::Kind::leave_one_out;
-  } else if (const auto share = parse_share(text)) {
-    test.kind = TestRatings::Kind::fraction;
-    test.fraction = *share;
-  } else {
-    test.kind = TestRatings::Kind::file;
-    test.file = text;
-    test.file_options = load_options(args.input);
-  }
-  return test;
-}
-
-int parse_sync(const std::string& text, int processes) {
-  if (text == "auto") return CompleteOptions::sync_auto;
-  if (text == "max") return CompleteOptions::sync_max;
-  const auto number = parse_whole_number(text);
-  if (number && *number >= 1 && *number <= processes) return int(*number);
-  throw Error(Errc::bad_option,
-              fmt::format("--sync {}: expected auto, max, or a number from 1 to that of processes, {}", text,
-                          processes));
-}
-
-// "0.05,0.1" after "reg=".
-template <class Number>
-std::vector<Number> parse_values(const std::string& text, const std::string& values) {
-  std::vector<Number> all;
-  for (const auto& word : CLI::detail::split(values, ',')) {
-    Number number{};
-    if (!CLI::detail::lexical_cast(word, number))
-      throw Error(Errc::bad_option,
-                  fmt::format("--search {}: '{}' is not a number; expected as in rank=8,16,32", text, word));
-    all.push_back(number);
-  }
-  return all;
-}
-
-// "auto", "rank" or "rank=8,16,32", each as often as one likes.
-SearchGrid parse_grid(const std::vector<std::string>& texts, const CompleteOptions& options) {
-  const auto usual = usual_grid(options);
-  SearchGrid grid;
-  for (const auto& text : texts) {
-    const auto equals = text.find('=');
-    const auto name = text.substr(0, equals);
-    const bool is_given = equals != std::string::npos;
-    const auto take = [&](auto SearchGrid::*field) {
-      using Values = std::remove_reference_t<decltype(grid.*field)>;
-      using Number = typename Values::value_type;
-      if (!is_given && (usual.*field).empty())
-        throw Error(Errc::bad_option,
-                    fmt::format("--search {}: this method of training does not have it", text));
-      grid.*field = is_given ? parse_values<Number>(text, text.substr(equals + 1)) : usual.*field;
-    };
-    if (name == "auto" && !is_given)
-      grid = usual;
-    else if (name == "rank")
-      take(&SearchGrid::factors);
-    else if (name == "reg")
-      take(&SearchGrid::regularisation);
-    else if (name == "lr")
-      take(&SearchGrid::learning_rate);
-    else if (name == "alpha")
-      take(&SearchGrid::alpha);
-    else
-      throw Error(Errc::bad_option,
-                  fmt::format("--search {}: expected auto, or rank, reg, lr or alpha with or without values, "
-                              "as in rank=8,16,32",
-                              text));
-  }
-  return grid;
-}
-
 CompleteOptions parse(const CompleteArgs& args, int processes) {
   auto options = args.complete;
-  for (const auto kind : all_step_schedules())
-    if (args.schedule == to_string(kind)) options.schedule = kind;
+  options.schedule = named(args.schedule, all_step_schedules());
   options.method = args.method == "als" ? CompletionMethod::als : CompletionMethod::sgd;
   for (const auto solver : {RowSolver::cholesky, RowSolver::cg})
     if (args.solver == to_string(solver)) options.solver = solver;
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
   options.lists = parse_lists(args.lists);
-  options.test = parse_test(args, args.test);
-  options.validate = parse_test(args, args.validate);
+  options.test = parse_test(args.test, load_options(args.input));
+  options.validate = parse_test(args.validate, load_options(args.input));
   const bool is_tested = !args.test.empty() || args.folds > 0 || !args.search.empty();
-  if (!args.search.empty()) parse_grid(args.search, options);  // before files are read
+  if (!args.search.empty()) parse_search(args.search, options);  // before files are read
   if (!is_tested && (options.ranking != CompleteOptions{}.ranking || options.relevant))
     throw Error(Errc::bad_option,
                 fmt::format("{} requires --test or --folds", options.relevant ? "--relevant" : "--ranking"));
   if (!is_tested && args.validate.empty() && options.patience != CompleteOptions{}.patience)
     throw Error(Errc::bad_option, "--patience requires --test or --validate");
   options.sync = parse_sync(args.sync, std::max(processes, options.virtual_processes));
-  if (args.by != "auto") options.by = args.by == "users" ? DistributedSide::users : DistributedSide::items;
-  options.partition = RatingPartition::file;
-  for (const auto method : {RatingPartition::random, RatingPartition::block, RatingPartition::hypergraph})
-    if (args.partition == to_string(method)) options.partition = method;
+  options.by = parse_distributed_side(args.by);
+  options.partition = parse_rating_partition(args.partition);
   if (options.partition == RatingPartition::file) options.partition_file = args.partition;
   options.cache = args.cache;
   options.resume = args.resume;
@@ -160,7 +74,7 @@ CompletionModel train(const Console& console, Tensor ratings, const CompleteOpti
   const auto& context = console.context();
   if (args.search.empty()) return complete(context, std::move(ratings), options);
   const auto say = [&](const SearchTrial& trial) { console.say(to_text(trial)); };
-  return search_complete(context, std::move(ratings), options, parse_grid(args.search, options), say).model;
+  return search_complete(context, std::move(ratings), options, parse_search(args.search, options), say).model;
 }
 
 void run(const Comm& comm, const CompleteArgs& args) {
@@ -238,11 +152,9 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
   add_lists_option(
       command, args.lists,
       "Rank items by a second model, trained for lists (ranking), or by predicted rating; auto: ranking");
-  std::vector<std::string> schedules;
-  for (const auto kind : all_step_schedules()) schedules.push_back(to_string(kind));
   command.add_option("--schedule", args.schedule, "How the learning rate changes")
       ->capture_default_str()
-      ->check(CLI::IsMember(schedules));
+      ->check(CLI::IsMember(names_of(all_step_schedules())));
   command
       .add_option("--lr", complete.learning_rate,
                   "First learning rate, for ratings of standard deviation 1 (default 0.05 for adagrad, 0.03 "

@@ -23,28 +23,10 @@ ConvertOptions convert_options(const ConvertArgs& args) {
   return options;
 }
 
-FilePlan file_plan(const ConvertArgs& args, const ConvertOptions& options) {
-  switch (check_conversion(tensor_files(args.input), args.output, options)) {
-    case ConversionOutput::tensor:
-      return plan_input(args.input).writes_labelled("the output", args.output, existing(args.force));
-    case ConversionOutput::model_file:
-      return FilePlan()
-          .reads("the input", args.input.paths[0])
-          .writes("the output", args.output, existing(args.force));
-    case ConversionOutput::model_directory:
-      break;
-  }
-  return FilePlan()
-      .reads("the input", args.input.paths[0])
-      .writes_model("the output", args.output, [output = args.output, force = args.force] {
-        check_model_place(output, existing(force));
-      });
-}
-
 void run(const Comm& comm, const ConvertArgs& args) {
   require_one_process(comm, "convert");
   const auto options = convert_options(args);
-  const Console console(comm, args.common, file_plan(args, options));
+  const Console console(comm, args.common, plan_conversion(tensor_files(args.input), args.output, options));
   const auto result = convert(console.context(), tensor_files(args.input), args.output, options);
   console.say(result.summary());
   console.result(result.json());

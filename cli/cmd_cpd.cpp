@@ -17,7 +17,7 @@ struct CpdArgs {
   CommonOptions common;
   InputOptions input;
   DecomposeOptions decompose;
-  DistributionArgs distribution;
+  DistributionTexts distribution;
   std::string method = "als", precision = "double", format = "auto", mode_order = "auto", memory, out, page,
               nonneg = "none", init = "auto", weights;
   Index num_strongest = 5;
@@ -25,16 +25,6 @@ struct CpdArgs {
   std::optional<double> regularisation, shrinkage;
   double alpha = ImplicitOptions{}.alpha, test_fraction = 0;
 };
-
-// Empty where --init names a kind of random numbers.
-std::string start_model(const CpdArgs& args) {
-  if (args.init == to_string(named(args.init, all_starts()))) return "";
-  std::error_code ignored;
-  if (!std::filesystem::exists(args.init, ignored))
-    throw Error(Errc::bad_option,
-                "--init " + args.init + ": expected auto, uniform, normal, svd, or a model");
-  return args.init;
-}
 
 // What --weights names is a file, else a column of the table.
 bool has_weights_file(const CpdArgs& args) {
@@ -64,7 +54,7 @@ FilePlan file_plan(const CpdArgs& args) {
   if (has_weights_file(args)) plan.reads("the weights", args.weights);
   plan.reads("the file that --partition names", partition_file(args.distribution));
   plan.reads_machine_constants().reads_cached_partitions(args.distribution.cache);
-  plan.goes_on_from("the model that --init names", start_model(args));
+  plan.goes_on_from("the model that --init names", start_model_path(args.init));
   return plan.writes_cp_model("--out", args.out).writes("--report", args.page);
 }
 
@@ -113,7 +103,8 @@ void run(const Comm& comm, const CpdArgs& args) {
   auto x = load(input, console);
   auto options = options_for(args, x.tensor.order());
   if (!args.weights.empty()) options.missing->weights = load(weights_input(args), console);
-  if (const auto path = start_model(args); !path.empty()) options.start_model = load_model(context, path);
+  if (const auto path = start_model_path(args.init); !path.empty())
+    options.start_model = load_model(context, path);
   if (!args.out.empty()) check_output(context, x, options.rank, args.out);
   const auto model = decompose(context, std::move(x), options);
   if (!args.out.empty()) {

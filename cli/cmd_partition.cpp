@@ -1,4 +1,3 @@
-#include <array>
 #include <memory>
 #include <utility>
 
@@ -12,15 +11,6 @@
 namespace polyad::cli {
 namespace {
 
-constexpr std::array models{PartitionModel::fine, PartitionModel::coarse, PartitionModel::row,
-                            PartitionModel::column};
-constexpr std::array slice_weights{SliceWeights::per_mode, SliceWeights::together};
-constexpr std::array methods{PartitionMethod::hypergraph, PartitionMethod::bisection,
-                             PartitionMethod::block,      PartitionMethod::random,
-                             PartitionMethod::zoltan,     PartitionMethod::mt_kahypar};
-constexpr std::array metrics{PartitionMetric::connectivity, PartitionMetric::lambda_power};
-constexpr std::array efforts{Effort::fast, Effort::normal, Effort::best};
-
 struct PartitionArgs {
   CommonOptions common;
   InputOptions input;
@@ -32,11 +22,11 @@ struct PartitionArgs {
 
 PartitionOptions parse(const PartitionArgs& args) {
   auto options = args.partition;
-  options.model = named(args.model, models);
-  options.slice_weights = named(args.weights, slice_weights);
-  options.method = named(args.method, methods);
-  options.metric = named(args.metric, metrics);
-  options.effort = named(args.level, efforts);
+  options.model = named(args.model, hypergraph::all_partition_models);
+  options.slice_weights = named(args.weights, hypergraph::all_slice_weights);
+  options.method = named(args.method, hypergraph::all_partition_methods);
+  options.metric = named(args.metric, all_partition_metrics);
+  options.effort = named(args.level, hypergraph::all_efforts);
   options.previous_file = args.previous;
   if (!args.previous_dims.empty()) options.previous_dims = parse_dims(args.previous_dims, "--refine-dims");
   options.cache = args.cache;
@@ -98,12 +88,12 @@ void add_method_options(CLI::App& command, PartitionArgs& args) {
   auto& options = args.partition;
   command.add_option("--method", args.method, "Partitioning method; hypergraph minimises communication")
       ->capture_default_str()
-      ->check(CLI::IsMember(names_of(methods)));
+      ->check(CLI::IsMember(names_of(hypergraph::all_partition_methods)));
   command
       .add_option("--metric", args.metric,
                   "Metric to minimise: connectivity - 1, or the sum of lambda^rho over cut nets")
       ->capture_default_str()
-      ->check(CLI::IsMember(names_of(metrics)));
+      ->check(CLI::IsMember(names_of(all_partition_metrics)));
   command.add_option("--rho", options.rho, "Exponent of --metric lambda2")
       ->capture_default_str()
       ->check(fault_of_real)
@@ -116,7 +106,7 @@ void add_method_options(CLI::App& command, PartitionArgs& args) {
       ->check(in_range(0.0, 100.0));
   command.add_option("--level", args.level, "Effort: more of it takes longer for a better partition")
       ->capture_default_str()
-      ->check(CLI::IsMember(names_of(efforts)));
+      ->check(CLI::IsMember(names_of(hypergraph::all_efforts)));
   command
       .add_option("--time", options.time_limit_seconds,
                   "Time limit in seconds (default none); then the best partition so far is taken")
@@ -143,12 +133,12 @@ void add_partition(CLI::App& app, const Comm& comm) {
           "What is assigned to parts: nonzeros (fine), whole slices (coarse), or the rows or columns "
           "of a matrix")
       ->capture_default_str()
-      ->check(CLI::IsMember(names_of(models)));
+      ->check(CLI::IsMember(names_of(hypergraph::all_partition_models)));
   command
       ->add_option("--weights", args->weights,
                    "With --model coarse: balance the nonzeros of each mode, or of all modes together")
       ->capture_default_str()
-      ->check(CLI::IsMember(names_of(slice_weights)));
+      ->check(CLI::IsMember(names_of(hypergraph::all_slice_weights)));
   add_method_options(*command, *args);
   command->add_option(
       "--refine", args->previous,

@@ -1,4 +1,3 @@
-#include <charconv>
 #include <memory>
 #include <utility>
 
@@ -15,7 +14,7 @@ namespace {
 struct PlanArgs {
   CommonOptions common;
   InputOptions input;
-  DistributionArgs distribution;
+  DistributionTexts distribution;
   std::string processes, memory, page;
   Index num_components = 16;
   int threads_per_process = 1;
@@ -59,17 +58,6 @@ PlanOptions plan_options(const PlanArgs& args, int order) {
   return options;
 }
 
-TestRatings parse_test_split(const std::string& text) {
-  TestRatings test;
-  if (text.empty()) return test;
-  test.kind = text == "leave-one-out" ? TestRatings::Kind::leave_one_out : TestRatings::Kind::fraction;
-  if (test.kind == TestRatings::Kind::leave_one_out) return test;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), test.fraction);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw Error(Errc::bad_option, "--test " + text + ": expected a fraction, as in 0.1, or leave-one-out");
-  return test;
-}
-
 CompletePlanOptions complete_options(const PlanArgs& args) {
   CompletePlanOptions options;
   options.factors = args.num_components;
@@ -78,11 +66,10 @@ CompletePlanOptions complete_options(const PlanArgs& args) {
   options.test = parse_test_split(args.test);
   options.processes = counts(args.processes, "--processes", max_processes_of_ratings);
   if (!args.sync.empty()) options.sync = counts(args.sync, "--sync", max_processes_of_ratings);
-  if (args.by != "auto") options.by = args.by == "items" ? DistributedSide::items : DistributedSide::users;
+  options.by = parse_distributed_side(args.by);
   options.partition_file = partition_file(args.distribution);
-  for (const auto kind : {RatingPartition::random, RatingPartition::block, RatingPartition::hypergraph})
-    if (args.distribution.partition == to_string(kind)) options.partition = kind;
-  if (!options.partition_file.empty()) options.partition = RatingPartition::file;
+  if (args.distribution.partition != "auto")
+    options.partition = parse_rating_partition(args.distribution.partition);
   options.with_hypergraph = args.with_hypergraph;
   options.time_limit_seconds = args.seconds;
   options.cache = args.distribution.cache;
@@ -95,7 +82,7 @@ CompletePlanOptions complete_options(const PlanArgs& args) {
 // No option is ignored: what has no meaning for ratings is an error.
 void check_for_ratings(const PlanArgs& args) {
   const auto given = args.distribution;
-  DistributionArgs none;
+  DistributionTexts none;
   none.partition = given.partition;
   none.cache = given.cache;
   if (given != none)

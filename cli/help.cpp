@@ -1,6 +1,7 @@
 #include "cli/help.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -30,12 +31,6 @@ std::vector<std::string> choices_in(const std::string& type) {
   return choices;
 }
 
-std::string joined(const std::vector<std::string>& words, const std::string& between) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
-
 // What stands for the value of an option, where its type says too little.
 std::string value_name(const std::string& name) {
   static const std::map<std::string, std::string> known = {
@@ -49,7 +44,7 @@ std::string value_name(const std::string& name) {
 }
 
 std::string value_name(const CLI::Option& option, const std::vector<std::string>& choices) {
-  if (!choices.empty()) return joined(choices, "|");
+  if (!choices.empty()) return fmt::format("{}", fmt::join(choices, "|"));
   const auto& names = option.get_lnames();
   if (auto known = value_name(names.empty() ? "" : names.front()); !known.empty()) return known;
   const auto type = option.get_type_name();
@@ -120,7 +115,7 @@ void append_row(std::string& out, const std::string& left, const std::string& te
 // "-r, --rank N", "--nonneg[=MODES]"
 std::string names_and_value(const OptionHelp& option) {
   const bool joins = option.value.empty() || option.value.starts_with("[");
-  return joined(option.names, ", ") + (joins ? "" : " ") + option.value;
+  return fmt::format("{}{}{}", fmt::join(option.names, ", "), joins ? "" : " ", option.value);
 }
 
 std::string left_column(const OptionHelp& option) {

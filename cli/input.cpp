@@ -2,37 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
-
 #include "cli/option_text.hpp"
 #include "polyad/base/error.hpp"
 
 namespace polyad::cli {
 namespace {
-
-LabelSources parse_label_sources(const InputOptions& options) {
-  LabelSources result;
-  for (const auto& text : options.labels) {
-    const auto equals = text.find('=');
-    const auto mode = equals == std::string::npos ? std::nullopt : parse_whole_number(text.substr(0, equals));
-    std::error_code ignored;
-    if (mode && *mode >= 1 && *mode <= max_order && equals + 1 < text.size())
-      result.files.push_back({int(*mode) - 1, text.substr(equals + 1)});
-    else if (text == "none")
-      result.none = true;
-    else if (result.folder.empty() && std::filesystem::is_directory(text, ignored))
-      result.folder = text;
-    else
-      throw Error(Errc::bad_option,
-                  fmt::format("--labels {}: expected MODE=FILE, with the mode counted from 1, one folder of "
-                              "label files, or none",
-                              text));
-  }
-  if (result.none && options.labels.size() > 1)
-    throw Error(Errc::bad_option, "--labels none takes no labels, and other --labels name some");
-  return result;
-}
 
 void add_table_options(CLI::App& command, io::TableForm& table) {
   auto* header = command.add_flag_callback(
@@ -134,51 +108,8 @@ TensorFiles tensor_files(const InputOptions& options) {
   return std::vector<std::filesystem::path>(options.paths.begin(), options.paths.end());
 }
 
-std::vector<std::string> given_options(const InputOptions& options) {
-  std::vector<std::string> given;
-  const auto add = [&](const std::string& name, const std::string& value) {
-    if (!value.empty()) given.insert(given.end(), {name, value});
-  };
-  add("--input-format", options.format);
-  add("--index-base", options.index_base < 0 ? "" : std::to_string(options.index_base));
-  add("--dims", options.dims);
-  add("--columns", options.columns);
-  add("--value", options.value);
-  add("--separator", options.table.separator);
-  const auto add_flag = [&](const std::string& name, bool is_given) {
-    if (is_given) given.push_back(name);
-  };
-  add("--duplicates", options.duplicates);
-  add("--transform", options.transform);
-  add("--min-count", options.min_count);
-  add_flag("--header", options.table.header == true);
-  add_flag("--no-header", options.table.header == false);
-  if (options.table.missing) add("--missing-value", fmt::format("{}", *options.table.missing));
-  add_flag("--decimal-comma", options.table.decimal_comma);
-  add_flag("--multiline", options.table.multiline);
-  if (options.table.fields > 0) add("--fields", std::to_string(options.table.fields));
-  for (const auto& labels : options.labels) add("--labels", labels);
-  return given;
-}
-
-LoadOptions load_options(const InputOptions& options) {
-  LoadOptions load;
-  if (!options.format.empty()) load.format = io::format_by_name(options.format);
-  if (options.index_base >= 0) load.index_base = options.index_base;
-  if (!options.dims.empty()) load.dims = parse_dims(options.dims, "--dims");
-  load.columns = options.columns;
-  load.value = options.value;
-  load.table = options.table;
-  load.labels = parse_label_sources(options);
-  load.dense_zeros = options.dense_zeros;
-  if (!options.duplicates.empty()) load.duplicates = named(options.duplicates, all_duplicate_rules());
-  load.transform = named(options.transform, all_transforms());
-  if (!options.min_count.empty()) load.min_count = parse_dims(options.min_count, "--min-count", "5,5,1");
-  return load;
-}
-
 void plan_labels(FilePlan& plan, const InputOptions& options) {
-  plan.reads_labels("--labels", parse_label_sources(options));
+  plan.reads_labels("--labels", parse_label_sources(options.labels));
 }
 
 FilePlan plan_input(const InputOptions& options) {

@@ -6,34 +6,19 @@
 
 #include "cli/console.hpp"
 #include "cli/output.hpp"
-#include "polyad/tasks/load.hpp"
-#include "polyad/tasks/option_values.hpp"
+#include "polyad/tasks/load_texts.hpp"
 
 namespace polyad::cli {
 
 // The options of every command that reads a tensor.
-struct InputOptions {
+struct InputOptions : LoadTexts {
   std::vector<std::string> paths;  // see TensorFiles
-  std::string format;              // --input-format
-  int index_base = -1;             // -1: not given
-  std::string dims;                // "30x24x659"
-  std::string columns, value;      // of a table
-  io::TableForm table;
-  std::string duplicates, transform, min_count;  // empty: not given
-  std::vector<std::string> labels;               // "MODE=FILE", a folder, or "none"
-  bool dense_zeros = false;                      // no option: see LoadOptions
 };
 void add_input_options(CLI::App& command, InputOptions& options);
 // Those of a file of coordinates of a model, which states the dims.
 void add_coordinate_options(CLI::App& command, InputOptions& options);
 
 TensorFiles tensor_files(const InputOptions& options);
-
-// Those that were given, as another command takes them: {"--dims", "30x24x659"}.
-std::vector<std::string> given_options(const InputOptions& options);
-
-// What they mean. Throws Error{bad_option}.
-LoadOptions load_options(const InputOptions& options);
 
 // Reads the tensor: see polyad::load. Collective.
 io::LoadedTensor load(const InputOptions& options, Console& console);

@@ -1,10 +1,8 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <new>
 #include <string>
@@ -108,18 +106,6 @@ int end_of_run(const polyad::Comm& comm) {
   return exit_code(polyad::Errc::resource);
 }
 
-// Seconds until a process that does not answer ends the run; 0: never.
-double timeout_setting() {
-  constexpr double ten_minutes = 600;
-  const char* text = std::getenv("POLYAD_TIMEOUT");
-  if (text == nullptr || *text == '\0') return ten_minutes;
-  char* end = nullptr;
-  const double seconds = std::strtod(text, &end);
-  if (*end == '\0' && std::isfinite(seconds) && seconds >= 0) return seconds;
-  throw polyad::Error(polyad::Errc::bad_option, std::string("POLYAD_TIMEOUT=") + text +
-                                                    ": expected a number of seconds, or 0 for no limit");
-}
-
 // Inside the commands an empty string stands for an option that was not given, so none may come from outside.
 void refuse_empty_values(CLI::App& app) {
   const auto fault = [](const std::string& value) {
@@ -161,7 +147,7 @@ int run(int argc, char** argv, polyad::Runtime& runtime, const polyad::Comm& com
   try {
     polyad::require_same_command(comm, argc, argv);
     polyad::cli::remember_command(argc, argv);
-    runtime.watch(polyad::collectively(comm, timeout_setting));
+    runtime.watch(polyad::collectively(comm, polyad::timeout_setting));
     app.parse(argc, argv);
   } catch (const CLI::ParseError& stop) {
     const int code = end_of_parsing(app, stop, comm);

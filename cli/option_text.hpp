@@ -23,21 +23,6 @@ CLI::Validator in_range(Number least, Number most) {
   return {check, fmt::format("{} in [{} - {}]", CLI::detail::type_name<Number>(), least, most)};
 }
 
-// The names of enumerators on the command line, for CLI::IsMember; and the enumerator with a name that is one
-// of them.
-template <class Enums>
-std::vector<std::string> names_of(const Enums& all) {
-  std::vector<std::string> names;
-  for (const auto one : all) names.push_back(to_string(one));
-  return names;
-}
-template <class Enums>
-auto named(const std::string& name, const Enums& all) {
-  for (const auto one : all)
-    if (to_string(one) == name) return one;
-  return *all.begin();
-}
-
 // --cache, of every command that caches partitions.
 void add_cache_option(CLI::App& command, std::string& folder);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 
 namespace polyad::hypergraph {
@@ -12,6 +13,8 @@ enum class PartitionModel {
   column   // the columns of a matrix
 };
 std::string to_string(PartitionModel model);
+inline constexpr std::array all_partition_models{PartitionModel::fine, PartitionModel::coarse,
+                                                 PartitionModel::row, PartitionModel::column};
 
 // What is balanced between the parts of whole slices.
 enum class SliceWeights {
@@ -19,6 +22,7 @@ enum class SliceWeights {
   together   // the nonzeros of the slices of all modes together, as CP-OPT needs it
 };
 std::string to_string(SliceWeights weights);
+inline constexpr std::array all_slice_weights{SliceWeights::per_mode, SliceWeights::together};
 
 enum class PartitionMethod {
   hypergraph,  // multilevel hypergraph partitioning, also from the tilings of a tensor
@@ -29,6 +33,9 @@ enum class PartitionMethod {
   mt_kahypar   // Mt-KaHyPar, where the library was built with it
 };
 std::string to_string(PartitionMethod method);
+inline constexpr std::array all_partition_methods{PartitionMethod::hypergraph, PartitionMethod::bisection,
+                                                  PartitionMethod::block,      PartitionMethod::random,
+                                                  PartitionMethod::zoltan,     PartitionMethod::mt_kahypar};
 
 // How much time partitioning takes for a better result.
 enum class Effort {
@@ -37,6 +44,7 @@ enum class Effort {
   best     // eight random starts and five V-cycles
 };
 std::string to_string(Effort effort);
+inline constexpr std::array all_efforts{Effort::fast, Effort::normal, Effort::best};
 
 inline constexpr int max_parts = 65535;
 

@@ -18,6 +18,8 @@ struct FileFault {
   std::string message;
   std::string file = {};
 };
+// "x.tns:3: what is wrong".
+std::string to_text(const FileFault& fault);
 
 struct CheckOptions {
   LoadOptions load = {};

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyad/tasks/file_plan.hpp"
 #include "polyad/tasks/load.hpp"
 #include "polyad/tasks/save.hpp"
 #include "polyad/tasks/task_result.hpp"
@@ -38,6 +39,10 @@ class Conversion : public TaskResult {
 // options that do not suit the input, and what load and save throw.
 Conversion convert(const Context& context, const TensorFiles& input, const std::filesystem::path& output,
                    const ConvertOptions& options = {});
+
+// The files that convert would read and write. Throws what check_conversion throws.
+FilePlan plan_conversion(const TensorFiles& input, const std::filesystem::path& output,
+                         const ConvertOptions& options = {});
 
 // What convert would write, by the first bytes of the input and the name of the output. Throws the errors of
 // convert that names and options alone lead to.

@@ -10,8 +10,23 @@
 
 namespace polyad {
 
-// Values of options as people write them, for interfaces that take them as texts. All but the first two throw
+// Values of options as people write them, for interfaces that take them as texts. Those with a message throw
 // Error{bad_option} for nonsense; `option` is what the interface calls the option.
+
+// The names of enumerators, as to_string has them; and the enumerator with a name, the first for any other
+// text.
+template <class Enums>
+std::vector<std::string> names_of(const Enums& all) {
+  std::vector<std::string> names;
+  for (const auto one : all) names.push_back(to_string(one));
+  return names;
+}
+template <class Enums>
+auto named(const std::string& name, const Enums& all) {
+  for (const auto one : all)
+    if (to_string(one) == name) return one;
+  return *all.begin();
+}
 
 // A whole number, also as in 1e3 or 12.0; nothing for any other text.
 std::optional<Index> parse_whole_number(std::string_view text);
@@ -24,6 +39,9 @@ std::vector<int> parse_mode_order(const std::string& text, int order);
 
 // "all", "none" or "1,3", modes counted from 1. none is empty.
 std::vector<bool> parse_nonneg(const std::string& text, int order);
+
+// The path of the model that a text names as a start, which exists; empty for a name of all_starts.
+std::string start_model_path(const std::string& text);
 
 // "1-8", "1,2,4,8" or "1-4,8": numbers from 1 to `largest`, ascending, each once and at most `most` of them.
 std::vector<Index> parse_numbers(const std::string& text, const std::string& option, Index largest,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -29,6 +30,8 @@ enum class PartitionMetric {
 };
 // "connectivity" and "lambda2", as the command line calls them.
 std::string to_string(PartitionMetric metric);
+inline constexpr std::array all_partition_metrics{PartitionMetric::connectivity,
+                                                  PartitionMetric::lambda_power};
 
 struct PartitionOptions {
   int parts = 2;                                        // number of parts, from 1 to 65535

@@ -5,7 +5,7 @@
 namespace polyad {
 
 // What a program of its own does at its start, after it has constructed a Runtime. A host program that calls
-// tasks as a library needs neither of these.
+// tasks as a library needs none of these.
 
 // The largest number of threads per process.
 inline constexpr int max_threads = 4096;
@@ -14,6 +14,10 @@ inline constexpr int max_threads = 4096;
 // different arguments; otherwise they would wait for each other without end. Call it before anything else
 // that communicates. Collective.
 void require_same_command(const Comm& comm, int argc, const char* const* argv);
+
+// Seconds until a process that does not answer ends the run, as the environment variable POLYAD_TIMEOUT says;
+// 0: never. 600 where it says nothing. Throws Error{bad_option} where it is no such number.
+double timeout_setting();
 
 // Starts the threads of parallel regions: `threads` per process; with 0 as many as OMP_NUM_THREADS says, or
 // one per core that this process is bound to, or an even share of the cores of this machine. Throws

@@ -64,6 +64,11 @@ nlohmann::ordered_json check_json(const Tensor& x, const std::vector<io::Problem
 
 }  // namespace
 
+std::string to_text(const FileFault& fault) {
+  const auto line = fault.line > 0 ? fmt::format(":{}", fault.line) : "";
+  return fmt::format("{}{}: {}", fault.file, line, fault.message);
+}
+
 void validate(const CheckOptions& options) {
   if (!options.fix.empty()) io::output_format(options.fix, {});
   tasks::check_value_options(options.load);

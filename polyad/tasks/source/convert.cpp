@@ -90,6 +90,19 @@ ConversionOutput check_conversion(const TensorFiles& input, const fs::path& outp
              : ConversionOutput::model_file;
 }
 
+FilePlan plan_conversion(const TensorFiles& input, const fs::path& output, const ConvertOptions& options) {
+  const auto existing = options.save.existing;
+  const auto kind = check_conversion(input, output, options);
+  FilePlan plan;
+  if (kind == ConversionOutput::tensor)
+    return plan.reads_labels(option_name("labels"), options.load.labels)
+        .reads_tensor("the input", input)
+        .writes_labelled("the output", output, existing);
+  plan.reads("the input", input.paths[0]);
+  if (kind == ConversionOutput::model_file) return plan.writes("the output", output, existing);
+  return plan.writes_model("the output", output, [output, existing] { check_model_place(output, existing); });
+}
+
 Conversion convert(const Context& context, const TensorFiles& input, const fs::path& output,
                    const ConvertOptions& options) {
   const tasks::TaskScope scope(context);

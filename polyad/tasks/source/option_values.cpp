@@ -6,10 +6,13 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <numeric>
+#include <system_error>
 #include <utility>
 
+#include "polyad/algo/cp/cp_options.hpp"
 #include "polyad/base/error.hpp"
 
 namespace polyad {
@@ -63,6 +66,15 @@ std::vector<bool> parse_nonneg(const std::string& text, int order) {
     modes[mode] = true;
   }
   return modes;
+}
+
+std::string start_model_path(const std::string& text) {
+  if (text == to_string(named(text, all_starts()))) return "";
+  std::error_code ignored;
+  if (!std::filesystem::exists(text, ignored))
+    throw Error(Errc::bad_option, fmt::format("{} {}: expected auto, uniform, normal, svd, or a model",
+                                              option_name("start"), text));
+  return text;
 }
 
 std::vector<Index> parse_numbers(const std::string& text, const std::string& option, Index largest,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <latch>
@@ -87,6 +88,17 @@ void start_team() {
 }  // namespace
 
 // Processes that are bound to cores of their own use those; others share the machine's evenly.
+double timeout_setting() {
+  constexpr double ten_minutes = 600;
+  const char* const text = std::getenv("POLYAD_TIMEOUT");
+  if (text == nullptr || *text == '\0') return ten_minutes;
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (*end == '\0' && std::isfinite(seconds) && seconds >= 0) return seconds;
+  throw Error(Errc::bad_option,
+              fmt::format("POLYAD_TIMEOUT={}: expected a number of seconds, or 0 for no limit", text));
+}
+
 void start_threads(const Comm& comm, int threads) {
   const int sharing = comm.ranks_on_this_machine();
   const bool is_bound = omp_get_num_procs() < sysconf(_SC_NPROCESSORS_ONLN);
