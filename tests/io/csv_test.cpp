@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <array>
+
 #include "polyad/base/error.hpp"
 #include "polyad/base/random.hpp"
 #include "polyad/io/tensors/labelled_text.hpp"
@@ -32,6 +34,60 @@ std::string fault(const std::string& text, const std::string& columns = "", cons
 }
 
 using Strings = std::vector<std::string>;
+
+// As one column of a line of a table.
+std::string written(const std::string& name, bool is_quoted) {
+  if (!is_quoted && name.find_first_of(",\"") == std::string::npos) return name;
+  std::string text = "\"";
+  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text + "\"";
+}
+
+TEST(Csv, quoted_and_plain_names_have_the_same_numbers) {
+  const int threads_before = omp_get_max_threads();
+  for (const int threads : {1, 2, 5}) {
+    omp_set_num_threads(threads);
+    std::string text = "who,what,value\n";
+    std::vector<std::array<std::string, 2>> expected;
+    for (Index line = 0; line < 3000; ++line) {
+      const auto draw = [&](std::uint64_t stream, std::uint64_t bound) {
+        return Random(std::uint64_t(threads), stream).below(bound, std::uint64_t(line));
+      };
+      const auto who = draw(0, 700), what = draw(1, 3);
+      expected.push_back(
+          {fmt::format("{}{}", who % 5 == 0 ? "a \"b\", " : "name ", who), fmt::format("{}\"", what)});
+      text += fmt::format("{},{},{}\n", written(expected.back()[0], draw(2, 2) == 0),
+                          written(expected.back()[1], true), line + 1);
+    }
+    const auto x = read(text, "who,what,value");
+    ASSERT_EQ(x.tensor.num_nonzeros(), Index(expected.size()));
+    for (Index i = 0; i < x.tensor.num_nonzeros(); ++i)
+      for (int m = 0; m < 2; ++m)
+        ASSERT_EQ(x.labels[m].labels[x.tensor.indices(m)[i]],
+                  expected[std::size_t(x.tensor.values()[i]) - 1][m]);
+  }
+  omp_set_num_threads(threads_before);
+}
+
+TEST(Csv, usual_times_are_read_as_those_with_a_zone) {
+  Index valid = 0;
+  for (std::uint64_t i = 0; i < 20000; ++i) {
+    const auto draw = [&](std::uint64_t stream, std::uint64_t bound) {
+      return Random(1, stream).below(bound, i);
+    };
+    auto text = fmt::format("{:04}-{:02}-{:02}{}{:02}:{:02}:{:02}", draw(0, 10000), draw(1, 14), draw(2, 33),
+                            i % 2 == 0 ? 'T' : ' ', draw(3, 25), draw(4, 61), draw(5, 62));
+    constexpr std::array<std::size_t, 14> digits{0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18};
+    if (i % 7 == 0) text[digits[draw(6, digits.size())]] = "a/:"[i % 3];
+    const auto bin = [](const std::string& time, ColumnKind kind) {
+      return time_bin(time, kind, DateOrder::month_first);
+    };
+    for (const auto kind : {ColumnKind::hour, ColumnKind::day, ColumnKind::week, ColumnKind::month})
+      ASSERT_EQ(bin(text, kind), bin(text + "Z", kind)) << text;
+    valid += bin(text, ColumnKind::day).has_value() ? 1 : 0;
+  }
+  EXPECT_GT(valid, 10000);
+}
 
 TEST(Csv, names_become_indices_in_their_sorted_order) {
   const auto x = read("user,item,rating\nbob,tea,4\nann,coffee,2.5\nbob,coffee,1\n", "user,item,rating");

@@ -36,6 +36,27 @@ TEST(LabelTable, numbers_texts_as_a_map_does) {
   }
 }
 
+TEST(LabelTable, numbers_several_texts_as_one_after_the_other) {
+  for (const unsigned num_labels : {1U, 40U, 3000U}) {
+    std::mt19937 draw(num_labels);
+    LabelTable one_by_one, together;
+    for (const std::size_t count : {0U, 1U, 31U, 32U, 33U, 700U, 3000U}) {
+      std::vector<std::string> labels(count);
+      for (auto& label : labels) label = random_label(draw, num_labels);
+      const std::vector<std::string_view> texts(labels.begin(), labels.end());
+      std::vector<Index> expected, numbers(count), found(count);
+      for (const auto text : texts) expected.push_back(one_by_one.find(text));
+      together.find(texts, found);
+      EXPECT_EQ(found, expected);
+      expected.clear();
+      for (const auto text : texts) expected.push_back(one_by_one.find_or_add(text));
+      together.find_or_add(texts, numbers);
+      EXPECT_EQ(numbers, expected);
+    }
+    EXPECT_EQ(together.texts(), one_by_one.texts());
+  }
+}
+
 TEST(LabelTable, knows_the_empty_text_and_zeros) {
   LabelTable table;
   EXPECT_EQ(table.find(""), -1);

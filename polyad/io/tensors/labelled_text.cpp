@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -48,6 +50,7 @@ class LabelledPart {
         multiline_(options.table.multiline),
         only_fields_(options.table.fields),
         numbering_(roles.modes.size()),
+        unnumbered_(roles.modes.size()),
         number_of_bin_(roles.modes.size()) {
     for (std::size_t m = 0; space_ != nullptr && m < roles.modes.size(); ++m)
       intervals_.emplace_back(roles.modes[m].rule.kind == ColumnKind::quantiles
@@ -74,6 +77,12 @@ class LabelledPart {
     }
     for (std::size_t m = 0; m < roles_->modes.size(); ++m)
       if (auto fault = check_label(m, fields[roles_->modes[m].field]); !fault.empty()) return fault;
+    if (space_ == nullptr) {
+      for (std::size_t m = 0; m < roles_->modes.size(); ++m)
+        add_numbered(m, fields[roles_->modes[m].field], line, block.indices[m]);
+      block.values.push_back(value);
+      return {};
+    }
     std::array<Index, max_order> index{};
     for (std::size_t m = 0; m < roles_->modes.size(); ++m) {
       index[m] = number(m, fields[roles_->modes[m].field]);
@@ -82,6 +91,11 @@ class LabelledPart {
     for (std::size_t m = 0; m < roles_->modes.size(); ++m) block.indices[m].push_back(index[m]);
     block.values.push_back(value);
     return {};
+  }
+
+  // Numbers the labels of lines that are to go: before these do, and before numbering() is used.
+  void finish(SlabBlock& block) {
+    for (std::size_t m = 0; m < unnumbered_.size(); ++m) number_labels(m, block.indices[m]);
   }
 
   const std::vector<LabelTable>& numbering() const { return numbering_; }
@@ -192,6 +206,30 @@ class LabelledPart {
     return space_ != nullptr ? space_->place(int(mode), field) : numbering_[mode].find_or_add(field);
   }
 
+  // The numbers of labels follow later, for many at a time, which is faster; but a label that lies in no line
+  // is not there any more then.
+  void add_numbered(std::size_t mode, std::string_view field, std::string_view line, Array<Index>& column) {
+    const bool is_in_line =
+        !std::less<>()(field.data(), line.data()) && !std::less<>()(line.data() + line.size(), field.data());
+    if (roles_->modes[mode].rule.kind != ColumnKind::label || !is_in_line) {
+      number_labels(mode, column);
+      column.push_back(number(mode, field));
+      return;
+    }
+    constexpr std::size_t most = 256;
+    unnumbered_[mode].push_back(field);
+    if (unnumbered_[mode].size() == most) number_labels(mode, column);
+  }
+
+  void number_labels(std::size_t mode, Array<Index>& column) {
+    auto& texts = unnumbered_[mode];
+    if (texts.empty()) return;
+    const auto before = column.size();
+    column.resize(before + texts.size());
+    numbering_[mode].find_or_add(texts, std::span(column).subspan(before));
+    texts.clear();
+  }
+
   // That of a time, whose label is made once.
   Index number_of_bin(std::size_t mode, ColumnKind kind) {
     if (const auto known = number_of_bin_[mode].find(bin_[mode]); known != number_of_bin_[mode].end())
@@ -208,19 +246,19 @@ class LabelledPart {
   const IndexSpace* space_;  // gives labels their indices; null: they are numbered here
   Index index_base_;         // of columns with indices
   bool decimal_comma_, multiline_;
-  Index only_fields_, num_left_out_ = 0;  // of lines with other numbers of fields
-  std::vector<LabelTable> numbering_;     // [mode]
-  std::vector<Intervals> intervals_;      // [mode] of a model whose labels are bins of quantiles
-  std::array<Index, max_order> bin_{};    // [mode]: of the time on the line that is read
+  Index only_fields_, num_left_out_ = 0;                   // of lines with other numbers of fields
+  std::vector<LabelTable> numbering_;                      // [mode]
+  std::vector<std::vector<std::string_view>> unnumbered_;  // [mode]: labels of lines, for numbering_
+  std::vector<Intervals> intervals_;    // [mode] of a model whose labels are bins of quantiles
+  std::array<Index, max_order> bin_{};  // [mode]: of the time on the line that is read
   std::vector<std::unordered_map<Index, Index>> number_of_bin_;  // [mode]: of times
   std::array<std::string, max_order> binned_;  // [mode]: labels of numbers on the line that is read
 };
 
 // new_index[i] for each label i of `numbering`, in terms of `whole`.
 std::vector<Index> translation(const LabelTable& numbering, const LabelTable& whole) {
-  std::vector<Index> to;
-  to.reserve(std::size_t(numbering.size()));
-  for (const auto label : numbering.texts()) to.push_back(whole.find(label));
+  std::vector<Index> to(std::size_t(numbering.size()));
+  whole.find(numbering.texts(), to);
   return to;
 }
 
@@ -296,6 +334,13 @@ class LabelledReader {
  private:
   bool read_piece(const TextPiece& piece, LabelledPart& part, SlabBlock& block,
                   std::vector<LineFault>& faults) {
+    const bool goes_on = read_lines(piece, part, block, faults);
+    part.finish(block);
+    return goes_on;
+  }
+
+  bool read_lines(const TextPiece& piece, LabelledPart& part, SlabBlock& block,
+                  std::vector<LineFault>& faults) {
     std::string_view rest = piece.lines;
     while (!rest.empty()) {
       const auto line = rest.substr(0, rest.find('\n'));
@@ -321,8 +366,11 @@ class LabelledReader {
       return;
     }
     LabelTable all;
-    for (const auto& part : parts_)
-      for (const auto label : part.numbering()[mode].texts()) all.find_or_add(label);
+    for (const auto& part : parts_) {
+      const auto& labels = part.numbering()[mode].texts();
+      std::vector<Index> numbers(labels.size());
+      all.find_or_add(labels, numbers);
+    }
     ModeLabels labels;
     try {
       labels = in_order(all, roles_.modes[mode].name, roles_.modes[mode].rule);

@@ -21,9 +21,9 @@ bool FieldSplitter::split(std::string_view line) {
   unquoted_.reserve(line.size());  // so that the views into it stay valid
   if (separator_ == " ") line = trimmed(line);
   while (true) {
-    const auto first = line.find_first_not_of(separator_ == "\t" ? " \r" : " \t\r");
-    const bool is_quoted = first != std::string_view::npos && line[first] == '"';
-    if (is_quoted) {
+    std::size_t first = 0;
+    while (first < line.size() && is_blank(line[first]) && (line[first] != '\t' || !is_tab_)) ++first;
+    if (first < line.size() && line[first] == '"') {
       line.remove_prefix(first + 1);
       if (!take_quoted(line)) return false;
     } else {
@@ -34,19 +34,33 @@ bool FieldSplitter::split(std::string_view line) {
   }
 }
 
+// What is before the next quote; `rest` begins behind it then. Nothing: there is none.
+std::optional<std::string_view> FieldSplitter::take_to_quote(std::string_view& rest) {
+  const auto quote = rest.find('"');
+  if (quote == std::string_view::npos) return std::nullopt;
+  const auto text = rest.substr(0, quote);
+  rest.remove_prefix(quote + 1);
+  return text;
+}
+
 // `rest` begins behind the opening quote; afterwards at the next separator, or it is empty.
 bool FieldSplitter::take_quoted(std::string_view& rest) {
-  const std::size_t begin = unquoted_.size();
-  while (true) {
-    const auto quote = rest.find('"');
-    if (quote == std::string_view::npos) return false;
-    unquoted_.append(rest.substr(0, quote));
-    rest.remove_prefix(quote + 1);
-    if (!rest.starts_with('"')) break;
-    unquoted_ += '"';
-    rest.remove_prefix(1);
+  const auto text = take_to_quote(rest);
+  if (!text) return false;
+  if (rest.starts_with('"')) {
+    const std::size_t begin = unquoted_.size();
+    unquoted_.append(*text);
+    while (rest.starts_with('"')) {
+      unquoted_ += '"';
+      rest.remove_prefix(1);
+      const auto more = take_to_quote(rest);
+      if (!more) return false;
+      unquoted_.append(*more);
+    }
+    fields_.push_back(std::string_view(unquoted_).substr(begin));
+  } else {
+    fields_.push_back(*text);
   }
-  fields_.push_back(std::string_view(unquoted_).substr(begin));
   while (!rest.empty() && !is_at_separator(rest) && is_blank(rest.front())) rest.remove_prefix(1);
   return rest.empty() || is_at_separator(rest);
 }

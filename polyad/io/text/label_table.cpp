@@ -41,9 +41,51 @@ Index LabelTable::find(std::string_view text) const {
   return Index(slots_[place_of(text, label_hash(text))] & number_mask) - 1;
 }
 
+const std::string_view* LabelTable::first_text(std::uint64_t hash) const {
+  const Slot slot = slots_[hash & (slots_.size() - 1)];
+  return slot == 0 || slot >> number_bits != hash >> number_bits ? nullptr
+                                                                 : &texts_[(slot & number_mask) - 1];
+}
+
+LabelTable::Hashes LabelTable::fetch(std::span<const std::string_view> texts) const {
+  Hashes hashes;
+  const std::size_t last = slots_.size() - 1;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    hashes[i] = label_hash(texts[i]);
+    __builtin_prefetch(&slots_[hashes[i] & last]);
+  }
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (const auto* const known = first_text(hashes[i]); known != nullptr) __builtin_prefetch(known);
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (const auto* const known = first_text(hashes[i]); known != nullptr) __builtin_prefetch(known->data());
+  return hashes;
+}
+
+void LabelTable::find_or_add(std::span<const std::string_view> texts, std::span<Index> numbers) {
+  for (std::size_t begin = 0; begin < texts.size(); begin += batch) {
+    const auto some = texts.subspan(begin, std::min(batch, texts.size() - begin));
+    if (slots_.empty()) grow();
+    const auto hashes = fetch(some);
+    for (std::size_t i = 0; i < some.size(); ++i) numbers[begin + i] = find_or_add(some[i], hashes[i]);
+  }
+}
+
+void LabelTable::find(std::span<const std::string_view> texts, std::span<Index> numbers) const {
+  if (slots_.empty()) return void(std::ranges::fill(numbers, -1));
+  for (std::size_t begin = 0; begin < texts.size(); begin += batch) {
+    const auto some = texts.subspan(begin, std::min(batch, texts.size() - begin));
+    const auto hashes = fetch(some);
+    for (std::size_t i = 0; i < some.size(); ++i)
+      numbers[begin + i] = Index(slots_[place_of(some[i], hashes[i])] & number_mask) - 1;
+  }
+}
+
 Index LabelTable::find_or_add(std::string_view text) {
+  return find_or_add(text, label_hash(text));
+}
+
+Index LabelTable::find_or_add(std::string_view text, std::uint64_t hash) {
   if (2 * texts_.size() >= slots_.size()) grow();
-  const auto hash = label_hash(text);
   Slot& slot = slots_[place_of(text, hash)];
   if (slot == 0) {
     texts_.push_back(keep(text));

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +27,10 @@ class LabelTable {
   Index find_or_add(std::string_view text);
   // The number of a text; -1: it is not there.
   Index find(std::string_view text) const;
+  // The same for several texts, in their order: faster for tables that are larger than a cache, as what is
+  // looked at is fetched for many texts at a time. numbers[i] is that of texts[i].
+  void find_or_add(std::span<const std::string_view> texts, std::span<Index> numbers);
+  void find(std::span<const std::string_view> texts, std::span<Index> numbers) const;
 
   Index size() const { return Index(texts_.size()); }
   // In the order of their numbers; valid as long as the table.
@@ -34,6 +40,14 @@ class LabelTable {
   // A number plus 1 in the low bits, and the highest bits of the hash in the others; 0: free.
   using Slot = std::uint64_t;
 
+  static constexpr std::size_t batch = 32;
+  using Hashes = std::array<std::uint64_t, batch>;
+
+  // The hashes of at most so many texts, the places of which come into the cache meanwhile.
+  Hashes fetch(std::span<const std::string_view> texts) const;
+  Index find_or_add(std::string_view text, std::uint64_t hash);
+  // The text that the first place of a hash has; null: it is free, or has a text with another hash.
+  const std::string_view* first_text(std::uint64_t hash) const;
   std::size_t place_of(std::string_view text, std::uint64_t hash) const;
   std::string_view keep(std::string_view text);
   void grow();
