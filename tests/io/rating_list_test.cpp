@@ -69,7 +69,7 @@ std::string read_many(const std::string& text) {
   const IndexSpace space({2, 5}, film_labels, IndexSpace::Unknown::fault);
   std::string found;
   try {
-    for (const auto& [user, list] : read_rating_lists(path, space)) {
+    for (const auto& [user, line, list] : read_rating_lists(path, space)) {
       found += user + ":";
       for (std::size_t i = 0; i < list.items.size(); ++i)
         found += " " + std::to_string(list.items[i]) + "=" + std::to_string(int(list.ratings[i]));
