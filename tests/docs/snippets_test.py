@@ -1,6 +1,6 @@
 """Runs the snippets of README.md and docs/. Fences marked `bash` must succeed where `polyad` is the built program and data/ and
 tools/ are those of the repository: those of each page in a fresh folder, and those of all pages one after the other in one
-folder. Fences marked `text` are not run. Pictures are well-formed."""
+folder. Fences marked `text` are not run, and those marked `python` by tests/python/test_docs.py. Pictures are well-formed."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ class SnippetsTest(unittest.TestCase):
     def test_every_fence_has_a_language_that_is_known(self) -> None:
         for page in PAGES:
             for language, body in FENCE.findall(page.read_text()):
-                self.assertIn(language, {"bash", "text", "cpp", "json", "cmake"}, f"{page.name}: {body}")
+                self.assertIn(language, {"bash", "text", "cpp", "json", "cmake", "python"}, f"{page.name}: {body}")
 
     def test_pictures_are_well_formed(self) -> None:
         pictures = list((SOURCE / "docs").rglob("*.svg"))

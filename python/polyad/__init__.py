@@ -1,0 +1,43 @@
+"""Very large sparse tensors: CP decomposition, recommenders and contraction.
+
+>>> import polyad
+>>> x = polyad.read("x.tns")
+>>> model = polyad.cp(x, rank=8, nonneg=True)
+>>> weights, factors = model
+"""
+
+from __future__ import annotations
+
+try:
+    from . import _core
+except ImportError as error:  # pragma: no cover
+    if "static TLS" in str(error):
+        raise ImportError(f"{error}; import polyad before the other packages") from error
+    raise
+
+from ._cp import Component, Components, CPModel, History, Iteration, Residuals, cp
+from ._errors import Error, FileError, InputError, ResourceError
+from ._host import threads
+from ._tensor import Stats, Tensor, from_pieces, read, tensor
+
+__version__: str = _core.__version__
+
+__all__ = [
+    "CPModel",
+    "Component",
+    "Components",
+    "Error",
+    "FileError",
+    "History",
+    "InputError",
+    "Iteration",
+    "Residuals",
+    "ResourceError",
+    "Stats",
+    "Tensor",
+    "cp",
+    "from_pieces",
+    "read",
+    "tensor",
+    "threads",
+]

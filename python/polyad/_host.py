@@ -1,0 +1,50 @@
+"""What every task is told about its surroundings: threads, warnings and progress."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, Union
+
+from . import _core, _progress
+
+Progress = Union[str, bool, Callable[[Any], object]]
+
+_threads: contextvars.ContextVar[int] = contextvars.ContextVar("polyad_threads", default=0)
+
+
+@contextlib.contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Within this context, tasks run on so many threads: ``with polyad.threads(4): ...``"""
+    token = _threads.set(int(count))
+    try:
+        yield
+    finally:
+        _threads.reset(token)
+
+
+def _package_of(frame_name: str) -> bool:
+    return frame_name == "polyad" or frame_name.startswith("polyad.")
+
+
+def _warn(kind: str, text: str) -> None:
+    """Shows a warning of the library at the line of the caller; notes are for terminals and are left out."""
+    if kind != "warning":
+        return
+    import sys
+
+    level, frame = 1, sys._getframe()
+    while frame is not None and _package_of(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    warnings.warn(text, stacklevel=level)
+
+
+def host(count: int | None = None, progress: Progress = False) -> _core.Host:
+    return _core.Host(_threads.get() if count is None else int(count), _warn, _progress.teller(progress))
+
+
+def memory_bytes(memory: str | int | float | None) -> int:
+    """800MB, or a number of bytes; None is no limit."""
+    return 0 if memory is None else _core.parse_bytes(str(memory if isinstance(memory, str) else int(memory)), "memory")

@@ -1,0 +1,208 @@
+"""Sparse tensors with labels."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+
+from . import _core
+from ._errors import bad_option
+from ._host import Progress, host
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class Stats:
+    """Figures of a tensor: ``print(x.stats())`` shows them, ``info`` has all of them."""
+
+    def __init__(self, summary: str, text: str) -> None:
+        self.summary = summary
+        self.info: dict[str, Any] = json.loads(text)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.info[key]
+
+    def __repr__(self) -> str:
+        return self.summary
+
+
+class Tensor:
+    """A sparse tensor with labels, from ``polyad.read`` or ``polyad.tensor``. It cannot be changed."""
+
+    def __init__(self, core: _core.Tensor) -> None:
+        self._core = core
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self._core.shape)
+
+    @property
+    def ndim(self) -> int:
+        return len(self._core.shape)
+
+    @property
+    def nnz(self) -> int:
+        """Number of entries that are stored; several may have the same coordinates."""
+        return self._core.nnz
+
+    @property
+    def dtype(self) -> np.dtype[np.float64]:
+        return np.dtype(np.float64)
+
+    @property
+    def nbytes(self) -> int:
+        return 8 * self.nnz * (self.ndim + 1)
+
+    @property
+    def density(self) -> float:
+        """Stored entries divided by cells."""
+        cells = float(np.prod(np.array(self.shape, dtype=float)))
+        return self.nnz / cells if cells else 0.0
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Names of the modes; empty texts where they have none."""
+        return tuple(self._core.mode_name(mode) for mode in range(self.ndim))
+
+    @property
+    def labels(self) -> tuple[list[str] | None, ...]:
+        """Of each mode the names of its indices, or None."""
+        return tuple(self._core.labels(mode) for mode in range(self.ndim))
+
+    @property
+    def coords(self) -> tuple[NDArray[np.int64], ...]:
+        """Of each mode the indices of the entries, from 0: arrays that show the tensor itself and cannot be written."""
+        return tuple(self._core.coords(mode) for mode in range(self.ndim))
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The values of the entries: an array that shows the tensor itself and cannot be written."""
+        return self._core.values()
+
+    def stats(self, *, formats: bool = False, rank: int = 16, threads: int | None = None) -> Stats:
+        """Counts entries, duplicates and slices; with ``formats`` also what a decomposition of ``rank`` components would
+        need in each storage format."""
+        return Stats(*_core.stats(host(threads), self._core, bool(formats), int(rank)))
+
+    def save(self, path: PathLike, *, format: str | None = None, compress: bool = False, overwrite: bool = True) -> None:
+        """Writes the tensor with its labels, in the format that the name asks for (docs/formats.md)."""
+        _core.save_tensor(host(), self._core, os.fspath(path), format, bool(compress), bool(overwrite))
+
+    def __repr__(self) -> str:
+        shape = " x ".join(f"{extent:,}" for extent in self.shape)
+        names = ", ".join(name for name in self.modes if name)
+        return f"<polyad.Tensor {shape}, {self.nnz:,} entries" + (f", modes {names}>" if names else ">")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.coords, self.values, self.shape, self.modes, self.labels)
+
+
+def _rebuilt(coords: Any, values: Any, shape: Any, modes: Any, labels: Any) -> Tensor:
+    return from_pieces(coords, values, shape, modes, labels)
+
+
+def from_pieces(
+    coords: Sequence[NDArray[np.int64]],
+    values: NDArray[np.floating[Any]],
+    shape: Sequence[int],
+    modes: Sequence[str] | None = None,
+    labels: Sequence[Sequence[str] | None] | None = None,
+) -> Tensor:
+    """A tensor of one array of indices per mode, counted from 0, and an array of values."""
+    columns = [np.ascontiguousarray(column, dtype=np.int64) for column in coords]
+    named = None if labels is None else [None if names is None else [str(name) for name in names] for names in labels]
+    core = _core.tensor_from_pieces(
+        columns,
+        np.ascontiguousarray(values, dtype=np.float64),
+        [int(extent) for extent in shape],
+        None if modes is None else [str(name) for name in modes],
+        named,
+    )
+    return Tensor(core)
+
+
+def tensor(obj: Any, values: Any = None, **options: Any) -> Tensor:
+    """A tensor of whatever holds one: arrays of NumPy, SciPy, pydata/sparse or PyTorch, coordinates and values, tables."""
+    if isinstance(obj, Tensor) and values is None and not options:
+        return obj
+    from . import _convert
+
+    pieces = _convert.pieces_of(obj, values, **options)
+    return from_pieces(pieces.coords, pieces.values, pieces.shape, pieces.modes, pieces.labels)
+
+
+def _label_sources(labels: Any, options: _core.LoadOptions) -> list[tuple[int, str]]:
+    if labels is None:
+        return []
+    if labels is False:
+        options.no_labels = True
+    elif isinstance(labels, Mapping):
+        return [(int(mode), os.fspath(path)) for mode, path in labels.items()]
+    elif isinstance(labels, (str, os.PathLike)):
+        options.label_folder = os.fspath(labels)
+    else:
+        raise bad_option("labels", f"labels={labels!r}: expected False, a folder, or a dict of modes and files")
+    return []
+
+
+def _joined(columns: str | Sequence[str] | None) -> str:
+    if columns is None:
+        return ""
+    return columns if isinstance(columns, str) else ",".join(str(column) for column in columns)
+
+
+def read(
+    path: PathLike | Sequence[PathLike],
+    *,
+    format: str | None = None,
+    dims: Sequence[int] | None = None,
+    index_base: int | None = None,
+    columns: str | Sequence[str] | None = None,
+    value: str | None = None,
+    header: bool | None = None,
+    separator: str | None = None,
+    decimal_comma: bool = False,
+    multiline: bool = False,
+    fields: int = 0,
+    missing_value: float | None = None,
+    duplicates: str | None = None,
+    transform: str = "none",
+    min_count: int | Sequence[int] | None = None,
+    labels: Any = None,
+    dense_zeros: bool = False,
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Tensor:
+    """Reads a tensor of any format that docs/formats.md lists, compressed or not; several files are read as one.
+
+    ``columns`` and ``value`` say which columns of a table are modes and values: ``columns="user,item,time:day"``,
+    ``value="stars"``; ``value=1`` counts lines. ``labels`` is False, a folder, or a dict of modes, from 0, and label files.
+    ``dense_zeros`` keeps zeros of dense arrays, for ``cp(..., missing=True)``.
+    """
+    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    options = _core.LoadOptions()
+    options.index_base = index_base
+    options.dims = [] if dims is None else [int(extent) for extent in dims]
+    options.columns = _joined(columns)
+    options.value = "" if value is None else str(value)
+    options.header = header
+    options.separator = "" if separator is None else separator
+    options.decimal_comma = bool(decimal_comma)
+    options.multiline = bool(multiline)
+    options.fields = int(fields)
+    options.missing_value = missing_value
+    if min_count is not None:
+        options.min_count = [int(min_count)] if np.isscalar(min_count) else [int(n) for n in min_count]  # type: ignore
+    options.dense_zeros = bool(dense_zeros)
+    files = _label_sources(labels, options)
+    core = _core.read(
+        host(threads, progress), [os.fspath(one) for one in paths], options, format, duplicates, transform, files
+    )
+    return Tensor(core)

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <span>
+#include <string>
+#include <utility>
+
+#include "polyad/base/error.hpp"
+#include "polyad/tasks/context.hpp"
+
+namespace polyad::python {
+
+namespace nb = nanobind;
+
+// How the Python package calls a field of an options struct: "memory" for "max_memory_bytes".
+std::string keyword_of(const std::string& field);
+
+// Makes polyad::Error an exception of polyad._errors.
+void register_errors();
+
+// Who is informed while a task runs, and by how many threads it is run. The objects belong to the caller.
+struct Host {
+  int threads = 0;
+  nb::object on_message;   // called with (kind, text); None: messages are dropped
+  nb::object on_progress;  // called with a ProgressState; None: nobody; "terminal": a bar on standard error
+
+  Context context() const;
+};
+
+// Runs a task without the lock of the interpreter, so that other threads of Python run meanwhile. What it
+// returns is no object of Python.
+template <class Task>
+auto run(const Host& host, Task task) {
+  const nb::gil_scoped_release unlocked;
+  const auto context = host.context();
+  return task(context);
+}
+
+// Whether Ctrl-C was pressed since this was asked last. Any other signal handler may throw.
+bool was_interrupted();
+
+// The value of a list that has this name.
+template <class Value>
+Value named(const std::string& name, std::span<const Value> all, const std::string& keyword) {
+  std::string names;
+  for (const Value value : all) {
+    if (name == to_string(value)) return value;
+    names += (names.empty() ? "" : ", ") + to_string(value);
+  }
+  throw Error(Errc::bad_option, keyword + "='" + name + "': expected one of " + names);
+}
+
+void bind_host(nb::module_& module);
+void bind_tensor(nb::module_& module);
+void bind_cp(nb::module_& module);
+
+}  // namespace polyad::python

@@ -1,0 +1,23 @@
+#include <nanobind/nanobind.h>
+
+#include "polyad/base/memory.hpp"
+#include "polyad/tasks/option_values.hpp"
+#include "polyad/version.hpp"
+#include "python/src/host.hpp"
+
+#include <nanobind/stl/string.h>
+
+NB_MODULE(_core, module) {
+  using namespace polyad;
+  module.doc() = "The library, as the package polyad calls it; nothing here is for users.";
+  module.attr("__version__") = POLYAD_VERSION;
+  note_program_memory();
+  python::register_errors();
+  python::bind_host(module);
+  python::bind_tensor(module);
+  python::bind_cp(module);
+  module.def(
+      "parse_bytes",
+      [](const std::string& text, const std::string& option) { return parse_bytes(text, option); },
+      nanobind::arg("text"), nanobind::arg("option"), "800MB as a number of bytes.");
+}
