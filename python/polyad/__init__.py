@@ -15,9 +15,12 @@ except ImportError as error:  # pragma: no cover
         raise ImportError(f"{error}; import polyad before the other packages") from error
     raise
 
+from ._choices import PlanTable, RankTable, plan, rank
 from ._cp import Component, Components, CPModel, History, Iteration, Residuals, cp
+from ._dense import einsum
 from ._errors import Error, FileError, InputError, ResourceError
 from ._host import threads
+from ._recommender import Recommender
 from ._tensor import Stats, Tensor, from_pieces, read, tensor
 
 __version__: str = _core.__version__
@@ -31,12 +34,18 @@ __all__ = [
     "History",
     "InputError",
     "Iteration",
+    "PlanTable",
+    "RankTable",
+    "Recommender",
     "Residuals",
     "ResourceError",
     "Stats",
     "Tensor",
     "cp",
+    "einsum",
     "from_pieces",
+    "plan",
+    "rank",
     "read",
     "tensor",
     "threads",

@@ -322,12 +322,12 @@ def _indices(column: Any, labels: list[str] | None) -> NDArray[np.int64]:
     return found
 
 
-def _nonnegative(nonneg: Any, modes: Sequence[str], options: _core.CpOptions) -> None:
+def nonnegative_modes(nonneg: Any, modes: Sequence[str]) -> tuple[bool, list[int]]:
+    """Whether all factors are to be nonnegative, else which."""
     if nonneg is True or nonneg is False:
-        options.nonnegative = nonneg
-    else:
-        chosen = [nonneg] if isinstance(nonneg, (int, str)) else list(nonneg)
-        options.nonnegative_modes = [mode_number(modes, mode) for mode in chosen]
+        return nonneg, []
+    chosen = [nonneg] if isinstance(nonneg, (int, str)) else list(nonneg)
+    return False, [mode_number(modes, mode) for mode in chosen]
 
 
 def _start(init: Any, options: _core.CpOptions) -> None:
@@ -398,7 +398,7 @@ def cp(
     options = _core.CpOptions()
     options.rank = rank
     options.set_method(method)
-    _nonnegative(nonneg, given.modes, options)
+    options.nonnegative, options.nonnegative_modes = nonnegative_modes(nonneg, given.modes)
     _start(init, options)
     options.max_iterations = max_iter
     options.tolerance = tol

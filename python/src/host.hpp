@@ -54,5 +54,8 @@ Value named(const std::string& name, std::span<const Value> all, const std::stri
 void bind_host(nb::module_& module);
 void bind_tensor(nb::module_& module);
 void bind_cp(nb::module_& module);
+void bind_ratings(nb::module_& module);
+void bind_contract(nb::module_& module);
+void bind_plan(nb::module_& module);
 
 }  // namespace polyad::python

@@ -16,6 +16,9 @@ NB_MODULE(_core, module) {
   python::bind_host(module);
   python::bind_tensor(module);
   python::bind_cp(module);
+  python::bind_ratings(module);
+  python::bind_contract(module);
+  python::bind_plan(module);
   module.def(
       "parse_bytes",
       [](const std::string& text, const std::string& option) { return parse_bytes(text, option); },

@@ -1,0 +1,115 @@
+"""What to choose before a decomposition: the number of components, and how to distribute it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from . import _core
+from ._cp import Mode, is_single, nonnegative_modes
+from ._host import Progress, host, memory_bytes
+from ._tensor import PathLike, tensor
+
+
+class RankTable:
+    """How many components suit a tensor: ``best`` (None where the evidence does not decide), ``why``, and the evidence."""
+
+    def __init__(self, core: _core.RankChoice) -> None:
+        self.best: int | None = core.rank
+        self.why: str = core.reason
+        self.info: dict[str, Any] = json.loads(core.json())
+        self._text: str = core.table
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """For each number of components: fit, held-out error, core consistency, stability, ... (docs/rank.md)."""
+        return list(self.info["counts"])
+
+    def __repr__(self) -> str:
+        return f"{self._text}\n\n{self.best if self.best is not None else 'undecided'}: {self.why}"
+
+
+def rank(
+    x: Any,
+    components: Iterable[int] | None = None,
+    *,
+    starts: int = 3,
+    holdout: float = 0.05,
+    max_iter: int = 200,
+    tol: float = 1e-6,
+    seed: int = 1,
+    init: str = "auto",
+    nonneg: bool | Mode | Sequence[Mode] = False,
+    dtype: Any = "float64",
+    format: str = "auto",
+    memory: str | int | None = None,
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> RankTable:
+    """Decomposes a tensor with several numbers of components, by default 1 to 8, and recommends one."""
+    given = tensor(x)
+    options = _core.RankOptions()
+    options.ranks = [] if components is None else sorted({int(count) for count in components})
+    options.num_starts = starts
+    options.held_out = holdout
+    options.max_iterations = max_iter
+    options.tolerance = tol
+    options.seed = seed
+    options.set_start(init)
+    options.nonnegative, options.nonnegative_modes = nonnegative_modes(nonneg, given.modes)
+    options.set_single(is_single(dtype))
+    options.set_format(format)
+    options.max_memory_bytes = memory_bytes(memory)
+    return RankTable(_core.choose_rank(host(threads, progress), given._core, given is not x, options))
+
+
+class PlanTable:
+    """The ways to distribute a tensor over processes, with what an iteration is predicted to take."""
+
+    def __init__(self, core: _core.Plan) -> None:
+        self._core = core
+        self.why: str = core.reason
+        self.info: dict[str, Any] = json.loads(core.json())
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """By number of processes, then by predicted time; docs/json.md describes the keys."""
+        return list(self.info["strategies"])
+
+    @property
+    def recommended(self) -> dict[str, Any] | None:
+        """The fastest that fits, with the ``cpd_options`` of the program that run it; None where none does."""
+        number = self.info["recommended"]
+        return None if number is None else self.candidates[number]
+
+    def report(self, path: PathLike) -> None:
+        """Writes an HTML report."""
+        _core.save_plan_report(host(), self._core, os.fspath(path))
+
+    def __repr__(self) -> str:
+        return self._core.summary()
+
+
+def plan(
+    x: Any,
+    rank: int = 16,
+    processes: int | Sequence[int] = (16, 512),
+    *,
+    hypergraph: bool = False,
+    seconds: float = 60.0,
+    memory: str | int | None = None,
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> PlanTable:
+    """Compares the ways to distribute a tensor over numbers of processes, for ``mpirun polyad cpd``, without running any.
+
+    ``hypergraph`` also tries partitions of the tensor's hypergraph, each for at most ``seconds``; ``memory`` is what a process may
+    use.
+    """
+    counts = [processes] if isinstance(processes, int) else [int(count) for count in processes]
+    core = _core.plan(
+        host(threads, progress), tensor(x)._core, rank, counts, bool(hypergraph), seconds, memory_bytes(memory)
+    )
+    return PlanTable(core)

@@ -1,0 +1,97 @@
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polyad/tasks/plan.hpp"
+#include "polyad/tasks/rank.hpp"
+#include "python/src/host.hpp"
+
+namespace polyad::python {
+namespace {
+
+void bind_rank(nb::module_& module) {
+  nb::class_<RankOptions>(module, "RankOptions")
+      .def(nb::init<>())
+      .def_rw("ranks", &RankOptions::ranks)
+      .def_rw("num_starts", &RankOptions::num_starts)
+      .def_rw("held_out", &RankOptions::held_out)
+      .def_rw("max_iterations", &RankOptions::max_iterations)
+      .def_rw("tolerance", &RankOptions::tolerance)
+      .def_rw("seed", &RankOptions::seed)
+      .def_rw("nonnegative", &RankOptions::nonnegative)
+      .def_rw("nonnegative_modes", &RankOptions::nonnegative_modes)
+      .def_rw("max_memory_bytes", &RankOptions::max_memory_bytes)
+      .def("set_start",
+           [](RankOptions& o, const std::string& name) { o.start = named(name, all_starts(), "init"); })
+      .def("set_format",
+           [](RankOptions& o, const std::string& name) {
+             o.format = named(name, all_storage_formats(), "format");
+           })
+      .def("set_single", [](RankOptions& o, bool single) {
+        o.precision = single ? Precision::float32 : Precision::float64;
+      });
+  nb::class_<RankChoice>(module, "RankChoice")
+      .def_prop_ro("rank", &RankChoice::rank)
+      .def_prop_ro("reason", &RankChoice::reason)
+      .def_prop_ro("table",
+                   [](const RankChoice& choice) {
+                     std::string table = report::rank_table_head();
+                     for (const auto& evidence : choice.evidence())
+                       table += "\n" + report::rank_table_line(evidence);
+                     return table;
+                   })
+      .def("json", [](const RankChoice& choice) { return choice.json(); });
+  module.def(
+      "choose_rank",
+      [](const Host& host, Tensor& x, bool is_last_use, RankOptions options) {
+        options.observer = [](const CountEvidence&) {
+          const nb::gil_scoped_acquire locked;
+          if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        };
+        return run(host, [&](const Context& context) {
+          return choose_rank(context, is_last_use ? std::move(x) : x, options);
+        });
+      },
+      nb::arg("host"), nb::arg("x"), nb::arg("is_last_use"), nb::arg("options"));
+}
+
+}  // namespace
+
+void bind_plan(nb::module_& module) {
+  bind_rank(module);
+  nb::class_<Plan>(module, "Plan")
+      .def("summary", &Plan::summary)
+      .def("json", &Plan::json)
+      .def_prop_ro("reason", &Plan::reason);
+  module.def(
+      "plan",
+      [](const Host& host, const Tensor& x, Index rank, const std::vector<int>& processes,
+         bool with_hypergraph, double seconds, Index max_memory_bytes) {
+        return run(host, [&](const Context& context) {
+          PlanOptions options;
+          options.rank = rank;
+          options.processes = processes;
+          options.with_hypergraph = with_hypergraph;
+          options.time_limit_seconds = seconds;
+          options.max_memory_bytes = max_memory_bytes;
+          return plan(context, x, options);
+        });
+      },
+      nb::arg("host"), nb::arg("x"), nb::arg("rank"), nb::arg("processes"), nb::arg("with_hypergraph"),
+      nb::arg("seconds"), nb::arg("max_memory_bytes"));
+  module.def(
+      "save_plan_report",
+      [](const Host& host, const Plan& found, const std::filesystem::path& path) {
+        run(host, [&](const Context& context) { save_report(context, found, path); });
+      },
+      nb::arg("host"), nb::arg("plan"), nb::arg("path"));
+}
+
+}  // namespace polyad::python

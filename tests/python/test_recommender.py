@@ -1,0 +1,146 @@
+"""Recommenders: the numbers of the program, and lists, predictions and models."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import polyad
+import pytest
+
+
+@pytest.fixture
+def ratings(program, tmp_path):
+    path = tmp_path / "ratings.tns"
+    program("generate", "ratings", path, "--users", 200, "--items", 60, "--nnz", 4000, "-q")
+    return path
+
+
+@pytest.mark.parametrize(
+    "keywords, fitting, words",
+    [
+        ({}, {}, []),
+        ({"epochs": 7, "reg": 0.1, "lr": 0.02, "seed": 3}, {"test": 0.1},
+         ["--epochs", 7, "--reg", 0.1, "--lr", 0.02, "--seed", 3, "--test", 0.1]),
+        ({"method": "als", "epochs": 4, "dtype": "float64"}, {"test": "leave-one-out"},
+         ["--method", "als", "--epochs", 4, "--precision", "double", "--test", "leave-one-out"]),
+        ({"implicit": True, "alpha": 2, "epochs": 5, "solver": "cg", "cg_steps": 2}, {},
+         ["--implicit", "--alpha", 2, "--epochs", 5, "--solver", "cg", "--cg-steps", 2]),
+        ({"bias": False, "schedule": "inverse", "decay": 0.2, "shrink": 1}, {"validate": 0.2},
+         ["--no-bias", "--schedule", "inverse", "--decay", 0.2, "--shrink", 1, "--validate", 0.2]),
+    ],
+)
+def test_same_bits_as_the_program(ratings, program, tmp_path, keywords, fitting, words):
+    program("complete", ratings, "-r", 6, "-t", 2, "--out", tmp_path / "model", "-q", *words)
+    theirs = polyad.Recommender.load(tmp_path / "model")
+    ours = polyad.Recommender(6, threads=2, **keywords).fit(polyad.read(ratings), **fitting)
+    for name in ["user_factors", "item_factors", "user_biases", "item_biases", "mean"]:
+        assert np.array_equal(getattr(ours, name), getattr(theirs, name)), name
+    for user in [0, 7, 199]:
+        for a, b in zip(ours.recommend(user, 5), theirs.recommend(user, 5), strict=True):
+            assert np.array_equal(a, b)
+
+
+def test_lists_leave_out_what_is_known(ratings):
+    x = polyad.read(ratings)
+    model = polyad.Recommender(4, epochs=3).fit(x)
+    known = set(x.coords[1][x.coords[0] == 5].tolist())
+    ids, scores = model.recommend(5, N=10)
+    assert ids.shape == scores.shape == (10,) and not known & set(ids.tolist())
+    assert (np.diff(scores) <= 0).all()
+    assert known & set(model.recommend(5, N=60, filter_already_liked_items=False)[0].tolist())
+    chosen = model.recommend(5, N=10, items=ids[:4], filter_items=ids[:1])[0]
+    assert sorted(chosen) == sorted(ids[1:4])
+    all_ids, all_scores = model.recommend([5, 6], N=60)
+    assert all_ids.shape == (2, 60) and (all_ids[0, :10] == ids).all() and all_ids[0, -1] == -1
+    assert all_scores[0, -1] == -np.inf
+    new_ids, _ = model.recommend(user_items=([1, 3], [5, 4]), N=3)
+    assert len(new_ids) == 3 and not {1, 3} & set(new_ids.tolist())
+
+
+def test_similar(ratings):
+    model = polyad.Recommender(4, epochs=3).fit(polyad.read(ratings))
+    for similar in [model.similar_items, model.similar_users]:
+        ids, scores = similar(3, N=4)
+        assert len(ids) == 4 and (np.diff(scores) <= 0).all()
+        assert (similar([3, 4], N=4)[0][0] == ids).all()
+
+
+def test_predictions(ratings, program, tmp_path):
+    x = polyad.read(ratings)
+    model = polyad.Recommender(4, epochs=5, dtype="float64").fit(x)
+    model.save(tmp_path / "model")
+    table = program("predict", tmp_path / "model", ratings, "--no-clip", "--out", tmp_path / "table.tsv")
+    lines = [line.split("\t") for line in (tmp_path / "table.tsv").read_text().splitlines()]
+    column = lines[0].index("prediction")
+    expected = [float(line[column]) for line in lines[1:]]
+    assert table is not None
+    assert np.allclose(model.predict(*x.coords), expected, rtol=1e-5)
+    assert float(model.predict(3, 4)) == pytest.approx(
+        model.mean + model.user_biases[3] + model.item_biases[4] + model.user_factors[3] @ model.item_factors[4]
+    )
+    with pytest.raises(polyad.Error):
+        model.predict(200, 0)
+
+
+def test_labels():
+    people, films = ["Ada", "Ben", "Cleo"], ["Alien", "Brazil", "Casablanca", "Dune"]
+    x = polyad.from_pieces(
+        [np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 1, 2, 3, 0])], np.array([5.0, 3, 4, 2, 1, 5]), (3, 4),
+        ["person", "film"], [people, films]
+    )
+    model = polyad.Recommender(2, epochs=20).fit(x)
+    ids, _ = model.recommend("Ada", N=4)
+    assert set(ids.tolist()) == {2, 3} and model.user_labels == people and model.item_labels == films
+    assert model.predict("Ada", "Dune") == model.predict(0, 3)
+    assert (model.similar_items("Dune", 2)[0] == model.similar_items(3, 2)[0]).all()
+    with pytest.raises(ValueError, match="Zoe"):
+        model.recommend("Zoe")
+
+
+def test_callback_history_and_stop(ratings):
+    seen = []
+    model = polyad.Recommender(4, epochs=9).fit(
+        polyad.read(ratings), test=0.1, callback=lambda epoch: (seen.append((epoch.epoch, epoch.test_rmse)), len(seen) < 3)[1]
+    )
+    assert model.stop == "callback" and [(e.epoch, e.test_rmse) for e in model.history] == seen and len(seen) == 3
+    assert model.test_rmse is not None and model.info["rank"] == 4
+
+    def fail(epoch):
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError):
+        polyad.Recommender(4).fit(polyad.read(ratings), callback=fail)
+
+
+def test_test_ratings_of_their_own(ratings):
+    x = polyad.read(ratings)
+    held_out = np.arange(x.nnz) % 10 == 0
+    parts = [polyad.from_pieces([c[mask] for c in x.coords], x.values[mask], x.shape) for mask in (~held_out, held_out)]
+    model = polyad.Recommender(4, epochs=6, patience=0, bias=True, dtype="float64").fit(parts[0], test=parts[1])
+    low, high = parts[0].values.min(), parts[0].values.max()
+    predicted = np.clip(model.predict(*parts[1].coords), low, high)
+    assert model.test_rmse == pytest.approx(np.sqrt(np.mean((predicted - parts[1].values) ** 2)), rel=1e-6)
+
+
+def test_save_load_pickle_and_report(ratings, tmp_path):
+    model = polyad.Recommender(3, epochs=2).fit(polyad.read(ratings))
+    model.save(tmp_path / "model")
+    for again in [polyad.Recommender.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))]:
+        assert np.array_equal(again.user_factors, model.user_factors)
+        assert np.array_equal(again.recommend(1)[0], model.recommend(1)[0])
+    model.report(tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size > 1000
+    assert "not fitted" in repr(pickle.loads(pickle.dumps(polyad.Recommender(3))))
+
+
+def test_faults():
+    with pytest.raises(polyad.Error, match="fitted"):
+        polyad.Recommender().recommend(0)
+    x = polyad.from_pieces([np.array([0, 1])] * 2, np.ones(2), (2, 2))
+    for keywords, option in [({"factors": 0}, "factors"), ({"lr": -1.0}, "lr"), ({"method": "magic"}, None)]:
+        with pytest.raises(ValueError) as caught:
+            polyad.Recommender(**keywords).fit(x)
+        assert caught.value.code == "bad_option" and option in (None, caught.value.option)
+    with pytest.raises(ValueError, match="leave-one-out"):
+        polyad.Recommender().fit(x, test="some")
