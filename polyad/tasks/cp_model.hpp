@@ -57,6 +57,9 @@ class CpModel {
   std::string details() const;
   // The strongest entries of every component, with labels; on process 0. Collective.
   std::string component_table(Index entries_per_mode = 5) const;
+  // The components as the report shows them: an HTML page of their cards and nothing else, for notebooks; on
+  // process 0. Collective.
+  std::string component_cards(Index entries_per_mode = 5) const;
   // All figures of the run as one JSON object; docs/json.md describes its keys.
   std::string json() const;
   // The most memory that a process had in use until now, in bytes.

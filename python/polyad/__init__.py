@@ -21,7 +21,7 @@ from ._dense import einsum
 from ._errors import Error, FileError, InputError, ResourceError
 from ._host import threads
 from ._recommender import Recommender
-from ._tensor import Stats, Tensor, from_pieces, read, tensor
+from ._tensor import Stats, Tensor, from_frame, from_pieces, read, tensor
 
 __version__: str = _core.__version__
 
@@ -43,6 +43,7 @@ __all__ = [
     "Tensor",
     "cp",
     "einsum",
+    "from_frame",
     "from_pieces",
     "plan",
     "rank",

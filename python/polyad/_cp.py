@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import pathlib
@@ -276,6 +277,18 @@ class CPModel:
         """Reads a model of Polyad, SPLATT, Tensor Toolbox, pyttb, GenTen or NumPy."""
         return cls(_core.load_model(host(), os.fspath(path)))
 
+    @classmethod
+    def from_factors(cls, weights: Any, factors: Sequence[Any] | None = None) -> CPModel:
+        """A model of weights, or None, and factors: a pair, a CPTensor of TensorLy, a ktensor of pyttb, or two arguments."""
+        from . import _convert
+
+        scale, matrices = _convert.kruskal_of(weights if factors is None else (weights, list(factors)))
+        with tempfile.TemporaryDirectory() as folder:
+            place = os.path.join(folder, "model.npz")
+            arrays = {f"factor_{mode}": matrix for mode, matrix in enumerate(matrices)}
+            np.savez(place, weights=scale, **arrays)  # type: ignore[arg-type]
+            return cls.load(place)
+
     def report(self, path: PathLike, *, top: int = 5) -> None:
         """Writes an HTML report: one file that needs no network."""
         _core.save_cp_report(host(), self._core, os.fspath(path), int(top))
@@ -283,6 +296,27 @@ class CPModel:
     def __repr__(self) -> str:
         shape = " x ".join(f"{extent:,}" for extent in self.shape)
         return f"<polyad.CPModel of {self.rank} components, {shape}, fit {self.fit:.4f}>"
+
+    def _repr_html_(self) -> str:
+        """In notebooks: the cards of the report, in a frame that keeps their style to themselves."""
+        page = html.escape(self._core.component_cards(5), quote=True)
+        height = min(900, 60 + 320 * self.rank)
+        return (
+            f"<div>{html.escape(repr(self)[1:-1])}</div>"
+            f'<iframe sandbox="" srcdoc="{page}" style="width: 100%; height: {height}px; border: 0"></iframe>'
+        )
+
+    def to_tensorly(self) -> Any:
+        """The model as a CPTensor of TensorLy."""
+        from . import _convert
+
+        return _convert.to_tensorly(self.weights, self.factors)
+
+    def to_pyttb(self) -> Any:
+        """The model as a ktensor of pyttb."""
+        from . import _convert
+
+        return _convert.to_pyttb_ktensor(self.weights, self.factors)
 
     def __reduce__(self) -> tuple[Any, ...]:
         with tempfile.TemporaryDirectory() as folder:
@@ -335,6 +369,8 @@ def _start(init: Any, options: _core.CpOptions) -> None:
         options.set_start_model(init._core)
     elif isinstance(init, str):
         options.set_start(init)
+    elif isinstance(init, (tuple, list)) or hasattr(init, "weights"):
+        options.set_start_model(CPModel.from_factors(init)._core)
     else:
         raise bad_option("init", f"init={init!r}: expected 'auto', 'uniform', 'normal', 'svd' or a model")
 
@@ -372,7 +408,7 @@ def cp(
     reg: float | None = None,
     shrink: float | None = None,
     test: float = 0.0,
-    init: str | CPModel = "auto",
+    init: Any = "auto",
     max_iter: int = 50,
     tol: float = 1e-5,
     seed: int = 1,
@@ -389,12 +425,12 @@ def cp(
 
     ``x`` is a ``Tensor`` or anything that ``polyad.tensor`` takes. Cells that it does not have are zeros; with ``missing``
     they are unknown, and ``weights`` says how much the error of each entry counts. ``nonneg`` keeps all factors nonnegative,
-    or those of some modes. ``init`` is "auto", "uniform", "normal", "svd", or a model to continue from; ``starts`` random
+    or those of some modes. ``init`` is "auto", "uniform", "normal", "svd", or a model to continue from, also a pair of weights and factors; ``starts`` random
     starts are tried with the seeds ``seed``, ``seed`` + 1, ... and the best model is returned. ``memory`` ("800MB") refuses
     what would not fit. ``callback`` is called with an ``Iteration`` after each iteration and ends the run by returning False.
     Ctrl-C also ends it; the model so far is returned, with ``stop`` "interrupted".
     """
-    given = tensor(x)
+    given = tensor(x, missing="nan") if missing and not isinstance(x, Tensor) else tensor(x)
     options = _core.CpOptions()
     options.rank = rank
     options.set_method(method)

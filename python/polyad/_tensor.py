@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from . import _core
-from ._errors import bad_option
+from . import _core, _errors as errors
+from ._errors import Error, bad_option
 from ._host import Progress, host
 
 if TYPE_CHECKING:
@@ -95,6 +95,59 @@ class Tensor:
         """Writes the tensor with its labels, in the format that the name asks for (docs/formats.md)."""
         _core.save_tensor(host(), self._core, os.fspath(path), format, bool(compress), bool(overwrite))
 
+    def _pieces(self) -> Any:
+        from . import _convert
+
+        return _convert.as_pieces(self)
+
+    def to_numpy(self, max_bytes: str | int | float = "1GB", *, missing: str | None = None) -> NDArray[Any]:
+        """A dense array, unless it would take more than ``max_bytes``; with missing="nan", cells without an entry are NaN."""
+        from . import _convert
+
+        return _convert.to_numpy(self._pieces(), max_bytes, missing=missing)
+
+    def to_scipy(self) -> Any:
+        """A scipy.sparse.coo_array."""
+        from . import _convert
+
+        return _convert.to_scipy(self._pieces())
+
+    def to_sparse(self) -> Any:
+        """A sparse.COO of PyData."""
+        from . import _convert
+
+        return _convert.to_sparse(self._pieces())
+
+    def to_torch(self) -> Any:
+        """A torch.sparse_coo_tensor."""
+        from . import _convert
+
+        return _convert.to_torch(self._pieces())
+
+    def to_pandas(self) -> Any:
+        """A pandas.Series with a level of its index for each mode."""
+        from . import _convert
+
+        return _convert.to_pandas(self._pieces())
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame with a column for each mode, and the values."""
+        from . import _convert
+
+        return _convert.to_polars(self._pieces())
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table with a column for each mode, and the values."""
+        from . import _convert
+
+        return _convert.to_arrow(self._pieces())
+
+    def to_pyttb(self) -> Any:
+        """A pyttb.sptensor."""
+        from . import _convert
+
+        return _convert.to_pyttb(self._pieces())
+
     def __repr__(self) -> str:
         shape = " x ".join(f"{extent:,}" for extent in self.shape)
         names = ", ".join(name for name in self.modes if name)
@@ -128,14 +181,56 @@ def from_pieces(
     return Tensor(core)
 
 
-def tensor(obj: Any, values: Any = None, **options: Any) -> Tensor:
-    """A tensor of whatever holds one: arrays of NumPy, SciPy, pydata/sparse or PyTorch, coordinates and values, tables."""
-    if isinstance(obj, Tensor) and values is None and not options:
+def _of_pieces(make: Callable[..., Any], *words: Any, **options: Any) -> Tensor:
+    """The tensor of what a function of _convert returns; its faults are those of the input."""
+    try:
+        pieces = make(*words, **options)
+    except Error:
+        raise
+    except ValueError as fault:
+        raise errors.make("bad_input", str(fault)) from fault
+    return from_pieces(pieces.coords, pieces.values, pieces.shape, pieces.modes, pieces.labels)
+
+
+def tensor(
+    obj: Any,
+    values: Any = None,
+    *,
+    shape: Sequence[int] | None = None,
+    modes: Sequence[str] | None = None,
+    labels: Any = None,
+    missing: str | None = None,
+) -> Tensor:
+    """A tensor of whatever holds one: coordinates and values; tuples of names; dense arrays; sparse ones of SciPy, PyData,
+    PyTorch and pyttb; a pandas.Series; or a table, whose columns ``modes`` are the modes and ``values`` the values.
+
+    ``shape``, ``modes`` and ``labels`` state what the object does not know. With missing="nan", NaN are unknown cells and zeros
+    of dense arrays known ones, for ``cp(..., missing=True)``.
+    """
+    given = (values, shape, modes, labels, missing)
+    if isinstance(obj, Tensor) and all(option is None for option in given):
         return obj
     from . import _convert
 
-    pieces = _convert.pieces_of(obj, values, **options)
-    return from_pieces(pieces.coords, pieces.values, pieces.shape, pieces.modes, pieces.labels)
+    return _of_pieces(_convert.pieces_of, obj, values, shape=shape, modes=modes, labels=labels, missing=missing)
+
+
+def from_frame(
+    frame: Any,
+    modes: Sequence[str],
+    values: str | None = None,
+    *,
+    time: Mapping[str, object] | None = None,
+    agg: str = "sum",
+) -> Tensor:
+    """The tensor of a table of events (pandas, polars, pyarrow, a dict of columns), with a mode for each of the columns ``modes``.
+
+    Without a column of ``values`` events are counted. ``time={"when": "day"}`` puts times into bins, as "when:day" in ``modes``
+    does; ``agg`` ("sum", "mean", "max", "last", "count", "refuse") is the value of a cell with several events.
+    """
+    from . import _convert
+
+    return _of_pieces(_convert.frame_pieces, frame, modes, values, time=time, agg=agg)
 
 
 def _label_sources(labels: Any, options: _core.LoadOptions) -> list[tuple[int, str]]:

@@ -149,6 +149,7 @@ void bind_model(nb::module_& module) {
       .def("summary", &CpModel::summary)
       .def("details", &CpModel::details)
       .def("component_table", &CpModel::component_table)
+      .def("component_cards", &CpModel::component_cards)
       .def("json", &CpModel::json);
 }
 

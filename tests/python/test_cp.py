@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import html
 import os
 import pickle
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import warnings
+import xml.etree.ElementTree
 
 import numpy as np
 import polyad
@@ -220,6 +222,17 @@ def test_save_load_and_report(make_tensor, tmp_path):
         model.save(tmp_path / "folder", overwrite=False)
     model.report(tmp_path / "page.html")
     assert "0-1" in (tmp_path / "page.html").read_text()
+
+
+def test_html_for_notebooks(make_tensor, tmp_path):
+    model = polyad.cp(make_tensor(12, labelled=True), 3)
+    shown = model._repr_html_()
+    page = html.unescape(shown.split('srcdoc="')[1].split('"')[0])
+    cards = xml.etree.ElementTree.fromstring(page.removeprefix("<!DOCTYPE html>")).iter("article")
+    assert len(list(cards)) == 3 and "0-1" in page
+    for name in ["folder", "x.ktensor", "x.npz"]:
+        model.save(tmp_path / name)
+        assert html.unescape(polyad.CPModel.load(tmp_path / name)._repr_html_()).count("<article") == 3
 
 
 def test_pickle(make_tensor):

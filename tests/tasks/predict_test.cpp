@@ -52,6 +52,7 @@ TEST(LoadModel, ReturnsWhatWasSaved) {
     EXPECT_EQ(loaded.rank(), 4);
     EXPECT_TRUE(test::same_bits(whole(loaded), factors)) << name;
     EXPECT_EQ(loaded.component_table(3), model.component_table(3)) << name;
+    EXPECT_EQ(loaded.component_cards(3), model.component_cards(3)) << name;
     const bool has_record = std::string(name) == "m";
     EXPECT_EQ(std::isnan(loaded.fit()), !has_record);
     if (has_record) {

@@ -9,6 +9,7 @@
 
 #include "polyad/comm/collective.hpp"
 #include "polyad/report/components_text.hpp"
+#include "polyad/report/html/component_cards.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
@@ -93,6 +94,15 @@ std::string CpModel::component_table(Index entries_per_mode) const {
   constexpr Index max_components = 10;
   const auto& summary = state_->summarise(entries_per_mode);
   return components_text(summary, width, max_components, entries_per_mode);
+}
+
+std::string CpModel::component_cards(Index entries_per_mode) const {
+  const auto& summary = state_->summarise(entries_per_mode);
+  if (state_->comm.rank() != 0) return "";
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<title>Components</title>\n"
+      "<style>{}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
+      report::cpd_page_style(), report::component_cards(summary, state_->labels));
 }
 
 std::string CpModel::json() const {
