@@ -23,7 +23,7 @@ from ._host import threads
 from ._recommender import Recommender
 from ._tensor import Stats, Tensor, from_frame, from_pieces, read, tensor
 
-__version__: str = _core.__version__
+__version__: str = _core.version
 
 __all__ = [
     "CPModel",

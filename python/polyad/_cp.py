@@ -383,7 +383,7 @@ def is_single(dtype: Any) -> bool:
         kind = np.dtype(object)
     if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise bad_option("dtype", f"dtype={dtype!r}: expected 'float64' or 'float32'")
-    return kind == np.dtype(np.float32)
+    return bool(kind == np.dtype(np.float32))
 
 
 def _cell_weights(weights: Any, x: Tensor) -> Tensor:

@@ -35,8 +35,9 @@ def einsum(
         if array.dtype.kind not in "fiub":
             raise bad_option(name, f"{name} is an array of {array.dtype}; expected real numbers")
     single = first.dtype == np.float32 and second.dtype == np.float32
-    kind, contract = (np.float32, _core.contract_single) if single else (np.float64, _core.contract_double)
-    result, derivation, _, _ = contract(
+    kind: Any = np.float32 if single else np.float64
+    contract: Any = _core.contract_single if single else _core.contract_double
+    result, derivation = contract(
         host(threads, progress),
         expression,
         np.asfortranarray(first, dtype=kind),
@@ -45,4 +46,5 @@ def einsum(
     )
     if explain:
         print(derivation)
-    return result
+    product: NDArray[np.floating[Any]] = result
+    return product

@@ -104,7 +104,7 @@ class Recommender:
         self._threads = threads
         self._core: _core.CompletionModel | None = None
         self._interrupted = False
-        self._arrays: dict[str, Any] = {}
+        self._arrays: dict[str, NDArray[np.float64]] = {}
 
     def _training_options(self) -> _core.CompleteOptions:
         given = self._options
@@ -168,7 +168,7 @@ class Recommender:
             raise Error("the recommender has not been fitted")
         return self._core
 
-    def _array(self, name: str) -> Any:
+    def _array(self, name: str) -> NDArray[np.float64]:
         if name not in self._arrays:
             self._arrays[name] = getattr(self._model, name)()
         return self._arrays[name]

@@ -3,13 +3,16 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "polyad/base/array.hpp"
 #include "polyad/base/matrix.hpp"
 #include "polyad/base/types.hpp"
+#include "polyad/tensor/labels.hpp"
 
 namespace polyad::python {
 
@@ -45,6 +48,13 @@ Table<Real> as_array(Matrix<Real> matrix) {
 template <class Value>
 Vector<const Value> as_view(std::span<const Value> values, const nb::object& of) {
   return Vector<const Value>(values.data(), {values.size()}, of);
+}
+
+// The names of a mode's indices; nothing where they have none.
+inline std::optional<std::vector<std::string>> labels_of(const std::vector<ModeLabels>& labels,
+                                                         std::size_t mode) {
+  if (mode >= labels.size() || labels[mode].empty()) return std::nullopt;
+  return labels[mode].labels;
 }
 
 // What is passed in: contiguous, on the processor.

@@ -1,9 +1,9 @@
-#include <nanobind/stl/filesystem.h>
-#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <optional>
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +30,7 @@ DenseTensor<Real> dense_of(const Context& context, const FortranArray<Real>& arr
 
 // The elements belong to the array.
 template <class Real>
-nb::object as_fortran_array(Array<Real> elements, const std::vector<Index>& dims) {
+nb::ndarray<nb::numpy, Real> as_fortran_array(Array<Real> elements, const std::vector<Index>& dims) {
   auto* const kept = new Array<Real>(std::move(elements));
   const auto owner = owner_of(kept);
   std::vector<std::size_t> shape;
@@ -41,13 +41,16 @@ nb::object as_fortran_array(Array<Real> elements, const std::vector<Index>& dims
     strides.push_back(stride);
     stride *= extent;
   }
-  return nb::cast(
-      nb::ndarray<nb::numpy, Real>(kept->data(), shape.size(), shape.data(), owner, strides.data()));
+  return nb::ndarray<nb::numpy, Real>(kept->data(), shape.size(), shape.data(), owner, strides.data());
 }
 
+// The result, and how it was derived.
 template <class Real>
-nb::tuple contract_arrays(const Host& host, const std::string& expression, const FortranArray<Real>& a,
-                          const FortranArray<Real>& b, Index max_memory_bytes) {
+std::pair<nb::ndarray<nb::numpy, Real>, std::string> contract_arrays(const Host& host,
+                                                                     const std::string& expression,
+                                                                     const FortranArray<Real>& a,
+                                                                     const FortranArray<Real>& b,
+                                                                     Index max_memory_bytes) {
   struct Result {
     Array<Real> elements;
     std::vector<Index> dims;
@@ -61,8 +64,7 @@ nb::tuple contract_arrays(const Host& host, const std::string& expression, const
     auto dims = found.tensor.extents();
     return Result{found.tensor.take_local(), std::move(dims), found.report};
   });
-  auto array = as_fortran_array(std::move(result.elements), result.dims);
-  return nb::make_tuple(array, result.report.derivation(), result.report.summary(), result.report.json());
+  return {as_fortran_array(std::move(result.elements), result.dims), result.report.derivation()};
 }
 
 }  // namespace

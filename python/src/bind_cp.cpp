@@ -40,34 +40,13 @@ const char* stop_name(StopReason stop) {
   return "callback";
 }
 
-// Calls back after each iteration; the run ends when that returns False, or with Ctrl-C.
-class Watch {
- public:
-  explicit Watch(nb::handle callback) : callback_(callback) {}
-
-  bool operator()(const CpProgress& progress) {
-    if (was_interrupted()) {
-      is_interrupted_ = true;
-      return false;
-    }
-    if (callback_.is_none()) return true;
-    const nb::gil_scoped_acquire locked;
-    const nb::object answer =
-        callback_(progress.iteration, progress.fit, progress.fit_change, progress.start);
-    return answer.ptr() != Py_False;
-  }
-  bool is_interrupted() const { return is_interrupted_; }
-
- private:
-  nb::handle callback_;
-  bool is_interrupted_ = false;
-};
-
 // The model, and whether Ctrl-C ended the run. A tensor that nobody needs afterwards is moved from.
 std::pair<CpModel, bool> decompose_watched(const Host& host, Tensor& x, bool is_last_use,
                                            DecomposeOptions options, const nb::object& callback) {
   Watch watch(callback);
-  options.observer = [&](const CpProgress& progress) { return watch(progress); };
+  options.observer = [&](const CpProgress& progress) {
+    return watch(progress.iteration, progress.fit, progress.fit_change, progress.start);
+  };
   auto model = run(host, [&](const Context& context) {
     auto result = decompose(context, is_last_use ? std::move(x) : x, options);
     warn_of_memory(context, result.peak_memory_bytes(), options.max_memory_bytes);
@@ -140,12 +119,7 @@ void bind_model(nb::module_& module) {
              const auto& labels = model.labels();
              return mode < labels.size() ? labels[mode].name : std::string();
            })
-      .def("labels",
-           [](const CpModel& model, std::size_t mode) -> nb::object {
-             const auto& labels = model.labels();
-             return mode < labels.size() && !labels[mode].empty() ? nb::cast(labels[mode].labels)
-                                                                  : nb::none();
-           })
+      .def("labels", [](const CpModel& model, std::size_t mode) { return labels_of(model.labels(), mode); })
       .def("summary", &CpModel::summary)
       .def("details", &CpModel::details)
       .def("component_table", &CpModel::component_table)

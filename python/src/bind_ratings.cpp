@@ -99,31 +99,9 @@ void bind_complete_options(nb::module_& module) {
   bind_held_out<&CompleteOptions::validate>(options, "validate");
 }
 
-// Calls back after each epoch; training ends when that returns False, or with Ctrl-C.
-class EpochWatch {
- public:
-  explicit EpochWatch(nb::handle callback) : callback_(callback) {}
-
-  bool operator()(const EpochRecord& record) {
-    if (was_interrupted()) {
-      is_interrupted_ = true;
-      return false;
-    }
-    if (callback_.is_none()) return true;
-    const nb::gil_scoped_acquire locked;
-    const nb::object answer = callback_(nb::cast(record));
-    return answer.ptr() != Py_False;
-  }
-  bool is_interrupted() const { return is_interrupted_; }
-
- private:
-  nb::handle callback_;
-  bool is_interrupted_ = false;
-};
-
 std::pair<CompletionModel, bool> complete_watched(const Host& host, Tensor& ratings, bool is_last_use,
                                                   CompleteOptions options, const nb::object& callback) {
-  EpochWatch watch(callback);
+  Watch watch(callback);
   options.observer = [&](const EpochRecord& record) { return watch(record); };
   auto model = run(host, [&](const Context& context) {
     auto result = complete(context, is_last_use ? std::move(ratings) : ratings, options);
@@ -165,10 +143,7 @@ void bind_completion_model(nb::module_& module) {
                    })
       .def("epochs", [](const CompletionModel& model) { return model.epochs(); })
       .def("labels",
-           [](const CompletionModel& model, std::size_t mode) -> nb::object {
-             const auto& labels = model.labels()[mode];
-             return labels.empty() ? nb::none() : nb::cast(labels.labels);
-           })
+           [](const CompletionModel& model, std::size_t mode) { return labels_of(model.labels(), mode); })
       .def("user_factors", [](const CompletionModel& model) { return as_array(model.user_factors()); })
       .def("item_factors", [](const CompletionModel& model) { return as_array(model.item_factors()); })
       .def("user_biases", [](const CompletionModel& model) { return as_array(model.user_biases()); })
@@ -226,9 +201,8 @@ void bind_ratings(nb::module_& module) {
       [](const Host& host, const CompletionModel& model, const RecommendOptions& options) {
         const auto lists =
             run(host, [&](const Context& context) { return lists_of(recommend(context, model, options)); });
-        nb::list result;
-        for (const auto& list : lists)
-          result.append(nb::make_tuple(as_array(list.items), as_array(list.scores)));
+        std::vector<std::pair<Vector<Index>, Vector<double>>> result;
+        for (const auto& list : lists) result.emplace_back(as_array(list.items), as_array(list.scores));
         return result;
       },
       nb::arg("host"), nb::arg("model"), nb::arg("options"));

@@ -82,10 +82,6 @@ Tensor read(const Host& host, const std::vector<Path>& paths, const LoadOptions&
   });
 }
 
-nb::object labels_of(const ModeLabels& labels) {
-  return labels.empty() ? nb::none() : nb::cast(labels.labels);
-}
-
 }  // namespace
 
 void bind_tensor(nb::module_& module) {
@@ -129,10 +125,7 @@ void bind_tensor(nb::module_& module) {
            [](const Tensor& x, std::size_t mode) {
              return mode < x.labels.size() ? x.labels[mode].name : std::string();
            })
-      .def("labels",
-           [](const Tensor& x, std::size_t mode) {
-             return mode < x.labels.size() ? labels_of(x.labels[mode]) : nb::none();
-           })
+      .def("labels", [](const Tensor& x, std::size_t mode) { return labels_of(x.labels, mode); })
       .def("coords",
            [](const nb::object& self, int mode) {
              const auto& x = nb::cast<const Tensor&>(self);

@@ -107,12 +107,11 @@ Context Host::context() const {
   return Context::serial(std::move(options));
 }
 
-bool was_interrupted() {
-  const nb::gil_scoped_acquire locked;
-  if (PyErr_CheckSignals() == 0) return false;
-  nb::python_error raised;
-  if (!raised.matches(PyExc_KeyboardInterrupt)) throw raised;
-  return true;
+bool Watch::goes_on(const nb::object& answer) {
+  if (answer.is_none()) return true;
+  const int is_true = PyObject_IsTrue(answer.ptr());
+  if (is_true < 0) throw nb::python_error();
+  return is_true == 1;
 }
 
 void bind_host(nb::module_& module) {

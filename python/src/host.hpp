@@ -37,8 +37,32 @@ auto run(const Host& host, Task task) {
   return task(context);
 }
 
-// Whether Ctrl-C was pressed since this was asked last. Any other signal handler may throw.
-bool was_interrupted();
+// Calls back between the steps of a run, and looks for Ctrl-C. The callback belongs to the caller.
+class Watch {
+ public:
+  explicit Watch(nb::handle callback) : callback_(callback) {}
+
+  // Whether to go on: not after Ctrl-C, nor when the callback returns something false other than None.
+  template <class... Figures>
+  bool operator()(const Figures&... figures) {
+    const nb::gil_scoped_acquire locked;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      return callback_.is_none() || goes_on(callback_(figures...));
+    } catch (const nb::python_error& raised) {
+      if (!raised.matches(PyExc_KeyboardInterrupt)) throw;
+      is_interrupted_ = true;
+      return false;
+    }
+  }
+  bool is_interrupted() const { return is_interrupted_; }
+
+ private:
+  static bool goes_on(const nb::object& answer);
+
+  nb::handle callback_;
+  bool is_interrupted_ = false;
+};
 
 // The value of a list that has this name.
 template <class Value>

@@ -10,7 +10,7 @@
 NB_MODULE(_core, module) {
   using namespace polyad;
   module.doc() = "The library, as the package polyad calls it; nothing here is for users.";
-  module.attr("__version__") = POLYAD_VERSION;
+  module.attr("version") = POLYAD_VERSION;
   note_program_memory();
   python::register_errors();
   python::bind_host(module);
