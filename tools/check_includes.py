@@ -4,7 +4,7 @@
 - A file of polyad/<module>/ includes its own module and those in MAY_SEE, always as "polyad/<module>/x.hpp".
 - Only polyad/comm/mpi_comm.hpp includes <mpi.h>, and only polyad/comm/ and the files in MPI_PROGRAMS, which use MPI
   themselves, include that; and one file includes <zoltan.h>, which brings <mpi.h> along.
-- Nobody outside cli/ includes headers of cli/, and files of cli/ include public headers of the library only.
+- Nobody outside cli/ includes headers of cli/, and files of cli/ and python/ include public headers of the library only.
 - Public headers, listed in polyad/public_headers.txt, include no other headers of the library.
 
 Prints file:line for every violation; exit code 1 when there is one.
@@ -78,8 +78,8 @@ def public_faults(path: Path, included: Path, public: set[Path]) -> Iterator[str
         return
     if path in public:
         yield f"is a public header and includes {included}, which {PUBLIC_HEADERS} does not list"
-    if path.parts[0] == "cli":
-        yield f"is a file of the program and includes {included}, which {PUBLIC_HEADERS} does not list"
+    if path.parts[0] in ("cli", "python"):
+        yield f"is a file of the program or of the Python package and includes {included}, which {PUBLIC_HEADERS} does not list"
 
 
 def faults_below(root: Path) -> Iterator[str]:
