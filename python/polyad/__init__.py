@@ -19,7 +19,7 @@ from ._choices import PlanTable, RankTable, plan, rank
 from ._cp import Component, Components, CPModel, History, Iteration, Residuals, cp
 from ._dense import einsum
 from ._errors import Error, FileError, InputError, ResourceError
-from ._host import threads
+from ._host import show_versions, threads
 from ._recommender import Recommender
 from ._tensor import Stats, Tensor, from_frame, from_pieces, read, tensor
 
@@ -48,6 +48,7 @@ __all__ = [
     "plan",
     "rank",
     "read",
+    "show_versions",
     "tensor",
     "threads",
 ]

@@ -25,6 +25,17 @@ def threads(count: int) -> Iterator[None]:
         _threads.reset(token)
 
 
+def show_versions() -> None:
+    """Prints what the package was built with, the machine, and the versions of Python and NumPy: for reports of faults."""
+    import platform
+    import sys
+
+    import numpy
+
+    print(_core.doctor(host()))
+    print(f"Python     {sys.version.split()[0]}, NumPy {numpy.__version__}, {platform.platform()}")
+
+
 def _package_of(frame_name: str) -> bool:
     return frame_name == "polyad" or frame_name.startswith("polyad.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PathLike = Union[str, "os.PathLike[str]"]
+
+
+_MAX_SHOWN = 10_000_000  # entries of a tensor whose figures a notebook shows
 
 
 class Stats:
@@ -152,6 +156,10 @@ class Tensor:
         shape = " x ".join(f"{extent:,}" for extent in self.shape)
         names = ", ".join(name for name in self.modes if name)
         return f"<polyad.Tensor {shape}, {self.nnz:,} entries" + (f", modes {names}>" if names else ">")
+
+    def _repr_html_(self) -> str:
+        """In notebooks: the figures of the tensor with its slices by size, unless it takes long to count them."""
+        return f"<pre>{html.escape(repr(self) if self.nnz > _MAX_SHOWN else repr(self.stats()))}</pre>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (self.coords, self.values, self.shape, self.modes, self.labels)

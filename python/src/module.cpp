@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 
 #include "polyad/base/memory.hpp"
+#include "polyad/tasks/doctor.hpp"
 #include "polyad/tasks/option_values.hpp"
 #include "polyad/version.hpp"
 #include "python/src/host.hpp"
@@ -19,6 +20,12 @@ NB_MODULE(_core, module) {
   python::bind_ratings(module);
   python::bind_contract(module);
   python::bind_plan(module);
+  module.def(
+      "doctor",
+      [](const python::Host& host) {
+        return python::run(host, [](const Context& context) { return doctor(context).summary(); });
+      },
+      nanobind::arg("host"), "What the library was built with, and whether it works.");
   module.def(
       "parse_bytes",
       [](const std::string& text, const std::string& option) { return parse_bytes(text, option); },

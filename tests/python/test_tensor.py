@@ -90,6 +90,11 @@ def test_stats(debian):
     assert stats["nnz"] == x.nnz == 56587 and "order 4" in repr(stats)
 
 
+def test_html_for_notebooks(make_tensor):
+    x = polyad.from_pieces([np.array([0, 1]), np.array([0, 1])], np.ones(2), (2, 2), ["<a>", "b"])
+    assert "2 nonzeros" in x._repr_html_() and "&lt;a&gt;" in x._repr_html_() and "<a>" not in x._repr_html_()
+
+
 def test_what_makes_no_tensor_is_refused():
     indices = np.array([0, 1])
     for coords, values, shape in [
