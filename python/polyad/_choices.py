@@ -97,6 +97,7 @@ def plan(
     rank: int = 16,
     processes: int | Sequence[int] = (16, 512),
     *,
+    threads_per_process: int = 1,
     hypergraph: bool = False,
     seconds: float = 60.0,
     memory: str | int | None = None,
@@ -110,6 +111,13 @@ def plan(
     """
     counts = [processes] if isinstance(processes, int) else [int(count) for count in processes]
     core = _core.plan(
-        host(threads, progress), tensor(x)._core, rank, counts, bool(hypergraph), seconds, memory_bytes(memory)
+        host(threads, progress),
+        tensor(x)._core,
+        rank,
+        counts,
+        threads_per_process,
+        bool(hypergraph),
+        seconds,
+        memory_bytes(memory),
     )
     return PlanTable(core)

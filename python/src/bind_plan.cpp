@@ -73,19 +73,20 @@ void bind_plan(nb::module_& module) {
   module.def(
       "plan",
       [](const Host& host, const Tensor& x, Index rank, const std::vector<int>& processes,
-         bool with_hypergraph, double seconds, Index max_memory_bytes) {
+         int threads_per_process, bool with_hypergraph, double seconds, Index max_memory_bytes) {
         return run(host, [&](const Context& context) {
           PlanOptions options;
           options.rank = rank;
           options.processes = processes;
+          options.threads_per_process = threads_per_process;
           options.with_hypergraph = with_hypergraph;
           options.time_limit_seconds = seconds;
           options.max_memory_bytes = max_memory_bytes;
           return plan(context, x, options);
         });
       },
-      nb::arg("host"), nb::arg("x"), nb::arg("rank"), nb::arg("processes"), nb::arg("with_hypergraph"),
-      nb::arg("seconds"), nb::arg("max_memory_bytes"));
+      nb::arg("host"), nb::arg("x"), nb::arg("rank"), nb::arg("processes"), nb::arg("threads_per_process"),
+      nb::arg("with_hypergraph"), nb::arg("seconds"), nb::arg("max_memory_bytes"));
   module.def(
       "save_plan_report",
       [](const Host& host, const Plan& found, const std::filesystem::path& path) {
