@@ -154,9 +154,12 @@ class CPModel:
     """The sum over r of ``weights[r]`` times the outer product of the columns r of ``factors``. It is the pair that TensorLy
     uses: ``weights, factors = model``. Modes and indices count from 0."""
 
-    def __init__(self, core: _core.CpModel, *, interrupted: bool = False) -> None:
+    def __init__(
+        self, core: _core.CpModel, *, interrupted: bool = False, modes: tuple[str, ...] | None = None
+    ) -> None:
         self._core = core
         self._interrupted = interrupted
+        self._modes = modes  # files do not name modes without labels; None: as the library says
         self._weights: NDArray[np.float64] | None = None
         self._factors: list[NDArray[np.float64]] | None = None
 
@@ -174,7 +177,9 @@ class CPModel:
 
     @property
     def modes(self) -> tuple[str, ...]:
-        return tuple(self._core.mode_name(mode) for mode in range(self.ndim))
+        if self._modes is None:
+            self._modes = tuple(self._core.mode_name(mode) for mode in range(self.ndim))
+        return self._modes
 
     @property
     def labels(self) -> tuple[list[str] | None, ...]:
@@ -323,16 +328,16 @@ class CPModel:
             place = pathlib.Path(folder, "model")
             self.save(place)
             files = {file.name: file.read_bytes() for file in place.iterdir()}
-        return _unpickled, (files, self._interrupted)
+        return _unpickled, (files, self._interrupted, self.modes)
 
 
-def _unpickled(files: dict[str, bytes], interrupted: bool) -> CPModel:
+def _unpickled(files: dict[str, bytes], interrupted: bool, modes: tuple[str, ...]) -> CPModel:
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder, "model")
         place.mkdir()
         for name, contents in files.items():
             (place / name).write_bytes(contents)
-        return CPModel(_core.load_model(host(), os.fspath(place)), interrupted=interrupted)
+        return CPModel(_core.load_model(host(), os.fspath(place)), interrupted=interrupted, modes=modes)
 
 
 def _is_array(coords: Any) -> bool:

@@ -237,6 +237,10 @@ def test_pickle(make_tensor):
     assert_same(again, model)
     assert (again.fit, again.stop, again.labels, again.modes) == (model.fit, model.stop, model.labels, model.modes)
     assert np.array_equal(again.history.fits, model.history.fits)
+    x = make_tensor(13)
+    partly = polyad.cp(polyad.from_pieces(x.coords, x.values, x.shape, ["a", "b", "c"], [None, list("ABCDEFG"), None]), 2)
+    again = pickle.loads(pickle.dumps(partly))
+    assert again.modes == ("a", "b", "c") and again.labels == partly.labels
 
 
 def test_going_on_from_a_model(make_tensor):
