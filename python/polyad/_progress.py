@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from ._bars import Bars, Trend, is_bar
 from ._errors import bad_option
 
 
@@ -27,11 +28,12 @@ class _Notebook:
 
     def __init__(self) -> None:
         self._handle: Any = None
+        self._trend = Trend()
 
     def __call__(self, state: Any) -> None:
         from IPython.display import HTML, display
 
-        shown = HTML(f"<code>{html.escape(str(state))}</code>")
+        shown = HTML(f"<code>{html.escape(f'{state} {self._trend.line(state)}')}</code>")
         if self._handle is None:
             self._handle = display(shown, display_id=True)
         else:
@@ -40,6 +42,8 @@ class _Notebook:
 
 def teller(progress: str | bool | Callable[[Any], object]) -> Any:
     """What ``Host`` takes as ``on_progress``."""
+    if is_bar(progress):
+        return Bars(progress)  # type: ignore[arg-type]
     if callable(progress):
         return progress
     if progress is False or progress is None:
@@ -48,4 +52,4 @@ def teller(progress: str | bool | Callable[[Any], object]) -> Any:
         if _in_notebook():
             return _Notebook()
         return "terminal" if progress is True or _on_terminal() else None
-    raise bad_option("progress", f"progress={progress!r}: expected 'auto', True, False or a function")
+    raise bad_option("progress", f"progress={progress!r}: expected 'auto', True, False, a function, or tqdm")

@@ -327,6 +327,24 @@ def test_progress_is_told_to_a_function(make_tensor):
     assert states and all(phase and phase in text for phase, text in states)
 
 
+def test_progress_is_told_to_bars(make_tensor):
+    told = threading.Event()
+    phases = []
+
+    class Bar:  # as tqdm.tqdm is
+        def __init__(self, total=None, desc=None, unit=None):
+            phases.append(desc)
+
+        def update(self, steps):
+            told.set()
+
+        def close(self):
+            pass
+
+    polyad.cp(make_tensor(19), 2, max_iter=3, tol=0, progress=Bar, callback=lambda it: told.wait(60))
+    assert phases and all(phases)
+
+
 def test_exceptions_of_progress_end_no_run_but_propagate(make_tensor):
     told = threading.Event()
     iterations = []
