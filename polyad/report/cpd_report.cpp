@@ -367,9 +367,8 @@ std::string cpd_text(const CpdRun& run) {
 
 std::string cpd_details(const CpdRun& run, std::span<const FormatOption> options) {
   if (run.options.observed)
-    return fmt::format(
-        "format {}\neach iteration: a least-squares system for every row of mode {}",
-        run.chosen.name, fmt::join(from_one(run.chosen.plan.mode_order), ", then of mode "));
+    return fmt::format("format {}\neach iteration: a least-squares system for every row of mode {}",
+                       run.chosen.name, fmt::join(from_one(run.chosen.plan.mode_order), ", then of mode "));
   auto text = fmt::format("format {}: {:.3g} ms per {} and {} of memory predicted", run.chosen.name,
                           1e3 * run.chosen.seconds, round_text(run.options.method),
                           with_prefix(double(run.chosen.peak_bytes()), "B"));

@@ -26,7 +26,7 @@ struct CpdRun {
   int processes = 1, threads = 1;
   FormatOption chosen;
   std::vector<double> weights, fit_trajectory;
-  std::optional<double> mean = {};  // of a model with biases
+  std::optional<double> mean = {};    // of a model with biases
   std::vector<double> held_out_rmse;  // as in CpResult
   int model_iteration = 0;            // as in CpResult, like the next
   double max_condition = 1;
