@@ -408,6 +408,7 @@ def cp(
     nonneg: bool | Mode | Sequence[Mode] = False,
     missing: bool = False,
     weights: Any = None,
+    biases: bool = False,
     implicit: bool = False,
     alpha: float = 3.0,
     reg: float | None = None,
@@ -429,7 +430,8 @@ def cp(
     """The CP decomposition of a sparse tensor into ``rank`` components.
 
     ``x`` is a ``Tensor`` or anything that ``polyad.tensor`` takes. Cells that it does not have are zeros; with ``missing``
-    they are unknown, and ``weights`` says how much the error of each entry counts. ``nonneg`` keeps all factors nonnegative,
+    they are unknown, ``weights`` says how much the error of each entry counts, and ``biases`` adds the mean and a bias for
+    every row of every mode, as the last components. ``nonneg`` keeps all factors nonnegative,
     or those of some modes. ``init`` is "auto", "uniform", "normal", "svd", or a model to continue from, also a pair of weights and factors; ``starts`` random
     starts are tried with the seeds ``seed``, ``seed`` + 1, ... and the best model is returned. ``memory`` ("800MB") refuses
     what would not fit. ``callback`` is called with an ``Iteration`` after each iteration and ends the run by returning False.
@@ -450,12 +452,14 @@ def cp(
     options.mode_order = [] if mode_order is None else [mode_number(given.modes, mode) for mode in mode_order]
     options.max_memory_bytes = memory_bytes(memory)
     if missing:
-        options.set_missing(reg, test)
+        options.set_missing(reg, test, bool(biases))
     if implicit:
         options.set_implicit(alpha, reg, shrink, test)
     if not missing and not implicit and (reg is not None or test):
         name = "test" if reg is None else "reg"
         raise bad_option(name, f"{name} requires missing=True or implicit=True")
+    if biases and not missing:
+        raise bad_option("biases", "biases requires missing=True")
     if weights is not None:
         if not missing:
             raise bad_option("weights", "weights requires missing=True")

@@ -7,7 +7,7 @@ import os
 import pathlib
 import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Lists = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 Id = Union[int, str]
+ItemRatings = tuple[Sequence[Id], Sequence[float]]  # users, and what they gave
 
 
 def _held_out(options: _core.CompleteOptions, name: str, what: Any) -> None:
@@ -296,6 +297,27 @@ class Recommender:
         options = self._wanted(N, None, None)
         options.support = support
         return self._lists(options, N, _set_ids(options, "similar_users", "similar_user_names", userid))
+
+    def add_items(self, items: Mapping[str, ItemRatings] | Sequence[ItemRatings]) -> NDArray[np.int64]:
+        """Adds items that the training has not seen, and returns their numbers: for each its users and their ratings,
+        ``(users, ratings)``, by label where items have labels, else in a list. The users stay as they are; the rows of the
+        items are those that the training would find for them. They can be recommended, found and predicted from then on."""
+        by_name = isinstance(items, Mapping)
+        rated = list(items.items()) if isinstance(items, Mapping) else [("", one) for one in items]
+        before, labels = self.shape[1], self.item_labels
+        if by_name != (labels is not None):
+            raise bad_option("items", "items: expected " + ("a list" if by_name else "a dict by label") + ", as items have "
+                             + ("no labels" if by_name else "labels"))
+        new = []
+        for name, (users, ratings) in rated:
+            rows = _numbers(users, self.user_labels)
+            if rows.shape != np.shape(ratings) or rows.ndim != 1:
+                raise bad_option("items", f"items: {name or 'an item'} has {rows.size} users and {np.size(ratings)} ratings")
+            new.append((str(name), rows.tolist(), [float(rating) for rating in ratings]))
+        self._core, self._arrays = _core.add_items(host(self._threads), self._model, new), {}
+        if not by_name:
+            return np.arange(before, before + len(new), dtype=np.int64)
+        return _numbers([name for name, _, _ in new], self.item_labels) if new else np.empty(0, dtype=np.int64)
 
     def predict(self, users: Any, items: Any) -> Any:
         """Predicted ratings of items by users, pair by pair; with ``implicit``, preferences. They are not clipped to the range

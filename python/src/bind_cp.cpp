@@ -83,12 +83,13 @@ void bind_options(nb::module_& module) {
            })
       .def(
           "set_missing",
-          [](DecomposeOptions& options, std::optional<double> regularisation, double test_fraction) {
-            MissingOptions missing{.test_fraction = test_fraction};
+          [](DecomposeOptions& options, std::optional<double> regularisation, double test_fraction,
+             bool has_biases) {
+            MissingOptions missing{.test_fraction = test_fraction, .has_biases = has_biases};
             if (regularisation) missing.regularisation = *regularisation;
             options.missing = std::move(missing);
           },
-          nb::arg("regularisation").none(), nb::arg("test_fraction"))
+          nb::arg("regularisation").none(), nb::arg("test_fraction"), nb::arg("has_biases"))
       .def("set_weights",
            [](DecomposeOptions& options, const Tensor& weights) { options.missing->weights = weights; })
       .def(

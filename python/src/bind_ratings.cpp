@@ -2,12 +2,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -206,6 +208,16 @@ void bind_ratings(nb::module_& module) {
         return result;
       },
       nb::arg("host"), nb::arg("model"), nb::arg("options"));
+  module.def(
+      "add_items",
+      [](const Host& host, const CompletionModel& model,
+         std::vector<std::tuple<std::string, std::vector<Index>, std::vector<double>>> given) {
+        std::vector<NewItem> items;
+        for (auto& [label, users, ratings] : given)
+          items.push_back({std::move(label), std::move(users), std::move(ratings)});
+        return run(host, [&](const Context& context) { return add_items(context, model, items); });
+      },
+      nb::arg("host"), nb::arg("model"), nb::arg("items"));
   module.def(
       "save_completion_model",
       [](const Host& host, const CompletionModel& model, const Path& folder) {

@@ -263,6 +263,19 @@ def test_weights_of_cells(make_tensor):
         polyad.cp(x, 2, weights=strong)
 
 
+def test_biases_are_the_last_components(make_tensor, program, tmp_path):
+    x = make_tensor(16)
+    model = polyad.cp(x, 2, missing=True, biases=True, max_iter=6, tol=0, threads=1)
+    assert model.rank == 2 + 1 + x.ndim  # components, mean, and a bias per mode
+    x.save(tmp_path / "x.tns")
+    program("cpd", tmp_path / "x.tns", "-r", 2, "--missing", "--biases", "-i", 6, "--tol", 0, "-t", 1, "--out", tmp_path / "m", "-q")
+    theirs = polyad.CPModel.load(tmp_path / "m")
+    assert np.array_equal(model.weights, theirs.weights)
+    assert all(np.array_equal(a, b) for a, b in zip(model.factors, theirs.factors, strict=True))
+    with pytest.raises(polyad.Error, match="missing"):
+        polyad.cp(x, 2, biases=True)
+
+
 @pytest.mark.parametrize(
     "keywords, option",
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 
 import numpy as np
@@ -144,3 +145,31 @@ def test_faults():
         assert caught.value.code == "bad_option" and option in (None, caught.value.option)
     with pytest.raises(ValueError, match="leave-one-out"):
         polyad.Recommender().fit(x, test="some")
+
+
+def test_new_items_get_the_rows_of_the_program(ratings, program, tmp_path):
+    x = polyad.read(ratings)
+    model = polyad.Recommender(4, epochs=5).fit(x)
+    model.save(tmp_path / "model")
+    new = [([1, 5, 9], [4.0, 2.5, 5.0]), ([0, 199], [1.0, 1.5])]
+    (tmp_path / "new.txt").write_text(
+        "".join(f"{u + 1} {61 + i} {r}\n" for i, (users, values) in enumerate(new) for u, r in zip(users, values, strict=True)))
+    shown = program("recommend", tmp_path / "model", "--user", 8, "--top", 62, "--new-items", tmp_path / "new.txt", "-q", "--json", "-")
+    before = model.shape
+    assert model.add_items(new).tolist() == [60, 61]
+    assert model.shape == (before[0], before[1] + 2) and model.item_factors.shape == (62, 4)
+    ids, scores = model.recommend(7, N=62)
+    listed = json.loads(shown)["recommendations"][0]["items"]
+    assert [item["item"] - 1 for item in listed] == ids.tolist() and {60, 61} <= set(ids.tolist())
+    with pytest.raises(ValueError, match="expected a list"):
+        model.add_items({"film": ([1], [2.0])})
+    with pytest.raises(ValueError, match="has 2 users and 1 ratings"):
+        model.add_items([([1, 2], [3.0])])
+
+
+def test_new_items_by_label():
+    names = [("ann", "tea"), ("bob", "milk"), ("ann", "milk"), ("cid", "tea"), ("bob", "tea")]
+    x = polyad.tensor(names, [5.0, 1.0, 2.0, 4.0, 3.0])
+    model = polyad.Recommender(2, epochs=5).fit(x)
+    ids = model.add_items({"juice": (["ann", "cid"], [5.0, 4.0])})
+    assert model.item_labels[ids[0]] == "juice" and "juice" in [model.item_labels[i] for i in model.recommend("bob", N=3)[0]]
