@@ -1,8 +1,9 @@
-"""The documentation as a whole, without network: every page is in the navigation of the site, every link within the repository
+"""The documentation as a whole, without network: every page and notebook is in the navigation of the site, every link within the repository
 leads to a file and to a heading, and the pictures of README.md can be drawn. Where MkDocs is installed, here or by
 `./run docs`, the site is built and must have no warning."""
 
 import ast
+import json
 import os
 import pathlib
 import re
@@ -15,14 +16,18 @@ import xml.etree.ElementTree
 
 SOURCE = pathlib.Path(os.environ["POLYAD_SOURCE"])
 PAGES = [*SOURCE.glob("*.md"), *sorted((SOURCE / "docs").rglob("*.md")), *sorted((SOURCE / "data").glob("*.md"))]
+NOTEBOOKS = sorted((SOURCE / "docs" / "notebooks").glob("*.ipynb"))
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.*?) *$", re.MULTILINE)
-NAVIGATION = re.compile(r"^ *- [^:\n]+(?:: )\"?([\w-]+\.md)\"?$|^ *- \"[^\"]+\": ([\w-]+\.md)$", re.MULTILINE)
+NAVIGATION = re.compile(r"^ *- [^:\n]+(?:: )\"?([\w/-]+\.md)\"?$|^ *- \"[^\"]+\": ([\w/-]+\.md)$", re.MULTILINE)
 
 
 def text_of(page: pathlib.Path) -> str:
-    return FENCE.sub("", page.read_text(encoding="utf-8"))
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".ipynb":
+        return "\n\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
+    return FENCE.sub("", text)
 
 
 def slug_on_github(heading: str) -> str:
@@ -60,7 +65,7 @@ def python_with_mkdocs() -> str | None:
 class LinksTest(unittest.TestCase):
     def test_links_within_the_repository_lead_to_files_and_headings(self) -> None:
         checked = anchored = 0
-        for page in PAGES:
+        for page in [*PAGES, *NOTEBOOKS]:
             for link in LINK.findall(text_of(page)):
                 if re.match(r"[a-z]+:", link):
                     continue
@@ -100,6 +105,7 @@ class SiteTest(unittest.TestCase):
         listed = [plain or quoted for plain, quoted in NAVIGATION.findall(navigation)]
         self.assertEqual(len(listed), navigation.count(".md"))
         pages = [path.relative_to(SOURCE / "docs").as_posix() for path in (SOURCE / "docs").rglob("*.md")]
+        pages += [f"notebooks/{path.stem}.md" for path in NOTEBOOKS]
         self.assertEqual(sorted(listed), sorted([*pages, *pages_from_elsewhere()]))
 
     def test_every_markdown_file_of_the_repository_is_a_page(self) -> None:
@@ -114,7 +120,8 @@ class SiteTest(unittest.TestCase):
             result = subprocess.run([python, "-m", "mkdocs", "build", "--strict", "--site-dir", folder], cwd=SOURCE,
                                     capture_output=True, text=True, timeout=600)
             self.assertEqual(result.returncode, 0, result.stderr)
-            for page in ("index.html", "first-hour.html", "demo/flights.html", "source/examples/decompose_file.cpp"):
+            for page in ("index.html", "first-hour.html", "demo/flights.html", "notebooks/events.html", "notebooks/events.ipynb",
+                         "source/examples/decompose_file.cpp"):
                 self.assertTrue((pathlib.Path(folder) / page).exists(), page)
 
 

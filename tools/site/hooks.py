@@ -2,9 +2,11 @@
 
 - Markdown files of the repository outside docs/ are pages as well: index.md is README.md.
 - Links to files of the repository outside docs/, such as examples, lead to copies under source/.
+- The notebooks in docs/notebooks are pages, too: notebooks/x.md is notebooks/x.ipynb, with its outputs.
 - Where the program has been built, the reports of the demo are made and shown under demo/.
 """
 
+import json
 import os
 import pathlib
 import posixpath
@@ -47,6 +49,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name, source in PAGES.items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
+    for path in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=notebook_page(path)))
     for target in sorted(linked_sources(files)):
         files.append(File.generated(config, f"source/{target}", abs_src_path=str(ROOT / target)))
     if PROGRAM.is_file():
@@ -55,17 +59,30 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Rewrites links that lead out of docs/. Fences are kept as they are."""
-    folder = folder_of(page.file.src_uri)
+    """Rewrites links that lead out of docs/, or to notebooks. Fences are kept as they are."""
     pieces, end = [], 0
     for fence in FENCE.finditer(markdown):
-        pieces += [rewrite(markdown[end : fence.start()], folder), fence.group()]
+        pieces += [rewrite(markdown[end : fence.start()], page.file.src_uri), fence.group()]
         end = fence.end()
-    return "".join(pieces) + rewrite(markdown[end:], folder)
+    return "".join(pieces) + rewrite(markdown[end:], page.file.src_uri)
 
 
-def rewrite(text: str, folder: str) -> str:
-    return LINK.sub(lambda link: f"{link[1]}({site_link(link[2], folder)})", text)
+def rewrite(text: str, name: str) -> str:
+    """The text of a page of the site with links as they must be there."""
+    return LINK.sub(lambda link: f"{link[1]}({site_link(link[2], name)})", text)
+
+
+def notebook_page(path: pathlib.Path) -> str:
+    """A notebook as Markdown: its texts, its code, and what the code printed."""
+    parts = []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        for output in cell.get("outputs", []):
+            text = "".join(output.get("text") or output["data"]["text/plain"]).rstrip()
+            parts.append(f"```text\n{text}\n```")
+    title, _, rest = "\n\n".join(parts).partition("\n")
+    return f'{title}\n\n<a href="{path.name}" download>Download this notebook</a>\n{rest}\n'
 
 
 def folder_of(name: str) -> str:
@@ -81,15 +98,22 @@ def repository_path(target: str, folder: str) -> tuple[str, str] | None:
     return posixpath.normpath(posixpath.join(folder, path)), mark + anchor
 
 
-def site_link(target: str, folder: str) -> str:
-    found = repository_path(target, folder)
+def site_link(target: str, name: str) -> str:
+    found = repository_path(target, folder_of(name))
     if not found:
         return target
     path, anchor = found
+    return posixpath.relpath(place_on_site(path), posixpath.dirname(name) or ".") + anchor
+
+
+def place_on_site(path: str) -> str:
+    """Where a file of the repository is on the site."""
     for name, source in PAGES.items():
         if path == source:
-            return name + anchor
-    return posixpath.relpath(path, "docs") + anchor if path.startswith("docs/") else f"source/{path}"
+            return name
+    if path.startswith("docs/notebooks/"):
+        path = re.sub(r"\.ipynb$", ".md", path)
+    return path.removeprefix("docs/") if path.startswith("docs/") else f"source/{path}"
 
 
 def linked_sources(files: Files) -> set[str]:
