@@ -89,8 +89,9 @@ void check_for_ratings(const PlanArgs& args) {
     throw Error(Errc::bad_option,
                 "--for complete distributes users or items: of the options of distributions only --partition "
                 "applies");
-  if (!args.memory.empty() || args.threads_per_process != 1)
-    throw Error(Errc::bad_option, "--memory and --threads-per-process require --for cpd");
+  if (!args.memory.empty()) throw Error(Errc::bad_option, "--memory requires --for cpd");
+  if (args.threads_per_process != 1)
+    throw Error(Errc::bad_option, "--threads-per-process requires --for cpd");
 }
 
 void show(const PlanArgs& args, const auto& plan, const Console& console) {

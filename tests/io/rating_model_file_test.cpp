@@ -195,8 +195,11 @@ TEST(RatingModelFile, no_other_model_and_no_others_labels_are_mixed_with_it) {
 TEST(RatingModelFile, missing_and_disagreeing_files_are_named) {
   const TemporaryFolder folder;
   Sample<double> sample({6, 9, 3, 20});
+  EXPECT_EQ(read_fault(folder), "model: cannot be opened for reading: No such file or directory");
+  fs::create_directory(folder / "model");
   EXPECT_EQ(read_fault(folder),
             "model: is no model of ratings: expected a directory with model.npz and training.ptb");
+  fs::remove(folder / "model");
   sample.add_labels();
   sample.write(folder / "model");
   fs::rename(folder / "model/model.npz", folder / "model.npz");
