@@ -120,7 +120,7 @@ class ManyProcessesTest(VirtualTest):
     def test_goes_on_alike_from_a_model(self) -> None:
         path, model = self.ratings(), self.folder / "first"
         self.complete(path, "-e", 2, "--out", model)
-        every = ("-e", 2, "--resume", model, "--sync", 2)
+        every = ("-e", 2, "--resume", model, "--sync", 2, "--lists", "ratings")
         self.assertEqual(self.trained(path, *every, "--virtual", 3), self.trained(path, *every, processes=3))
 
     def test_fewer_than_there_are_is_refused(self) -> None:

@@ -190,7 +190,7 @@ Learned<Real> descend(const Context& context, Tensor ratings, const CompleteOpti
                       const CompleteOptions& in_training) {
   const Comm& comm = context.comm();
   auto training = training_options(asked_for);
-  const auto machine = tasks::machine_of_run(comm);
+  const auto machine = tasks::load_machine(comm);  // whatever the threads: these must not change the model
   const std::string input = ratings.path;
   auto ready =
       tasks::prepare_ratings<Real>(context, std::move(ratings), in_training, training, machine.model);
