@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "polyad/algo/cp/run_cp.hpp"
+#include "polyad/algo/cp/prepare_cells.hpp"
 
 namespace polyad {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "polyad/algo/analysis/context_ranking.hpp"
 #include "polyad/algo/cp/cp_opt.hpp"
+#include "polyad/algo/cp/prepare_cells.hpp"
 #include "polyad/algo/cp/run_cp.hpp"
 #include "polyad/algo/cp/singular_start.hpp"
 #include "polyad/base/parallel.hpp"

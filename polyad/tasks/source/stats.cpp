@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "polyad/algo/cp/run_cp.hpp"
+#include "polyad/algo/cp/prepare_tensor.hpp"
 #include "polyad/base/memory.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/report/cpd_report.hpp"
