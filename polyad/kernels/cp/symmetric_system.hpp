@@ -58,14 +58,9 @@ void add_multiples(Real* to, const Real* x, const Real* rows, Index count, Index
   for (; j < stride; j += lanes) add_at(j, std::integral_constant<int, lanes>{});
 }
 
-// A symmetric positive definite system of moderate size, which may have a border: one more unknown. Sums of
-// outer products, and the solution by Cholesky factorisation, both in register tiles. Of the matrix, the
-// upper triangle is stored row by row; the border and the right-hand side are vectors. One per thread.
-template <class Real>
-class SymmetricSystem {
-  static constexpr int lanes = vector_lanes<Real>;
-  // A tile has `height` rows and up to `widest` vectors of columns. Its sums hide each other's latency, and
-  // fit into the registers with the operands, which x86-64 can take from memory.
+// A register tile of a system has `height` rows and up to `widest` vectors of columns. Its sums hide each
+// other's latency, and fit into the registers with the operands, which x86-64 can take from memory.
+struct SystemTile {
 #if defined(__aarch64__)
   static constexpr int height = 8, widest = 2;
 #elif defined(__AVX512F__)
@@ -73,6 +68,15 @@ class SymmetricSystem {
 #else
   static constexpr int height = 4, widest = 3;
 #endif
+};
+
+// A symmetric positive definite system of moderate size, which may have a border: one more unknown. Sums of
+// outer products, and the solution by Cholesky factorisation, both in register tiles. Of the matrix, the
+// upper triangle is stored row by row; the border and the right-hand side are vectors. One per thread.
+template <class Real>
+class SymmetricSystem {
+  static constexpr int lanes = vector_lanes<Real>;
+  static constexpr int height = SystemTile::height, widest = SystemTile::widest;
   static constexpr int low_height = 4;  // of the last rows, if no more are left
   static constexpr Index granularity = std::max(lanes, low_height);
 
