@@ -10,165 +10,19 @@
 #include "polyad/kernels/cp/normal_equations.hpp"
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/generated.hpp"
+#include "tests/support/row_problem.hpp"
 
 namespace polyad::kernels {
 namespace {
 
-using test::FactorProblem;
-
-// The product of the rows of all modes but one (-1: of all), at a cell.
-template <class Real>
-std::vector<double> product_of_rows(std::span<const Matrix<Real>> factors, const std::vector<Index>& at,
-                                    int except) {
-  std::vector<double> h(std::size_t(factors[0].num_cols()), 1.0);
-  for (int m = 0; m < std::ssize(factors); ++m)
-    if (m != except)
-      for (std::size_t r = 0; r < h.size(); ++r) h[r] *= double(factors[m](at[m], Index(r)));
-  return h;
-}
-
-double sum_of(const std::vector<double>& h) {
-  double sum = 0;
-  for (const double x : h) sum += x;
-  return sum;
-}
-
-// Which cells a problem has, and what they are worth.
-struct Cell {
-  double value, weight;
-};
-using Cells = std::map<std::vector<Index>, Cell>;
-
-// [row]: the gradient of the loss, by definition, over all cells that count; and the sum of the magnitudes of
-// its terms.
-template <class Real>
-struct Gradient {
-  std::vector<std::vector<double>> rows, sizes;
-
-  Gradient(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors, const Cells& cells) {
-    const int mode = systems.mode();
-    const auto n = std::size_t(factors[0].num_cols());
-    offset_ = systems.offset;
-    rows.assign(std::size_t(factors[mode].num_rows()), std::vector<double>(n, 0.0));
-    sizes = rows;
-    std::vector<Index> at(factors.size(), 0);
-    if (systems.loss.has_background())
-      add_everywhere(systems, factors, cells, at, 0);
-    else
-      for (const auto& [place, cell] : cells)
-        if (cell.weight > 0) add(factors, mode, place, cell.value, cell.weight);
-    for (Index i = 0; i < std::ssize(rows); ++i)
-      for (std::size_t r = 0; r < n; ++r) {
-        const bool is_factor = Index(r) < systems.num_factors;
-        const double ridge = double(is_factor ? systems.ridge[i] : systems.bias_ridge[i]);
-        rows[i][r] += ridge * double(factors[mode](i, Index(r)));
-        sizes[i][r] += std::abs(ridge * double(factors[mode](i, Index(r))));
-      }
-  }
-
- private:
-  double offset_ = 0;
-
-  void add(std::span<const Matrix<Real>> factors, int mode, const std::vector<Index>& at, double value,
-           double weight) {
-    const double error = offset_ + sum_of(product_of_rows(factors, at, -1)) - value;
-    const auto h = product_of_rows(factors, at, mode);
-    for (std::size_t r = 0; r < h.size(); ++r) {
-      rows[at[mode]][r] += weight * error * h[r];
-      sizes[at[mode]][r] += weight * (std::abs(error) + std::abs(value)) * std::abs(h[r]);
-    }
-  }
-  void add_everywhere(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors,
-                      const Cells& cells, std::vector<Index>& at, std::size_t m) {
-    if (m == factors.size()) {
-      const auto found = cells.find(at);
-      const bool counts = found != cells.end() && found->second.weight > 0;
-      const double background = systems.loss.background;
-      if (!counts) return add(factors, systems.mode(), at, 0, background);
-      const auto [value, weight] = found->second;
-      if (systems.loss.kind == CellLoss::Kind::squares)
-        return add(factors, systems.mode(), at, value, weight);
-      return add(factors, systems.mode(), at, value > 0 ? 1 : 0,
-                 background + systems.loss.alpha * weight * std::abs(value));
-    }
-    for (at[m] = 0; at[m] < factors[m].num_rows(); ++at[m])
-      add_everywhere(systems, factors, cells, at, m + 1);
-  }
-};
-
-template <class Real>
-struct Problem {
-  Problem(const test::ProblemShape& shape, Index width, bool has_biases, bool has_weights, std::uint64_t seed)
-      : problem(shape.extents, shape.num_nonzeros, width + (has_biases ? Index(shape.extents.size()) : 0),
-                seed, shape.heavy),
-        num_factors(width) {
-    auto tensor = problem.tensor();
-    const auto count = std::size_t(tensor.num_nonzeros());
-    std::vector<double> weights(count, 1.0);
-    const double choices[] = {1, 2.5, 0.25, 0, -1};
-    for (std::size_t z = 0; has_weights && z < count; ++z) weights[z] = choices[Random(seed, 3).below(5, z)];
-    for (Index z = 0; z < tensor.num_nonzeros(); ++z) {
-      std::vector<Index> at;
-      for (int m = 0; m < tensor.order(); ++m) at.push_back(Index(tensor.indices(m)[z]));
-      cells[at] = {double(tensor.values()[z]), weights[z]};
-    }
-    if (!has_biases) return;
-    for (int m = 0; m < tensor.order(); ++m)
-      for (Index i = 0; i < factors()[m].num_rows(); ++i)
-        for (int other = 0; other < tensor.order(); ++other)
-          if (other != m) factors()[m](i, num_factors + other) = 1;
-  }
-
-  // A tree with this mode at its root, and the weights in its order.
-  std::pair<CsfTree<Real>, Array<Real>> tree(int mode) const {
-    auto tensor = problem.tensor();
-    auto order = natural_mode_order(tensor.order());
-    std::ranges::rotate(order, order.begin() + mode);
-    CsfTree<Real> tree(tensor, order);
-    Array<Real> weights;
-    for (Index z = 0; z < tensor.num_nonzeros(); ++z) {  // sorted as the tree is
-      std::vector<Index> at;
-      for (int m = 0; m < tensor.order(); ++m) at.push_back(Index(tensor.indices(m)[z]));
-      weights.push_back(Real(cells.at(at).weight));
-    }
-    return {std::move(tree), std::move(weights)};
-  }
-  std::vector<Matrix<Real>>& factors() { return problem.factors; }
-
-  FactorProblem<Real> problem;
-  Index num_factors;
-  Cells cells;
-};
-
-template <class Real>
-Matrix<double> gram_of_others(std::span<const Matrix<Real>> factors, int mode) {
-  std::vector<Matrix<double>> grams;
-  for (const auto& factor : factors) {
-    auto& gram = grams.emplace_back(factor.num_cols(), factor.num_cols());
-    for (Index i = 0; i < factor.num_rows(); ++i)
-      for (Index r = 0; r < factor.num_cols(); ++r)
-        for (Index s = 0; s < factor.num_cols(); ++s)
-          gram(r, s) += double(factor(i, r)) * double(factor(i, s));
-  }
-  return hadamard_except(grams, mode);
-}
-
-// [row]
-template <class Real>
-std::vector<Real> ridges(Index num_rows, double least) {
-  std::vector<Real> all;
-  for (Index i = 0; i < num_rows; ++i) all.push_back(Real(least * double(1 + i % 3)));
-  return all;
-}
-
 // The gradient of the loss vanishes at the rows that were solved, in every column that was solved for.
 template <class Real>
-void expect_minimum(Problem<Real>& p, int mode, const CellLoss& loss, bool has_weights, double tolerance,
-                    double min_ridge = 0.5, int cg_steps = 0) {
+void expect_minimum(test::RowProblem<Real>& p, int mode, const CellLoss& loss, bool has_weights,
+                    double tolerance, double min_ridge = 0.5, int cg_steps = 0) {
   const auto [tree, weights] = p.tree(mode);
-  const auto gram = gram_of_others<Real>(p.factors(), mode);
-  const auto ridge = ridges<Real>(p.factors()[mode].num_rows(), min_ridge);
-  const auto bias_ridge = ridges<Real>(p.factors()[mode].num_rows(), 0.25);
+  const auto gram = test::gram_of_others<Real>(p.factors(), mode);
+  const auto ridge = test::ridges<Real>(p.factors()[mode].num_rows(), min_ridge);
+  const auto bias_ridge = test::ridges<Real>(p.factors()[mode].num_rows(), 0.25);
   const RowSystems<Real> systems{
       .tree = &tree,
       .weights = has_weights ? std::span<const Real>(weights) : std::span<const Real>(),
@@ -180,7 +34,7 @@ void expect_minimum(Problem<Real>& p, int mode, const CellLoss& loss, bool has_w
       .gram = &gram,
       .cg_steps = cg_steps};
   solve_rows<Real>(systems, p.factors());
-  const Gradient<Real> gradient(systems, p.factors(), p.cells);
+  const test::RowGradient<Real> gradient(systems, p.factors(), p.cells);
   for (std::size_t i = 0; i < gradient.rows.size(); ++i)
     for (Index r = 0; r < p.factors()[0].num_cols(); ++r)
       if (r < p.num_factors || r == p.num_factors + mode) {
@@ -197,7 +51,7 @@ void expect_minima_of_squares(double tolerance) {
       for (const bool has_biases : {false, true})
         for (const bool has_weights : {false, true}) {
           const test::Threads threads(seed % 2 == 0 ? 1 : 3);
-          Problem<Real> p(shape, n, has_biases, has_weights, ++seed);
+          test::RowProblem<Real> p(shape, n, has_biases, has_weights, ++seed);
           for (int mode = 0; mode < p.problem.tensor().order(); ++mode)
             expect_minimum<Real>(p, mode, {}, has_weights, tolerance);
         }
@@ -223,7 +77,7 @@ TEST(RowSystems, CountsEveryCellWhereThereIsABackground) {
                                   {CellLoss::Kind::squares, 1, 0.5}})
         for (const bool has_biases : {false, true})
           for (const bool has_weights : {false, true}) {
-            Problem<double> p(shape, n, has_biases, has_weights, ++seed);
+            test::RowProblem<double> p(shape, n, has_biases, has_weights, ++seed);
             for (int mode = 0; mode < p.problem.tensor().order(); ++mode)
               expect_minimum<double>(p, mode, loss, has_weights, 1e-10);
           }
@@ -235,7 +89,7 @@ TEST(RowSystems, SolvesAnyNumberOfUnknownsTheSameOnAnyNumberOfThreads) {
     std::vector<Matrix<double>> first;
     for (const int num_threads : {1, 3}) {
       const test::Threads threads(num_threads);
-      Problem<double> p({{40, 30}, 300, true}, n, n % 2 == 0, true, 400 + std::uint64_t(n));
+      test::RowProblem<double> p({{40, 30}, 300, true}, n, n % 2 == 0, true, 400 + std::uint64_t(n));
       for (int mode = 0; mode < 2; ++mode) expect_minimum<double>(p, mode, {}, true, 1e-10);
       if (first.empty())
         first = p.factors();
@@ -256,7 +110,7 @@ TEST(ConjugateRows, FindTheMinimumWithEnoughSteps) {
            {CellLoss{}, {CellLoss::Kind::confidence, 5, 1}, {CellLoss::Kind::squares, 1, 0.5}})
         for (const bool has_biases : {false, true})
           for (const bool has_weights : {false, true}) {
-            Problem<double> p(shape, n, has_biases, has_weights, ++seed);
+            test::RowProblem<double> p(shape, n, has_biases, has_weights, ++seed);
             for (int mode = 0; mode < p.problem.tensor().order(); ++mode)
               expect_minimum<double>(p, mode, loss, has_weights, 1e-8, 0.5, 150);
           }
@@ -290,9 +144,9 @@ TEST(ConjugateRows, NeverRaiseTheLoss) {
       for (const CellLoss loss : {CellLoss{}, {CellLoss::Kind::confidence, 40, 1}})
         for (const bool has_biases : {false, true})
           for (const double size : {0.0, 1e-3, 1e3}) {
-            Problem<double> p(shape, n, has_biases, true, ++seed);
+            test::RowProblem<double> p(shape, n, has_biases, true, ++seed);
             const auto [tree, weights] = p.tree(0);
-            const auto gram = gram_of_others<double>(p.factors(), 0);
+            const auto gram = test::gram_of_others<double>(p.factors(), 0);
             for (Index i = 0; i < p.factors()[0].num_rows(); ++i)
               for (Index r = 0; r < n; ++r) p.factors()[0](i, r) *= size;
             const std::vector<double> ridge(std::size_t(p.factors()[0].num_rows()), 0.25),
@@ -322,7 +176,7 @@ struct PartOfCells {
   std::vector<Array<Real>> weights;  // [mode]
 };
 template <class Real>
-PartOfCells<Real> part_of_cells(const Problem<Real>& p, int part, Format format,
+PartOfCells<Real> part_of_cells(const test::RowProblem<Real>& p, int part, Format format,
                                 const std::vector<std::vector<int>>& trees) {
   const auto all = p.problem.tensor();
   SparseTensor<Real, LocalIndex> values(all.extents()), weights(all.extents());
@@ -342,12 +196,13 @@ PartOfCells<Real> part_of_cells(const Problem<Real>& p, int part, Format format,
 }
 
 template <class Real>
-void expect_same_by_sums(const Problem<Real>& problem, int mode, const CellLoss& loss, double tolerance) {
+void expect_same_by_sums(const test::RowProblem<Real>& problem, int mode, const CellLoss& loss,
+                         double tolerance) {
   auto expected = problem;
   const auto [tree, weights] = problem.tree(mode);
-  const auto gram = gram_of_others<Real>(expected.factors(), mode);
+  const auto gram = test::gram_of_others<Real>(expected.factors(), mode);
   const Index num_rows = expected.factors()[mode].num_rows(), first = num_rows / 3;
-  const auto ridge = ridges<Real>(num_rows, 0.5), bias_ridge = ridges<Real>(num_rows, 0.25);
+  const auto ridge = test::ridges<Real>(num_rows, 0.5), bias_ridge = test::ridges<Real>(num_rows, 0.25);
   RowSystems<Real> systems{.tree = &tree,
                            .weights = weights,
                            .loss = loss,
@@ -409,7 +264,7 @@ void expect_sums_of_parts(double tolerance) {
         for (const CellLoss loss : {CellLoss{}, {CellLoss::Kind::squares, 1, 0.5}})
           for (int mode = 0; mode < std::ssize(shape.extents); ++mode) {
             const test::Threads threads(seed % 2 == 0 ? 1 : 3);
-            Problem<Real> p(shape, n, has_biases, true, ++seed);
+            test::RowProblem<Real> p(shape, n, has_biases, true, ++seed);
             expect_same_by_sums(p, mode, loss, tolerance);
           }
 }
@@ -429,11 +284,11 @@ TEST(RowSystems, FindNonnegativeMinima) {
       for (const CellLoss loss :
            {CellLoss{}, {CellLoss::Kind::squares, 1, 0.5}, {CellLoss::Kind::confidence, 3, 1}}) {
         if (loss.has_background() && shape.num_nonzeros > 200) continue;  // all cells are visited
-        Problem<double> p(shape, n, false, true, ++seed);
+        test::RowProblem<double> p(shape, n, false, true, ++seed);
         for (int mode = 0; mode < p.problem.tensor().order(); ++mode) {
           const auto [tree, weights] = p.tree(mode);
-          const auto gram = gram_of_others<double>(p.factors(), mode);
-          const auto ridge = ridges<double>(p.factors()[mode].num_rows(), 1);
+          const auto gram = test::gram_of_others<double>(p.factors(), mode);
+          const auto ridge = test::ridges<double>(p.factors()[mode].num_rows(), 1);
           const RowSystems<double> systems{.tree = &tree,
                                            .weights = weights,
                                            .loss = loss,
@@ -445,7 +300,7 @@ TEST(RowSystems, FindNonnegativeMinima) {
           const double before = loss_of_rows<double>(systems, p.factors());
           solve_rows<double>(systems, p.factors());
           EXPECT_LE(loss_of_rows<double>(systems, p.factors()), before + 1e-10 * std::abs(before));
-          const Gradient<double> gradient(systems, p.factors(), p.cells);
+          const test::RowGradient<double> gradient(systems, p.factors(), p.cells);
           for (std::size_t i = 0; i < gradient.rows.size(); ++i)
             for (Index r = 0; r < n; ++r) {
               const double entry = p.factors()[mode](Index(i), r), slope = gradient.rows[i][r],
@@ -466,7 +321,7 @@ TEST(RowSystems, SolvesSystemsThatAreSingular) {
   for (const auto& shape : test::problem_shapes())
     for (const Index n : {1, 4, 37}) {
       for (int mode = 0; mode < std::ssize(shape.extents); ++mode) {
-        Problem<double> p(shape, n, false, true, ++seed);
+        test::RowProblem<double> p(shape, n, false, true, ++seed);
         expect_minimum<double>(p, mode, {}, true, 1e-6, 0);
       }
     }
@@ -476,10 +331,10 @@ TEST(RowSystems, MeasuresErrorsOfCellsThatCountAndOfThoseHeldOut) {
   std::uint64_t seed = 200;
   for (const auto& shape : test::problem_shapes())
     for (const Index n : {1, 7, 37}) {
-      Problem<double> p(shape, n, true, true, ++seed);
+      test::RowProblem<double> p(shape, n, true, true, ++seed);
       CellErrors expected, by_one, by_three;
       for (const auto& [at, cell] : p.cells) {
-        const double error = cell.value - sum_of(product_of_rows<double>(p.factors(), at, -1));
+        const double error = cell.value - test::sum_of(test::product_of_rows<double>(p.factors(), at, -1));
         auto& sums = cell.weight > 0 ? expected.train : expected.test;
         if (cell.weight != 0) sums += ErrorSums{error * error, std::abs(error), 1};
         if (cell.weight > 0) expected.loss += cell.weight * error * error;
