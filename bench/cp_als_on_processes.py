@@ -70,15 +70,21 @@ def measure(tensor: Tensor, options: argparse.Namespace, folder: pathlib.Path) -
               f"{best['distribution']} {grid} {best['policy']}, predicted {best['predicted']['seconds_per_iteration']:.4f}", flush=True)
 
 
-def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="CP-ALS of Polyad on growing numbers of processes.")
-    parser.add_argument("tensors", nargs="*", metavar="TENSOR", help=f"of {', '.join(NAMES)}; netflix unless said")
-    parser.add_argument("--processes", type=lambda text: [int(word) for word in text.split(",")], default=[1, 2, 4])
+def parser_of_runs(description: str, usual: str, rounds: int) -> argparse.ArgumentParser:
+    """With the options of benchmarks that decompose tensors: which ones, and how."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("tensors", nargs="*", metavar="TENSOR", help=f"of {', '.join(NAMES)}; {usual} unless said")
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies dimensions and nonzeros")
     parser.add_argument("--folder", type=pathlib.Path, help="keep the files here and use those that are there")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--rank", type=int, default=16, help="number of components")
     parser.add_argument("--iterations", type=int, default=10)
+    return parser
+
+
+def parse_options() -> argparse.Namespace:
+    parser = parser_of_runs("CP-ALS of Polyad on growing numbers of processes.", "netflix", 3)
+    parser.add_argument("--processes", type=lambda text: [int(word) for word in text.split(",")], default=[1, 2, 4])
     parser.add_argument("--options", default="", help="more options of polyad cpd")
     return parser.parse_args()
 

@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 
 from cp_als_against_peers import NAMES, POLYAD, Tensor, prepare
-from cp_als_on_processes import MPIRUN
+from cp_als_on_processes import MPIRUN, parser_of_runs
 
 DISTRIBUTIONS = ("auto", "coarse", "medium", "fine")
 
@@ -70,14 +70,8 @@ def parse_layouts(text: str) -> list[tuple[int, int]]:
 def parse_options() -> argparse.Namespace:
     cores = os.cpu_count() or 1
     usual = dict.fromkeys(f"{n}x{cores // n}" for n in (1, 2, 4, cores) if n <= cores)
-    parser = argparse.ArgumentParser(description="CP-ALS on one machine: processes against threads.")
-    parser.add_argument("tensors", nargs="*", metavar="TENSOR", help=f"of {', '.join(NAMES)}; all of them unless said")
+    parser = parser_of_runs("CP-ALS on one machine: processes against threads.", "all of them", 5)
     parser.add_argument("--layouts", type=parse_layouts, default=parse_layouts(",".join(usual)), help="as in 1x16,2x8,16x1")
-    parser.add_argument("--scale", type=float, default=1.0, help="multiplies dimensions and nonzeros")
-    parser.add_argument("--folder", type=pathlib.Path, help="keep the files here and use those that are there")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--rank", type=int, default=16, help="number of components")
-    parser.add_argument("--iterations", type=int, default=10)
     return parser.parse_args()
 
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted  # type: ignore
 
 from . import _convert
 from ._cp import CPModel, cp
-from ._tensor import from_frame, tensor
+from ._tensor import Tensor, from_frame, tensor
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -119,6 +119,21 @@ def seed_of(random_state: Any) -> int:
 # --- estimators ---
 
 
+def _decomposed(estimator: CP | TensorFeatures, x: Tensor, **more: Any) -> CPModel:
+    """The model of a tensor, with the parameters that both estimators have."""
+    return cp(
+        x,
+        estimator.n_components,
+        nonneg=estimator.nonneg,
+        max_iter=estimator.max_iter,
+        tol=estimator.tol,
+        starts=estimator.starts,
+        seed=seed_of(estimator.random_state),
+        threads=estimator.threads,
+        **more,
+    )
+
+
 class CP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """The CP decomposition as an estimator: the first mode of X has the samples, the others have the
     features.
@@ -160,19 +175,7 @@ class CP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # t
 
     def fit(self, X: Any, y: Any = None) -> CP:
         x = tensor(X, missing="nan") if self.missing else tensor(X)
-        self.model_: CPModel = cp(
-            x,
-            self.n_components,
-            nonneg=self.nonneg,
-            missing=self.missing,
-            reg=self.reg,
-            init=self.init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            starts=self.starts,
-            seed=seed_of(self.random_state),
-            threads=self.threads,
-        )
+        self.model_: CPModel = _decomposed(self, x, missing=self.missing, reg=self.reg, init=self.init)
         components = [np.ascontiguousarray(factor.T) for factor in self.model_.factors[1:]]
         self.components_: Any = components[0] if len(components) == 1 else components
         self.n_iter_ = self.model_.history.iterations
@@ -266,16 +269,7 @@ class TensorFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def fit(self, X: Any, y: Any = None) -> TensorFeatures:
         x = from_frame(X, list(self.columns), self.values, time=self.time, agg=self.agg)
         self._place = 0 if self.mode is None else self._place_of(self.mode, list(x.modes))
-        self.model_: CPModel = cp(
-            x,
-            self.n_components,
-            nonneg=self.nonneg,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            starts=self.starts,
-            seed=seed_of(self.random_state),
-            threads=self.threads,
-        )
+        self.model_: CPModel = _decomposed(self, x)
         others = [(name, m) for m, name in enumerate(x.modes) if m != self._place]
         self.components_ = {name: np.ascontiguousarray(self.model_.factors[m].T) for name, m in others}
         self.labels_ = {name: x.labels[m] for name, m in others}

@@ -27,24 +27,14 @@ def test_arrays_and_coordinates(x):
     assert polyad.tensor(x) is x
 
 
-def test_scipy(x):
-    pytest.importorskip("scipy", reason="SciPy is not installed")
-    assert_same_model(x.to_scipy(), x)
-
-
-def test_pydata(x):
-    pytest.importorskip("sparse", reason="PyData's sparse is not installed")
-    assert_same_model(x.to_sparse(), x)
-
-
-def test_torch(x):
-    pytest.importorskip("torch", reason="PyTorch is not installed")
-    assert_same_model(x.to_torch(), x)
-
-
-def test_pandas(x):
-    pytest.importorskip("pandas", reason="pandas is not installed")
-    assert_same_model(x.to_pandas(), x)
+@pytest.mark.parametrize(
+    "library, name, method",
+    [("scipy", "SciPy", "to_scipy"), ("sparse", "PyData's sparse", "to_sparse"), ("torch", "PyTorch", "to_torch"),
+     ("pandas", "pandas", "to_pandas")],
+)
+def test_objects_of_other_libraries(x, library, name, method):
+    pytest.importorskip(library, reason=f"{name} is not installed")
+    assert_same_model(getattr(x, method)(), x)
 
 
 def test_pyttb(x):
