@@ -2,9 +2,7 @@
 
 #include <omp.h>
 
-#include <exception>
-#include <vector>
-
+#include "polyad/base/call_ref.hpp"
 #include "polyad/base/types.hpp"
 
 namespace polyad {
@@ -22,21 +20,7 @@ constexpr Index part_begin(Index n, Index part, Index parts) {
 // Splits [0, n) evenly and statically over the threads: fn(begin, end,
 // thread). If threads throw, the exception of the lowest one is thrown
 // here, so that the same input fails in the same way on every run.
-template <class Fn>
-void parallel_parts(Index n, Fn fn) {
-  std::vector<std::exception_ptr> errors(num_threads());
-#pragma omp parallel
-  {
-    const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    try {
-      fn(part_begin(n, thread, threads), part_begin(n, thread + 1, threads), thread);
-    } catch (...) {
-      errors[thread] = std::current_exception();
-    }
-  }
-  for (const auto& error : errors)
-    if (error) std::rethrow_exception(error);
-}
+void parallel_parts(Index n, CallRef<void(Index, Index, int)> fn);
 
 // Calls fn(i) for every i of [0, n), with all threads.
 template <class Fn>

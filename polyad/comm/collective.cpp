@@ -44,4 +44,14 @@ void throw_together(const Comm& comm, const std::optional<Error>& mine) {
   throw Error(code, message, {file, line});
 }
 
+void run_together(const Comm& comm, CallRef<void()> fn) {
+  std::optional<Error> mine;
+  try {
+    fn();
+  } catch (...) {
+    mine = as_error(std::current_exception());
+  }
+  throw_together(comm, mine);
+}
+
 }  // namespace polyad

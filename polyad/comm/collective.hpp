@@ -5,8 +5,8 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
+#include "polyad/base/call_ref.hpp"
 #include "polyad/base/error.hpp"
 #include "polyad/comm/comm.hpp"
 
@@ -19,6 +19,9 @@ Error as_error(const std::exception_ptr& exception);
 // position. Collective.
 void throw_together(const Comm& comm, const std::optional<Error>& mine);
 
+// What collectively() does with a function that returns nothing, compiled once. Collective.
+void run_together(const Comm& comm, CallRef<void()> fn);
+
 // Runs fn on every rank and returns what it returns; if it throws on any rank, every rank throws the
 // error of the lowest such rank, so that no rank waits for one that has left. fn must not communicate.
 // Collective.
@@ -26,18 +29,13 @@ template <std::invocable Fn>
 std::invoke_result_t<Fn> collectively(const Comm& comm, Fn&& fn) {
   using Result = std::invoke_result_t<Fn>;
   static_assert(!std::is_reference_v<Result>, "return a value");
-  std::optional<std::conditional_t<std::is_void_v<Result>, std::monostate, Result>> result;
-  std::optional<Error> mine;
-  try {
-    if constexpr (std::is_void_v<Result>)
-      std::forward<Fn>(fn)();
-    else
-      result.emplace(std::forward<Fn>(fn)());
-  } catch (...) {
-    mine = as_error(std::current_exception());
+  if constexpr (std::is_void_v<Result>) {
+    run_together(comm, [&] { std::forward<Fn>(fn)(); });
+  } else {
+    std::optional<Result> result;
+    run_together(comm, [&] { result.emplace(std::forward<Fn>(fn)()); });
+    return std::move(*result);
   }
-  throw_together(comm, mine);
-  if constexpr (!std::is_void_v<Result>) return std::move(*result);
 }
 
 }  // namespace polyad

@@ -7,7 +7,9 @@
 #include <cassert>
 #include <exception>
 #include <utility>
+#include <vector>
 
+#include "polyad/base/call_ref.hpp"
 #include "polyad/base/parallel.hpp"
 #include "polyad/kernels/cp/csf_sweep.hpp"
 #include "polyad/kernels/cp/row_updater.hpp"
@@ -18,10 +20,10 @@ namespace {
 
 // Runs first(part) for all parts, then second(part): with the sums of the first at hand. By as many
 // threads as there are; what a part does depends on its number only.
-template <class First, class Second>
-void in_two_phases(int num_parts, First first, Second second) {
+void in_two_phases(int num_parts, CallRef<void(int)> first, CallRef<void(int)> second) {
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(num_parts));
-  const auto attempt = [&](auto& phase, int part) {  // memory may run out, but not leave the region
+  const auto attempt = [&](const CallRef<void(int)>& phase,
+                           int part) {  // memory may run out, but not leave the region
     try {
       phase(part);
     } catch (...) {
@@ -60,17 +62,34 @@ struct alignas(64) PartState {
   Array<Real> below_pieces;  // and of the pieces
 };
 
+// The states of all parts. Its functions are not inlined: one copy of them for every width and depth.
+template <class Real>
+class PartStates {
+ public:
+  [[gnu::noinline]] PartStates(int num_parts, Index n) : states_(static_cast<std::size_t>(num_parts)) {
+    for (auto& state : states_) {
+      state.head.m.assign(std::size_t(n), Real{});
+      state.tail.m.assign(std::size_t(n), Real{});
+    }
+  }
+  [[gnu::noinline]] ~PartStates() = default;
+  PartStates(const PartStates&) = delete;
+  PartStates& operator=(const PartStates&) = delete;
+
+  std::size_t size() const { return states_.size(); }
+  PartState<Real>& operator[](std::size_t part) { return states_[part]; }
+  const PartState<Real>& operator[](std::size_t part) const { return states_[part]; }
+
+ private:
+  std::vector<PartState<Real>> states_;
+};
+
 // A pass over a tree by parts; the slices inside a part are whole, those at its ends may be pieces.
 template <class Real, int Width, int Depth>
 class RootPass {
  public:
   RootPass(const CutTree<Real>& x, std::span<const Matrix<Real>> factors)
-      : tree_(x.tree), walk_(x.tree, factors), cuts_(x.cuts), parts_(x.num_parts()) {
-    for (auto& part : parts_) {
-      part.head.m.assign(std::size_t(walk_.n()), Real{});
-      part.tail.m.assign(std::size_t(walk_.n()), Real{});
-    }
-  }
+      : tree_(x.tree), walk_(x.tree, factors), cuts_(x.cuts), parts_(x.num_parts(), walk_.n()) {}
 
   int num_parts() const { return int(parts_.size()); }
   Index n() const { return walk_.n(); }
@@ -153,7 +172,7 @@ class RootPass {
   const CsfTree<Real>& tree_;
   TreeWalk<Real, Width, Depth> walk_;
   std::span<const Index> cuts_;
-  std::vector<PartState<Real>> parts_;
+  PartStates<Real> parts_;
 
  private:
   // The same for some of them; `goes_on`: added to what is there. sum_below(node, c, width) is their sum.
@@ -198,15 +217,14 @@ class RootUpdate {
       : pass_(x, factors),
         next_(next),
         factor_(factors[x.tree.modes()[0]]),
-        system_(system),
-        updaters_(pass_.parts_.size(), {system_, factors[x.tree.modes()[0]]}) {}
+        updaters_(system, factors[x.tree.modes()[0]], pass_.parts_.size()) {}
 
   RowSums run() {
     in_two_phases(
         pass_.num_parts(), [&](int p) { update_whole_slices(p); }, [&](int p) { update_pieces(p); });
     const Index n = pass_.n();
     RowSums sums{Matrix<double>(n, n), 0};
-    for (auto& updater : updaters_) updater.add_to(sums.gram, sums.inner);
+    updaters_.add_to(sums);
     return sums;
   }
 
@@ -312,8 +330,7 @@ class RootUpdate {
   Pass pass_;
   PartialRows<Real>* next_;
   const Matrix<Real>& factor_;
-  PaddedSystem<Real, Width> system_;
-  std::vector<Updater> updaters_;
+  PartUpdaters<Real, Width> updaters_;
   std::vector<Batch> batch_ = std::vector<Batch>(pass_.parts_.size());
 };
 

@@ -11,8 +11,7 @@ template <class Real, class Fetch>
 RowSums update_fetched(const RowSystem& system, Matrix<Real>& factor, const RowRange& range, Fetch fetch) {
   RowSums sums{Matrix<double>(factor.num_cols(), factor.num_cols()), 0};
   with_width(factor.num_cols(), [&](auto width) {
-    const PaddedSystem<Real, width> padded(system);
-    std::vector<RowUpdater<Real, width>> updaters(num_threads(), {padded, factor});
+    PartUpdaters<Real, width> updaters(system, factor, static_cast<std::size_t>(num_threads()));
     parallel_parts(range.end - range.begin, [&](Index begin, Index end, int thread) {
       auto& updater = updaters[thread];
       constexpr int batch = RowUpdater<Real, width>::batch;
@@ -28,7 +27,7 @@ RowSums update_fetched(const RowSystem& system, Matrix<Real>& factor, const RowR
       }
       updater.settle();
     });
-    for (auto& updater : updaters) updater.add_to(sums.gram, sums.inner);
+    updaters.add_to(sums);
   });
   return sums;
 }

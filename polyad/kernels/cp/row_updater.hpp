@@ -4,6 +4,7 @@
 #include <cmath>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "polyad/base/array.hpp"
 #include "polyad/base/matrix.hpp"
@@ -271,6 +272,29 @@ class alignas(64) RowUpdater {
   Array<double> gram_, inner_;
   Index num_rows_ = 0;     // of a_
   Index batch_begin_ = 0;  // in a_
+};
+
+// A system, and an updater for each part of the rows. Its functions are not inlined: one copy of them for all
+// that update rows of this width.
+template <class Real, int Width>
+class PartUpdaters {
+ public:
+  [[gnu::noinline]] PartUpdaters(const RowSystem& system, Matrix<Real>& factor, std::size_t num_parts)
+      : system_(system), updaters_(num_parts, {system_, factor}) {}
+  [[gnu::noinline]] ~PartUpdaters() = default;
+  PartUpdaters(const PartUpdaters&) = delete;
+  PartUpdaters& operator=(const PartUpdaters&) = delete;
+
+  RowUpdater<Real, Width>& operator[](std::size_t part) { return updaters_[part]; }
+
+  // Adds the sums of all parts, in their order.
+  [[gnu::noinline]] void add_to(RowSums& sums) {
+    for (auto& updater : updaters_) updater.add_to(sums.gram, sums.inner);
+  }
+
+ private:
+  PaddedSystem<Real, Width> system_;
+  std::vector<RowUpdater<Real, Width>> updaters_;
 };
 
 }  // namespace polyad::kernels
