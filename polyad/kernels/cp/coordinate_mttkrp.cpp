@@ -66,12 +66,13 @@ class CooPass {
     parallel_for(parts, [&](Index p) {
       const Index begin = part_begin(count, p, parts), end = part_begin(count, p + 1, parts);
       if (begin == end) return;
+      const CooPass pass = *this;  // for registers: nothing that is written to rows can be a part of it
       Index row = std::ranges::upper_bound(lists_.first, begin) - lists_.first.begin() - 1;
       if (lists_.first[row] < begin) head_rows[p] = row;
       for (Index at = begin; at < end; ++row) {
         const Index stop = std::min(end, lists_.first[row + 1]);
         Real* to = row == head_rows[p] ? heads.row(p).data() : m_.row(row).data();
-        for (; at < stop; ++at) add(lists_.nonzeros.empty() ? at : Index(lists_.nonzeros[at]), to);
+        for (; at < stop; ++at) pass.add(lists_.nonzeros.empty() ? at : Index(lists_.nonzeros[at]), to);
       }
     });
     for (Index p = 0; p < parts; ++p)
@@ -107,8 +108,9 @@ class HicooPass {
     parallel_for(m_.num_rows(), [&](Index row) { std::ranges::fill(m_.row(row), Real{}); });
     const auto cuts = cut_places(parts);
     parallel_for(parts, [&](Index p) {
+      const HicooPass pass = *this;  // for registers, as in CooPass
       for (Index at = rows.first[cuts[p]]; at < rows.first[cuts[p + 1]]; ++at)
-        add_block(rows.blocks[at], m_.flat().data());
+        pass.add_block(rows.blocks[at], m_.flat().data());
     });
   }
 
@@ -120,8 +122,9 @@ class HicooPass {
         return std::ranges::lower_bound(x_.first, part_begin(x_.num_nonzeros(), part, num_parts)) -
                x_.first.begin();
       };
+      const HicooPass pass = *this;
       for (Index block = begin_of(p); block < std::min(begin_of(p + 1), x_.num_blocks()); ++block)
-        add_block(block, parts.part(int(p)));
+        pass.add_block(block, parts.part(int(p)));
     });
     add_up(parts, m_);
   }
