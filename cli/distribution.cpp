@@ -39,10 +39,10 @@ void add_distribution_options(CLI::App& command, DistributionTexts& args) {
   command
       .add_option(
           "--row-owners", args.row_owners,
-          "Which process owns a factor row that several need: greedy, even (medium grain) or random (fine "
-          "grain)")
+          "Which process owns a factor row that several need: greedy, balanced, even (medium grain) or random "
+          "(fine grain)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "even", "greedy", "random"}));
+      ->check(CLI::IsMember({"auto", "even", "greedy", "balanced", "random"}));
   add_cache_option(command, args.cache);
 }
 

@@ -39,7 +39,7 @@ class DistributionSearch {
   ChosenDistribution run(std::vector<Distribution> made_already) {
     for (const auto& strategy : coarse_strategies(distributor_, options_)) enter(strategy);
     for (const auto& strategy : fine_strategies(distributor_, options_)) enter(strategy);
-    for (auto& distribution : made_already) entries_.push_back(std::move(distribution));
+    for (auto& distribution : made_already) enter(std::move(distribution));
     enter_medium();
     auto chosen = best();
     chosen.distribution.is_replicated = replicated_modes(chosen.distribution);
@@ -62,7 +62,15 @@ class DistributionSearch {
     });
   }
 
-  void enter(const Strategy& strategy) { entries_.push_back(strategy.make()); }
+  void enter(const Strategy& strategy) { enter(strategy.make()); }
+
+  void enter(Distribution distribution) {
+    for (const auto rule : row_rules_to_compare(distribution.scheme, options_)) {
+      distribution.row_rule = rule;
+      entries_.push_back(distribution);
+    }
+    if (distribution.scheme != Scheme::fine) entries_.push_back(std::move(distribution));
+  }
 
   std::vector<bool> replicated_modes(const Distribution& distribution) {
     if (options_.is_replicated) return *options_.is_replicated;

@@ -52,20 +52,32 @@ class PlanOfParts {
   }
 
   void evaluate(const Strategy& strategy) {
+    watch_.lap();
+    auto distribution = strategy.make();
+    const double seconds = profile_seconds_ + watch_.seconds();
+    if (strategy.scheme != Scheme::fine || distributor_.num_parts() == 1)
+      add(strategy, distribution, seconds);
+    else
+      for (const auto rule : row_rules_to_compare(strategy.scheme, options_.distribution)) {
+        auto with_rule = strategy;
+        with_rule.row_rule = distribution.row_rule = rule;
+        add(std::move(with_rule), distribution, seconds);
+      }
+  }
+
+  void add(Strategy strategy, const Distribution& distribution, double partition_seconds) {
     auto& planned = found_.emplace_back();
     planned.processes = distributor_.num_parts();
-    planned.strategy = strategy;
+    planned.strategy = std::move(strategy);
     planned.strategy.make = nullptr;  // it refers to the distributor
-    watch_.lap();
-    const auto distribution = strategy.make();
-    planned.partition_seconds = profile_seconds_ + watch_.seconds();
+    planned.partition_seconds = partition_seconds;
     const auto planned_loads =
         plan_loads(planner_, distribution, options_.distribution, options_.num_components, options_.machine);
     planned.is_replicated = planned_loads.is_replicated;
     planned.cost = cost_of(planned_loads.loads, options_.num_components, options_.machine);
     const auto need =
-        memory_need(planned_loads.loads, strategy.scheme, options_.num_components, options_.max_bytes, "auto",
-                    {.threads = options_.machine.threads, .machine = options_.machine});
+        memory_need(planned_loads.loads, distribution.scheme, options_.num_components, options_.max_bytes,
+                    "auto", {.threads = options_.machine.threads, .machine = options_.machine});
     planned.memory_bytes = need.bytes;
     planned.fits = need.fits;
     progress_.advance(1);

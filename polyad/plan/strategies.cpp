@@ -47,10 +47,18 @@ Strategy medium_strategy(const Distributor& distributor, const GridShape& grid, 
       rule,           [&distributor, grid, policy, rule] { return distributor.medium(grid, policy, rule); }};
 }
 
+// As "balanced"; nothing for the usual rule of fine grain.
+std::string other_text(const std::string& scheme, const std::string& partition, std::optional<RowRule> rule) {
+  const auto text = scheme + " " + partition;
+  return rule == RowRule::balanced ? text + " " + to_string(*rule) : text;
+}
+
 std::string medium_text(const GridShape& grid, const LayerPolicy& policy, RowRule rule) {
   auto text = fmt::format("{} {} {}", to_string(Scheme::medium), to_string(grid), to_string(policy));
   return rule == RowRule::even ? text : text + " " + to_string(rule);
 }
+
+constexpr std::size_t num_grids_with_balanced_owners = 2;
 
 class MediumSearch {
  public:
@@ -70,6 +78,10 @@ class MediumSearch {
     if (options_.row_rule) return;
     for (const auto& from : fastest(rule)) try_out(*from.grid, *from.policy, RowRule::greedy);
     climb(RowRule::greedy);
+    auto greedy = fastest(RowRule::greedy);
+    if (greedy.size() > num_grids_with_balanced_owners) greedy.resize(num_grids_with_balanced_owners);
+    for (const auto& from : greedy) try_out(*from.grid, *from.policy, RowRule::balanced);
+    climb(RowRule::balanced);
   }
 
  private:
@@ -134,12 +146,12 @@ Spread spread_of(const std::vector<PartLoad>& parts, Index PartLoad::*count, Ind
 
 std::string describe(const Distribution& distribution) {
   if (distribution.grid) return medium_text(*distribution.grid, *distribution.policy, distribution.row_rule);
-  return to_string(distribution.scheme) + " " + distribution.partition;
+  return other_text(to_string(distribution.scheme), distribution.partition, distribution.row_rule);
 }
 
 std::string describe(const Strategy& strategy) {
   if (strategy.grid) return medium_text(*strategy.grid, *strategy.policy, *strategy.row_rule);
-  return to_string(strategy.scheme) + " " + strategy.partition;
+  return other_text(to_string(strategy.scheme), strategy.partition, strategy.row_rule);
 }
 
 std::vector<Strategy> coarse_strategies(const Distributor& distributor, const DistributionOptions& options) {
@@ -168,6 +180,12 @@ std::vector<Strategy> fine_strategies(const Distributor& distributor, const Dist
                        return by_rule(distributor.fine_random());
                      }});
   return found;
+}
+
+std::vector<RowRule> row_rules_to_compare(Scheme scheme, const DistributionOptions& options) {
+  if (scheme != Scheme::fine) return {};
+  if (options.row_rule) return {*options.row_rule};
+  return {RowRule::greedy, RowRule::balanced};
 }
 
 std::vector<Strategy> medium_strategies(const Distributor& distributor, const DistributionOptions& options) {

@@ -28,14 +28,19 @@ struct Strategy {
 
 // All strategies of a scheme that the options allow. The distributor must outlive the strategies.
 std::vector<Strategy> coarse_strategies(const Distributor& distributor, const DistributionOptions& options);
+// Fine grain has the row rule of the options or else `greedy`.
 std::vector<Strategy> fine_strategies(const Distributor& distributor, const DistributionOptions& options);
+// Row rules that are compared for a distribution of this scheme that is made already: in fine grain that of
+// the options or else greedy and balanced; nothing in the others.
+std::vector<RowRule> row_rules_to_compare(Scheme scheme, const DistributionOptions& options);
 // Every candidate grid, with the policy of the options or else with equal nonzeros, and with the row rule of
 // the options or else `even`. Throws Error{bad_option} if a random partition is required.
 std::vector<Strategy> medium_strategies(const Distributor& distributor, const DistributionOptions& options);
 // Calls `seconds`, once each, for the strategies of medium grain that are worth a prediction: all candidate
 // grids; from the fastest on, grids that differ by one prime factor, which divides another mode instead, as
-// long as this is faster; the other policies on the fastest `num_grids` of them; and, with owners chosen
-// greedily, the fastest `num_grids` and from the best of these on its neighbours again.
+// long as this is faster; the other policies on the fastest `num_grids` of them; with owners chosen greedily,
+// the fastest `num_grids` and from the best of these on its neighbours again; and with balanced owners, the
+// two fastest of those, and neighbours.
 using StrategySeconds = std::function<double(const Strategy& strategy)>;
 void explore_medium(const Distributor& distributor, const DistributionOptions& options, std::size_t num_grids,
                     const StrategySeconds& seconds);

@@ -43,7 +43,7 @@ class DistributedTest(ProgramTest):
     def test_what_is_chosen_is_told(self) -> None:
         result = self.debian(4)
         self.assertIn(result["distribution"], ("coarse", "medium", "fine"))
-        owners = {"coarse": ("none",), "medium": ("even", "greedy"), "fine": ("greedy",)}
+        owners = {"coarse": ("none",), "medium": ("even", "greedy", "balanced"), "fine": ("greedy", "balanced")}
         self.assertIn(result["row_owners"], owners[result["distribution"]])
         self.assertGreater(result["predicted"]["communicate"], 0)
         self.assertEqual(result["nnz"], 56587)
@@ -97,6 +97,8 @@ class DistributedTest(ProgramTest):
         result = self.debian(4, "--distribution", "medium", "--grid", "2x2x1x1", "--policy", "max-min")
         self.assertEqual((result["grid"], result["policy"]), ([2, 2, 1, 1], "max-min"))
         result = self.debian(2, "--distribution", "fine", "--row-owners", "random", "--format", "hicoo")
+        self.assertEqual(self.debian(3, "--distribution", "fine", "--partition", "random", "--row-owners", "balanced")["row_owners"], "balanced")
+        self.assertEqual(self.debian(4, "--distribution", "medium", "--row-owners", "balanced")["row_owners"], "balanced")
         self.assertEqual((result["distribution"], result["format"]), ("fine", "hicoo"))
 
     def test_short_modes_may_be_all_reduced(self) -> None:

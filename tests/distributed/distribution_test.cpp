@@ -41,9 +41,9 @@ TEST(ShuffledParts, depends_on_the_seed) {
 }
 
 // Few rows are one group, of many there are several, each with another process at work.
-TEST(OwnGreedily, is_the_same_where_each_process_knows_what_it_touches) {
+TEST(ChooseOwners, are_the_same_where_each_process_knows_what_it_touches) {
   const Comm comm = Comm::world();
-  for (const Index num_rows : {0, 1, 50, 90000}) {
+  for (const Index num_rows : {Index(0), Index(1), Index(50), Index(3600000) / comm.size()}) {
     std::vector<std::vector<Index>> touched(std::size_t(comm.size()));
     std::vector<Index> all, counts;
     for (int p = 0; p < comm.size(); ++p) {
@@ -53,13 +53,15 @@ TEST(OwnGreedily, is_the_same_where_each_process_knows_what_it_touches) {
       counts.push_back(std::ssize(touched[p]));
     }
     const auto rows = invert_touched(all, counts);
-    const ListedRows expected{rows.rows, own_greedily(rows, comm.size(), 1)};
-    const auto& mine = touched[comm.rank()];
+    for (const auto rule : {RowRule::greedy, RowRule::balanced}) {
+      const ListedRows expected{rows.rows, choose_owners(rows, comm.size(), 1, rule)};
+      const auto& mine = touched[comm.rank()];
 
-    const auto owners = own_greedily(comm, mine, 1);
+      const auto owners = choose_owners(comm, mine, 1, rule);
 
-    const bool is_same = std::ranges::all_of(mine, [&](Index row) { return expected(row) == owners(row); });
-    EXPECT_TRUE(is_same) << num_rows;
+      const bool is_same = std::ranges::all_of(mine, [&](Index row) { return expected(row) == owners(row); });
+      EXPECT_TRUE(is_same) << num_rows << " " << to_string(rule);
+    }
   }
 }
 

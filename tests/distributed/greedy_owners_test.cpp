@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "polyad/base/random.hpp"
+#include "polyad/distributed/cp/balanced_owners.hpp"
 
 namespace polyad {
 namespace {
@@ -62,7 +64,7 @@ TEST(OwnGreedily, follows_the_rule) {
 
 TEST(OwnGreedily, balances_many_rows_as_few) {
   const int num_parts = 7;
-  const auto rows = random_rows(num_parts, 120000, 3);  // enough for several groups
+  const auto rows = random_rows(num_parts, 1000000, 3);  // enough for several groups
   const auto owners = own_greedily(rows, num_parts, 0);
   std::vector<Index> load(num_parts, 0);
   Index total = 0, strangers = 0;
@@ -95,6 +97,111 @@ TEST(OwnGreedily, favours_no_part) {
   }
   EXPECT_LE(std::ranges::max(owned), 30);  // 12.5 on average
   EXPECT_GE(std::ranges::min(owned), 2);
+}
+
+// What the parts send and own, and with whom they exchange rows, counted anew for any owners.
+struct CountedLoads {
+  CountedLoads(const RowParts& rows, const std::vector<int>& owners, int num_parts)
+      : sent(std::size_t(num_parts), 0), owned(sent) {
+    for (Index i = 0; i < rows.num_rows(); ++i) {
+      if (owners[i] < 0) continue;
+      ++owned[owners[i]];
+      for (const int part : rows.of(i)) {
+        if (part == owners[i]) continue;
+        ++sent[part], ++sent[owners[i]];
+        pairs.insert({owners[i], part});
+      }
+    }
+  }
+
+  std::vector<Index> sent, owned;
+  std::set<std::pair<int, int>> pairs;
+};
+
+// A naive implementation of the balanced rule, for one group: everything is counted anew for each row.
+std::vector<int> plain_balanced_owners(const RowParts& rows, int num_parts, int mode) {
+  const int first = first_part(mode, 0, num_parts);
+  std::vector<int> owners(std::size_t(rows.num_rows()), -1);
+  std::vector<Index> shared(std::size_t(num_parts), 0);  // rows that a part touches with others
+  Index total = 0;
+  for (Index i = 0; i < rows.num_rows(); ++i) {
+    if (rows.of(i).size() == 1)
+      owners[i] = rows.of(i)[0];
+    else
+      for (const int part : rows.of(i)) ++shared[part];
+    total += 2 * (std::ssize(rows.of(i)) - 1);
+  }
+  const CountedLoads home(rows, owners, num_parts);
+  const double max_sent =
+      std::max((1 + balance_tolerance) * double(total) / num_parts, double(std::ranges::max(shared)));
+  const double max_owned = std::max((1 + balance_tolerance) * double(rows.num_rows()) / num_parts,
+                                    double(std::ranges::max(home.owned)));
+  for (int lambda = num_parts; lambda > 1; --lambda)
+    for (Index i = 0; i < rows.num_rows(); ++i) {
+      const auto parts = rows.of(i);
+      if (std::ssize(parts) != lambda) continue;
+      const CountedLoads now(rows, owners, num_parts);
+      // What a part will send if it gets no more rows: also its own rows that have no owner yet.
+      const auto sends = [&](int p) {
+        Index without_owner = 0;
+        for (Index k = 0; k < rows.num_rows(); ++k)
+          without_owner += owners[k] < 0 && std::ranges::count(rows.of(k), p) > 0 ? 1 : 0;
+        return now.sent[p] + without_owner;
+      };
+      const auto key = [&](int p) {
+        Index new_partners = 0;
+        for (const int other : parts) new_partners += other != p && !now.pairs.contains({p, other}) ? 1 : 0;
+        const bool exceeds = double(sends(p) + lambda - 2) > max_sent || double(now.owned[p] + 1) > max_owned;
+        return std::tuple(exceeds, exceeds ? 0 : new_partners, sends(p), now.owned[p],
+                          (p - first + num_parts) % num_parts);
+      };
+      owners[i] = *std::ranges::min_element(parts, {}, key);
+    }
+  return owners;
+}
+
+TEST(OwnBalanced, follows_the_rule) {
+  for (int seed = 1; seed <= 40; ++seed) {
+    const int num_parts = seed % 10 == 0 ? 70 : 1 + seed % 9, mode = seed % 4;  // more than bits of a word
+    const auto rows = random_rows(num_parts, 10 + 2 * seed, std::uint64_t(seed));
+    EXPECT_EQ(choose_owners(rows, num_parts, mode, RowRule::balanced),
+              plain_balanced_owners(rows, num_parts, mode))
+        << seed;
+  }
+}
+
+// Groups of parts that share rows in pairs and threes: there is a choice of partners.
+RowParts clustered_rows(int num_parts, Index num_rows, std::uint64_t seed) {
+  RowParts rows;
+  rows.begin.push_back(0);
+  for (Index i = 0; i < num_rows; ++i) {
+    rows.rows.push_back(i);
+    const Random random(seed, std::uint64_t(i));
+    const auto at = int(random.below(std::uint64_t(num_parts), 0));
+    std::set<int> parts;
+    for (int k = 0; k < 2 + int(random.below(2, 1)); ++k)
+      parts.insert((at + int(random.below(8, std::uint64_t(k) + 2))) % num_parts);
+    rows.parts.insert(rows.parts.end(), parts.begin(), parts.end());
+    rows.begin.push_back(std::ssize(rows.parts));
+  }
+  return rows;
+}
+
+TEST(OwnBalanced, saves_messages_at_equal_volume) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const int num_parts = 64;
+    const auto rows = clustered_rows(num_parts, 3000, seed);
+    const CountedLoads greedy(rows, choose_owners(rows, num_parts, 0, RowRule::greedy), num_parts);
+    const CountedLoads balanced(rows, choose_owners(rows, num_parts, 0, RowRule::balanced), num_parts);
+    EXPECT_LT(double(std::ssize(balanced.pairs)), 0.88 * double(std::ssize(greedy.pairs)));
+    EXPECT_LE(double(std::ranges::max(balanced.sent)), 1.05 * double(std::ranges::max(greedy.sent)));
+  }
+}
+
+TEST(OwnBalanced, gives_rows_to_parts_that_touch_them) {
+  const auto rows = random_rows(9, 500, 4);
+  const auto owners = choose_owners(rows, 9, 1, RowRule::balanced);
+  for (Index i = 0; i < rows.num_rows(); ++i) EXPECT_EQ(std::ranges::count(rows.of(i), owners[i]), 1);
 }
 
 TEST(InvertTouched, lists_the_parts_of_every_row) {

@@ -162,6 +162,14 @@ TEST(PredictedTime, divides_what_threads_share_among_them) {
   EXPECT_EQ(predict_time(loads, 8, one.with_threads(8).with_threads(1)).seconds(), alone.seconds());
 }
 
+TEST(Strategies, of_fine_grain_compare_greedy_and_balanced_owners) {
+  DistributionOptions options;
+  EXPECT_EQ(row_rules_to_compare(Scheme::fine, options), (std::vector{RowRule::greedy, RowRule::balanced}));
+  EXPECT_TRUE(row_rules_to_compare(Scheme::medium, options).empty());
+  options.row_rule = RowRule::random;
+  EXPECT_EQ(row_rules_to_compare(Scheme::fine, options), std::vector{RowRule::random});
+}
+
 TEST(PlanLoads, replicates_where_that_is_predicted_to_be_clearly_faster) {
   const auto x = test::tame_tensor({4000, 3000, 3}, 20000, 4);
   const Distributor distributor(Comm::self(), x, 64, 1);
@@ -236,7 +244,7 @@ TEST(ExploreMedium, keeps_to_what_is_given) {
     explore_medium(distributor, options, 2, [&](const Strategy& strategy) {
       const auto made = strategy.make();
       EXPECT_EQ(describe(made), describe(strategy));
-      EXPECT_EQ(made.rows.empty(), strategy.row_rule == RowRule::greedy);
+      EXPECT_EQ(made.rows.empty(), strategy.row_rule != RowRule::even);
       return double(names.emplace_back(describe(strategy)).size());
     });
     return names;
@@ -245,7 +253,8 @@ TEST(ExploreMedium, keeps_to_what_is_given) {
   DistributionOptions options;
   options.grid = GridShape({2, 4, 1});
   options.policy = LayerPolicy{LayerPolicy::Kind::set};
-  EXPECT_EQ(tried(options), (Names{"medium 2x4x1 set", "medium 2x4x1 set greedy"}));
+  EXPECT_EQ(tried(options),
+            (Names{"medium 2x4x1 set", "medium 2x4x1 set greedy", "medium 2x4x1 set balanced"}));
   options.row_rule = RowRule::greedy;
   EXPECT_EQ(tried(options), Names{"medium 2x4x1 set greedy"});
   options.policy = {};

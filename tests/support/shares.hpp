@@ -28,7 +28,12 @@ inline SparseTensor<double> share_of(const SparseTensor<double>& whole, const Co
 inline Distribution plain_distribution(const Distributor& distributor, int num_parts, int n) {
   const auto grids = all_grids(int(distributor.profiles().size()), num_parts);
   const auto policies = all_policies();
-  switch (n % 8) {
+  const auto with_rule = [](Distribution result, RowRule rule) {
+    result.row_rule = rule;
+    return result;
+  };
+  const RowRule medium_rules[] = {RowRule::even, RowRule::greedy, RowRule::balanced};
+  switch (n % 9) {
     case 0:
       return distributor.coarse_block();
     case 1:
@@ -37,15 +42,13 @@ inline Distribution plain_distribution(const Distributor& distributor, int num_p
       return distributor.fine_block();
     case 3:
       return distributor.fine_random();
-    case 4: {
-      auto result = distributor.fine_random();
-      result.row_rule = RowRule::random;
-      return result;
-    }
+    case 4:
+      return with_rule(distributor.fine_random(), RowRule::random);
+    case 5:
+      return with_rule(distributor.fine_random(), RowRule::balanced);
     default:
-      return distributor.medium(grids[std::size_t(n / 8) % grids.size()],
-                                policies[std::size_t(n) % policies.size()],
-                                n % 8 == 6 ? RowRule::greedy : RowRule::even);
+      return distributor.medium(grids[std::size_t(n / 9) % grids.size()],
+                                policies[std::size_t(n) % policies.size()], medium_rules[n % 9 - 6]);
   }
 }
 

@@ -63,6 +63,8 @@ std::string to_string(RowRule rule) {
       return "even";
     case RowRule::greedy:
       return "greedy";
+    case RowRule::balanced:
+      return "balanced";
     default:
       return "random";
   }

@@ -73,7 +73,7 @@ class Distributor {
   Distribution coarse_random() const;
   // Coarse grain with the given parts, [mode][slice].
   Distribution coarse_listed(std::vector<std::vector<int>> parts) const;
-  // The rule is even or greedy.
+  // The rule is even, greedy or balanced.
   Distribution medium(const GridShape& grid, const LayerPolicy& policy, RowRule rule = RowRule::even) const;
   // Fine grain with contiguous slices of the mode that has the most of them, or with random nonzeros.
   Distribution fine_block() const;

@@ -20,9 +20,10 @@ std::string to_string(Scheme scheme);
 
 // Which process owns a factor row, in medium and fine grain.
 enum class RowRule {
-  even,    // the rows of a layer, in order, as many to each of its processes; in medium grain only
-  greedy,  // the process that balances communication, among those that need the row
-  random   // any process; in fine grain only
+  even,      // the rows of a layer, in order, as many to each of its processes; in medium grain only
+  greedy,    // the process that balances what is received for owned rows, among those that need the row
+  random,    // any process; in fine grain only
+  balanced,  // among those that need the row: balances all that is sent, with few pairs of processes
 };
 std::string to_string(RowRule rule);
 
@@ -68,7 +69,7 @@ struct DistributionOptions {
   GridRule grid_rule = GridRule::fastest;     // how a grid is chosen
   int num_free_primes = 2;  // prime factors of the number of processes that are tried in every mode
   std::optional<LayerPolicy> policy = {};  // layers of medium grain; default: by prediction
-  // Owners of factor rows; default: greedy in fine grain, in medium grain by prediction.
+  // Owners of factor rows; default: by prediction, greedy or balanced and in medium grain also even.
   std::optional<RowRule> row_rule = {};
   std::uint64_t seed = 1;  // seed of random and hypergraph partitions
   // [mode]: whether every process holds all rows of the factor; default: chosen by prediction.

@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "polyad/distributed/cp/balanced_owners.hpp"
+
 namespace polyad {
 namespace {
 
@@ -62,13 +64,18 @@ class RowGroups {
   }
 
  private:
-  static constexpr Index touches_per_group = Index(1) << 16;
+  static constexpr Index touches_per_group = Index(1) << 20;
   int count_ = 1;
 };
 
-// Finds owners for the rows of a group, which are ascending.
-void own_group(const RowParts& rows, std::vector<Index> group, int num_parts, int first, double tolerance,
-               std::vector<int>& owners) {
+// Finds owners for the rows of a group, which are ascending. A row that one part touches stays there. Such
+// rows come last and so decide nothing about the others.
+void own_greedily(const RowParts& rows, std::vector<Index> group, int num_parts, int first, double tolerance,
+                  std::vector<int>& owners) {
+  std::erase_if(group, [&](Index i) {
+    owners[i] = rows.of(i).front();
+    return rows.of(i).size() == 1;
+  });
   Index total = 0;
   for (const Index i : group) total += std::ssize(rows.of(i)) - 1;
   std::ranges::stable_sort(group, std::ranges::greater{}, [&](Index i) { return rows.of(i).size(); });
@@ -80,26 +87,31 @@ void own_group(const RowParts& rows, std::vector<Index> group, int num_parts, in
   }
 }
 
-// [row of `rows`]
-std::vector<int> own_in_groups(const RowParts& rows, const RowGroups& groups, int num_parts, int mode,
-                               double tolerance) {
+// own(group, first part): owners for the rows of a group. [row of `rows`]
+template <class Own>
+void own_in_groups(const RowParts& rows, const RowGroups& groups, int num_parts, int mode, const Own& own) {
   std::vector<std::vector<Index>> members(std::size_t(groups.count()));
-  // A row that one part touches stays there. Such rows come last and so decide nothing about the others.
+  for (Index i = 0; i < rows.num_rows(); ++i) members[groups(rows.rows[i])].push_back(i);
+  for (int g = 0; g < groups.count(); ++g) own(std::move(members[g]), first_part(mode, g, num_parts));
+}
+
+std::vector<int> own_in_groups(const RowParts& rows, const RowGroups& groups, int num_parts, int mode,
+                               RowRule rule) {
   std::vector<int> owners(std::size_t(rows.num_rows()));
-  for (Index i = 0; i < rows.num_rows(); ++i) {
-    owners[i] = rows.of(i).front();
-    if (rows.of(i).size() > 1) members[groups(rows.rows[i])].push_back(i);
-  }
-  for (int g = 0; g < groups.count(); ++g)
-    own_group(rows, std::move(members[g]), num_parts, first_part(mode, g, num_parts), tolerance, owners);
+  own_in_groups(rows, groups, num_parts, mode, [&](std::vector<Index> group, int first) {
+    if (rule == RowRule::balanced)
+      own_balanced(rows, std::move(group), num_parts, first, owners);
+    else
+      own_greedily(rows, std::move(group), num_parts, first, greedy_tolerance, owners);
+  });
   return owners;
 }
 
 // The owners of rows that parts ask for, as many as counts says each: all parts that touch a row do.
 std::vector<int> answer(std::span<const Index> asked, std::span<const Index> counts, const RowGroups& groups,
-                        int num_parts, int mode) {
+                        int num_parts, int mode, RowRule rule) {
   const auto rows = invert_touched(asked, counts);
-  const ListedRows listed{rows.rows, own_in_groups(rows, groups, num_parts, mode, greedy_tolerance)};
+  const ListedRows listed{rows.rows, own_in_groups(rows, groups, num_parts, mode, rule)};
   std::vector<int> answers;
   answers.reserve(asked.size());
   for (const Index row : asked) answers.push_back(listed(row));
@@ -136,10 +148,19 @@ int first_part(int mode, int group, int num_parts) {
 }
 
 std::vector<int> own_greedily(const RowParts& rows, int num_parts, int mode, double tolerance) {
-  return own_in_groups(rows, RowGroups(std::ssize(rows.parts), num_parts), num_parts, mode, tolerance);
+  std::vector<int> owners(std::size_t(rows.num_rows()));
+  own_in_groups(rows, RowGroups(std::ssize(rows.parts), num_parts), num_parts, mode,
+                [&](std::vector<Index> group, int first) {
+                  own_greedily(rows, std::move(group), num_parts, first, tolerance, owners);
+                });
+  return owners;
 }
 
-RowOwners own_greedily(const Comm& comm, std::span<const Index> touched, int mode) {
+std::vector<int> choose_owners(const RowParts& rows, int num_parts, int mode, RowRule rule) {
+  return own_in_groups(rows, RowGroups(std::ssize(rows.parts), num_parts), num_parts, mode, rule);
+}
+
+RowOwners choose_owners(const Comm& comm, std::span<const Index> touched, int mode, RowRule rule) {
   const RowGroups groups(comm.all_reduce(std::ssize(touched)), comm.size());
   const auto worker = [&](Index row) { return (mode + groups(row)) % comm.size(); };
   std::vector<Index> counts(std::size_t(comm.size()), 0);
@@ -153,7 +174,7 @@ RowOwners own_greedily(const Comm& comm, std::span<const Index> touched, int mod
   const auto asked_counts = comm.exchange_counts(counts);
   Array<Index> asked(std::size_t(std::reduce(asked_counts.begin(), asked_counts.end())));
   comm.all_to_all<Index>(questions, counts, asked, asked_counts);
-  const auto answers = answer(asked, asked_counts, groups, comm.size(), mode);
+  const auto answers = answer(asked, asked_counts, groups, comm.size(), mode, rule);
   std::vector<int> answered(touched.size()), mine(touched.size());
   comm.all_to_all<int>(answers, asked_counts, answered, counts);
   for (std::size_t i = 0; i < touched.size(); ++i) mine[i] = answered[places[i]];

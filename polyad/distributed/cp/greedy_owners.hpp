@@ -3,24 +3,13 @@
 #include <span>
 #include <vector>
 
-#include "polyad/base/array.hpp"
 #include "polyad/comm/comm.hpp"
+#include "polyad/distributed/cp/distribution_options.hpp"
+#include "polyad/distributed/cp/row_parts.hpp"
 #include "polyad/distributed/row_owners.hpp"
 
 namespace polyad {
 
-// Rows, ascending, and the parts that touch each: those of row i are parts[begin[i]], ..., parts[begin[i+1] -
-// 1], ascending (Lambda in docs/algorithms.md).
-struct RowParts {
-  Array<Index> rows;
-  std::vector<Index> begin;
-  std::vector<int> parts;
-
-  Index num_rows() const { return std::ssize(rows); }
-  std::span<const int> of(Index i) const {
-    return std::span(parts).subspan(std::size_t(begin[i]), std::size_t(begin[i + 1] - begin[i]));
-  }
-};
 // From what every part touches, ascending: the touched rows of part 0, then those of part 1, ...
 RowParts invert_touched(std::span<const Index> touched, std::span<const Index> counts);
 
@@ -35,8 +24,11 @@ std::vector<int> own_greedily(const RowParts& rows, int num_parts, int mode,
                               double tolerance = greedy_tolerance);
 int first_part(int mode, int group, int num_parts);
 
+// Owner of every row of `rows` by a rule, greedy or balanced, in the same groups.
+std::vector<int> choose_owners(const RowParts& rows, int num_parts, int mode, RowRule rule);
+
 // The same where every process knows only what it touches; it learns the owners of that. Groups are worked on
 // by one process each. Collective.
-RowOwners own_greedily(const Comm& comm, std::span<const Index> touched, int mode);
+RowOwners choose_owners(const Comm& comm, std::span<const Index> touched, int mode, RowRule rule);
 
 }  // namespace polyad

@@ -27,8 +27,8 @@ Array<Index> touched_slices(const NumbersOfAll& numbers, int mode) {
 RowOwners row_owners(const Comm& comm, const Distribution& distribution, int mode, Index extent,
                      std::span<const Index> touched) {
   if (!distribution.rows.empty()) return distribution.rows[mode];
-  if (distribution.row_rule == RowRule::greedy) return own_greedily(comm, touched, mode);
-  return random_owners(distribution, mode, extent);
+  if (distribution.row_rule == RowRule::random) return random_owners(distribution, mode, extent);
+  return choose_owners(comm, touched, mode, distribution.row_rule);
 }
 
 // The local rows of slices, which are ascending and all in the plan.

@@ -94,8 +94,8 @@ RowParts bring_together(const Comm& comm, const RowParts& mine, Index extent) {
 }
 
 std::vector<int> owners(const RowParts& rows, const Distribution& distribution, int mode, Index extent) {
-  if (distribution.rows.empty() && distribution.row_rule == RowRule::greedy)
-    return own_greedily(rows, distribution.num_parts, mode);
+  if (distribution.rows.empty() && distribution.row_rule != RowRule::random)
+    return choose_owners(rows, distribution.num_parts, mode, distribution.row_rule);
   const auto owner =
       distribution.rows.empty() ? random_owners(distribution, mode, extent) : distribution.rows[mode];
   std::vector<int> result;

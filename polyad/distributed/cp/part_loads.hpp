@@ -37,8 +37,8 @@ class LoadPlanner {
   LoadPlanner(const Comm& comm, const SparseTensor<double>& share, double fraction = 1,
               std::vector<Index> repeated = {});
 
-  // Computes the loads. Collective. On several processes greedy owners
-  // are predicted for ranges of rows, which approximates own_greedily.
+  // Computes the loads. Collective. On several processes greedy and balanced
+  // owners are predicted for ranges of rows, which approximates choose_owners.
   PartLoads loads(const Distribution& distribution) const;
 
  private:

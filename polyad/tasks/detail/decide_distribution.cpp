@@ -47,7 +47,8 @@ void check_rows(const DistributionOptions& options) {
   if (options.row_rule == RowRule::random && options.scheme != Scheme::fine) refuse_rule("fine");
   if (options.row_rule == RowRule::even && options.scheme != Scheme::medium && !cuts_modes(options))
     refuse_rule("medium");
-  if (options.row_rule == RowRule::greedy && options.scheme == Scheme::coarse)
+  const bool is_of_parts = options.row_rule == RowRule::greedy || options.row_rule == RowRule::balanced;
+  if (is_of_parts && options.scheme == Scheme::coarse)
     refuse_rule("medium or fine: in coarse grain rows belong to slices");
 }
 
@@ -133,7 +134,6 @@ std::vector<Distribution> kept_distributions(const Context& context, const Spars
     if (kept && !kept->notice.empty()) context.warn(kept->notice);
     if (!kept || !kept->is_found) continue;
     found.push_back(listed(comm, share, model, std::move(kept->parts), options.seed));
-    found.back().row_rule = options.row_rule.value_or(RowRule::greedy);
   }
   return found;
 }
@@ -158,7 +158,7 @@ Scheme scheme_of_file(const DistributionOptions& options, const SparseTensor<dou
 DistributionOptions checked(DistributionOptions options) {
   require_enumerator("partition", options.partition, Partition::file);
   require_enumerator("grid_rule", options.grid_rule, GridRule::predicted);
-  if (options.row_rule) require_enumerator("row_rule", *options.row_rule, RowRule::random);
+  if (options.row_rule) require_enumerator("row_rule", *options.row_rule, RowRule::balanced);
   if (options.scheme) require_enumerator("scheme", *options.scheme, Scheme::fine);
   require_partition_file(options.partition == Partition::file, options.partition_file);
   check_grid(options);
@@ -191,9 +191,9 @@ ChosenDistribution decide_distribution(const Context& context, const SparseTenso
   }
   auto distribution =
       is_hypergraph ? by_hypergraph(context, share, options) : from_file(comm, share, options);
-  distribution.row_rule = options.row_rule.value_or(RowRule::greedy);
-  if (options.is_replicated) distribution.is_replicated = *options.is_replicated;
-  return {std::move(distribution), {}};
+  std::vector<Distribution> made;
+  made.push_back(std::move(distribution));
+  return choose_distribution(comm, share, options, num_components, machine, limit, std::move(made));
 }
 
 FurtherStrategies partition_from_file(const DistributionOptions& options, const SparseTensor<double>& x,

@@ -73,7 +73,7 @@ DistributionOptions parse_distribution(const DistributionTexts& texts, std::uint
                                                   : Rule::fastest;
   options.num_free_primes = texts.num_free_primes;
   options.policy = parse_policy(texts);
-  for (const auto rule : {RowRule::even, RowRule::greedy, RowRule::random})
+  for (const auto rule : {RowRule::even, RowRule::greedy, RowRule::balanced, RowRule::random})
     if (texts.row_owners == to_string(rule)) options.row_rule = rule;
   options.seed = seed;
   options.is_replicated = parse_replicated(texts.replicate, order);
