@@ -29,7 +29,8 @@ void add_distribution_options(CLI::App& command, DistributionTexts& args) {
       ->check(in_range(1, 6));
   command.add_option("--policy", args.policy, "How medium grain cuts modes into layers")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "nnz", "set", "ordered-1", "ordered-2", "max-min"}));
+      ->check(CLI::IsMember(
+          {"auto", "nnz", "set", "ordered-1", "ordered-2", "max-min", "weighted-1", "weighted-4"}));
   command.add_option("--policy-c", args.policy_c, "Damping constant of the policy 'ordered'")
       ->check(in_range(1, 1000));
   command
@@ -37,10 +38,10 @@ void add_distribution_options(CLI::App& command, DistributionTexts& args) {
                   "Modes of which every process holds all factor rows: auto, none, or as in 2,3")
       ->capture_default_str();
   command
-      .add_option(
-          "--row-owners", args.row_owners,
-          "Which process owns a factor row that several need: greedy, balanced, even (medium grain) or random "
-          "(fine grain)")
+      .add_option("--row-owners", args.row_owners,
+                  "Which process owns a factor row that several need: greedy, balanced, even (medium grain) "
+                  "or random "
+                  "(fine grain)")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "even", "greedy", "balanced", "random"}));
   add_cache_option(command, args.cache);

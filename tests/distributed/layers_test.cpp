@@ -37,6 +37,31 @@ TEST(Layers, by_hand) {
 }
 
 // The i-th fullest layer with the i-th emptiest, in four layers of 12, 3, 4 and 6 nonzeros.
+// With 4 for each row: 12, 5, 5, 5, 5, 5, 5, 6; half of 48 is nearer to the end of the third. With 1: 9, 2,
+// 2, ...; half of 24 is in the middle of the third, and goes to its begin.
+TEST(Layers, weighted_by_hand) {
+  const std::vector<Index> counts{8, 1, 1, 1, 1, 1, 1, 2};
+  EXPECT_EQ(cut(counts, 2, {Kind::weighted, 4}), (Cuts{0, 3, 8}));
+  EXPECT_EQ(cut(counts, 2, {Kind::weighted, 1}), (Cuts{0, 2, 8}));
+  EXPECT_EQ(cut(counts, 2, {Kind::weighted, 1000}), cut(counts, 2, {Kind::set}));
+}
+
+// Layers with a weight per row are layers of equal nonzeros of a matrix whose rows have that many more.
+TEST(Layers, weighted_are_those_of_a_heavier_matrix) {
+  for (int seed = 0; seed < 20; ++seed) {
+    const Random random(std::uint64_t(seed), 3);
+    std::vector<Index> counts;
+    for (Index i = 0; i < 1 + Index(random.below(60, 0)); ++i)
+      counts.push_back(1 + Index(std::exp(5 * random.uniform(std::uint64_t(i) + 1))));
+    for (const int weight : {1, 4, 50}) {
+      auto heavier = counts;
+      for (auto& count : heavier) count += weight;
+      for (const int layers : {1, 2, 7, 16})
+        EXPECT_EQ(cut(counts, layers, {Kind::weighted, weight}), cut(heavier, layers, {Kind::nnz})) << seed;
+    }
+  }
+}
+
 TEST(Layers, of_max_min_pair_the_fullest_with_the_emptiest) {
   const std::vector<Index> counts{4, 4, 4, 1, 1, 1, 2, 1, 1, 2, 2, 2};
   // Sizes are 3 each; 12 and 3 differ by 9, a row has 25 / 12 in the mean: two rows; 6 and 4 by 2: none.

@@ -33,14 +33,17 @@ struct LayerPolicy {
     nnz,      // equal numbers of nonzeros, as in SPLATT
     set,      // equal numbers of rows
     ordered,  // from `set`, layer by layer, the right boundary moves towards equal nonzeros
-    max_min   // from `set`, the fullest layer gives rows to the emptiest, the second to the second, ...
+    max_min,  // from `set`, the fullest layer gives rows to the emptiest, the second to the second, ...
+    weighted  // equal sums of nonzeros and of `c` for each row
   };
   Kind kind = Kind::nnz;
-  int c = 1;  // damping of `ordered`; 1 moves a boundary the whole way, 2 half the way
+  // Damping of `ordered`: 1 moves a boundary the whole way, 2 half the way. With `weighted`, the number of
+  // nonzeros that a row counts as in addition to its own.
+  int c = 1;
 
   friend bool operator==(const LayerPolicy&, const LayerPolicy&) = default;
 };
-// Name of a policy: "nnz", "set", "ordered-1", "ordered-2", "max-min".
+// Name of a policy: "nnz", "set", "ordered-1", "ordered-2", "max-min", "weighted-4".
 std::string to_string(const LayerPolicy& policy);
 // All policies that are compared if none is given.
 std::vector<LayerPolicy> all_policies();

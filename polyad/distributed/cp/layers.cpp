@@ -17,10 +17,11 @@ Cuts equal_rows(const SliceProfile& profile, int num_layers) {
   return cuts;
 }
 
-Cuts equal_nonzeros(const SliceProfile& profile, int num_layers) {
+Cuts equal_nonzeros(const SliceProfile& profile, int num_layers, Index row_weight) {
+  const Index total = profile.num_nonzeros() + row_weight * profile.num_rows();
   Cuts counts;
-  for (int l = 0; l <= num_layers; ++l) counts.push_back(part_begin(profile.num_nonzeros(), l, num_layers));
-  auto cuts = profile.rows_at(counts);
+  for (int l = 0; l <= num_layers; ++l) counts.push_back(part_begin(total, l, num_layers));
+  auto cuts = profile.rows_at(counts, row_weight);
   cuts.front() = 0;
   return cuts;
 }
@@ -86,6 +87,8 @@ std::string to_string(const LayerPolicy& policy) {
       return "set";
     case LayerPolicy::Kind::ordered:
       return "ordered-" + std::to_string(policy.c);
+    case LayerPolicy::Kind::weighted:
+      return "weighted-" + std::to_string(policy.c);
     default:
       return "max-min";
   }
@@ -93,18 +96,21 @@ std::string to_string(const LayerPolicy& policy) {
 
 std::vector<LayerPolicy> all_policies() {
   using Kind = LayerPolicy::Kind;
-  return {{Kind::nnz}, {Kind::set}, {Kind::ordered, 1}, {Kind::ordered, 2}, {Kind::max_min}};
+  return {{Kind::nnz},     {Kind::set},         {Kind::ordered, 1}, {Kind::ordered, 2},
+          {Kind::max_min}, {Kind::weighted, 1}, {Kind::weighted, 4}};
 }
 
 std::vector<Index> cut_into_layers(const SliceProfile& profile, int num_layers, const LayerPolicy& policy) {
   const auto cuts = [&] {
     switch (policy.kind) {
       case LayerPolicy::Kind::nnz:
-        return equal_nonzeros(profile, num_layers);
+        return equal_nonzeros(profile, num_layers, 0);
       case LayerPolicy::Kind::set:
         return equal_rows(profile, num_layers);
       case LayerPolicy::Kind::ordered:
         return ordered(profile, num_layers, policy.c);
+      case LayerPolicy::Kind::weighted:
+        return equal_nonzeros(profile, num_layers, policy.c);
       default:
         return max_min(profile, num_layers);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 #include "polyad/tensor/sort.hpp"
 
@@ -64,20 +65,20 @@ std::vector<Index> SliceProfile::nonzeros_before(std::span<const Index> rows) co
       [&](Index row) { return row == num_rows_ ? num_nonzeros_ : before_[row - first_row_]; });
 }
 
-std::vector<Index> SliceProfile::rows_at(std::span<const Index> counts) const {
-  // A count that falls on [before_.front(), before_.back()) is this process's; what is beyond all, the
-  // last's.
+std::vector<Index> SliceProfile::rows_at(std::span<const Index> counts, Index row_weight) const {
+  const Index total = num_nonzeros_ + row_weight * num_rows_, end = std::ssize(before_);
+  const auto before = [&](Index i) { return before_[i] + row_weight * (first_row_ + i); };
+  // A count that falls on [before(0), before(end - 1)) is this process's; what is beyond all, the last's.
   const bool is_last = comm_.rank() == comm_.size() - 1;
   return ask(
       counts,
+      [&](Index count) { return count >= total ? is_last : count >= before(0) && count < before(end - 1); },
       [&](Index count) {
-        return count >= num_nonzeros_ ? is_last : count >= before_.front() && count < before_.back();
-      },
-      [&](Index count) {
-        if (count >= num_nonzeros_) return num_rows_;
-        const auto after = std::ranges::upper_bound(before_, count);
-        const bool nearer_to_begin = count - *(after - 1) <= *after - count;
-        return first_row_ + (after - before_.begin()) - (nearer_to_begin ? 1 : 0);
+        if (count >= total) return num_rows_;
+        const auto rows = std::views::iota(Index(0), end);
+        const Index after = *std::ranges::upper_bound(rows, count, {}, before);
+        const bool nearer_to_begin = count - before(after - 1) <= before(after) - count;
+        return first_row_ + after - (nearer_to_begin ? 1 : 0);
       });
 }
 

@@ -25,9 +25,10 @@ class SliceProfile {
 
   // Number of nonzeros in all rows before each of `rows`, which are in [0, num_rows()]. Collective.
   std::vector<Index> nonzeros_before(std::span<const Index> rows) const;
-  // For each count, ascending: the first row with this number of nonzeros before it; a
-  // count inside a row is rounded to its nearer end; at most num_rows(). Collective.
-  std::vector<Index> rows_at(std::span<const Index> counts) const;
+  // For each count, ascending: the first row with this number of nonzeros before it, if each row counts as
+  // `row_weight` nonzeros more than it has; a count inside a row is rounded to its nearer end; at most
+  // num_rows(). Collective.
+  std::vector<Index> rows_at(std::span<const Index> counts, Index row_weight = 0) const;
   // The slice of each row; for num_rows(), the extent. Collective.
   std::vector<Index> slices_of(std::span<const Index> rows) const;
 
