@@ -138,6 +138,11 @@ class DistributedTest(ProgramTest):
         coarse = self.write("coarse.part", "".join(f"{i % 3}\n" for dim in DIMS for i in range(dim)))
         self.assertEqual(self.debian(3, "--distribution", "fine", "--partition", fine)["partition"], "file")
         self.assertEqual(self.debian(3, "--distribution", "coarse", "--partition", coarse)["partition"], "file")
+        for scheme, file in (("fine", fine), ("coarse", coarse)):  # on one process it has no effect
+            one = self.result("cpd", DEBIAN, *QUICK, "-q", "--distribution", scheme, "--partition", file)
+            self.assertEqual(one["distribution"], "none")
+        short = self.write("short.part", "0\n1\n")
+        self.assert_refused(f"{short}: has 2 lines; expected 56587", 2, "--distribution", "fine", "--partition", short, processes=1)
 
     def test_the_model_of_many_is_that_of_one(self) -> None:
         self.succeed("cpd", DEBIAN, *QUICK, "-q", "--out", self.folder / "one")

@@ -186,6 +186,19 @@ class AsPlannedTest(PlanTest):
             self.assertGreater(strategy["partition_seconds"], 0)
             self.assert_as_planned(path, strategy)
 
+    def test_partitions_that_are_in_the_cache(self) -> None:
+        path = self.generated()
+        narrow = (path, "-k", "3,4", "-r", 5, "--distribution", "fine")
+        self.assertNotIn("hypergraph", {s["partition"] for s in self.plan(*narrow)["strategies"]})
+        self.succeed("partition", path, "-k", 3, "-q")
+        before = sorted(self.cache.iterdir())
+        kept = [s for s in self.plan(*narrow)["strategies"] if s["partition"] == "hypergraph"]
+        self.assertEqual({(s["processes"], s["row_owners"]) for s in kept}, {(3, "greedy"), (3, "balanced")})
+        self.assertEqual(sorted(self.cache.iterdir()), before)  # nothing was made for 4 processes
+        for strategy in kept:
+            self.assert_as_planned(path, strategy)
+        none = self.plan(*narrow, "--partition", "block")["strategies"]
+        self.assertEqual({s["partition"] for s in none}, {"block"})
 
     def test_partitions_that_time_cut_short(self) -> None:
         path = self.generated()
@@ -197,10 +210,10 @@ class AsPlannedTest(PlanTest):
         made = [s for s in json.loads(result.stdout)["strategies"] if s["partition"] == "hypergraph"]
         self.assertEqual({s["row_owners"] for s in made}, {"greedy", "balanced"})
         self.assert_as_planned(path, made[0])
-        # One that was not cut short goes before it.
+        # One that was not cut short goes before it, and is not made again.
         self.succeed("partition", path, "-k", 3, "-q")
         result = run("plan", path, "-q", "--json", "-", *narrow, "--time", 1e-6)
-        self.assertIn("which was not, is taken instead\n", result.stderr)
+        self.assertEqual(result.stderr, "")
         again = [s for s in json.loads(result.stdout)["strategies"] if s["partition"] == "hypergraph"]
         self.assertNotEqual(again[0]["volume_words"], made[0]["volume_words"])
         self.assert_as_planned(path, again[0])

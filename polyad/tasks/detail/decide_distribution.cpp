@@ -57,13 +57,18 @@ void check_rows(const DistributionOptions& options) {
                             options.partition_file.string(), option_name("scheme")));
 }
 
+// On one process a partition has no effect, whatever it is for.
+int max_parts_of_file(const Comm& comm) {
+  return comm.size() == 1 ? std::numeric_limits<int>::max() : comm.size();
+}
+
 // One line per data line of the tensor's file.
 Distribution fine_from_file(const Comm& comm, const SparseTensor<double>& share,
                             const std::filesystem::path& path, const Distributor& distributor) {
   const auto counts = comm.all_gather(share.num_nonzeros());
-  const io::PartitionLines lines{std::accumulate(counts.begin(), counts.begin() + comm.rank(), Index(0)),
-                                 share.num_nonzeros(),
-                                 std::accumulate(counts.begin(), counts.end(), Index(0)), comm.size()};
+  const io::PartitionLines lines{
+      std::accumulate(counts.begin(), counts.begin() + comm.rank(), Index(0)), share.num_nonzeros(),
+      std::accumulate(counts.begin(), counts.end(), Index(0)), max_parts_of_file(comm)};
   return distributor.fine_listed(collectively(comm, [&] { return io::read_partition(path, lines); }));
 }
 
@@ -83,7 +88,7 @@ Distribution coarse_from_file(const Comm& comm, const SparseTensor<double>& shar
                               const std::filesystem::path& path, const Distributor& distributor) {
   const Index total = std::accumulate(share.extents().begin(), share.extents().end(), Index(0));
   const auto all = collectively(comm, [&] {
-    return io::read_partition(path, {0, total, total, comm.size()});
+    return io::read_partition(path, {0, total, total, max_parts_of_file(comm)});
   });
   return distributor.coarse_listed(by_mode(all, share.extents()));
 }
@@ -136,6 +141,25 @@ std::vector<Distribution> kept_distributions(const Context& context, const Spars
     found.push_back(listed(comm, share, model, std::move(kept->parts), options.seed));
   }
   return found;
+}
+
+hypergraph::PartitionModel model_of(Scheme scheme) {
+  return scheme == Scheme::fine ? hypergraph::PartitionModel::fine : hypergraph::PartitionModel::coarse;
+}
+
+Distribution listed(const Distributor& distributor, const SparseTensor<double>& x, Scheme scheme,
+                    std::vector<int> parts, const char* partition) {
+  auto made = scheme == Scheme::fine ? distributor.fine_listed(std::move(parts))
+                                     : distributor.coarse_listed(by_mode(parts, x.extents()));
+  made.partition = partition;
+  return made;
+}
+
+Strategy hypergraph_strategy(Scheme scheme, const DistributionOptions& options,
+                             std::function<Distribution()> make) {
+  const auto rule = options.row_rule.value_or(RowRule::greedy);
+  return {scheme,         "hypergraph", {}, {}, scheme == Scheme::fine ? std::optional(rule) : std::nullopt,
+          std::move(make)};
 }
 
 // The distribution of a partition file with this number of lines.
@@ -191,6 +215,7 @@ ChosenDistribution decide_distribution(const Context& context, const SparseTenso
   }
   auto distribution =
       is_hypergraph ? by_hypergraph(context, share, options) : from_file(comm, share, options);
+  if (comm.size() == 1) return {};
   std::vector<Distribution> made;
   made.push_back(std::move(distribution));
   return choose_distribution(comm, share, options, num_components, machine, limit, std::move(made));
@@ -230,30 +255,42 @@ FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const
                                             double time_limit_seconds, std::vector<std::string>& notices) {
   const auto make = [&x, &notices, options, time_limit_seconds](const Distributor& distributor,
                                                                 Scheme scheme) {
-    const auto model =
-        scheme == Scheme::fine ? hypergraph::PartitionModel::fine : hypergraph::PartitionModel::coarse;
-    auto how = hypergraph_options(model, distributor.num_parts(), options.seed);
+    auto how = hypergraph_options(model_of(scheme), distributor.num_parts(), options.seed);
     how.hypergraph.time_limit_seconds = time_limit_seconds;
     auto kept = partition_and_keep(x, options.cache.string(), how);
     if (!kept.notice.empty())
       notices.push_back(fmt::format("{} hypergraph for {} processes: {}", to_string(scheme),
                                     distributor.num_parts(), kept.notice));
-    auto made = scheme == Scheme::fine ? distributor.fine_listed(std::move(kept.parts))
-                                       : distributor.coarse_listed(by_mode(kept.parts, x.extents()));
-    made.row_rule = options.row_rule.value_or(RowRule::greedy);
-    return made;
+    return listed(distributor, x, scheme, std::move(kept.parts), "hypergraph");
   };
   return [make, options](const Distributor& distributor) {
     std::vector<Strategy> found;
     for (const auto scheme : {Scheme::fine, Scheme::coarse})
       if (!options.scheme || *options.scheme == scheme)
-        found.push_back({scheme,
-                         "hypergraph",
-                         {},
-                         {},
-                         scheme == Scheme::fine ? std::optional(options.row_rule.value_or(RowRule::greedy))
-                                                : std::nullopt,
-                         [make, &distributor, scheme] { return make(distributor, scheme); }});
+        found.push_back(hypergraph_strategy(
+            scheme, options, [make, &distributor, scheme] { return make(distributor, scheme); }));
+    return found;
+  };
+}
+
+FurtherStrategies kept_partitions_of_hypergraphs(const SparseTensor<double>& x,
+                                                 const DistributionOptions& options) {
+  return [&x, options](const Distributor& distributor) {
+    std::vector<Strategy> found;
+    const int num_parts = distributor.num_parts();
+    if (options.partition != Partition::any || num_parts == 1 || num_parts > hypergraph::max_parts)
+      return found;
+    for (const auto scheme : {Scheme::fine, Scheme::coarse}) {
+      if (options.scheme ? options.scheme != scheme : scheme == Scheme::coarse && !options.allows_coarse)
+        continue;
+      const auto how = hypergraph_options(model_of(scheme), num_parts, options.seed);
+      auto kept = kept_partition(Comm::self(), x, options.cache.string(), how);
+      if (!kept || !kept->is_found) continue;
+      found.push_back(
+          hypergraph_strategy(scheme, options, [&distributor, &x, scheme, parts = std::move(kept->parts)] {
+            return listed(distributor, x, scheme, parts, "hypergraph");
+          }));
+    }
     return found;
   };
 }

@@ -31,5 +31,8 @@ FurtherStrategies partition_from_file(const DistributionOptions& options, const 
 // must outlive the strategies.
 FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const DistributionOptions& options,
                                             double time_limit_seconds, std::vector<std::string>& notices);
+// Those that are in the cache, for the numbers of processes that they are for; none is made.
+FurtherStrategies kept_partitions_of_hypergraphs(const SparseTensor<double>& x,
+                                                 const DistributionOptions& options);
 
 }  // namespace polyad::tasks

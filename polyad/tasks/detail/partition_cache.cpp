@@ -152,15 +152,13 @@ KeptPartition partition_and_keep(const SparseTensor<double>& x, const std::strin
                                  const hypergraph::TensorPartitionOptions& options) {
   auto key = partition_key(Comm::self(), x, options);
   const auto folder = cache_folder(cache);
+  auto earlier = read_stored_partition(folder, key);
+  if (earlier.parts) return {std::move(*earlier.parts), std::move(earlier.notice), true};
   auto partition = partition_tensor(x, options);
   if (!partition.was_cut_short) {
-    auto notice = store_partition(folder, key, partition.parts);
-    return {std::move(partition.parts), std::move(notice), true};
+    add_notice(earlier.notice, store_partition(folder, key, partition.parts));
+    return {std::move(partition.parts), std::move(earlier.notice), true};
   }
-  if (auto earlier = read_stored_partition(folder, key); earlier.parts)
-    return {std::move(*earlier.parts),
-            fmt::format("cut short; {}, which was not, is taken instead", file_of(folder, key).string()),
-            true};
   key.is_cut_short = true;
   auto notice = store_partition(folder, key, partition.parts);
   if (notice.empty() && !folder.empty())

@@ -46,8 +46,8 @@ std::optional<KeptPartition> kept_partition(const Comm& comm, const SparseTensor
 KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& share,
                                  const std::string& cache, const hypergraph::TensorPartitionOptions& options);
 
-// Makes it anew, on one process, and caches it so that partition_or_reuse finds it: also if time cut it
-// short, unless there is one that was not, which is then taken.
+// From the cache, unless time cut it short; else makes it, on one process, and caches it so that
+// partition_or_reuse finds it: also if time cuts it short.
 KeptPartition partition_and_keep(const SparseTensor<double>& x, const std::string& cache,
                                  const hypergraph::TensorPartitionOptions& options);
 

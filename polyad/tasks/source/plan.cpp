@@ -52,6 +52,8 @@ FurtherStrategies further_strategies(const PlanOptions& asked_for, const SparseT
   if (asked_for.with_hypergraph)
     all.push_back(
         tasks::partitions_of_hypergraphs(x, options.distribution, asked_for.time_limit_seconds, notices));
+  else if (asked_for.distribution.partition == DistributionOptions::Partition::any)
+    all.push_back(tasks::kept_partitions_of_hypergraphs(x, options.distribution));
   return [all](const Distributor& distributor) {
     std::vector<Strategy> found;
     for (const auto& some : all)
