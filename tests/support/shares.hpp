@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "polyad/base/parallel.hpp"
@@ -32,7 +33,7 @@ inline Distribution plain_distribution(const Distributor& distributor, int num_p
     result.row_rule = rule;
     return result;
   };
-  const RowRule medium_rules[] = {RowRule::even, RowRule::greedy, RowRule::balanced};
+  constexpr std::array medium_rules{RowRule::even, RowRule::greedy, RowRule::balanced};
   switch (n % 9) {
     case 0:
       return distributor.coarse_block();
@@ -48,7 +49,8 @@ inline Distribution plain_distribution(const Distributor& distributor, int num_p
       return with_rule(distributor.fine_random(), RowRule::balanced);
     default:
       return distributor.medium(grids[std::size_t(n / 9) % grids.size()],
-                                policies[std::size_t(n) % policies.size()], medium_rules[n % 9 - 6]);
+                                policies[std::size_t(n) % policies.size()],
+                                medium_rules[std::size_t(n % 9 - 6)]);
   }
 }
 
