@@ -40,9 +40,33 @@ nlohmann::ordered_json lists_json(const ListTraining& lists) {
           {"power", lists.power},
           {"popularity", lists.popularity},
           {"regularisation", lists.shrinkage.per_rating},
+          {"item_regularisation", lists.shrinkage.for_items().per_rating},
           {"shrinkage", lists.shrinkage.per_row},
           {"sweeps", lists.sweeps},
           {"stop", stop_text(lists.stop, false)}};
+}
+
+nlohmann::ordered_json list_trials_json(const std::vector<ListTrial>& trials) {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto& trial : trials)
+    json.push_back({{"regularisation", trial.shrinkage.per_rating},
+                    {"item_regularisation", trial.shrinkage.for_items().per_rating},
+                    {"popularity", trial.popularity},
+                    {"ndcg", trial.ndcg},
+                    {"chosen", trial.is_chosen}});
+  return json;
+}
+
+// Requires trials, of which the first has the usual settings.
+std::string list_choice_text(const std::vector<ListTrial>& trials) {
+  const auto chosen = std::ranges::find_if(trials, &ListTrial::is_chosen);
+  return fmt::format(
+      "\nsettings of lists, of {} tried on a tenth of the training ratings: regularisation {:g} of users and "
+      "{:g} "
+      "of items, popularity {:g} (NDCG {:.4f}{})",
+      trials.size(), chosen->shrinkage.per_rating, chosen->shrinkage.for_items().per_rating,
+      chosen->popularity, chosen->ndcg,
+      chosen == trials.begin() ? "" : fmt::format("; usual settings {:.4f}", trials.front().ndcg));
 }
 
 nlohmann::ordered_json epochs_json(const std::vector<EpochRecord>& epochs) {
@@ -297,6 +321,7 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   if (run.alpha) {
     json["alpha"] = *run.alpha;
     json["popularity"] = run.popularity;
+    json["item_regularisation"] = run.options.shrinkage.for_items().per_rating;
   }
   if (run.is_als) json["solver"] = run.cg_steps > 0 ? "cg" : "cholesky";
   if (run.cg_steps > 0) json["cg_steps"] = run.cg_steps;
@@ -323,6 +348,7 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   }
   json["lists"] = run.alpha || run.lists ? "ranking" : "ratings";
   if (run.lists) json["list_model"] = lists_json(*run.lists);
+  if (!run.list_trials.empty()) json["list_trials"] = list_trials_json(run.list_trials);
   if (run.ranking) json["ranking"] = ranking_json(*run.ranking);
   if (!run.search.empty()) json["search"] = search_json(run.search);
   json["ratings_per_second"] = run.ratings_per_second();
@@ -373,6 +399,7 @@ std::string completion_text(const CompletionRun& run) {
   if (run.lists)
     text += fmt::format("\nlists by a model of their own: {} ({}), {}", counted(run.lists->sweeps, "sweep"),
                         stop_text(run.lists->stop, false), seconds_text(run.lists->seconds));
+  if (!run.list_trials.empty()) text += list_choice_text(run.list_trials);
   if (run.ranking && run.ranking->num_users > 0) text += "\n" + ranking_text(*run.ranking);
   if (!run.search.empty()) text += "\n" + search_text(run.search);
   return text;

@@ -15,6 +15,14 @@
 
 namespace polyad::report {
 
+// Settings of a model for lists, and how good its lists were on training ratings that it did not learn from.
+struct ListTrial {
+  Shrinkage shrinkage;
+  double popularity = 0;
+  double ndcg = 0;
+  bool is_chosen = false;
+};
+
 // Training of a second model, for lists.
 struct ListTraining {
   double alpha = 0, popularity = 0, power = 1;
@@ -36,6 +44,7 @@ struct CompletionRun {
   int cg_steps = 0;                  // with least squares, of conjugate gradients; 0: systems are factorised
   double popularity = 0;             // in scores of implicit feedback
   std::optional<ListTraining> lists = {};
+  std::vector<ListTrial> list_trials = {};  // that chose settings of lists; empty: nothing was chosen
   std::string precision, partition = "none", test = "none";
   RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
   std::optional<SideSeconds> side_seconds;  // predictions for both sides, if compared

@@ -91,8 +91,10 @@ struct CompleteOptions {
   // Steps of RowSolver::cg per sweep, at least 1; nothing: 3. Requires RowSolver::cg.
   std::optional<int> cg_steps = {};
   // In the same models: the score of an item is what the factors say + popularity * (the share of the users
-  // that have rated it).
-  double popularity = 0.25;
+  // that have rated it). Nothing: chosen, with the regularisation of these models, by lists on a tenth of the
+  // training ratings where there are at least 20,000 and, with `implicit`, no regularisation and shrinkage
+  // are named; else 0.25.
+  std::optional<double> popularity = {};
   int max_epochs = 50;  // an epoch learns from every rating once
   // How the learning rate changes from epoch to epoch, or from row to row.
   StepSchedule::Kind schedule = StepSchedule::Kind::adagrad;
@@ -101,7 +103,8 @@ struct CompleteOptions {
   // The rate of epoch e, counted from 0, is learning_rate / (1 + decay * e); nothing: 0.1. Requires
   // StepSchedule::Kind::inverse.
   std::optional<double> decay = {};
-  // L2, of factors, per rating, for ratings of standard deviation 1; nothing: 0.05, with `implicit` 0.2.
+  // L2, of factors, per rating, for ratings of standard deviation 1; nothing: 0.05, with `implicit` 0.2
+  // or chosen as `popularity` is.
   std::optional<double> regularisation = {};
   // Shrinks users and items with few ratings towards the mean, as this number of ratings at the mean would;
   // nothing: 2, with `implicit` 20.

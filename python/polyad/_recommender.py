@@ -74,7 +74,7 @@ class Recommender:
         shrink: float | None = None,
         bias: bool = True,
         lists: str = "auto",
-        popularity: float = 0.25,
+        popularity: float | None = None,
         solver: str = "auto",
         cg_steps: int | None = None,
         patience: int = 3,

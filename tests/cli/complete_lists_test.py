@@ -22,10 +22,10 @@ def mean_cube(cells: dict[tuple[int, int], float]) -> float:
     return sum(abs(value) ** 3 for value in cells.values()) / len(cells)
 
 
-def row_of(known: dict[int, float], items: list[list[float]], mean: float, alpha: float) -> list[float]:
+def row_of(known: dict[int, float], items: list[list[float]], mean: float, alpha: float, reg: float = REG) -> list[float]:
     """Of a user with these ratings: the row that minimises the loss over all items, by its definition. `mean`: of cubes."""
     rank = len(items[0])
-    matrix = [[(REG * len(known) + SHRINK if a == b else 0.0) for b in range(rank)] for a in range(rank)]
+    matrix = [[(reg * len(known) + SHRINK if a == b else 0.0) for b in range(rank)] for a in range(rank)]
     right = [0.0] * rank
     for item, h in enumerate(items):
         value = known.get(item, 0)
@@ -140,6 +140,73 @@ class ListsTest(ProgramTest):
             self.assertEqual(lists["list_item_biases"], arrays["item_biases"])
             self.assertEqual(beside.get("ranking"), one.get("ranking"))
             self.assertEqual(beside["list_model"]["sweeps"], one["epochs"])
+
+    def many_ratings(self, num_users: int, num_items: int) -> dict[tuple[int, int], float]:
+        """Enough to choose settings by; few per user, who like items of their group."""
+        draw = random.Random(num_users)
+        cells = {}
+        while len(cells) < 20500:
+            user = draw.randrange(num_users)
+            item = int(num_items * draw.random() ** 3) // 4 * 4 + (user % 4 if draw.random() < 0.7 else draw.randrange(4))
+            if item < num_items:
+                cells[user, item] = float(draw.randint(1, 5))
+        self.x = self.write("x.tns", "".join(f"{u + 1} {i + 1} {v:g}\n" for (u, i), v in cells.items()))
+        self.place = self.folder / "model"
+        return cells
+
+    def test_settings_are_chosen_by_held_out_training_ratings(self) -> None:
+        cells = self.many_ratings(4000, 400)
+        mean = mean_cube(cells)
+        for implicit in ((), ("--implicit",)):
+            with self.subTest(implicit=implicit):
+                found = self.train("-e", 3, *implicit)
+                trials = found["list_trials"]
+                self.assertEqual([(one["regularisation"], one["item_regularisation"], one["popularity"]) for one in trials],
+                                 [(reg, of_items, weight) for reg, of_items in ((0.2, 0.2), (0.05, 0.4)) for weight in (0.25, 0.5, 1)])
+                best = max(trials, key=lambda one: one["ndcg"])
+                expected = best if best["ndcg"] > 1.02 * trials[0]["ndcg"] else trials[0]
+                self.assertEqual([one for one in trials if one["chosen"]], [expected])
+                model = found if implicit else found["list_model"]
+                for key in ("regularisation", "item_regularisation", "popularity"):
+                    self.assertEqual(model[key], expected[key])
+                arrays = read_npz(self.place / "model.npz")
+                name = "" if implicit else "list_"
+                self.assertEqual(arrays[name + "regularisation"], expected["regularisation"])
+                if expected["item_regularisation"] != expected["regularisation"]:
+                    self.assertAlmostEqual(arrays[name + "item_regularisation"], expected["item_regularisation"])
+                if implicit:
+                    continue
+                for user in (0, 17, 333):
+                    known = {i: v for (u, i), v in cells.items() if u == user}
+                    row = row_of(known, arrays["list_item_factors"], mean, 3, expected["regularisation"])
+                    for here, there in zip(arrays["list_user_factors"][user], row):
+                        self.assertAlmostEqual(here, there, places=8)
+        for named in (("--popularity", 0.25), ("--implicit", "--reg", 0.2), ("--implicit", "--shrink", 20), ("--lists", "ratings")):
+            self.assertNotIn("list_trials", self.train("-e", 1, *named))
+
+    @unittest.skipUnless(WITH_MPI, "built without MPI")
+    def test_the_same_settings_are_chosen_on_any_number_of_processes(self) -> None:
+        self.many_ratings(4000, 400)
+        for implicit in ((), ("--implicit",)):
+            one = self.train("-e", 2, *implicit)
+            arrays = read_npz(self.place / "model.npz")
+            for processes in (2, 3, 4):
+                with self.subTest(implicit=implicit, processes=processes):
+                    other = self.train("-e", 2, *implicit, processes=processes)
+                    for here, there in zip(one["list_trials"], other["list_trials"], strict=True):
+                        self.assertAlmostEqual(here.pop("ndcg"), there["ndcg"], places=6)
+                        here["ndcg"] = there["ndcg"]
+                        self.assertEqual(here, there)
+                    name = "user_factors" if implicit else "list_user_factors"
+                    for here, there in zip(arrays[name][:200], read_npz(self.place / "model.npz")[name][:200]):
+                        for x, y in zip(here, there):
+                            self.assertAlmostEqual(x, y, places=7)
+
+    def test_few_ratings_choose_nothing(self) -> None:
+        self.ratings(9)
+        found = self.train()
+        self.assertNotIn("list_trials", found)
+        self.assertEqual([found["list_model"][key] for key in ("regularisation", "item_regularisation", "popularity")], [REG, REG, 0.25])
 
     def test_test_ratings_are_not_learned_from(self) -> None:
         cells = self.ratings(8)

@@ -177,12 +177,14 @@ TEST_F(AddItemsTest, RowsAreThoseOfLeastSquaresWithTheUsersFixed) {
         const Index item = num_items + Index(i);
         if (kind.implicit) {
           const ListModel<double> lists{before.model, before.training.shrinkage, *before.training.alpha, 1};
-          expect_row(after.model, item, expected_list_row(before, lists, kind.popularity, items[i]));
+          expect_row(after.model, item,
+                     expected_list_row(before, lists, kind.popularity.value_or(0.25), items[i]));
           continue;
         }
         expect_row(after.model, item, expected_rating_row(before, items[i]));
-        expect_row(after.training.lists->model, item,
-                   expected_list_row(before, *before.training.lists, kind.popularity, items[i]));
+        expect_row(
+            after.training.lists->model, item,
+            expected_list_row(before, *before.training.lists, kind.popularity.value_or(0.25), items[i]));
       }
     }
 }

@@ -64,7 +64,8 @@ class ObservedSweeps {
       grams_.push_back(kernels::gram(factor, x_.num_owned(m)));
       x_.comm().all_reduce(grams_.back().flat());
       const auto counts = counts_of(m);
-      ridges_.push_back(ridges_for(counts, options.shrinkage, std::pow(options.unit, 2 - 2.0 / order)));
+      const auto shrinkage = m == options.mode_of_items ? options.shrinkage.for_items() : options.shrinkage;
+      ridges_.push_back(ridges_for(counts, shrinkage, std::pow(options.unit, 2 - 2.0 / order)));
       bias_ridges_.push_back(ridges_for(counts, options.bias_shrinkage, 1));
     }
     connect();

@@ -20,6 +20,7 @@ struct ObservedOptions : CpOptions {
   // The loss of row i is regularised by (per_rating * cells of the row + per_row) * |factors|^2, and likewise
   // by its own numbers for the square of the bias.
   Shrinkage shrinkage, bias_shrinkage;
+  int mode_of_items = -1;  // whose factors have shrinkage.for_items(); -1: none
   // How large values are: regularisation and random start are those of the tensor divided by this, and the
   // model is multiplied by it.
   double unit = 1;

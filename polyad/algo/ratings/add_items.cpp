@@ -46,7 +46,7 @@ void add_items(RatingModel<Real>& model, Index num_items, std::span<const Rating
   const RowFolder<Real> folder(exchanged, ratings.values(), parameters);
   parallel_for(std::ssize(items), [&](Index i) {
     const auto& one = items[std::size_t(i)];
-    const auto folded = folder.fold(one.users, one.ratings, shrinkage);
+    const auto folded = folder.fold(one.users, one.ratings, shrinkage.for_items());
     std::ranges::copy(folded.row, exchanged.users.row(one.item).begin());
     const double bias = parameters.alpha ? popularity * double(num_positive(one.ratings)) : folded.bias;
     if (!exchanged.user_biases.empty()) exchanged.user_biases[std::size_t(one.item)] = Real(bias);

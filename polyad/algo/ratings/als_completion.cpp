@@ -77,6 +77,7 @@ ObservedOptions observed_options(const AlsCompletionOptions& options) {
   observed.seed = options.seed;
   observed.start = Start::normal;
   observed.shrinkage = options.shrinkage;
+  observed.mode_of_items = 1;
   observed.bias_shrinkage = {0, options.shrinkage.per_row};
   observed.has_biases = options.has_biases;
   observed.patience = options.alpha ? 0 : options.patience;  // errors say nothing about implicit feedback

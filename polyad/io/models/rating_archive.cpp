@@ -131,6 +131,9 @@ std::string fault_of_list_model(const RatingModel<Real>& model, const ListModel<
   if (auto fault = fault_of_size("list_power", lists.power); !fault.empty()) return fault;
   if (auto fault = fault_of_size("list_regularisation", lists.shrinkage.per_rating); !fault.empty())
     return fault;
+  if (auto fault = fault_of_size("list_item_regularisation", lists.shrinkage.for_items().per_rating);
+      !fault.empty())
+    return fault;
   return fault_of_size("list_shrinkage", lists.shrinkage.per_row);
 }
 
@@ -165,6 +168,17 @@ class ArchiveWriter {
   ZipWriter archive_;
 };
 
+// Of items, where it is another one than that of users.
+double read_of_items(const Arrays& arrays, const std::string& name, double per_rating) {
+  if (!arrays.has(name) || per_rating == 0) return 1;
+  return arrays.number(name) / per_rating;
+}
+
+template <class Real>
+void add_of_items(ArchiveWriter<Real>& archive, const std::string& name, const Shrinkage& shrinkage) {
+  if (shrinkage.of_items != 1) archive.add(name, shrinkage.for_items().per_rating);
+}
+
 template <class Real>
 ListModel<Real> read_list_model(const Arrays& arrays) {
   ListModel<Real> lists;
@@ -174,6 +188,7 @@ ListModel<Real> read_list_model(const Arrays& arrays) {
   lists.alpha = arrays.number("list_alpha");
   lists.power = arrays.number("list_power");
   lists.shrinkage = {arrays.number("list_regularisation"), arrays.number("list_shrinkage")};
+  lists.shrinkage.of_items = read_of_items(arrays, "list_item_regularisation", lists.shrinkage.per_rating);
   return lists;
 }
 
@@ -186,6 +201,7 @@ void add_list_model(ArchiveWriter<Real>& archive, const ListModel<Real>& lists) 
   archive.add("list_power", lists.power);
   archive.add("list_regularisation", lists.shrinkage.per_rating);
   archive.add("list_shrinkage", lists.shrinkage.per_row);
+  add_of_items(archive, "list_item_regularisation", lists.shrinkage);
 }
 
 std::int64_t read_epochs(const Arrays& arrays) {
@@ -222,6 +238,9 @@ std::string fault_of(const RatingModel<Real>& model, const RatingTraining<Real>&
   if (auto fault = fault_of_size("alpha", training.alpha.value_or(0)); !fault.empty()) return fault;
   if (training.lists)
     if (auto fault = fault_of_list_model(model, *training.lists); !fault.empty()) return fault;
+  if (auto fault = fault_of_size("item_regularisation", training.shrinkage.for_items().per_rating);
+      !fault.empty())
+    return fault;
   return fault_of_size("shrinkage", training.shrinkage.per_row);
 }
 template std::string fault_of(const RatingModel<float>&, const RatingTraining<float>&);
@@ -246,6 +265,7 @@ RatingArchive<Real> read_rating_archive(const InputFile& file) {
   training.shrinkage.per_rating = arrays.number("regularisation");
   // There was none before it had a name.
   training.shrinkage.per_row = arrays.has("shrinkage") ? arrays.number("shrinkage") : 0;
+  training.shrinkage.of_items = read_of_items(arrays, "item_regularisation", training.shrinkage.per_rating);
   training.user_squares = arrays.list<Real>("user_squares");
   training.item_squares = arrays.list<Real>("item_squares");
   if (arrays.has("lowest") && arrays.has("highest"))
@@ -273,6 +293,7 @@ void write_rating_archive(const std::filesystem::path& path, const RatingModel<R
   archive.add("step", training.step);
   archive.add("regularisation", training.shrinkage.per_rating);
   archive.add("shrinkage", training.shrinkage.per_row);
+  add_of_items(archive, "item_regularisation", training.shrinkage);
   archive.add("user_squares", training.user_squares);
   archive.add("item_squares", training.item_squares);
   if (training.range) {

@@ -21,8 +21,10 @@ struct RatingArchive {
 // shrinkage; optionally user_biases and item_biases, user_squares and item_squares, and the range of
 // the ratings, lowest and highest, and alpha of implicit feedback; and a model for lists:
 // list_user_factors, list_item_factors, list_item_biases, list_alpha, list_power, list_regularisation and
-// list_shrinkage. Arrays may be f8 or f4, independent of Real. Other arrays are ignored. Throws
-// Error{bad_input} if arrays are missing, have inconsistent shapes or values that are not finite.
+// list_shrinkage. Where regularisation differs between the sides, item_regularisation and
+// list_item_regularisation are those of items. Arrays may be f8 or f4, independent of Real. Other arrays are
+// ignored. Throws Error{bad_input} if arrays are missing, have inconsistent shapes or values that are not
+// finite.
 template <class Real>
 RatingArchive<Real> read_rating_archive(const InputFile& file);
 

@@ -37,8 +37,8 @@ NormalEquations implicit_equations(const RatingModel<Real>& model, const Ratings
         system.left(i, j) += more * double(features[i]) * double(features[j]);
     }
   }
-  const auto& [per_rating, per_row] = known.shrinkage;
-  for (Index i = 0; i < factors; ++i) system.left(i, i) += per_rating * double(known.items.size()) + per_row;
+  const double ridge = known.shrinkage.per_rating * double(known.items.size()) + known.shrinkage.per_row;
+  for (Index i = 0; i < factors; ++i) system.left(i, i) += ridge;
   return system;
 }
 

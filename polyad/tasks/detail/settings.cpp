@@ -200,7 +200,7 @@ Settings values_of(const CompleteOptions& options) {
   const bool has_lists = implicit || trains_lists(options);
   add(all, "lists", to_string(lists));
   add(all, "alpha", has_lists ? text_of(alpha) : "none");
-  add(all, "popularity", has_lists ? text_of(popularity) : "none");
+  add(all, "popularity", has_lists ? text_or_auto(popularity) : "none");
   const bool is_solved = uses_least_squares(options);
   const int steps = is_solved ? cg_steps_of(options) : 0;
   add(all, "solver", !is_solved ? "none" : steps == 0 ? "cholesky" : "cg");

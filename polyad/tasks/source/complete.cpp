@@ -19,6 +19,7 @@
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
+#include "polyad/tasks/detail/ratings/choose_lists.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/ratings/hold_out_test.hpp"
 #include "polyad/tasks/detail/ratings/list_model.hpp"
@@ -284,20 +285,27 @@ Learned<Real> alternate(const Context& context, Tensor ratings, const CompleteOp
   learned.own = std::make_shared<SplitRatings>(std::move(task.split));
   const auto& own = *learned.own;
   auto als = als_options(asked_for);
+  tasks::ListChoice choice{tasks::usual_list_settings(asked_for)};
   if (!als.alpha) {
     tasks::warn_of_values(context, own.train.values(), input);
     als.range = learned.range = range_of(comm, own.train.values());
   }
   const Stopwatch watch;
+  if (als.alpha) {
+    choice = tasks::choose_lists<Real>(context, own.train, asked_for, 1);
+    als.shrinkage = choice.settings.shrinkage;
+  }
   const auto result = std::make_shared<AlsCompletionResult<Real>>(
       als_completion<Real>(comm, own, als, context.progress(), observer_of(context, asked_for)));
   auto options = training_options(asked_for);
   options.has_biases = als.has_biases;
+  options.shrinkage = als.shrinkage;
   learned.run = report::describe_completion(comm, own, options, *result, als.alpha);
   learned.run.cg_steps = als.cg_steps;
   learned.run.train_seconds = watch.seconds();
   describe_input(task, asked_for, learned.run);
-  const double popularity = learned.run.popularity = asked_for.popularity;
+  learned.run.list_trials = std::move(choice.trials);
+  const double popularity = learned.run.popularity = choice.settings.popularity;
   learned.gather = [comm, result, als, popularity, split = learned.own] {
     auto all = gather_ratings(comm, split->train, RatingSide::user);
     auto model = gather_model(comm, *result, all.extent(0), all.extent(1), als);
@@ -324,6 +332,7 @@ void learn_lists(const Context& context, const CompleteOptions& options, Learned
                                            std::ssize(trained->result.epochs),
                                            trained->result.stop,
                                            trained->seconds};
+  learned.run.list_trials = trained->trials;
   learned.gather = [comm = context.comm(), trained, gather = std::move(learned.gather)] {
     auto whole = gather();
     auto lists = tasks::gather_lists(comm, *trained, whole.ratings);

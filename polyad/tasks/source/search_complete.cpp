@@ -10,6 +10,7 @@
 #include "polyad/report/search_report.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/ratings/hold_out_test.hpp"
+#include "polyad/tasks/detail/ratings/list_model.hpp"
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
@@ -126,6 +127,8 @@ CompletionSearch search_complete(const Context& context, Tensor ratings, Complet
                                  const SearchGrid& grid, const SearchObserver& observer) {
   const tasks::TaskScope scope(context);
   check_search(options, grid);
+  // The search is what chooses.
+  if (options.implicit) options.popularity = options.popularity.value_or(tasks::usual_popularity);
   const auto all = combinations(options, grid);
   for (const auto& trial : all) validate(trial);
   auto held_options = options;

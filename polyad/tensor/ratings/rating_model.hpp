@@ -33,10 +33,12 @@ struct RatingModel {
 struct Shrinkage {
   double per_rating = 0.05;  // L2 regularisation of factors per rating
   double per_row = 2;        // acts like this number of additional ratings equal to the mean
+  double of_items = 1;       // per_rating of items is this times that of users
 
   // Regularisation per rating of the factors, and of the bias, of a row with this number of ratings.
   double of_factors(Index num_ratings) const { return per_rating + of_bias(num_ratings); }
   double of_bias(Index num_ratings) const { return per_row / double(num_ratings); }
+  Shrinkage for_items() const { return {per_rating * of_items, per_row}; }
   friend bool operator==(const Shrinkage&, const Shrinkage&) = default;
 };
 

@@ -7,6 +7,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/timings.hpp"
+#include "polyad/tasks/detail/ratings/choose_lists.hpp"
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tensor/ratings/rating_power.hpp"
@@ -21,17 +22,6 @@ void refuse_without_lists(bool is_given, const char* field) {
                               option_name("implicit"), option_name("lists")));
 }
 
-// Collective.
-SparseTensor<double> powers_of(const Comm& comm, SparseTensor<double> own) {
-  double sum = 0;
-  for (const double rating : own.values()) sum += std::abs(rating);
-  const auto count = double(comm.all_reduce(own.num_nonzeros()));
-  const double all = comm.all_reduce(sum);
-  const RatingPower power{list_power, all > 0 ? all / count : 1};
-  for (double& rating : own.values()) rating = power(rating);
-  return own;
-}
-
 }  // namespace
 
 bool trains_lists(const CompleteOptions& options) {
@@ -41,14 +31,14 @@ bool trains_lists(const CompleteOptions& options) {
 void check_lists(const CompleteOptions& options) {
   const CompleteOptions usual;
   require_enumerator("lists", options.lists, ListsBy::ratings);
-  if (!(options.popularity >= 0 && std::isfinite(options.popularity)))
-    refuse_option(fmt::format("{} {}: expected 0 or more", option_name("popularity"), options.popularity));
+  if (const double weight = options.popularity.value_or(0); !(weight >= 0 && std::isfinite(weight)))
+    refuse_option(fmt::format("{} {}: expected 0 or more", option_name("popularity"), weight));
   if (options.implicit && options.lists != ListsBy::automatic)
     refuse_option(fmt::format("{} trains one model, for lists: {} has no effect", option_name("implicit"),
                               option_name("lists")));
   if (options.implicit || trains_lists(options)) return;
   refuse_without_lists(options.alpha != usual.alpha, "alpha");
-  refuse_without_lists(options.popularity != usual.popularity, "popularity");
+  refuse_without_lists(options.popularity.has_value(), "popularity");
 }
 
 AlsCompletionOptions list_options(const CompleteOptions& options, const Shrinkage& shrinkage) {
@@ -66,6 +56,16 @@ AlsCompletionOptions list_options(const CompleteOptions& options, const Shrinkag
   return als;
 }
 
+SparseTensor<double> powers_of(const Comm& comm, SparseTensor<double> own, double power) {
+  double sum = 0;
+  for (const double rating : own.values()) sum += std::abs(rating);
+  const auto count = double(comm.all_reduce(own.num_nonzeros()));
+  const double all = comm.all_reduce(sum);
+  const RatingPower raised{power, all > 0 ? all / count : 1};
+  for (double& rating : own.values()) rating = raised(rating);
+  return own;
+}
+
 template <class Real>
 void add_popularity(RatingModel<Real>& model, const SparseTensor<double>& ratings, double weight) {
   model.item_biases.assign(std::size_t(model.num_items()), Real(0));
@@ -81,8 +81,10 @@ template <class Real>
 TrainedLists<Real> train_lists(const Context& context, SparseTensor<double> own,
                                const CompleteOptions& options) {
   const Stopwatch watch;
-  TrainedLists<Real> trained{list_options(options, list_shrinkage), {}, options.popularity, 0};
-  auto powers = powers_of(context.comm(), std::move(own));
+  auto [settings, trials] = choose_lists<Real>(context, own, options, list_power);
+  TrainedLists<Real> trained{
+      list_options(options, settings.shrinkage), {}, settings.popularity, 0, std::move(trials)};
+  auto powers = powers_of(context.comm(), std::move(own), list_power);
   const auto extents = powers.extents();
   trained.result = als_completion<Real>(context.comm(), {std::move(powers), SparseTensor<double>(extents)},
                                         trained.options, context.progress());

@@ -1,12 +1,16 @@
 #pragma once
 
 #include "polyad/algo/ratings/als_completion.hpp"
+#include "polyad/report/completion_report.hpp"
 #include "polyad/tasks/complete.hpp"
 
 namespace polyad::tasks {
 
 // Regularisation of models that are trained for lists.
 inline constexpr Shrinkage list_shrinkage{0.2, 20};
+
+// Of scores, likewise.
+inline constexpr double usual_popularity = 0.25;
 
 // Of ratings, in a model for lists beside that of ratings. Chosen, like the others, by the NDCG on validation
 // ratings (docs/complete.md). What is learned from counts alone (CompleteOptions::implicit) takes them as
@@ -22,6 +26,9 @@ void check_lists(const CompleteOptions& options);
 // Options of least squares for implicit feedback, which begin anew also where a training is resumed.
 AlsCompletionOptions list_options(const CompleteOptions& options, const Shrinkage& shrinkage);
 
+// The magnitudes of ratings to this power, divided by a number that is the same for all. Collective.
+SparseTensor<double> powers_of(const Comm& comm, SparseTensor<double> own, double power);
+
 // Sets the biases of items to `weight` times the share of the users with ratings that rated them positively.
 template <class Real>
 void add_popularity(RatingModel<Real>& model, const SparseTensor<double>& ratings, double weight);
@@ -31,7 +38,8 @@ struct TrainedLists {
   AlsCompletionOptions options;
   AlsCompletionResult<Real> result;  // of this process
   double popularity = 0;
-  double seconds = 0;
+  double seconds = 0;                          // with the choice of settings
+  std::vector<report::ListTrial> trials = {};  // that chose regularisation and popularity
 };
 // `own`: training ratings of this process, users x items. Collective.
 template <class Real>

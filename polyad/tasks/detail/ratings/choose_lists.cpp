@@ -1,0 +1,112 @@
+#include "polyad/tasks/detail/ratings/choose_lists.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "polyad/base/random.hpp"
+#include "polyad/comm/collective.hpp"
+#include "polyad/comm/runtime.hpp"
+#include "polyad/distributed/move_nonzeros.hpp"
+#include "polyad/kernels/ratings/ranking_metrics.hpp"
+#include "polyad/tasks/detail/ratings/list_model.hpp"
+
+namespace polyad::tasks {
+namespace {
+
+constexpr Index fewest_ratings = 20000;  // with fewer, differences between settings are mostly chance
+constexpr Index most_users = 20000;      // whose lists are measured
+constexpr double held_share = 0.1;
+constexpr int trial_sweeps = 5;
+constexpr Index list_length = 10;
+constexpr double least_gain = 1.02;  // of the NDCG, for settings other than the usual ones
+constexpr std::uint64_t seed_of_choice = 0x6c69737473, stream_of_users = 1;
+
+// Users with few ratings gain by factors that items with many ratings do not rule; with many ratings per
+// user the first is better.
+constexpr std::array trial_shrinkages{list_shrinkage, Shrinkage{0.05, 20, 8}};
+constexpr std::array trial_popularities{usual_popularity, 0.5, 1.0};
+
+// A sample of the users keeps the ratings that lists are measured by.
+SparseTensor<double> of_sample(const SparseTensor<double>& ratings, std::uint64_t seed) {
+  const double share = double(most_users) / double(ratings.extent(0));
+  if (share >= 1) return ratings;
+  const Random random(seed, stream_of_users);
+  SparseTensor<double> sample(ratings.extents());
+  for (Index z = 0; z < ratings.num_nonzeros(); ++z) {
+    const Index user = ratings.indices(0)[z], item = ratings.indices(1)[z];
+    if (random.uniform(std::uint64_t(user)) < share)
+      sample.append(std::array{user, item}, ratings.values()[z]);
+  }
+  return sample;
+}
+
+// Sorted, on process 0. Collective.
+SparseTensor<double> on_process_0(const Comm& comm, const SparseTensor<double>& own) {
+  auto all = move_nonzeros(comm, own, std::vector<int>(std::size_t(own.num_nonzeros()), 0));
+  keep_last_ratings(all);  // which sorts them; there are no others
+  return all;
+}
+
+// The model of the first ratings is measured on the others. `all`: of all processes, on process 0.
+template <class Real>
+std::vector<report::ListTrial> trials_of(const Context& context, const SparseTensor<double>& own,
+                                         const AlsCompletionOptions& als, const SplitRatings& all) {
+  const Comm& comm = context.comm();
+  const auto result =
+      als_completion<Real>(comm, {own, SparseTensor<double>(own.extents())}, als, context.progress());
+  auto model = gather_model(comm, result, own.extent(0), own.extent(1), als);
+  const OneProcessWorks patience;
+  std::vector<report::ListTrial> trials;
+  for (const double popularity : trial_popularities) {
+    const double ndcg = collectively(comm, [&] {
+      if (comm.rank() != 0) return 0.0;
+      add_popularity(model, all.train, popularity);
+      return kernels::measure_ranking(model, all.train, all.test, list_length).model.ndcg;
+    });
+    trials.push_back({als.shrinkage, popularity, comm.broadcast(ndcg, 0)});
+  }
+  return trials;
+}
+
+}  // namespace
+
+ListSettings usual_list_settings(const CompleteOptions& options) {
+  return {{options.implicit && options.regularisation ? *options.regularisation : list_shrinkage.per_rating,
+           options.implicit && options.shrinkage ? *options.shrinkage : list_shrinkage.per_row},
+          options.popularity.value_or(usual_popularity)};
+}
+
+template <class Real>
+ListChoice choose_lists(const Context& context, const SparseTensor<double>& own,
+                        const CompleteOptions& options, double power) {
+  ListChoice choice{usual_list_settings(options)};
+  const bool is_named =
+      options.popularity || (options.implicit && (options.regularisation || options.shrinkage));
+  const Comm& comm = context.comm();
+  if (is_named || options.max_epochs == 0 || comm.all_reduce(own.num_nonzeros()) < fewest_ratings)
+    return choice;
+  const std::uint64_t seed = options.seed ^ seed_of_choice;
+  auto split = split_ratings(own, {RatingSplit::Kind::fraction, held_share, seed});
+  auto train = on_process_0(comm, split.train);
+  auto test = on_process_0(comm, of_sample(split.test, seed));
+  const SplitRatings all{std::move(train), std::move(test)};
+  const auto powers = powers_of(comm, std::move(split.train), power);
+  for (const auto& shrinkage : trial_shrinkages) {
+    auto als = list_options(options, shrinkage);
+    als.max_sweeps = std::min(als.max_sweeps, trial_sweeps);
+    std::ranges::copy(trials_of<Real>(context, powers, als, all), std::back_inserter(choice.trials));
+  }
+  const auto best = std::ranges::max_element(choice.trials, {}, &report::ListTrial::ndcg);
+  auto& chosen = best->ndcg > least_gain * choice.trials.front().ndcg ? *best : choice.trials.front();
+  chosen.is_chosen = true;
+  choice.settings = {chosen.shrinkage, chosen.popularity};
+  return choice;
+}
+
+template ListChoice choose_lists<float>(const Context&, const SparseTensor<double>&, const CompleteOptions&,
+                                        double);
+template ListChoice choose_lists<double>(const Context&, const SparseTensor<double>&, const CompleteOptions&,
+                                         double);
+
+}  // namespace polyad::tasks

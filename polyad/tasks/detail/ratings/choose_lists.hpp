@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "polyad/report/completion_report.hpp"
+#include "polyad/tasks/complete.hpp"
+
+namespace polyad::tasks {
+
+// Settings of a model that is trained for lists.
+struct ListSettings {
+  Shrinkage shrinkage;
+  double popularity = 0;
+};
+// Those of `options`, or else the usual ones, where nothing is chosen.
+ListSettings usual_list_settings(const CompleteOptions& options);
+
+struct ListChoice {
+  ListSettings settings;
+  std::vector<report::ListTrial> trials = {};  // all that were compared; empty: the settings are the usual
+};
+
+// Chooses regularisation and popularity by the lists of models that learn from nine tenths of the training
+// ratings, on the others. Nothing is chosen where the options name one of these, or where ratings are too few
+// to tell. `own`: training ratings of this process, users x items. `power`: of ratings, as in ListModel. The
+// same on any number of processes, up to rounding. Collective.
+template <class Real>
+ListChoice choose_lists(const Context& context, const SparseTensor<double>& own,
+                        const CompleteOptions& options, double power);
+
+}  // namespace polyad::tasks
