@@ -57,7 +57,7 @@ std::vector<double> expected_rating_row(const Stored& base, const NewItem& item)
   double squares = 0;
   for (const double rating : base.ratings.values()) squares += (rating - model.mean) * (rating - model.mean);
   const double deviation = std::sqrt(squares / double(base.ratings.num_nonzeros()));
-  const auto& [per_rating, per_row] = base.training.shrinkage;
+  const double per_rating = base.training.shrinkage.per_rating, per_row = base.training.shrinkage.per_row;
   const std::size_t factors = std::size_t(model.num_factors()), n = factors + (model.has_biases() ? 1 : 0);
   Equations system(n, std::vector<double>(n + 1));
   for (std::size_t z = 0; z < item.users.size(); ++z) {
@@ -95,7 +95,8 @@ std::vector<double> expected_list_row(const Stored& base, const ListModel<double
                  1 + lists.alpha * std::pow(std::abs(rating), lists.power) / cubes, rating > 0 ? 1 : 0);
   }
   for (std::size_t i = 0; i < n; ++i)
-    system[i][i] += lists.shrinkage.per_rating * double(item.users.size()) + lists.shrinkage.per_row;
+    system[i][i] +=
+        lists.shrinkage.for_items().per_rating * double(item.users.size()) + lists.shrinkage.per_row;
   auto row = solve(system);
   const auto positive = std::ranges::count_if(item.ratings, [](double rating) { return rating > 0; });
   row.push_back(popularity * double(positive) / double(active.size()));

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
+#include "polyad/base/memory.hpp"
 #include "polyad/base/random.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
@@ -17,7 +19,7 @@ namespace {
 constexpr Index fewest_ratings = 20000;  // with fewer, differences between settings are mostly chance
 constexpr Index most_users = 20000;      // whose lists are measured
 constexpr double held_share = 0.1;
-constexpr int trial_sweeps = 5;
+constexpr int trial_sweeps = 6;  // with four, settings can hardly be told apart
 constexpr Index list_length = 10;
 constexpr double least_gain = 1.02;  // of the NDCG, for settings other than the usual ones
 constexpr std::uint64_t seed_of_choice = 0x6c69737473, stream_of_users = 1;
@@ -48,21 +50,26 @@ SparseTensor<double> on_process_0(const Comm& comm, const SparseTensor<double>& 
   return all;
 }
 
-// The model of the first ratings is measured on the others. `all`: of all processes, on process 0.
+// The model of the first ratings of all processes is measured on the others. Ratings are gathered when the
+// training has ended, so that the memory of both is not needed at once. Collective.
 template <class Real>
-std::vector<report::ListTrial> trials_of(const Context& context, const SparseTensor<double>& own,
-                                         const AlsCompletionOptions& als, const SplitRatings& all) {
+std::vector<report::ListTrial> trials_of(const Context& context, const SplitRatings& own, double power,
+                                         const AlsCompletionOptions& als) {
   const Comm& comm = context.comm();
-  const auto result =
-      als_completion<Real>(comm, {own, SparseTensor<double>(own.extents())}, als, context.progress());
-  auto model = gather_model(comm, result, own.extent(0), own.extent(1), als);
+  const auto& extents = own.train.extents();
+  auto model = [&] {
+    const auto result = als_completion<Real>(
+        comm, {powers_of(comm, own.train, power), SparseTensor<double>(extents)}, als, context.progress());
+    return gather_model(comm, result, extents[0], extents[1], als);
+  }();
+  const auto train = on_process_0(comm, own.train), test = on_process_0(comm, own.test);
   const OneProcessWorks patience;
   std::vector<report::ListTrial> trials;
   for (const double popularity : trial_popularities) {
     const double ndcg = collectively(comm, [&] {
       if (comm.rank() != 0) return 0.0;
-      add_popularity(model, all.train, popularity);
-      return kernels::measure_ranking(model, all.train, all.test, list_length).model.ndcg;
+      add_popularity(model, train, popularity);
+      return kernels::measure_ranking(model, train, test, list_length).model.ndcg;
     });
     trials.push_back({als.shrinkage, popularity, comm.broadcast(ndcg, 0)});
   }
@@ -88,15 +95,13 @@ ListChoice choose_lists(const Context& context, const SparseTensor<double>& own,
     return choice;
   const std::uint64_t seed = options.seed ^ seed_of_choice;
   auto split = split_ratings(own, {RatingSplit::Kind::fraction, held_share, seed});
-  auto train = on_process_0(comm, split.train);
-  auto test = on_process_0(comm, of_sample(split.test, seed));
-  const SplitRatings all{std::move(train), std::move(test)};
-  const auto powers = powers_of(comm, std::move(split.train), power);
+  split.test = of_sample(split.test, seed);
   for (const auto& shrinkage : trial_shrinkages) {
     auto als = list_options(options, shrinkage);
     als.max_sweeps = std::min(als.max_sweeps, trial_sweeps);
-    std::ranges::copy(trials_of<Real>(context, powers, als, all), std::back_inserter(choice.trials));
+    std::ranges::copy(trials_of<Real>(context, split, power, als), std::back_inserter(choice.trials));
   }
+  trim_memory();  // of the trials
   const auto best = std::ranges::max_element(choice.trials, {}, &report::ListTrial::ndcg);
   auto& chosen = best->ndcg > least_gain * choice.trials.front().ndcg ? *best : choice.trials.front();
   chosen.is_chosen = true;
