@@ -84,15 +84,19 @@ ListSettings usual_list_settings(const CompleteOptions& options) {
           options.popularity.value_or(usual_popularity)};
 }
 
+bool chooses_lists(const CompleteOptions& options, Index num_ratings) {
+  const bool names_ridge = options.implicit && (options.regularisation || options.shrinkage);
+  const bool has_lists = options.implicit || trains_lists(options);
+  return has_lists && !options.popularity && !names_ridge && options.max_epochs > 0 &&
+         num_ratings >= fewest_ratings;
+}
+
 template <class Real>
 ListChoice choose_lists(const Context& context, const SparseTensor<double>& own,
                         const CompleteOptions& options, double power) {
   ListChoice choice{usual_list_settings(options)};
-  const bool is_named =
-      options.popularity || (options.implicit && (options.regularisation || options.shrinkage));
   const Comm& comm = context.comm();
-  if (is_named || options.max_epochs == 0 || comm.all_reduce(own.num_nonzeros()) < fewest_ratings)
-    return choice;
+  if (!chooses_lists(options, comm.all_reduce(own.num_nonzeros()))) return choice;
   const std::uint64_t seed = options.seed ^ seed_of_choice;
   auto split = split_ratings(own, {RatingSplit::Kind::fraction, held_share, seed});
   split.test = of_sample(split.test, seed);

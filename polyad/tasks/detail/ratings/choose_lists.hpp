@@ -21,6 +21,9 @@ struct ListChoice {
   std::vector<report::ListTrial> trials = {};  // all that were compared; empty: the settings are the usual
 };
 
+// Whether choose_lists() compares settings for this number of training ratings.
+bool chooses_lists(const CompleteOptions& options, Index num_ratings);
+
 // Chooses regularisation and popularity by the lists of models that learn from nine tenths of the training
 // ratings, on the others. Nothing is chosen where the options name one of these, or where ratings are too few
 // to tell. `own`: training ratings of this process, users x items. `power`: of ratings, as in ListModel. The

@@ -10,6 +10,7 @@
 #include "polyad/comm/collective.hpp"
 #include "polyad/plan/completion_memory.hpp"
 #include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/ratings/choose_lists.hpp"
 #include "polyad/tasks/detail/ratings/completion_input.hpp"
 #include "polyad/tasks/detail/ratings/list_model.hpp"
 
@@ -83,6 +84,13 @@ void refuse_beyond(Index limit, const CompletionMemory& needs) {
                      option_name("ranking")));
 }
 
+// The choice of settings of lists gathers and ranks as a test does. Collective.
+AfterTraining with_choice(const Comm& comm, const CompleteOptions& options, const SplitRatings& own,
+                          AfterTraining after) {
+  after.ranks |= chooses_lists(options, comm.all_reduce(own.train.num_nonzeros()));
+  return after;
+}
+
 // Throws Error{resource} when a process is predicted to need more than is allowed. Collective.
 template <class Real>
 void check_memory(const Comm& comm, const CompleteOptions& options, const ReadyRatings<Real>& ready) {
@@ -94,8 +102,9 @@ void check_memory(const Comm& comm, const CompleteOptions& options, const ReadyR
       ready.earlier ? ready.earlier->model.num_users() + ready.earlier->model.num_items() : 0;
   auto needs = predict_completion_memory<Real>(comm, ready.distributed, options.factors, after, num_earlier);
   if (trains_lists(options)) {
-    const auto lists = predict_least_squares_memory<Real>(comm, ready.distributed.split, options.factors,
-                                                          after, Beside::model_of_ratings);
+    const auto& own = ready.distributed.split;
+    const auto lists = predict_least_squares_memory<Real>(
+        comm, own, options.factors, with_choice(comm, options, own, after), Beside::model_of_ratings);
     needs.train = std::max(needs.train, lists.train);
     needs.finish = std::max(needs.finish, lists.finish);
   }
@@ -107,7 +116,8 @@ template <class Real>
 void check_least_squares_memory(const Comm& comm, const CompleteOptions& options, const SplitRatings& own) {
   if (options.max_memory_bytes == 0) return;
   const Index num_test = comm.all_reduce(own.test.num_nonzeros());
-  const AfterTraining after{options.will_save, options.ranking > 0 && num_test > 0, options.will_report};
+  const AfterTraining after = with_choice(
+      comm, options, own, {options.will_save, options.ranking > 0 && num_test > 0, options.will_report});
   auto needs = predict_least_squares_memory<Real>(comm, own, options.factors, after, Beside::nothing);
   if (trains_lists(options)) {
     const auto lists =
