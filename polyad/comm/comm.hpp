@@ -182,7 +182,7 @@ class Comm {
   }
 
  private:
-  struct Impl;  // the only owner of an MPI_Comm; lives in comm_impl.hpp or comm_serial.cpp
+  struct Impl;  // by which messages go; lives in transport.hpp
   friend struct MpiAccess;
 
   Comm(std::shared_ptr<Impl> impl, Index limit) : impl_(std::move(impl)), limit_(limit) {}

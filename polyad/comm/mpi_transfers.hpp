@@ -70,7 +70,7 @@ class Transfers {
 
   void receive(std::byte* bytes, Index count, int from) {
     for_each_piece(count, piece_bytes_, [&](Index begin, int length) {
-      check(MPI_Irecv(bytes + begin, length, MPI_BYTE, from, tag_, comm_, add(length)), "MPI_Irecv");
+      check(MPI_Irecv(bytes + begin, length, MPI_BYTE, from, tag_, comm_, add(length, from)), "MPI_Irecv");
     });
   }
 
@@ -83,7 +83,8 @@ class Transfers {
   }
   void prepare_to_receive(std::byte* bytes, Index count, int from) {
     for_each_piece(count, piece_bytes_, [&](Index begin, int length) {
-      check(MPI_Recv_init(bytes + begin, length, MPI_BYTE, from, tag_, comm_, add(length)), "MPI_Recv_init");
+      check(MPI_Recv_init(bytes + begin, length, MPI_BYTE, from, tag_, comm_, add(length, from)),
+            "MPI_Recv_init");
     });
     is_under_way_ = false;
   }
@@ -105,9 +106,13 @@ class Transfers {
  private:
   static constexpr int sent = -1;  // in the place of the length that a receive expects
 
-  MPI_Request* add(int expected) {
+  struct Expected {
+    int length, from;
+  };
+
+  MPI_Request* add(int length, int from = 0) {
     is_under_way_ = true;
-    expected_.push_back(expected);
+    expected_.push_back({length, from});
     return &requests_.emplace_back(MPI_REQUEST_NULL);
   }
 
@@ -117,17 +122,16 @@ class Transfers {
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       MPI_Status status;
       check(MPI_Wait(&requests_[i], &status), "MPI_Wait");
-      if (expected_[i] != sent) check_length(status, expected_[i]);
+      if (expected_[i].length != sent) check_length(status, expected_[i]);
     }
   }
 
-  static void check_length(const MPI_Status& status, int expected) {
+  static void check_length(const MPI_Status& status, const Expected& expected) {
     int length = 0;
     check(MPI_Get_count(&status, MPI_BYTE, &length), "MPI_Get_count");
-    if (length != expected)
-      throw Error(Errc::comm, "rank " + std::to_string(status.MPI_SOURCE) + " sent " +
-                                  std::to_string(length) + " bytes, expected were " +
-                                  std::to_string(expected));
+    if (length != expected.length)
+      throw Error(Errc::comm, "rank " + std::to_string(expected.from) + " sent " + std::to_string(length) +
+                                  " bytes, expected were " + std::to_string(expected.length));
   }
 
   bool all_done() {
@@ -142,7 +146,7 @@ class Transfers {
   // still read their buffers, which are about to go.
   void give_up() {
     for (std::size_t i = 0; i < requests_.size() && is_under_way_; ++i)
-      if (expected_[i] != sent && requests_[i] != MPI_REQUEST_NULL) MPI_Cancel(&requests_[i]);
+      if (expected_[i].length != sent && requests_[i] != MPI_REQUEST_NULL) MPI_Cancel(&requests_[i]);
     for (const Stopwatch watch; !all_done(); nap())
       if (watch.seconds() > patience) {
         std::fputs("polyad: messages of a failed rank do not get through; stopping all\n", stderr);
@@ -154,7 +158,7 @@ class Transfers {
   Index piece_bytes_;
   int tag_;
   std::vector<MPI_Request> requests_;
-  std::vector<int> expected_;
+  std::vector<Expected> expected_;
   bool is_under_way_ = false;
 };
 

@@ -5,8 +5,8 @@
 #include <sstream>
 #include <string>
 
-#include "polyad/comm/comm_impl.hpp"
 #include "polyad/comm/mpi_transfers.hpp"
+#include "polyad/comm/mpi_transport.hpp"
 #include "polyad/comm/runtime.hpp"
 
 namespace polyad {
@@ -33,7 +33,7 @@ void begin_mpi(int& argc, char**& argv) {
 }  // namespace
 
 struct Runtime::State {
-  State() : world(MpiAccess::duplicate(MPI_COMM_WORLD)) { mpi::set_world(&world); }
+  State() : world(from_mpi(MPI_COMM_WORLD)) { mpi::set_world(&world); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() { mpi::set_world(nullptr); }
@@ -60,7 +60,9 @@ Runtime::~Runtime() {
 }
 
 void Runtime::watch(double seconds) {
-  if (state_->world.size() > 1) state_->watchdog.emplace(MpiAccess::mpi_comm(state_->world), seconds);
+  if (state_->world.size() == 1) return;
+  const auto& transport = static_cast<const mpi::MpiTransport&>(MpiAccess::transport(state_->world));
+  state_->watchdog.emplace(transport.comm(), seconds);
 }
 
 void Runtime::abort(int exit_code) const {

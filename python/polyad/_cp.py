@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from . import _core
+from . import _core, _mpi
 from ._errors import bad_option
 from ._host import Progress, host, memory_bytes
-from ._tensor import PathLike, Tensor, from_pieces, tensor
+from ._tensor import PathLike, Tensor, comm_of, from_pieces, share, tensor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -396,7 +396,8 @@ def _cell_weights(weights: Any, x: Tensor) -> Tensor:
     if isinstance(weights, Tensor):
         return weights
     if np.ndim(weights) == 1:
-        return from_pieces(x.coords, np.asarray(weights, dtype=float), x.shape, x.modes, x.labels)
+        made = from_pieces(x.coords, np.asarray(weights, dtype=float), x.shape, x.modes, x.labels)
+        return Tensor(made._core, x.comm)
     return tensor(weights)
 
 
@@ -426,6 +427,7 @@ def cp(
     threads: int | None = None,
     callback: Callable[[Iteration], object] | None = None,
     progress: Progress = "auto",
+    comm: Any = None,
 ) -> CPModel:
     """The CP decomposition of a sparse tensor into ``rank`` components.
 
@@ -436,36 +438,49 @@ def cp(
     starts are tried with the seeds ``seed``, ``seed`` + 1, ... and the best model is returned. ``memory`` ("800MB") refuses
     what would not fit. ``callback`` is called with an ``Iteration`` after each iteration and ends the run by returning False.
     Ctrl-C also ends it; the model so far is returned, with ``stop`` "interrupted".
+
+    With ``comm``, a communicator of mpi4py, its processes work together: all call this function with the same arguments, and all
+    get the whole model. ``x`` is the same on all of them, or a tensor of which each has a part (``read``, ``tensor``).
     """
-    given = tensor(x, missing="nan") if missing and not isinstance(x, Tensor) else tensor(x)
-    options = _core.CpOptions()
-    options.rank = rank
-    options.set_method(method)
-    options.nonnegative, options.nonnegative_modes = nonnegative_modes(nonneg, given.modes)
-    _start(init, options)
-    options.max_iterations = max_iter
-    options.tolerance = tol
-    options.seed = seed
-    options.num_starts = starts
-    options.set_single(is_single(dtype))
-    options.set_format(format)
-    options.mode_order = [] if mode_order is None else [mode_number(given.modes, mode) for mode in mode_order]
-    options.max_memory_bytes = memory_bytes(memory)
-    if missing:
-        options.set_missing(reg, test, bool(biases))
-    if implicit:
-        options.set_implicit(alpha, reg, shrink, test)
-    if not missing and not implicit and (reg is not None or test):
-        name = "test" if reg is None else "reg"
-        raise bad_option(name, f"{name} requires missing=True or implicit=True")
-    if biases and not missing:
-        raise bad_option("biases", "biases requires missing=True")
-    if weights is not None:
-        if not missing:
-            raise bad_option("weights", "weights requires missing=True")
-        options.set_weights(_cell_weights(weights, given)._core)
-    told = None if callback is None else lambda *figures: callback(Iteration(*figures))
-    core, interrupted = _core.decompose(host(threads, progress), given._core, given is not x, options, told)
+    arguments = dict(locals())
+    comm = comm_of(x, comm)
+    processes = None if comm is None else _mpi.group(comm)
+    _mpi.require_same(processes, arguments)
+    cell_weights = None
+    with _mpi.agreed(processes):
+        given = tensor(x, missing="nan") if missing and not isinstance(x, Tensor) else tensor(x)
+        options = _core.CpOptions()
+        options.rank = rank
+        options.set_method(method)
+        options.nonnegative, options.nonnegative_modes = nonnegative_modes(nonneg, given.modes)
+        _start(init, options)
+        options.max_iterations = max_iter
+        options.tolerance = tol
+        options.seed = seed
+        options.num_starts = starts
+        options.set_single(is_single(dtype))
+        options.set_format(format)
+        options.mode_order = [] if mode_order is None else [mode_number(given.modes, mode) for mode in mode_order]
+        options.max_memory_bytes = memory_bytes(memory)
+        if missing:
+            options.set_missing(reg, test, bool(biases))
+        if implicit:
+            options.set_implicit(alpha, reg, shrink, test)
+        if not missing and not implicit and (reg is not None or test):
+            name = "test" if reg is None else "reg"
+            raise bad_option(name, f"{name} requires missing=True or implicit=True")
+        if biases and not missing:
+            raise bad_option("biases", "biases requires missing=True")
+        if weights is not None:
+            if not missing:
+                raise bad_option("weights", "weights requires missing=True")
+            cell_weights = _cell_weights(weights, given)
+        told = None if callback is None else lambda *figures: callback(Iteration(*figures))
+        informed = host(threads, progress, processes)
+    mine, is_last_use = (given._core, given is not x) if comm is None else share(given, comm)
+    if cell_weights is not None:
+        options.set_weights(cell_weights._core if comm is None else share(cell_weights, comm)[0])
+    core, interrupted = _core.decompose(informed, mine, is_last_use, options, told)
     if interrupted:
         warnings.warn("interrupted: the model of the iterations so far is returned", stacklevel=2)
     return CPModel(core, interrupted=interrupted)

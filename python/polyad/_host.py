@@ -40,7 +40,7 @@ def _package_of(frame_name: str) -> bool:
     return frame_name == "polyad" or frame_name.startswith("polyad.")
 
 
-def _warn(kind: str, text: str) -> None:
+def warn(kind: str, text: str) -> None:
     """Shows a warning of the library at the line of the caller; notes are for terminals and are left out."""
     if kind != "warning":
         return
@@ -52,8 +52,8 @@ def _warn(kind: str, text: str) -> None:
     warnings.warn(text, stacklevel=level)
 
 
-def host(count: int | None = None, progress: Progress = False) -> _core.Host:
-    return _core.Host(_threads.get() if count is None else int(count), _warn, _progress.teller(progress))
+def host(count: int | None = None, progress: Progress = False, processes: _core.Comm | None = None) -> _core.Host:
+    return _core.Host(_threads.get() if count is None else int(count), warn, _progress.teller(progress), processes)
 
 
 def memory_bytes(memory: str | int | float | None) -> int:

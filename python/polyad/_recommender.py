@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from . import _core
+from . import _core, _mpi
 from ._cp import is_single
 from ._errors import Error, bad_option
 from ._host import Progress, host, memory_bytes
-from ._tensor import PathLike, Tensor, tensor
+from ._tensor import PathLike, Tensor, comm_of, share, tensor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,10 +27,10 @@ Id = Union[int, str]
 ItemRatings = tuple[Sequence[Id], Sequence[float]]  # users, and what they gave
 
 
-def _held_out(options: _core.CompleteOptions, name: str, what: Any) -> None:
-    """Which ratings are not learned from: a share, "leave-one-out", or a tensor."""
+def _held_out(options: _core.CompleteOptions, name: str, what: Any) -> Tensor | None:
+    """Which ratings are not learned from: a share, "leave-one-out", or a tensor, which is returned."""
     if what is None:
-        return
+        return None
     if isinstance(what, str):
         if what != "leave-one-out":
             raise bad_option(name, f"{name}={what!r}: expected a share as in 0.1, 'leave-one-out' or ratings")
@@ -38,7 +38,8 @@ def _held_out(options: _core.CompleteOptions, name: str, what: Any) -> None:
     elif np.isscalar(what):
         getattr(options, f"{name}_fraction")(float(what))  # type: ignore[arg-type]
     else:
-        getattr(options, f"{name}_tensor")(tensor(what)._core)
+        return tensor(what)
+    return None
 
 
 def _whole_numbers(ids: Any, name: str) -> list[int]:
@@ -141,23 +142,33 @@ class Recommender:
         memory: str | int | None = None,
         callback: Callable[[Any], object] | None = None,
         progress: Progress = "auto",
+        comm: Any = None,
     ) -> Recommender:
         """Learns from a matrix of users x items: a ``Tensor`` of two modes or anything that ``polyad.tensor`` takes.
 
         ``test`` ratings are not learned from and measure the model: a share as in 0.1, "leave-one-out", or ratings of their
         own; ``validate`` ratings choose the epoch. ``callback`` is called after each epoch with ``epoch``, ``train_rmse``,
-        ``test_rmse`` and ``seconds``, and ends the training by returning False, as does Ctrl-C.
+        ``test_rmse`` and ``seconds``, and ends the training by returning False, as does Ctrl-C. With ``comm``, a communicator of
+        mpi4py, its processes work together, as in ``cp``, and all get the whole model.
         """
-        given = tensor(user_items)
-        options = self._training_options()
-        _held_out(options, "test", test)
-        _held_out(options, "validate", validate)
-        options.ranking = ranking
-        options.relevant = relevant
-        options.max_memory_bytes = memory_bytes(memory)
-        core, interrupted = _core.complete(
-            host(self._threads, progress), given._core, given is not user_items, options, callback
-        )
+        arguments = {**self._options, **locals()}
+        comm = comm_of(user_items, comm)
+        processes = None if comm is None else _mpi.group(comm)
+        _mpi.require_same(processes, arguments)
+        with _mpi.agreed(processes):
+            given = tensor(user_items)
+            options = self._training_options()
+            others = {name: _held_out(options, name, what) for name, what in [("test", test), ("validate", validate)]}
+            options.ranking = ranking
+            options.relevant = relevant
+            options.max_memory_bytes = memory_bytes(memory)
+            informed = host(self._threads, progress, processes)
+        for name, ratings in others.items():
+            if ratings is not None:
+                of_task = ratings._core if comm is None else share(ratings, comm)[0]
+                getattr(options, f"{name}_tensor")(of_task)
+        mine, is_last_use = (given._core, given is not user_items) if comm is None else share(given, comm)
+        core, interrupted = _core.complete(informed, mine, is_last_use, options, callback)
         self._core, self._interrupted, self._arrays = core, interrupted, {}
         if interrupted:
             warnings.warn("interrupted: the model of the epochs so far is kept", stacklevel=2)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from . import _core, _errors as errors
+from . import _core, _errors as errors, _mpi
 from ._errors import Error, bad_option
 from ._host import Progress, host
 
@@ -40,8 +40,18 @@ class Stats:
 class Tensor:
     """A sparse tensor with labels, from ``polyad.read`` or ``polyad.tensor``. It cannot be changed."""
 
-    def __init__(self, core: _core.Tensor) -> None:
+    def __init__(self, core: _core.Tensor, comm: Any = None) -> None:
         self._core = core
+        self._comm = comm
+
+    @property
+    def comm(self) -> Any:
+        """The communicator of mpi4py over whose processes the entries are distributed: ``coords`` and ``values`` are those of
+        this process, ``shape`` and ``labels`` those of the whole tensor. None: this process has all."""
+        return self._comm
+
+    def _processes(self) -> _core.Comm | None:
+        return None if self._comm is None else _mpi.group(self._comm)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -53,7 +63,7 @@ class Tensor:
 
     @property
     def nnz(self) -> int:
-        """Number of entries that are stored; several may have the same coordinates."""
+        """Number of entries that are stored, here; several may have the same coordinates."""
         return self._core.nnz
 
     @property
@@ -93,11 +103,13 @@ class Tensor:
     def stats(self, *, formats: bool = False, rank: int = 16, threads: int | None = None) -> Stats:
         """Counts entries, duplicates and slices; with ``formats`` also what a decomposition of ``rank`` components would
         need in each storage format."""
-        return Stats(*_core.stats(host(threads), self._core, bool(formats), int(rank)))
+        of_all = host(threads, processes=self._processes())
+        return Stats(*_core.stats(of_all, self._core, bool(formats), int(rank)))
 
     def save(self, path: PathLike, *, format: str | None = None, compress: bool = False, overwrite: bool = True) -> None:
         """Writes the tensor with its labels, in the format that the name asks for (docs/formats.md)."""
-        _core.save_tensor(host(), self._core, os.fspath(path), format, bool(compress), bool(overwrite))
+        of_all = host(processes=self._processes())
+        _core.save_tensor(of_all, self._core, os.fspath(path), format, bool(compress), bool(overwrite))
 
     def _pieces(self) -> Any:
         from . import _convert
@@ -175,8 +187,18 @@ def from_pieces(
     shape: Sequence[int],
     modes: Sequence[str] | None = None,
     labels: Sequence[Sequence[str] | None] | None = None,
+    *,
+    comm: Any = None,
 ) -> Tensor:
-    """A tensor of one array of indices per mode, counted from 0, and an array of values."""
+    """A tensor of one array of indices per mode, counted from 0, and an array of values.
+
+    With ``comm``, every process of this communicator of mpi4py gives entries of its own, and what they give together is the
+    tensor; ``shape`` and ``labels`` are those of the whole.
+    """
+    if comm is not None:
+        with _mpi.agreed(_mpi.group(comm)):
+            part = from_pieces(coords, values, shape, modes, labels)
+        return _as_part(part, comm)
     columns = [np.ascontiguousarray(column, dtype=np.int64) for column in coords]
     named = None if labels is None else [None if names is None else [str(name) for name in names] for names in labels]
     core = _core.tensor_from_pieces(
@@ -208,19 +230,51 @@ def tensor(
     modes: Sequence[str] | None = None,
     labels: Any = None,
     missing: str | None = None,
+    comm: Any = None,
 ) -> Tensor:
     """A tensor of whatever holds one: coordinates and values; tuples of names; dense arrays; sparse ones of SciPy, PyData,
     PyTorch and pyttb; a pandas.Series; or a table, whose columns ``modes`` are the modes and ``values`` the values.
 
     ``shape``, ``modes`` and ``labels`` state what the object does not know. With missing="nan", NaN are unknown cells and zeros
-    of dense arrays known ones, for ``cp(..., missing=True)``.
+    of dense arrays known ones, for ``cp(..., missing=True)``. With ``comm``, every process gives entries of its own, of a tensor
+    of this ``shape``; see ``from_pieces``.
     """
+    if comm is not None:
+        with _mpi.agreed(_mpi.group(comm)):
+            if shape is None:
+                raise bad_option("shape", "shape: expected that of the whole tensor, of which every process gives a part")
+            part = tensor(obj, values, shape=shape, modes=modes, labels=labels, missing=missing)
+        return _as_part(part, comm)
     given = (values, shape, modes, labels, missing)
     if isinstance(obj, Tensor) and all(option is None for option in given):
         return obj
     from . import _convert
 
     return _of_pieces(_convert.pieces_of, obj, values, shape=shape, modes=modes, labels=labels, missing=missing)
+
+
+def _as_part(part: Tensor, comm: Any) -> Tensor:
+    """What this process gives to a tensor of several. Collective."""
+    _core.check_shares(host(processes=_mpi.group(comm)), part._core)
+    return Tensor(part._core, comm)
+
+
+def comm_of(x: Any, comm: Any) -> Any:
+    """The communicator of a task: the one that is given, or that of a tensor that has parts; None for one process."""
+    own = x.comm if isinstance(x, Tensor) else None
+    if comm is None and own is None:
+        _mpi.warn_if_alone()
+    if comm is not None and own is not None and not _mpi.same_group(comm, own):
+        raise bad_option("comm", "comm: expected the communicator over which the tensor is distributed")
+    return own if comm is None else comm
+
+
+def share(x: Tensor, comm: Any) -> tuple[_core.Tensor, bool]:
+    """What this process gives to a task of several, and whether nobody else needs it: its part of a tensor that has parts,
+    else an equal part of what all of them have. Collective."""
+    if x.comm is not None:
+        return x._core, False
+    return _core.own_share(host(processes=_mpi.group(comm)), x._core), True
 
 
 def from_frame(
@@ -282,30 +336,33 @@ def read(
     dense_zeros: bool = False,
     threads: int | None = None,
     progress: Progress = "auto",
+    comm: Any = None,
 ) -> Tensor:
     """Reads a tensor of any format that docs/formats.md lists, compressed or not; several files are read as one.
 
     ``columns`` and ``value`` say which columns of a table are modes and values: ``columns="user,item,time:day"``,
     ``value="stars"``; ``value=1`` counts lines. ``labels`` is False, a folder, or a dict of modes, from 0, and label files.
-    ``dense_zeros`` keeps zeros of dense arrays, for ``cp(..., missing=True)``.
+    ``dense_zeros`` keeps zeros of dense arrays, for ``cp(..., missing=True)``. With ``comm``, a communicator of mpi4py, every
+    process reads a part of the file, and the tensor is distributed over them.
     """
-    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    options = _core.LoadOptions()
-    options.index_base = index_base
-    options.dims = [] if dims is None else [int(extent) for extent in dims]
-    options.columns = _joined(columns)
-    options.value = "" if value is None else str(value)
-    options.header = header
-    options.separator = "" if separator is None else separator
-    options.decimal_comma = bool(decimal_comma)
-    options.multiline = bool(multiline)
-    options.fields = int(fields)
-    options.missing_value = missing_value
-    if min_count is not None:
-        options.min_count = [int(min_count)] if np.isscalar(min_count) else [int(n) for n in min_count]  # type: ignore
-    options.dense_zeros = bool(dense_zeros)
-    files = _label_sources(labels, options)
-    core = _core.read(
-        host(threads, progress), [os.fspath(one) for one in paths], options, format, duplicates, transform, files
-    )
-    return Tensor(core)
+    processes = None if comm is None else _mpi.group(comm)
+    with _mpi.agreed(processes):
+        paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+        places = [os.fspath(one) for one in paths]
+        options = _core.LoadOptions()
+        options.index_base = index_base
+        options.dims = [] if dims is None else [int(extent) for extent in dims]
+        options.columns = _joined(columns)
+        options.value = "" if value is None else str(value)
+        options.header = header
+        options.separator = "" if separator is None else separator
+        options.decimal_comma = bool(decimal_comma)
+        options.multiline = bool(multiline)
+        options.fields = int(fields)
+        options.missing_value = missing_value
+        if min_count is not None:
+            options.min_count = [int(min_count)] if np.isscalar(min_count) else [int(n) for n in min_count]  # type: ignore
+        options.dense_zeros = bool(dense_zeros)
+        files = _label_sources(labels, options)
+        told = host(threads, progress, processes)
+    return Tensor(_core.read(told, places, options, format, duplicates, transform, files), comm)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "polyad/tasks/decompose.hpp"
+#include "polyad/tasks/every_process.hpp"
 #include "polyad/tasks/load_model.hpp"
 #include "polyad/tasks/predict.hpp"
 #include "polyad/tasks/save.hpp"
@@ -50,7 +51,7 @@ std::pair<CpModel, bool> decompose_watched(const Host& host, Tensor& x, bool is_
   auto model = run(host, [&](const Context& context) {
     auto result = decompose(context, is_last_use ? std::move(x) : x, options);
     warn_of_memory(context, result.peak_memory_bytes(), options.max_memory_bytes);
-    return result;
+    return host.is_of_several() ? on_every_process(result) : result;
   });
   return {std::move(model), watch.is_interrupted()};
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "polyad/tasks/complete.hpp"
+#include "polyad/tasks/every_process.hpp"
 #include "polyad/tasks/recommend.hpp"
 #include "polyad/tasks/save.hpp"
 #include "python/src/arrays.hpp"
@@ -108,7 +109,7 @@ std::pair<CompletionModel, bool> complete_watched(const Host& host, Tensor& rati
   auto model = run(host, [&](const Context& context) {
     auto result = complete(context, is_last_use ? std::move(ratings) : ratings, options);
     warn_of_memory(context, result.peak_memory_bytes(), options.max_memory_bytes);
-    return result;
+    return host.is_of_several() ? on_every_process(result) : result;
   });
   return {std::move(model), watch.is_interrupted()};
 }

@@ -97,14 +97,17 @@ Context Host::context() const {
       const nb::gil_scoped_acquire locked;
       message(told.kind == Message::Kind::note ? "note" : "warning", told.text);
     };
-  if (progress.is_none()) return Context::serial(std::move(options));
-  if (PyCallable_Check(progress.ptr()) == 0)
-    return Context(Comm::self(), std::move(options), std::make_shared<Progress>(Progress::Style::terminal));
+  auto processes = comm ? *comm : Comm::self();
+  if (progress.is_none()) return Context(std::move(processes), std::move(options));
+  if (PyCallable_Check(progress.ptr()) == 0) {
+    const auto style = processes.rank() == 0 ? Progress::Style::terminal : Progress::Style::silent;
+    return Context(std::move(processes), std::move(options), std::make_shared<Progress>(style));
+  }
   options.on_progress = [progress](const ProgressState& state) {
     const nb::gil_scoped_acquire locked;
     progress(nb::cast(state));
   };
-  return Context::serial(std::move(options));
+  return Context(std::move(processes), std::move(options));
 }
 
 bool Watch::goes_on(const nb::object& answer) {
@@ -118,11 +121,12 @@ void bind_host(nb::module_& module) {
   nb::class_<Host>(module, "Host", "Who is informed while a task runs, and by how many threads it is run.")
       .def(
           "__init__",
-          [](Host* host, int threads, nb::object on_message, nb::object on_progress) {
-            new (host) Host{threads, std::move(on_message), std::move(on_progress)};
+          [](Host* host, int threads, nb::object on_message, nb::object on_progress, const Comm* comm) {
+            new (host) Host{threads, std::move(on_message), std::move(on_progress),
+                            comm == nullptr ? std::nullopt : std::optional(*comm)};
           },
           nb::arg("threads") = 0, nb::arg("on_message").none() = nb::none(),
-          nb::arg("on_progress").none() = nb::none());
+          nb::arg("on_progress").none() = nb::none(), nb::arg("comm").none() = nb::none());
   nb::class_<ProgressState>(module, "ProgressState", "State of a phase of a task.")
       .def_ro("phase", &ProgressState::phase)
       .def_ro("done", &ProgressState::done)

@@ -2,11 +2,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "polyad/base/error.hpp"
+#include "polyad/comm/comm.hpp"
 #include "polyad/tasks/context.hpp"
 
 namespace polyad::python {
@@ -19,12 +21,16 @@ std::string keyword_of(const std::string& field);
 // Makes polyad::Error an exception of polyad._errors.
 void register_errors();
 
-// Who is informed while a task runs, and by how many threads it is run. The objects belong to the caller.
+// Who is informed while a task runs, and by how many threads and processes it is run. The objects belong to
+// the caller.
 struct Host {
   int threads = 0;
   nb::object on_message;   // called with (kind, text); None: messages are dropped
   nb::object on_progress;  // called with a ProgressState; None: nobody; "terminal": a bar on standard error
 
+  std::optional<Comm> comm = {};  // nothing: this process alone
+
+  bool is_of_several() const { return comm && comm->size() > 1; }
   Context context() const;
 };
 
@@ -75,6 +81,7 @@ Value named(const std::string& name, std::span<const Value> all, const std::stri
   throw Error(Errc::bad_option, keyword + "='" + name + "': expected one of " + names);
 }
 
+void bind_comm(nb::module_& module);
 void bind_host(nb::module_& module);
 void bind_tensor(nb::module_& module);
 void bind_cp(nb::module_& module);

@@ -14,6 +14,7 @@ NB_MODULE(_core, module) {
   module.attr("version") = POLYAD_VERSION;
   note_program_memory();
   python::register_errors();
+  python::bind_comm(module);
   python::bind_host(module);
   python::bind_tensor(module);
   python::bind_cp(module);

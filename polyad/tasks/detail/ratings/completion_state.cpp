@@ -44,6 +44,59 @@ WholeModel<Real> added_to(WholeModel<Real> whole, Index num_items, const std::ve
   return whole;
 }
 
+// From process 0 to the others; likewise below. Collective.
+template <class Real>
+void share_matrix(const Comm& comm, Matrix<Real>& matrix) {
+  const Index num_rows = comm.broadcast(matrix.num_rows(), 0);
+  const Index num_cols = comm.broadcast(matrix.num_cols(), 0);
+  collectively(comm, [&] {
+    if (comm.rank() != 0) matrix = Matrix<Real>(num_rows, num_cols);
+  });
+  comm.broadcast(std::span<Real>(matrix.flat()), 0);
+}
+
+template <class Real>
+void share_rows(const Comm& comm, RatingModel<Real>& model) {
+  model.mean = comm.broadcast(model.mean, 0);
+  share_matrix(comm, model.users);
+  share_matrix(comm, model.items);
+  comm.broadcast(model.user_biases, 0);
+  comm.broadcast(model.item_biases, 0);
+}
+
+template <class Real>
+void share_training(const Comm& comm, RatingTraining<Real>& training) {
+  training.epochs = comm.broadcast(training.epochs, 0);
+  training.step = comm.broadcast(training.step, 0);
+  training.shrinkage = comm.broadcast(training.shrinkage, 0);
+  comm.broadcast(training.user_squares, 0);
+  comm.broadcast(training.item_squares, 0);
+  training.range = comm.broadcast(training.range, 0);
+  training.alpha = comm.broadcast(training.alpha, 0);
+  if (!comm.broadcast(training.lists.has_value(), 0)) return;
+  if (!training.lists) training.lists.emplace();
+  auto& [model, shrinkage, alpha, power] = *training.lists;
+  share_rows(comm, model);
+  shrinkage = comm.broadcast(shrinkage, 0);
+  alpha = comm.broadcast(alpha, 0);
+  power = comm.broadcast(power, 0);
+}
+
+SparseTensor<double> shared_ratings(const Comm& comm, const SparseTensor<double>& ratings) {
+  std::vector<Index> extents = ratings.extents();
+  comm.broadcast(extents, 0);
+  std::vector<Array<Index>> indices;
+  for (int m = 0; m < int(extents.size()); ++m) {
+    auto& of_mode = indices.emplace_back();
+    if (comm.rank() == 0) of_mode.assign(ratings.indices(m).begin(), ratings.indices(m).end());
+    comm.broadcast(of_mode, 0);
+  }
+  Array<double> values;
+  if (comm.rank() == 0) values.assign(ratings.values().begin(), ratings.values().end());
+  comm.broadcast(values, 0);
+  return {std::move(extents), std::move(indices), std::move(values)};
+}
+
 }  // namespace
 
 template <class Real>
@@ -118,6 +171,23 @@ std::shared_ptr<CompletionModel::State> CompletionState<Real>::with_items(
   Index num_ratings = run.num_ratings;
   for (const auto& one : items) num_ratings += std::ssize(one.users);
   state->run.num_ratings = comm.broadcast(num_ratings, 0);
+  return state;
+}
+
+template <class Real>
+std::shared_ptr<CompletionModel::State> CompletionState<Real>::on_every_process() {
+  gather();
+  const auto whole = std::make_shared<WholeModel<Real>>(comm.rank() == 0 ? *whole_ : WholeModel<Real>());
+  share_rows(comm, whole->model);
+  share_training(comm, whole->training);
+  whole->ratings = shared_ratings(comm, whole->ratings);
+  auto state =
+      std::make_shared<CompletionState<Real>>(Comm::self(), labels, [whole] { return std::move(*whole); });
+  state->input = input;
+  state->settings = settings;
+  state->is_trained = is_trained;
+  state->run = run;
+  state->prepared = prepared;
   return state;
 }
 

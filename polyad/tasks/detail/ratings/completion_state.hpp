@@ -49,6 +49,9 @@ struct CompletionModel::State {
   virtual std::shared_ptr<State> with_items(Index num_items, std::vector<std::string> item_labels,
                                             const std::vector<RatingsOfItem>& items) = 0;
 
+  // All of the model on this process, which needs no others for the copy. Collective.
+  virtual std::shared_ptr<State> on_every_process() = 0;
+
   // To find users and items by name.
   const io::IndexSpace& names();
 
@@ -105,6 +108,7 @@ class CompletionState final : public CompletionModel::State {
   std::optional<RatingRange> range() const override { return whole_->training.range; }
   std::shared_ptr<State> with_items(Index num_items, std::vector<std::string> item_labels,
                                     const std::vector<RatingsOfItem>& items) override;
+  std::shared_ptr<State> on_every_process() override;
 
  private:
   Gather gather_;  // empty once it was called, so that what it holds is freed
