@@ -27,6 +27,14 @@ struct NewItem {
   std::vector<double> ratings = {};
 };
 
+// All that is known of a user now: the rating of item items[i] is ratings[i]. In any order, each item once;
+// none: the user is forgotten.
+struct UpdatedUser {
+  Index user = 0;          // counted from 0, also behind those of the model; of users without labels
+  std::string label = {};  // where users have labels: of the model, or a new one
+  UserRatings rated = {};
+};
+
 // A place of a mode: a label, or a number counted from 1 where the mode has no labels.
 struct ModePlace {
   std::string mode;  // its name, or its number counted from 1
@@ -143,6 +151,15 @@ CompletionModel add_items(const Context& context, const CompletionModel& model,
 // Error{bad_input} that names the line.
 CompletionModel add_items_from(const Context& context, const CompletionModel& model,
                                const std::filesystem::path& file);
+
+// The model with other ratings of some users, or with further users: their rows and biases are those that the
+// training would find with the items fixed, as for new users of recommend(). It has these ratings in place of
+// those that they had, and can be saved. The given model stays as it is. New labels come behind those of the
+// model, in their order; numbers between that nobody has become users without ratings. Throws
+// Error{bad_option} for a user that is given twice, items that the model does not have, a missing label, and
+// a label where users have none. The arguments are those of process 0. Collective.
+CompletionModel update_users(const Context& context, const CompletionModel& model,
+                             const std::vector<UpdatedUser>& users);
 
 // The items with the highest predicted ratings for users, or the items or users most similar to others. Items
 // that have no rating in the training are left out. Ratings of a new user are folded in: factors are found

@@ -15,8 +15,9 @@ except ImportError as error:  # pragma: no cover
         raise ImportError(f"{error}; import polyad before the other packages") from error
     raise
 
-from ._choices import PlanTable, RankTable, plan, rank
-from ._cp import Component, Components, CPModel, History, Iteration, Residuals, cp
+from . import generate
+from ._choices import Partition, PlanTable, RankTable, partition, plan, rank
+from ._cp import Comparison, Component, Components, CPModel, History, Iteration, Pair, Residuals, compare, cp
 from ._dense import einsum
 from ._errors import Error, FileError, InputError, ResourceError
 from ._host import show_versions, threads
@@ -27,6 +28,7 @@ __version__: str = _core.version
 
 __all__ = [
     "CPModel",
+    "Comparison",
     "Component",
     "Components",
     "Error",
@@ -34,6 +36,8 @@ __all__ = [
     "History",
     "InputError",
     "Iteration",
+    "Pair",
+    "Partition",
     "PlanTable",
     "RankTable",
     "Recommender",
@@ -41,10 +45,13 @@ __all__ = [
     "ResourceError",
     "Stats",
     "Tensor",
+    "compare",
     "cp",
     "einsum",
     "from_frame",
     "from_pieces",
+    "generate",
+    "partition",
     "plan",
     "rank",
     "read",

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._cp import Mode, is_single, nonnegative_modes
 from ._host import Progress, host, memory_bytes
 from ._tensor import PathLike, tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class RankTable:
@@ -121,3 +125,62 @@ def plan(
         memory_bytes(memory),
     )
     return PlanTable(core)
+
+
+class Partition:
+    """A partition of a tensor: ``parts`` has the part of each entry, in the order of the tensor, or of each slice, mode after
+    mode, or of each row or column; ``info`` has the metrics (docs/json.md)."""
+
+    def __init__(self, parts: NDArray[np.int32], text: str, summary: str) -> None:
+        self.parts = parts
+        self.info: dict[str, Any] = json.loads(text)
+        self.summary = summary
+
+    def __iter__(self) -> Iterator[Any]:
+        yield self.parts
+        yield self.info
+
+    def save(self, path: PathLike) -> None:
+        """Writes a part per line, as ``polyad partition --out`` does, for ``polyad cpd --partition``."""
+        with open(path, "w", encoding="ascii") as file:
+            file.writelines(f"{part}\n" for part in self.parts.tolist())
+
+    def __repr__(self) -> str:
+        return self.summary
+
+
+def partition(
+    x: Any,
+    parts: int,
+    *,
+    model: str = "fine",
+    method: str = "hypergraph",
+    metric: str = "connectivity",
+    rho: float = 2.0,
+    weights: str = "per-mode",
+    imbalance: float = 0.05,
+    effort: str = "normal",
+    seconds: float = 0.0,
+    seed: int = 1,
+    cache: bool = True,
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Partition:
+    """Divides a tensor among processes so that they send little and have equally much to do: ``labels, metrics = partition(...)``.
+
+    ``model`` says what is assigned to parts: entries ("fine"), slices ("coarse"), or the rows or columns of a matrix ("row",
+    "column"). After ``seconds``, if not 0, the best partition so far is taken. docs/partition.md explains the options.
+    """
+    options = _core.PartitionOptions()
+    options.parts = parts
+    options.set_model(model)
+    options.set_method(method)
+    options.set_metric(metric)
+    options.rho = rho
+    options.set_weights(weights)
+    options.imbalance = imbalance
+    options.set_effort(effort)
+    options.time_limit_seconds = seconds
+    options.seed = seed
+    options.no_cache = not cache
+    return Partition(*_core.partition(host(threads, progress), tensor(x)._core, options))

@@ -484,3 +484,34 @@ def cp(
     if interrupted:
         warnings.warn("interrupted: the model of the iterations so far is returned", stacklevel=2)
     return CPModel(core, interrupted=interrupted)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A component of one model, and that of another which it is like."""
+
+    first: int  # number of the component, from 0
+    second: int
+    congruence: float  # product of the magnitudes of the cosines: 1 for the same component, up to signs and scale
+    cosines: list[float]  # of each mode
+
+
+class Comparison:
+    """How similar two models are: ``score``, from 0 to 1, is the mean congruence of the ``pairs``, the most similar first."""
+
+    def __init__(
+        self, score: float, pairs: list[tuple[int, int, float, list[float]]], summary: str, text: str
+    ) -> None:
+        self.score = score
+        self.pairs = [Pair(*pair) for pair in pairs]
+        self.info: dict[str, Any] = json.loads(text)
+        self.summary = summary
+
+    def __repr__(self) -> str:
+        return self.summary
+
+
+def compare(first: Any, second: Any, *, threads: int | None = None) -> Comparison:
+    """Pairs the components of two models of the same shape, each a ``CPModel`` or a pair of weights and factors."""
+    models = [one if isinstance(one, CPModel) else CPModel.from_factors(one) for one in (first, second)]
+    return Comparison(*_core.compare(host(threads), models[0]._core, models[1]._core))

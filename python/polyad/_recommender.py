@@ -330,6 +330,27 @@ class Recommender:
             return np.arange(before, before + len(new), dtype=np.int64)
         return _numbers([name for name, _, _ in new], self.item_labels) if new else np.empty(0, dtype=np.int64)
 
+    def partial_fit_users(
+        self, userids: Id | Sequence[Id], user_items: Any
+    ) -> Recommender:
+        """Gives users the rows that the training would find for them with the items as they are: users of the model, whose
+        ratings are replaced, or new ones, with numbers or labels that the model does not have. ``user_items`` has a row for each
+        of ``userids``: a matrix, or a list of ``(items, ratings)``. A user without ratings is forgotten."""
+        ids = [userids] if np.ndim(userids) == 0 else list(userids)  # type: ignore[arg-type]
+        rows = _rows_of(user_items, self.item_labels)
+        if len(rows) != len(ids):
+            raise bad_option("user_items", f"user_items: {len(rows)} rows were given for {len(ids)} users")
+        named = self.user_labels is not None
+        new = []
+        for one, (items, ratings) in zip(ids, rows):
+            number = 0 if isinstance(one, str) else int(one)
+            label = str(one) if isinstance(one, str) else ""
+            if named and not label and 0 <= number < self.shape[0]:
+                label = (self.user_labels or [])[number]
+            new.append((number, label, items, ratings))
+        self._core, self._arrays = _core.update_users(host(self._threads), self._model, new), {}
+        return self
+
     def predict(self, users: Any, items: Any) -> Any:
         """Predicted ratings of items by users, pair by pair; with ``implicit``, preferences. They are not clipped to the range
         of the ratings."""
@@ -385,6 +406,21 @@ class Recommender:
                 for name, contents in state["files"].items():
                     (place / name).write_bytes(contents)
                 self._core = _core.load_completion_model(host(), os.fspath(place))
+
+
+def _rows_of(user_items: Any, item_labels: list[str] | None) -> list[tuple[list[int], list[float]]]:
+    """Items and ratings of each row of a matrix, or as they are given."""
+    if isinstance(user_items, (list, tuple)):
+        given = [user_items] if len(user_items) == 2 and np.ndim(user_items[0]) == 1 else list(user_items)
+        return [(_numbers(items, item_labels).tolist(), [float(x) for x in ratings]) for items, ratings in given]
+    matrix = tensor(user_items)
+    if matrix.ndim != 2:
+        raise bad_option("user_items", f"user_items: expected a matrix, found {matrix.ndim} modes")
+    rows: list[tuple[list[int], list[float]]] = [([], []) for _ in range(matrix.shape[0])]
+    for row, item, rating in zip(*(column.tolist() for column in matrix.coords), matrix.values.tolist()):
+        rows[row][0].append(item)
+        rows[row][1].append(rating)
+    return rows
 
 
 def _set_ids(options: _core.RecommendOptions, numbers: str, names: str, ids: Any) -> bool:

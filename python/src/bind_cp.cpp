@@ -2,14 +2,17 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "polyad/tasks/compare.hpp"
 #include "polyad/tasks/decompose.hpp"
 #include "polyad/tasks/every_process.hpp"
 #include "polyad/tasks/load_model.hpp"
@@ -142,6 +145,16 @@ void bind_cp(nb::module_& module) {
         return as_array(run(host, [&](const Context& context) { return predict(context, model, x); }));
       },
       nb::arg("host"), nb::arg("model"), nb::arg("x"));
+  module.def(
+      "compare",
+      [](const Host& host, const CpModel& first, const CpModel& second) {
+        const auto found = run(host, [&](const Context& context) { return compare(context, first, second); });
+        std::vector<std::tuple<Index, Index, double, std::vector<double>>> pairs;
+        for (const auto& pair : found.pairs())
+          pairs.emplace_back(pair.first, pair.second, pair.congruence, pair.cosines);
+        return std::tuple(found.score(), pairs, found.summary(), found.json());
+      },
+      nb::arg("host"), nb::arg("first"), nb::arg("second"));
   module.def(
       "save_model",
       [](const Host& host, const CpModel& model, const Path& path, bool overwrite) {

@@ -1,20 +1,62 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "polyad/tasks/partition.hpp"
 #include "polyad/tasks/plan.hpp"
 #include "polyad/tasks/rank.hpp"
+#include "python/src/arrays.hpp"
 #include "python/src/host.hpp"
 
 namespace polyad::python {
 namespace {
+
+// The parts, the JSON of the metrics, and a summary.
+std::tuple<Vector<int>, std::string, std::string> partition_tensor(const Host& host, const Tensor& x,
+                                                                   const PartitionOptions& options) {
+  const auto found = run(host, [&](const Context& context) { return partition(context, x, options); });
+  return {as_array(std::vector<int>(found.parts())), found.json(), found.summary()};
+}
+
+void bind_partition(nb::module_& module) {
+  nb::class_<PartitionOptions>(module, "PartitionOptions")
+      .def(nb::init<>())
+      .def_rw("parts", &PartitionOptions::parts)
+      .def_rw("rho", &PartitionOptions::rho)
+      .def_rw("imbalance", &PartitionOptions::imbalance)
+      .def_rw("time_limit_seconds", &PartitionOptions::time_limit_seconds)
+      .def_rw("seed", &PartitionOptions::seed)
+      .def_rw("no_cache", &PartitionOptions::no_cache)
+      .def("set_model",
+           [](PartitionOptions& o, const std::string& name) {
+             o.model = named<PartitionModel>(name, hypergraph::all_partition_models, "model");
+           })
+      .def("set_weights",
+           [](PartitionOptions& o, const std::string& name) {
+             o.slice_weights = named<SliceWeights>(name, hypergraph::all_slice_weights, "weights");
+           })
+      .def("set_method",
+           [](PartitionOptions& o, const std::string& name) {
+             o.method = named<PartitionMethod>(name, hypergraph::all_partition_methods, "method");
+           })
+      .def("set_metric",
+           [](PartitionOptions& o, const std::string& name) {
+             o.metric = named<PartitionMetric>(name, all_partition_metrics, "metric");
+           })
+      .def("set_effort", [](PartitionOptions& o, const std::string& name) {
+        o.effort = named<Effort>(name, hypergraph::all_efforts, "effort");
+      });
+  module.def("partition", partition_tensor, nb::arg("host"), nb::arg("x"), nb::arg("options"));
+}
 
 void bind_rank(nb::module_& module) {
   nb::class_<RankOptions>(module, "RankOptions")
@@ -66,6 +108,7 @@ void bind_rank(nb::module_& module) {
 
 void bind_plan(nb::module_& module) {
   bind_rank(module);
+  bind_partition(module);
   nb::class_<Plan>(module, "Plan")
       .def("summary", &Plan::summary)
       .def("json", &Plan::json)

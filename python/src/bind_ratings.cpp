@@ -220,6 +220,16 @@ void bind_ratings(nb::module_& module) {
       },
       nb::arg("host"), nb::arg("model"), nb::arg("items"));
   module.def(
+      "update_users",
+      [](const Host& host, const CompletionModel& model,
+         std::vector<std::tuple<Index, std::string, std::vector<Index>, std::vector<double>>> given) {
+        std::vector<UpdatedUser> users;
+        for (auto& [user, label, items, ratings] : given)
+          users.push_back({user, std::move(label), {std::move(items), std::move(ratings)}});
+        return run(host, [&](const Context& context) { return update_users(context, model, users); });
+      },
+      nb::arg("host"), nb::arg("model"), nb::arg("users"));
+  module.def(
       "save_completion_model",
       [](const Host& host, const CompletionModel& model, const Path& folder) {
         run(host, [&](const Context& context) { save(context, model, folder); });

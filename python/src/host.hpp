@@ -88,5 +88,6 @@ void bind_cp(nb::module_& module);
 void bind_ratings(nb::module_& module);
 void bind_contract(nb::module_& module);
 void bind_plan(nb::module_& module);
+void bind_generate(nb::module_& module);
 
 }  // namespace polyad::python

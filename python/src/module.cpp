@@ -21,6 +21,7 @@ NB_MODULE(_core, module) {
   python::bind_ratings(module);
   python::bind_contract(module);
   python::bind_plan(module);
+  python::bind_generate(module);
   module.def(
       "doctor",
       [](const python::Host& host) {

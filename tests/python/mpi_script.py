@@ -24,7 +24,8 @@ def largest_difference(one: Any, other: Any) -> float:
 
 def require_same_model(mine: polyad.CPModel, alone: polyad.CPModel) -> None:
     assert abs(mine.fit - alone.fit) < 1e-12, (mine.fit, alone.fit)
-    assert largest_difference([mine.weights, *mine.factors], [alone.weights, *alone.factors]) < 1e-12
+    assert np.allclose(mine.weights, alone.weights, rtol=1e-12, atol=0), mine.weights - alone.weights
+    assert largest_difference(mine.factors, alone.factors) < 1e-12, largest_difference(mine.factors, alone.factors)
     assert mine.history.iterations == alone.history.iterations and mine.stop == alone.stop
     assert mine.labels == alone.labels and mine.modes == alone.modes
     assert mine.info["processes"] == WORLD.size

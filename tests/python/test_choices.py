@@ -52,3 +52,48 @@ def test_faults():
         with pytest.raises(ValueError) as caught:
             call()
         assert caught.value.option == option
+
+
+@pytest.mark.parametrize(
+    "keywords, words",
+    [
+        ({}, []),
+        ({"model": "coarse", "weights": "together", "effort": "fast"}, ["--model", "coarse", "--weights", "together", "--level", "fast"]),
+        ({"method": "bisection", "metric": "lambda2", "rho": 3, "imbalance": 0.1, "seed": 2},
+         ["--method", "bisection", "--metric", "lambda2", "--rho", 3, "--imbalance", 0.1, "--seed", 2]),
+        ({"method": "random"}, ["--method", "random"]),
+    ],
+)
+def test_partition_is_that_of_the_program(program, make_tensor, tmp_path, keywords, words):
+    x = make_tensor(3, shape=(12, 9, 7), nnz=150)
+    x.save(tmp_path / "x.tns")
+    program("partition", tmp_path / "x.tns", "-k", 3, "--no-cache", "--out", tmp_path / "x.part", "-q", *words)
+    found = polyad.partition(polyad.read(tmp_path / "x.tns"), 3, cache=False, **keywords)
+    parts, metrics = found
+    assert parts.tolist() == [int(line) for line in (tmp_path / "x.part").read_text().split()]
+    assert metrics["parts"] == 3 and str(metrics["connectivity"]) and repr(found)
+    found.save(tmp_path / "ours.part")
+    assert (tmp_path / "ours.part").read_bytes() == (tmp_path / "x.part").read_bytes()
+
+
+def test_partition_refuses_nonsense(make_tensor):
+    x = make_tensor(3)
+    with pytest.raises(ValueError, match="model='slices': expected one of fine"):
+        polyad.partition(x, 2, model="slices")
+    with pytest.raises(ValueError):
+        polyad.partition(x, 0)
+
+
+def test_compare_is_that_of_the_program(program, make_tensor, tmp_path):
+    x = make_tensor(3, shape=(12, 9, 7), nnz=150)
+    one, other = (polyad.cp(x, rank, max_iter=20, seed=rank) for rank in (3, 4))
+    one.save(tmp_path / "one.npz")
+    other.save(tmp_path / "other.npz")
+    theirs = json.loads(program("compare", tmp_path / "one.npz", tmp_path / "other.npz", "--json"))
+    ours = polyad.compare(one, other)
+    assert ours.score == theirs["score"] and len(ours.pairs) == 3
+    assert ours.info["score"] == ours.score and ours.summary
+    assert polyad.compare(one, (one.weights, one.factors)).score == pytest.approx(1)
+    assert {pair.first for pair in ours.pairs} == {0, 1, 2} and ours.pairs[0].congruence >= ours.pairs[1].congruence
+    with pytest.raises(ValueError):
+        polyad.compare(one, polyad.cp(make_tensor(1), 2, max_iter=2))

@@ -173,3 +173,47 @@ def test_new_items_by_label():
     model = polyad.Recommender(2, epochs=5).fit(x)
     ids = model.add_items({"juice": (["ann", "cid"], [5.0, 4.0])})
     assert model.item_labels[ids[0]] == "juice" and "juice" in [model.item_labels[i] for i in model.recommend("bob", N=3)[0]]
+
+
+@pytest.mark.parametrize("options", [{}, {"implicit": True}, {"lists": "ratings"}, {"bias": False, "lists": "ratings"}])
+def test_partial_fit_users_is_the_fold_in_of_the_program(ratings, program, tmp_path, options):
+    words = {"implicit": ["--implicit"], "lists": ["--lists", "ratings"], "bias": ["--no-bias"]}
+    chosen = [word for name in options for word in words[name]]
+    program("complete", ratings, "-r", 4, "--epochs", 4, "-t", 1, "--out", tmp_path / "model", "-q", *chosen)
+    rated = [([3, 1, 7], [5.0, 4.0, 1.5]), ([2, 50], [3.0, 4.5])]
+    (tmp_path / "new.tsv").write_text("".join(f"{user}\t{item + 1}\t{rating}\n" for user, (items, values) in
+                                              enumerate(rated) for item, rating in zip(items, values)))
+    found = json.loads(program("recommend", tmp_path / "model", "--new-users", tmp_path / "new.tsv", "--top", 6, "--json"))
+    model = polyad.Recommender.load(tmp_path / "model")
+    before = model.user_factors.copy()
+    assert model.partial_fit_users([5, 200], rated) is model
+    ids, scores = model.recommend([5, 200], N=6)
+    theirs = [[item["item"] - 1 for item in user["items"]] for user in found["recommendations"]]
+    assert ids.tolist() == theirs
+    assert scores.tolist() == [[item["score"] for item in user["items"]] for user in found["recommendations"]]
+    assert model.shape == (201, 60)
+    assert np.array_equal(np.delete(model.user_factors, [5, 200], axis=0), np.delete(before, 5, axis=0))
+    model.save(tmp_path / "updated")
+    again = polyad.Recommender.load(tmp_path / "updated")
+    assert np.array_equal(again.recommend([5, 200], N=6)[0], ids)
+
+
+def test_partial_fit_users_with_labels_and_matrices(ratings):
+    x = polyad.read(ratings)
+    labels = [[f"u{i}" for i in range(x.shape[0])], [f"i{i}" for i in range(x.shape[1])]]
+    model = polyad.Recommender(4, epochs=3).fit(polyad.from_pieces(x.coords, x.values, x.shape, ["user", "item"], labels))
+    rows = np.zeros((2, x.shape[1]))
+    rows[0, [1, 5]] = [4, 2]
+    rows[1, 3] = 5
+    model.partial_fit_users(["u7", "somebody"], rows)
+    assert model.user_labels[-1] == "somebody" and model.shape == (201, 60)
+    alone, _ = model.recommend(user_items=(["i1", "i5"], [4, 2]), N=5)
+    assert model.recommend("u7", N=5)[0].tolist() == alone.tolist()
+    model.partial_fit_users(7, ([], []))
+    assert not model.user_factors[7].any()
+    for ids, given in [(["u1", "u1"], [([1], [1.0])] * 2), (["u1"], [([99], [1.0])]), (["u1"], [([1, 1], [1.0, 2.0])]),
+                       (["u1", "u2"], [([1], [1.0])]), ([500], [([1], [1.0])])]:
+        with pytest.raises(ValueError):
+            model.partial_fit_users(ids, given)
+    with pytest.raises(ValueError, match="expected one from 0"):
+        polyad.Recommender(2, epochs=1).fit(x).partial_fit_users([10**9], [([1], [1.0])])

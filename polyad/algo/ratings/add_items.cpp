@@ -66,6 +66,41 @@ SparseTensor<double> with_ratings_of(const SparseTensor<double>& ratings, Index 
   return all;
 }
 
+template <class Real>
+void update_users(RatingModel<Real>& model, Index num_users, std::span<const RatingsOfUser> users,
+                  const SparseTensor<double>& ratings, const Shrinkage& shrinkage,
+                  const FoldParameters& parameters) {
+  model.users = with_more_rows(model.users, num_users);
+  if (!model.user_biases.empty()) model.user_biases.resize(std::size_t(num_users), Real(0));
+  const RowFolder<Real> folder(model, ratings.values(), parameters);
+  parallel_for(std::ssize(users), [&](Index i) {
+    const auto& one = users[std::size_t(i)];
+    kernels::FoldedUser<Real> folded{Array<Real>(std::size_t(model.num_factors()), Real(0)), 0};
+    if (!one.items.empty()) folded = folder.fold(one.items, one.ratings, shrinkage);
+    std::ranges::copy(folded.row, model.users.row(one.user).begin());
+    if (!model.user_biases.empty()) model.user_biases[std::size_t(one.user)] = Real(folded.bias);
+  });
+}
+
+SparseTensor<double> with_ratings_of(const SparseTensor<double>& ratings, Index num_users,
+                                     std::span<const RatingsOfUser> users) {
+  std::vector<bool> is_updated(std::size_t(num_users), false);
+  for (const auto& one : users) is_updated[std::size_t(one.user)] = true;
+  SparseTensor<double> all({num_users, ratings.extent(1)});
+  for (Index z = 0; z < ratings.num_nonzeros(); ++z)
+    if (!is_updated[std::size_t(ratings.indices(0)[z])])
+      all.append(std::array{ratings.indices(0)[z], ratings.indices(1)[z]}, ratings.values()[z]);
+  for (const auto& one : users)
+    for (std::size_t z = 0; z < one.items.size(); ++z)
+      all.append(std::array{one.user, one.items[z]}, one.ratings[z]);
+  keep_last_ratings(all);
+  return all;
+}
+
+template void update_users(RatingModel<float>&, Index, std::span<const RatingsOfUser>,
+                           const SparseTensor<double>&, const Shrinkage&, const FoldParameters&);
+template void update_users(RatingModel<double>&, Index, std::span<const RatingsOfUser>,
+                           const SparseTensor<double>&, const Shrinkage&, const FoldParameters&);
 template void add_items(RatingModel<float>&, Index, std::span<const RatingsOfItem>,
                         const SparseTensor<double>&, const Shrinkage&, const FoldParameters&);
 template void add_items(RatingModel<double>&, Index, std::span<const RatingsOfItem>,

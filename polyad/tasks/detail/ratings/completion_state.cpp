@@ -44,6 +44,19 @@ WholeModel<Real> added_to(WholeModel<Real> whole, Index num_items, const std::ve
   return whole;
 }
 
+template <class Real>
+WholeModel<Real> updated_by(WholeModel<Real> whole, Index num_users,
+                            const std::vector<RatingsOfUser>& users) {
+  auto& training = whole.training;
+  update_users(whole.model, num_users, users, whole.ratings, training.shrinkage,
+               FoldParameters{training.alpha});
+  if (auto& lists = training.lists)
+    update_users(lists->model, num_users, users, whole.ratings, lists->shrinkage, fold_parameters(*lists));
+  if (!training.user_squares.empty()) training.user_squares.resize(std::size_t(num_users), Real(0));
+  whole.ratings = with_ratings_of(whole.ratings, num_users, users);
+  return whole;
+}
+
 // From process 0 to the others; likewise below. Collective.
 template <class Real>
 void share_matrix(const Comm& comm, Matrix<Real>& matrix) {
@@ -156,21 +169,39 @@ Shrinkage CompletionState<Real>::shrinkage(Ranks ranks) const {
 }
 
 template <class Real>
-std::shared_ptr<CompletionModel::State> CompletionState<Real>::with_items(
-    Index num_items, std::vector<std::string> item_labels, const std::vector<RatingsOfItem>& items) {
-  auto all_labels = labels;
-  all_labels[1].labels = std::move(item_labels);
-  auto whole = std::make_shared<WholeModel<Real>>(collectively(
-      comm, [&] { return comm.rank() == 0 ? added_to(*whole_, num_items, items) : WholeModel<Real>(); }));
+template <class Change>
+std::shared_ptr<CompletionState<Real>> CompletionState<Real>::changed(std::vector<ModeLabels> all_labels,
+                                                                      Change change) const {
+  auto whole = std::make_shared<WholeModel<Real>>(
+      collectively(comm, [&] { return comm.rank() == 0 ? change(*whole_) : WholeModel<Real>(); }));
   auto state = std::make_shared<CompletionState<Real>>(comm, std::move(all_labels),
                                                        [whole] { return std::move(*whole); });
   state->input = input;
   state->prepared = prepared;
   state->run = run;
+  state->run.num_ratings = comm.broadcast(whole->ratings.num_nonzeros(), 0);
+  return state;
+}
+
+template <class Real>
+std::shared_ptr<CompletionModel::State> CompletionState<Real>::with_items(
+    Index num_items, std::vector<std::string> item_labels, const std::vector<RatingsOfItem>& items) {
+  auto all_labels = labels;
+  all_labels[1].labels = std::move(item_labels);
+  auto state = changed(std::move(all_labels),
+                       [&](const WholeModel<Real>& whole) { return added_to(whole, num_items, items); });
   state->run.num_items = num_items;
-  Index num_ratings = run.num_ratings;
-  for (const auto& one : items) num_ratings += std::ssize(one.users);
-  state->run.num_ratings = comm.broadcast(num_ratings, 0);
+  return state;
+}
+
+template <class Real>
+std::shared_ptr<CompletionModel::State> CompletionState<Real>::with_users(
+    Index num_users, std::vector<std::string> user_labels, const std::vector<RatingsOfUser>& users) {
+  auto all_labels = labels;
+  all_labels[0].labels = std::move(user_labels);
+  auto state = changed(std::move(all_labels),
+                       [&](const WholeModel<Real>& whole) { return updated_by(whole, num_users, users); });
+  state->run.num_users = num_users;
   return state;
 }
 

@@ -49,6 +49,10 @@ struct CompletionModel::State {
   virtual std::shared_ptr<State> with_items(Index num_items, std::vector<std::string> item_labels,
                                             const std::vector<RatingsOfItem>& items) = 0;
 
+  // The same model with other or further users; `users`: those that change, on process 0. `user_labels`: of
+  // all. Collective.
+  virtual std::shared_ptr<State> with_users(Index num_users, std::vector<std::string> user_labels,
+                                            const std::vector<RatingsOfUser>& users) = 0;
   // All of the model on this process, which needs no others for the copy. Collective.
   virtual std::shared_ptr<State> on_every_process() = 0;
 
@@ -108,9 +112,15 @@ class CompletionState final : public CompletionModel::State {
   std::optional<RatingRange> range() const override { return whole_->training.range; }
   std::shared_ptr<State> with_items(Index num_items, std::vector<std::string> item_labels,
                                     const std::vector<RatingsOfItem>& items) override;
+  std::shared_ptr<State> with_users(Index num_users, std::vector<std::string> user_labels,
+                                    const std::vector<RatingsOfUser>& users) override;
   std::shared_ptr<State> on_every_process() override;
 
  private:
+  // A model of what `change` makes of this one on process 0, with these labels. Collective.
+  template <class Change>
+  std::shared_ptr<CompletionState> changed(std::vector<ModeLabels> all_labels, Change change) const;
+
   Gather gather_;  // empty once it was called, so that what it holds is freed
   std::optional<WholeModel<Real>> whole_;
   std::unique_ptr<Recommender<Real>> recommenders_[2];  // by Ranks
