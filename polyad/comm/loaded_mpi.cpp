@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <bit>
 #include <mutex>
 
 #include "polyad/base/error.hpp"
@@ -42,7 +43,7 @@ loaded_mpi::Constants ask_for_constants(const LoadedMpi& mpi) {
   set(constants.request_null, "MPI_REQUEST_NULL");
   set(constants.info_null, "MPI_INFO_NULL");
   set(constants.errors_return, "MPI_ERRORS_RETURN");
-  constants.in_place = reinterpret_cast<void*>(std::uintptr_t(mpi.constant("MPI_IN_PLACE")));
+  constants.in_place = std::bit_cast<void*>(std::uintptr_t(mpi.constant("MPI_IN_PLACE")));
   constants.comm_type_shared = int(mpi.constant("MPI_COMM_TYPE_SHARED"));
   constants.thread_single = int(mpi.constant("MPI_THREAD_SINGLE"));
   constants.thread_funneled = int(mpi.constant("MPI_THREAD_FUNNELED"));

@@ -159,7 +159,7 @@ def partition(
     rho: float = 2.0,
     weights: str = "per-mode",
     imbalance: float = 0.05,
-    effort: str = "normal",
+    effort: str = "default",
     seconds: float = 0.0,
     seed: int = 1,
     cache: bool = True,

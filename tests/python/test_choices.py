@@ -89,7 +89,7 @@ def test_compare_is_that_of_the_program(program, make_tensor, tmp_path):
     one, other = (polyad.cp(x, rank, max_iter=20, seed=rank) for rank in (3, 4))
     one.save(tmp_path / "one.npz")
     other.save(tmp_path / "other.npz")
-    theirs = json.loads(program("compare", tmp_path / "one.npz", tmp_path / "other.npz", "--json"))
+    theirs = json.loads(program("compare", tmp_path / "one.npz", tmp_path / "other.npz", "-q", "--json", "-"))
     ours = polyad.compare(one, other)
     assert ours.score == theirs["score"] and len(ours.pairs) == 3
     assert ours.info["score"] == ours.score and ours.summary

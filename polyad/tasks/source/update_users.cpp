@@ -8,7 +8,7 @@
 
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
-#include "polyad/io/text/number_text.hpp"
+#include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/ratings/share_answer.hpp"
