@@ -14,8 +14,8 @@ namespace polyad {
 // from process 0, unless all have the same. Collective.
 Tensor own_share(const Context& context, const Tensor& whole);
 
-// Throws Error{bad_input} on all processes unless the shares that they have of a tensor have the same dims and
-// labels. Collective.
+// Throws Error{bad_input} on all processes unless the shares that they have of a tensor have the same dims
+// and labels. Collective.
 void check_shares(const Context& context, const Tensor& share);
 
 // All of a model on this process, which needs no other for anything: what is collective of the copy is not.

@@ -330,13 +330,11 @@ class Recommender:
             return np.arange(before, before + len(new), dtype=np.int64)
         return _numbers([name for name, _, _ in new], self.item_labels) if new else np.empty(0, dtype=np.int64)
 
-    def partial_fit_users(
-        self, userids: Id | Sequence[Id], user_items: Any
-    ) -> Recommender:
+    def partial_fit_users(self, userids: Id | Sequence[Id], user_items: Any) -> Recommender:
         """Gives users the rows that the training would find for them with the items as they are: users of the model, whose
         ratings are replaced, or new ones, with numbers or labels that the model does not have. ``user_items`` has a row for each
         of ``userids``: a matrix, or a list of ``(items, ratings)``. A user without ratings is forgotten."""
-        ids = [userids] if np.ndim(userids) == 0 else list(userids)  # type: ignore[arg-type]
+        ids: list[Any] = [userids] if np.ndim(userids) == 0 else list(userids)  # type: ignore[arg-type]
         rows = _rows_of(user_items, self.item_labels)
         if len(rows) != len(ids):
             raise bad_option("user_items", f"user_items: {len(rows)} rows were given for {len(ids)} users")

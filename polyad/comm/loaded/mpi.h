@@ -75,13 +75,14 @@ const Constants& constants() noexcept;
 Status* ignored_status() noexcept;
 
 // Addresses of the functions.
-#define POLYAD_MPI_FUNCTIONS(X)                                                                              \
-  X(Abort)                                                                                                   \
-  X(Allgather) X(Allgatherv) X(Allreduce) X(Alltoall) X(Barrier) X(Bcast) X(Cancel) X(Comm_dup_with_info)    \
-      X(Comm_free) X(Comm_rank) X(Comm_set_errhandler) X(Comm_size) X(Comm_split) X(Comm_split_type)         \
-          X(Comm_test_inter) X(Error_string) X(Finalized) X(Get_count) X(Ibarrier) X(Initialized) X(Irecv)   \
-              X(Isend) X(Query_thread) X(Recv_init) X(Reduce) X(Reduce_scatter) X(Request_free) X(Send_init) \
-                  X(Start) X(Test) X(Wait)
+// clang-format off
+#define POLYAD_MPI_FUNCTIONS(X)                                                                \
+  X(Abort) X(Allgather) X(Allgatherv) X(Allreduce) X(Alltoall) X(Barrier) X(Bcast) X(Cancel)   \
+  X(Comm_dup_with_info) X(Comm_free) X(Comm_rank) X(Comm_set_errhandler) X(Comm_size)          \
+  X(Comm_split) X(Comm_split_type) X(Comm_test_inter) X(Error_string) X(Finalized)             \
+  X(Get_count) X(Ibarrier) X(Initialized) X(Irecv) X(Isend) X(Query_thread) X(Recv_init)       \
+  X(Reduce) X(Reduce_scatter) X(Request_free) X(Send_init) X(Start) X(Test) X(Wait)
+// clang-format on
 struct Functions {
 #define POLYAD_MPI_FUNCTION(name) void* name = nullptr;
   POLYAD_MPI_FUNCTIONS(POLYAD_MPI_FUNCTION)
