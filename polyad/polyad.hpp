@@ -15,7 +15,7 @@
 #include "polyad/tasks/decompose.hpp"           // IWYU pragma: export
 #include "polyad/tasks/distribution_texts.hpp"  // IWYU pragma: export
 #include "polyad/tasks/doctor.hpp"              // IWYU pragma: export
-#include "polyad/tasks/every_process.hpp"
+#include "polyad/tasks/every_process.hpp"       // IWYU pragma: export
 #include "polyad/tasks/file_plan.hpp"           // IWYU pragma: export
 #include "polyad/tasks/generate.hpp"            // IWYU pragma: export
 #include "polyad/tasks/get_data.hpp"            // IWYU pragma: export
