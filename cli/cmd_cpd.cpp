@@ -7,6 +7,7 @@
 #include "cli/input.hpp"
 #include "cli/option_text.hpp"
 #include "polyad/base/error.hpp"
+#include "polyad/base/unfinished_paths.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/polyad.hpp"
 
@@ -19,7 +20,8 @@ struct CpdArgs {
   DecomposeOptions decompose;
   DistributionTexts distribution;
   std::string method = "als", precision = "double", format = "auto", mode_order = "auto", memory, out, page,
-              nonneg = "none", init = "auto", weights;
+              nonneg = "none", init = "auto", weights, checkpoint, every = "10min", time_limit;
+  int keep = CheckpointOptions{}.keep;
   Index num_strongest = 5;
   bool verbose = false, missing = false, implicit = false, biases = false;
   std::optional<double> regularisation, shrinkage;
@@ -55,6 +57,7 @@ FilePlan file_plan(const CpdArgs& args) {
   plan.reads("the file that --partition names", partition_file(args.distribution));
   plan.reads_machine_constants().reads_cached_partitions(args.distribution.cache);
   plan.goes_on_from("the model that --init names", start_model_path(args.init));
+  plan.writes_checkpoints("--checkpoint", args.checkpoint);
   return plan.writes_cp_model("--out", args.out).writes("--report", args.page);
 }
 
@@ -76,6 +79,8 @@ DecomposeOptions fixed_options(const CpdArgs& args) {
   options.format = named(args.format, all_storage_formats());
   options.start = named(args.init, all_starts());
   if (!args.memory.empty()) options.max_memory_bytes = parse_bytes(args.memory, "--memory");
+  if (!args.checkpoint.empty()) options.checkpoint = parse_checkpoint(args.checkpoint, args.every, args.keep);
+  if (!args.time_limit.empty()) options.max_seconds = parse_duration(args.time_limit, "--time-limit");
   options.nonnegative = args.nonneg != "none";
   if (options.method == Method::opt && args.mode_order != "auto") options.mode_order = {0};  // is refused
   validate(options);
@@ -97,7 +102,7 @@ DecomposeOptions options_for(const CpdArgs& args, int order) {
 void run(const Comm& comm, const CpdArgs& args) {
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args); }));
   const auto& context = console.context();
-  fixed_options(args);
+  if (fixed_options(args).checkpoint) save_on_signals();
   auto input = args.input;
   input.dense_zeros = args.missing;
   auto x = load(input, console);
@@ -121,6 +126,7 @@ void run(const Comm& comm, const CpdArgs& args) {
   }
   warn_of_memory(context, model.peak_memory_bytes(), options.max_memory_bytes);
   console.result(model.json());
+  require_finished(model);
 }
 
 void add_cell_options(CLI::App& command, CpdArgs& args) {
@@ -211,6 +217,19 @@ void add_cpd(CLI::App& app, const Comm& comm) {
       ->check(in_range(1, 1000));
   command->add_flag("-v,--verbose", args->verbose,
                     "Also print the storage format, why it was chosen, and the passes of an iteration");
+  auto* checkpoint =
+      command->add_option("--checkpoint", args->checkpoint,
+                          "Keep the state of the run in this directory; the same command goes on from there");
+  command
+      ->add_option("--every", args->every, "Time between checkpoints, as in 10min, or iterations, as in 20it")
+      ->needs(checkpoint)
+      ->capture_default_str();
+  command->add_option("--keep", args->keep, "Number of checkpoints to keep, the newest")
+      ->needs(checkpoint)
+      ->capture_default_str()
+      ->check(in_range(1, 1000));
+  command->add_option("--time-limit", args->time_limit,
+                      "Stop before this time is over, as in 1h50m, with the model so far (exit code 4)");
   command->option_defaults()->group("Computation");
   command->add_option("--format", args->format, "Storage format of the nonzeros in memory")
       ->capture_default_str()

@@ -28,7 +28,8 @@ namespace {
 
 constexpr double patience_seconds = 10;  // for the other processes to come to the same error
 
-// The program's promise: 2 for bad input or a bad option, 3 for a resource that ran out, 1 for a bug.
+// The program's promise: 2 for bad input or a bad option, 3 for a resource that ran out, 4 for a run that was
+// stopped before its end, 1 for a bug.
 int exit_code(polyad::Errc code) {
   switch (code) {
     case polyad::Errc::bad_input:
@@ -37,6 +38,8 @@ int exit_code(polyad::Errc code) {
       return 2;
     case polyad::Errc::resource:
       return 3;
+    case polyad::Errc::interrupted:
+      return 4;
     default:
       return 1;
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <sstream>
 
 #include "polyad/base/error.hpp"
 
@@ -20,49 +21,25 @@ void add_cache_option(CLI::App& command, std::string& folder) {
 }
 
 std::string command_line_name(const std::string& field) {
-  static const std::map<std::string, std::string> others{{"max_memory_bytes", "memory"},
-                                                         {"max_iterations", "iters"},
-                                                         {"tolerance", "tol"},
-                                                         {"nonnegative", "nonneg"},
-                                                         {"scheme", "distribution"},
-                                                         {"num_free_primes", "grid-primes"},
-                                                         {"row_rule", "row-owners"},
-                                                         {"is_replicated", "replicate"},
-                                                         {"partition_file", "partition"},
-                                                         {"factors", "rank"},
-                                                         {"max_epochs", "epochs"},
-                                                         {"virtual_processes", "virtual"},
-                                                         {"learning_rate", "lr"},
-                                                         {"regularisation", "reg"},
-                                                         {"shrinkage", "shrink"},
-                                                         {"users", "user"},
-                                                         {"all_users", "all"},
-                                                         {"new_user", "ratings"},
-                                                         {"known_file", "known"},
-                                                         {"slice_weights", "weights"},
-                                                         {"effort", "level"},
-                                                         {"time_limit_seconds", "time"},
-                                                         {"previous_file", "refine"},
-                                                         {"previous_dims", "refine-dims"},
-                                                         {"num_largest", "top"},
-                                                         {"num_lines", "lines"},
-                                                         {"entries_per_mode", "top"},
-                                                         {"ranks", "components"},
-                                                         {"num_starts", "starts"},
-                                                         {"start", "init"},
-                                                         {"held_out", "holdout"},
-                                                         {"nonnegative_modes", "nonneg"},
-                                                         {"existing=replaced", "force"},
-                                                         {"header=false", "no-header"},
-                                                         {"header=true", "header"},
-                                                         {"LoadOptions::format", "input-format"},
-                                                         {"missing", "missing-value"},
-                                                         {"DecomposeOptions::missing", "missing"},
-                                                         {"MissingOptions::weights", "weights"},
-                                                         {"has_biases", "biases"},
-                                                         {"labels.none", "labels none"},
-                                                         {"labels.folder", "labels"},
-                                                         {"labels.files", "labels"}};
+  // Fields whose names are others, each with the name of its option.
+  static const auto others = [] {
+    std::istringstream list(
+        "max_memory_bytes>memory;max_iterations>iters;tolerance>tol;nonnegative>nonneg;"
+        "scheme>distribution;num_free_primes>grid-primes;row_rule>row-owners;is_replicated>replicate;"
+        "partition_file>partition;factors>rank;max_epochs>epochs;virtual_processes>virtual;"
+        "learning_rate>lr;regularisation>reg;shrinkage>shrink;users>user;all_users>all;new_user>ratings;"
+        "known_file>known;slice_weights>weights;effort>level;time_limit_seconds>time;"
+        "previous_file>refine;previous_dims>refine-dims;num_largest>top;num_lines>lines;"
+        "entries_per_mode>top;ranks>components;num_starts>starts;start>init;held_out>holdout;"
+        "nonnegative_modes>nonneg;existing=replaced>force;header=false>no-header;header=true>header;"
+        "LoadOptions::format>input-format;missing>missing-value;DecomposeOptions::missing>missing;"
+        "MissingOptions::weights>weights;has_biases>biases;labels.none>labels none;labels.folder>labels;"
+        "labels.files>labels;max_seconds>time-limit;");
+    std::map<std::string, std::string> names;
+    for (std::string of_field, name; std::getline(list, of_field, '>') && std::getline(list, name, ';');)
+      names[of_field] = name;
+    return names;
+  }();
   const auto other = others.find(field);
   std::string name = "--" + (other == others.end() ? field : other->second);
   std::ranges::replace(name, '_', '-');

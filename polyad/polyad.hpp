@@ -3,8 +3,9 @@
 // All of the public API; see docs/library.md. To use a
 // communicator of MPI, also include polyad/comm/mpi_comm.hpp.
 
-#include "polyad/comm/runtime.hpp"              // IWYU pragma: export
-#include "polyad/tasks/check.hpp"               // IWYU pragma: export
+#include "polyad/comm/runtime.hpp"  // IWYU pragma: export
+#include "polyad/tasks/check.hpp"
+#include "polyad/tasks/checkpoint.hpp"          // IWYU pragma: export
 #include "polyad/tasks/compare.hpp"             // IWYU pragma: export
 #include "polyad/tasks/complete.hpp"            // IWYU pragma: export
 #include "polyad/tasks/complete_texts.hpp"      // IWYU pragma: export

@@ -10,12 +10,13 @@
 namespace polyad {
 
 enum class Errc {
-  bad_input,   // a file has invalid contents
-  bad_option,  // an option has an invalid value, or options exclude each other
-  io,          // a file cannot be opened, read or written
-  resource,    // memory, disk space or time has run out
-  comm,        // MPI reported an error
-  internal     // a bug in Polyad
+  bad_input,    // a file has invalid contents
+  bad_option,   // an option has an invalid value, or options exclude each other
+  io,           // a file cannot be opened, read or written
+  resource,     // memory, disk space or time has run out
+  comm,         // MPI reported an error
+  interrupted,  // a run was stopped before its end; what it had so far has been kept
+  internal      // a bug in Polyad
 };
 
 // Position of an error in the input. Empty file: the error is not about a file. Line 0: no particular line.

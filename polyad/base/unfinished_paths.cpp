@@ -24,6 +24,10 @@ struct Entry {
 std::atomic<Entry*> first_entry{nullptr};
 std::atomic<int> num_delays{0};
 std::atomic<int> waiting_signal{0};
+std::atomic<bool> handles_signals{false};
+std::atomic<int> num_stoppable{0};
+std::atomic<int> asked_to_stop{0};
+std::atomic<bool> asked_to_save{false};
 
 std::atomic<char*>* add(char* path) {
   for (Entry* entry = first_entry.load(); entry != nullptr; entry = entry->next)
@@ -77,6 +81,7 @@ void remove_all_unfinished() {
 }
 
 void handle(int signal) {
+  if (int none = 0; num_stoppable.load() > 0 && asked_to_stop.compare_exchange_strong(none, signal)) return;
   const int before = errno;
   waiting_signal = signal;
   if (num_delays.load() == 0 && waiting_signal.exchange(0) != 0) {
@@ -110,6 +115,7 @@ DelayedSignals::~DelayedSignals() {
 }
 
 void remove_unfinished_on_signals() {
+  handles_signals = true;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action {};
     sigaction(signal, nullptr, &action);
@@ -120,6 +126,36 @@ void remove_unfinished_on_signals() {
     sigemptyset(&action.sa_mask);
     sigaction(signal, &action, nullptr);
   }
+}
+
+StoppableWork::StoppableWork() {
+  if (num_stoppable++ == 0) asked_to_stop = 0;
+}
+
+StoppableWork::~StoppableWork() {
+  --num_stoppable;
+}
+
+bool StoppableWork::is_supported() {
+  return handles_signals;
+}
+
+int StoppableWork::stop_signal() const {
+  return asked_to_stop;
+}
+
+void save_on_signals() {
+  for (const int signal : {SIGUSR1, SIGXCPU}) {
+    struct sigaction action {};
+    action.sa_handler = [](int) { asked_to_save = true; };
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+bool take_save_request() {
+  return asked_to_save.exchange(false);
 }
 
 }  // namespace polyad

@@ -34,4 +34,24 @@ class DelayedSignals {
 // end the process as they would have. For programs; the library itself installs no handler.
 void remove_unfinished_on_signals();
 
+// While one of these exists, the first of those signals is a request to stop, which the work looks for
+// between its steps; a second one ends the process at once.
+class StoppableWork {
+ public:
+  StoppableWork();
+  ~StoppableWork();
+  StoppableWork(const StoppableWork&) = delete;
+  StoppableWork& operator=(const StoppableWork&) = delete;
+
+  // Whether this process handles signals so.
+  static bool is_supported();
+  // The signal that asked it to stop; 0: none.
+  int stop_signal() const;
+};
+
+// From now on SIGUSR1 and SIGXCPU are requests to save the state of the work. For programs.
+void save_on_signals();
+// Whether there was such a request since the last call.
+bool take_save_request();
+
 }  // namespace polyad

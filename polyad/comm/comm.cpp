@@ -41,8 +41,8 @@ Comm Comm::split(int color, int key) const {
   return {std::make_shared<Impl>(impl_->transport->split(color, key)), limit_};
 }
 
-int Comm::ranks_on_this_machine() const {
-  return impl_->transport->ranks_on_this_machine();
+Comm Comm::split_by_machine() const {
+  return {std::make_shared<Impl>(impl_->transport->split_by_machine()), limit_};
 }
 
 void Comm::barrier() const {

@@ -65,8 +65,8 @@ class Comm {
 
   // One communicator per color (>= 0), with ranks ordered by key, then by rank.
   Comm split(int color, int key) const;
-  // Number of ranks on the machine of this rank.
-  int ranks_on_this_machine() const;
+  // One communicator per machine, with ranks in the same order.
+  Comm split_by_machine() const;
   void barrier() const;
   // After an error: whether every rank calls this function within `seconds`. If not,
   // another rank waits for this one elsewhere, and only Runtime::abort can end the run.

@@ -155,15 +155,11 @@ std::unique_ptr<Transport> MpiTransport::split(int color, int key) {
   return std::make_unique<MpiTransport>(part);
 }
 
-int MpiTransport::ranks_on_this_machine() {
+std::unique_ptr<Transport> MpiTransport::split_by_machine() {
   const Waiting waiting(Call::split);
-  MPI_Comm neighbours = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &neighbours),
-        "MPI_Comm_split_type");
-  int count = 0;
-  check(MPI_Comm_size(neighbours, &count), "MPI_Comm_size");
-  check(MPI_Comm_free(&neighbours), "MPI_Comm_free");
-  return count;
+  MPI_Comm part = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part), "MPI_Comm_split_type");
+  return std::make_unique<MpiTransport>(part);
 }
 
 void MpiTransport::barrier() {

@@ -19,7 +19,7 @@ class MpiTransport final : public Transport {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   std::unique_ptr<Transport> split(int color, int key) override;
-  int ranks_on_this_machine() override;
+  std::unique_ptr<Transport> split_by_machine() override;
   void barrier() override;
   bool all_arrive_within(double seconds) noexcept override;
   void all_reduce(void* inout, Index count, NumberType type, Reduce op, Index limit) override;

@@ -113,7 +113,7 @@ class SerialTransport final : public Transport {
   int rank() const override { return 0; }
   int size() const override { return 1; }
   std::unique_ptr<Transport> split(int, int) override { return make_serial_transport(); }
-  int ranks_on_this_machine() override { return 1; }
+  std::unique_ptr<Transport> split_by_machine() override { return make_serial_transport(); }
   void barrier() override {}
   bool all_arrive_within(double) noexcept override { return true; }
 

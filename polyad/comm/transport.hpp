@@ -41,7 +41,7 @@ class Transport {
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual std::unique_ptr<Transport> split(int color, int key) = 0;
-  virtual int ranks_on_this_machine() = 0;
+  virtual std::unique_ptr<Transport> split_by_machine() = 0;
   virtual void barrier() = 0;
   virtual bool all_arrive_within(double seconds) noexcept = 0;
 

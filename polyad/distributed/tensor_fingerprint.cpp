@@ -27,8 +27,9 @@ std::uint64_t tensor_fingerprint(const Comm& comm, const SparseTensor<double>& s
   const Index first = first_of_share(comm, share);
   std::uint64_t sum = 0;
   for (Index z = 0; z < share.num_nonzeros(); ++z) {
-    auto term = mixed(coordinate_hash(share, z) + odd * std::uint64_t(first + z + 1));
-    if (what == FingerprintOf::coordinates_and_values)
+    const auto place = what == FingerprintOf::cells_in_any_order ? 1 : std::uint64_t(first + z + 1);
+    auto term = mixed(coordinate_hash(share, z) + odd * place);
+    if (what != FingerprintOf::coordinates)
       term = mixed(term + std::bit_cast<std::uint64_t>(share.values()[z]));
     sum += term;
   }

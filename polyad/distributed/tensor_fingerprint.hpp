@@ -7,9 +7,13 @@
 
 namespace polyad {
 
-enum class FingerprintOf { coordinates, coordinates_and_values };
+enum class FingerprintOf {
+  coordinates,
+  coordinates_and_values,
+  cells_in_any_order  // coordinates and values; the order of the nonzeros does not matter
+};
 
-// A 64-bit hash of a tensor: of its extents, of the coordinates of its nonzeros in their order,
+// A 64-bit hash of a tensor: of its extents, of the coordinates of its nonzeros, usually in their order,
 // and optionally of their values. Every process passes a share of the nonzeros, those of process
 // 0 first; the result does not depend on the division into shares. Cached partitions are
 // identified by it, so it must not change between versions. It is not cryptographic. Collective.

@@ -222,6 +222,10 @@ std::string stop_text(StopReason stop) {
       return "converged";
     case StopReason::observer:
       return "stopped";
+    case StopReason::interrupted:
+      return "interrupted";
+    case StopReason::time_limit:
+      return "time limit";
     default:
       return "iteration limit";
   }
@@ -262,6 +266,11 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
     json["condition"] =
         std::isfinite(run.max_condition) ? nlohmann::ordered_json(run.max_condition) : nullptr;
   json["stop"] = stop_text(run.stop);
+  if (run.checkpoint)
+    json["checkpoint"] = {{"directory", run.checkpoint->directory},
+                          {"resumed_iteration", run.checkpoint->resumed_iteration},
+                          {"written", run.checkpoint->written},
+                          {"seconds", run.checkpoint->seconds}};
   json["rank"] = run.options.als.num_components;
   json["seed"] = run.options.als.seed;
   if (run.starts.size() > 1)

@@ -47,6 +47,13 @@ struct CpdRun {
   Imbalance imbalance;
   PredictedTime predicted;           // from the actual loads of the processes
   std::string machine = "built in";  // source of the machine constants
+  struct Checkpoint {
+    std::string directory;
+    int resumed_iteration = 0;  // after which the run went on; 0: from the start
+    int written = 0;            // checkpoints of this run
+    double seconds = 0;         // for writing them
+  };
+  std::optional<Checkpoint> checkpoint = {};
 
   double fit() const { return model_iteration == 0 ? 0 : fit_trajectory[model_iteration - 1]; }
   // Of cells that were held out; 0 where none were.
@@ -69,7 +76,7 @@ std::string format_choice_text(const FormatChoice& choice, Index num_components)
 // A warning if the fit decreased and an earlier model was kept; otherwise empty.
 std::string fall_text(const CpdRun& run);
 
-// Text: "converged", "iteration limit" or "stopped".
+// Text: "converged", "iteration limit", "stopped", "interrupted" or "time limit".
 std::string stop_text(StopReason stop);
 
 // Name of the method, such as "alternating least squares".

@@ -62,7 +62,9 @@ class CheckedFile : public TaskResult {
 // Throws Error{bad_option} for options that make no sense whatever the file.
 void validate(const CheckOptions& options);
 
-// Reads all of a tensor and reports every fault with its line, where load throws at the first one.
+// Reads all of a tensor and reports every fault with its line, where load throws at the first one. Of a
+// directory of checkpoints (CheckpointOptions), or one of them, it says what they hold; CheckedFile::sound()
+// has no nonzeros then.
 // Requires a context of one process. Throws Error{bad_input} for a file of which no tensor can be made, and
 // what load and save throw.
 CheckedFile check(const Context& context, const TensorFiles& files, const CheckOptions& options = {});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "polyad/distributed/cp/distribution_options.hpp"
+#include "polyad/tasks/checkpoint.hpp"
 #include "polyad/tasks/context.hpp"
 #include "polyad/tasks/cp_model.hpp"
 #include "polyad/tasks/precision.hpp"
@@ -86,7 +87,11 @@ struct DecomposeOptions {
   std::vector<int> mode_order = {};       // of the updates, counted from 0 (Method::als); empty: chosen
   Index max_memory_bytes = 0;             // per process; 0: no limit
   DistributionOptions distribution = {};  // over the processes; its seed is replaced by the one above
-  CpObserver observer = {};               // called after each iteration on every process
+  std::optional<CheckpointOptions> checkpoint = {};  // nothing: none are written or looked for
+  // Stop after the iteration beyond which another one would take longer, counted with the time of reading the
+  // tensor; 0: no limit.
+  double max_seconds = 0;
+  CpObserver observer = {};  // called after each iteration on every process
 };
 
 // Throws Error{bad_option} for options that make no sense whatever the tensor.
@@ -98,5 +103,9 @@ void validate(const DecomposeOptions& options);
 // the tensor in if it is not needed afterwards: its memory is reused. Throws Error{resource} when nothing
 // that was asked for fits into max_memory_bytes. Collective.
 CpModel decompose(const Context& context, Tensor x, const DecomposeOptions& options);
+
+// Throws Error{interrupted} for a model whose iterations a signal or the time limit ended, with a sentence
+// that says how to go on. A program calls it after it has written such a model.
+void require_finished(const CpModel& model);
 
 }  // namespace polyad

@@ -42,6 +42,8 @@ class FilePlan {
   FilePlan& writes_cp_model(const std::string& name, const std::filesystem::path& path);
   // A model of ratings, which is a directory.
   FilePlan& writes_rating_model(const std::string& name, const std::filesystem::path& path);
+  // A directory of checkpoints, from which a run may also go on.
+  FilePlan& writes_checkpoints(const std::string& name, const std::filesystem::path& path);
   // A model that is a directory; `check` throws where it cannot be written there.
   FilePlan& writes_model(const std::string& name, const std::filesystem::path& path,
                          const std::function<void()>& check);

@@ -50,6 +50,9 @@ std::vector<Index> parse_numbers(const std::string& text, const std::string& opt
 // "800MB", "2.5GB", "1000000": bytes, with or without a unit.
 Index parse_bytes(const std::string& text, const std::string& option);
 
+// "90s", "10min", "1h50m", "2d" or a number of seconds: seconds, more than 0.
+double parse_duration(const std::string& text, const std::string& option);
+
 // "30x24x659" or "30,24,659": whole numbers from 1 on. `example` is for messages.
 std::vector<Index> parse_dims(const std::string& text, const std::string& option,
                               const char* example = "30x24x659");

@@ -38,6 +38,10 @@ const char* stop_name(StopReason stop) {
       return "converged";
     case StopReason::iteration_limit:
       return "iterations";
+    case StopReason::interrupted:
+      return "interrupted";
+    case StopReason::time_limit:
+      return "time";
     case StopReason::observer:
       break;
   }

@@ -23,6 +23,8 @@ const char* code_name(Errc code) {
       return "resource";
     case Errc::comm:
       return "comm";
+    case Errc::interrupted:
+      return "interrupted";
     case Errc::internal:
       break;
   }

@@ -96,7 +96,7 @@ struct Scripted {
   std::size_t next = 0;
   int begun = 0;
 
-  CpMethod method() {
+  CpMethod<double> method() {
     return {[this] {
               next = 0;
               ++begun;

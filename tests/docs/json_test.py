@@ -148,6 +148,7 @@ class JsonTest(ProgramTest):
     def test_keys_of_commands_on_several_processes(self) -> None:
         decompose = ["cpd", self.x, "-r", 2, "-i", 2]
         self.compare("cpd", self.result(*decompose), self.result(*decompose, "--starts", 2),
+                     self.result(*decompose, "--checkpoint", self.folder / "states"),
                      self.result(*decompose, "--missing", "--test", 0.2), self.result(*decompose, "--missing", "--biases"),
                      self.result(*decompose, "--implicit", "--test", 0.2),
                      self.result(*decompose, "--method", "opt"), self.result(*decompose, processes=2),

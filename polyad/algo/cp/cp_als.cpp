@@ -14,6 +14,7 @@
 #include "polyad/distributed/row_exchange.hpp"
 #include "polyad/kernels/cp/csf_sweep.hpp"
 #include "polyad/kernels/cp/factor.hpp"
+#include "polyad/kernels/cp/factor_vectors.hpp"
 #include "polyad/kernels/cp/mttkrp.hpp"
 #include "polyad/kernels/cp/normal_equations.hpp"
 #include "polyad/kernels/cp/row_update.hpp"
@@ -90,12 +91,40 @@ class CpAls {
   int num_iterations() const { return num_iterations_; }
   double max_condition() const { return max_condition_; }
 
+  void save(CpState<Real>& state) {
+    for (const auto& of_mode : grams_) state.numbers.put_list(of_mode.flat());
+    state.numbers.put_list(weights_);
+    state.numbers.put_list(coefficients_);
+    state.numbers.put(inner_);
+    state.numbers.put(max_condition_);
+    state.vectors.push_back(own_rows());
+    state.num_columns = num_wanted_;
+  }
+  void restore(CpRestart<Real>& from) {
+    for (auto& of_mode : grams_) from.numbers.take_list(of_mode.flat());
+    from.numbers.take_list(weights_);
+    from.numbers.take_list(coefficients_);
+    inner_ = from.numbers.take();
+    max_condition_ = from.numbers.take();
+    from.fill({own_rows()}, num_wanted_);
+    for (int m = 0; m < x_.order(); ++m)
+      if (x_.exchange(m).is_replicated) x_.comm().broadcast(factors_[m].flat(), 0);
+    expand_all(exchanges_);
+    sent_before_ = sent_by(exchanges_);
+  }
+
   Kruskal<Real> take_model() &&;
   const Timings& timings() const { return timings_; }
   // By all iterations so far.
   Traffic sent() const { return sent_by(exchanges_) - sent_before_; }
 
  private:
+  kernels::FactorVector<Real> own_rows() {
+    std::vector<Index> num_owned;
+    for (int m = 0; m < x_.order(); ++m) num_owned.push_back(x_.num_owned(m));
+    return kernels::first_rows_of<Real>(factors_, num_owned);
+  }
+
   // Where every process has all rows of the mode, the first one owns them.
   void start_from(const Matrix<Real>& own_rows, int mode) {
     kernels::fill_with_columns(factors_[mode], own_rows);
@@ -355,12 +384,15 @@ Kruskal<Real> CpAls<Real>::take_model() && {
 
 template <class Real>
 CpResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options,
-                      const CpObserver& observe, const Kruskal<Real>* start) {
+                      const CpObserver& observe, const Kruskal<Real>* start, const CpControl<Real>& control) {
   CpResult<Real> result;
   std::optional<CpAls<Real>> als;
   const auto begin = [&] { result.timings.measure("start", [&] { als.emplace(x, plan, options, start); }); };
   begin();
-  iterate(result, options, observe, {begin, [&] { return als->iterate(); }});
+  const CpMethod<Real> method{begin, [&] { return als->iterate(); },
+                              [&](CpState<Real>& state) { als->save(state); },
+                              [&](CpRestart<Real>& from) { als->restore(from); }};
+  iterate(result, options, observe, method, control);
   for (const auto& [phase, seconds] : als->timings().phases()) result.timings.add(phase, seconds);
   result.communication =
       check_traffic(x.comm(), als->sent(), als->num_iterations(), x.volume_rows() * options.num_components);
@@ -370,8 +402,8 @@ CpResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAl
 }
 
 template CpResult<float> cp_als(const DistTensor<float>&, const AlsPlan&, const CpAlsOptions&,
-                                const CpObserver&, const Kruskal<float>*);
+                                const CpObserver&, const Kruskal<float>*, const CpControl<float>&);
 template CpResult<double> cp_als(const DistTensor<double>&, const AlsPlan&, const CpAlsOptions&,
-                                 const CpObserver&, const Kruskal<double>*);
+                                 const CpObserver&, const Kruskal<double>*, const CpControl<double>&);
 
 }  // namespace polyad

@@ -20,7 +20,8 @@ template <class Real>
 class CpOpt {
  public:
   CpOpt(const DistTensor<Real>& x, const CpOptions& options, const Kruskal<Real>* start)
-      : objective_(x, options.num_components),
+      : num_wanted_(options.num_components),
+        objective_(x, options.num_components),
         memory_(x.comm(), num_lbfgs_pairs, objective_.num_owned(), objective_.num_cols()) {
     objective_.start(random_start(options, false), start);
     for (int m = 0; m < x.order(); ++m)
@@ -41,6 +42,33 @@ class CpOpt {
     go_back();
     return ended();
   }
+
+  void save(CpState<Real>& state) {
+    auto& numbers = state.numbers;
+    for (const double number : {now_.value, now_.slope, now_.squared_gradient, now_.squared_factors,
+                                now_.rounding, minimum_, double(num_evaluations())})
+      numbers.put(number);
+    state.vectors = {at_, g_};
+    memory_.save(state);
+    state.num_columns = num_wanted_;
+  }
+  // The objective holds the model at its last place: it is evaluated there once more.
+  void restore(CpRestart<Real>& from) {
+    auto& numbers = from.numbers;
+    for (double* number :
+         {&now_.value, &now_.slope, &now_.squared_gradient, &now_.squared_factors, &now_.rounding, &minimum_})
+      *number = numbers.take();
+    const int evaluations = numbers.take_int();
+    std::vector<kernels::FactorVector<Real>> vectors{at_, g_};
+    memory_.restore(numbers, vectors);
+    from.fill(vectors, num_wanted_);
+    copy(at_, objective_.factors());
+    objective_.evaluate(objective_.gradient());
+    has_begun_ = true;
+    evaluations_before_ = evaluations - objective_.num_evaluations();
+  }
+  // Those before an interruption included; without the one that a restart takes.
+  int num_evaluations() const { return evaluations_before_ + objective_.num_evaluations(); }
 
   const CpObjective<Real>& objective() const { return objective_; }
   double direction_seconds() const { return direction_seconds_; }
@@ -107,6 +135,7 @@ class CpOpt {
 
   void go_back() { settle(evaluate(0)); }
 
+  Index num_wanted_;  // components
   CpObjective<Real> objective_;
   LbfgsMemory<Real> memory_;
   std::vector<Matrix<Real>> place_, gradient_, direction_;
@@ -115,30 +144,34 @@ class CpOpt {
   Evaluation now_;  // at x
   double minimum_ = std::numeric_limits<double>::infinity();
   double direction_seconds_ = 0;
+  int evaluations_before_ = 0;
 };
 
 }  // namespace
 
 template <class Real>
 CpResult<Real> cp_opt(const DistTensor<Real>& x, const CpOptions& options, const CpObserver& observe,
-                      const Kruskal<Real>* start) {
+                      const Kruskal<Real>* start, const CpControl<Real>& control) {
   CpResult<Real> result;
   std::optional<CpOpt<Real>> opt;
   const auto begin = [&] { result.timings.measure("start", [&] { opt.emplace(x, options, start); }); };
   begin();
-  iterate(result, options, observe, {begin, [&] { return opt->iterate(); }});
+  const CpMethod<Real> method{begin, [&] { return opt->iterate(); },
+                              [&](CpState<Real>& state) { opt->save(state); },
+                              [&](CpRestart<Real>& from) { opt->restore(from); }};
+  iterate(result, options, observe, method, control);
   for (const auto& [phase, seconds] : opt->objective().timings().phases()) result.timings.add(phase, seconds);
   result.timings.add("solve", opt->direction_seconds());
-  result.evaluations = opt->objective().num_evaluations();
-  result.communication = check_traffic(x.comm(), opt->objective().sent(), result.evaluations,
+  result.evaluations = opt->num_evaluations();
+  result.communication = check_traffic(x.comm(), opt->objective().sent(), opt->objective().num_evaluations(),
                                        x.volume_rows() * options.num_components);
   result.model = std::move(*opt).take_model();
   return result;
 }
 
 template CpResult<float> cp_opt(const DistTensor<float>&, const CpOptions&, const CpObserver&,
-                                const Kruskal<float>*);
+                                const Kruskal<float>*, const CpControl<float>&);
 template CpResult<double> cp_opt(const DistTensor<double>&, const CpOptions&, const CpObserver&,
-                                 const Kruskal<double>*);
+                                 const Kruskal<double>*, const CpControl<double>&);
 
 }  // namespace polyad

@@ -17,9 +17,9 @@ inline constexpr int num_cp_opt_vectors = 2 * num_lbfgs_pairs + 4;
 // fit never decreases, except by rounding. The run ends when the fit no longer changes or rounding permits no
 // further progress. Up to rounding, the trajectory depends only on the tensor and the options. Throws
 // Error{bad_input} if numbers exceed the range of Real, and Error{internal} if the words sent differ from
-// those that follow from the distribution. `start` as in cp_als. Collective.
+// those that follow from the distribution. `start` and `control` as in cp_als. Collective.
 template <class Real>
 CpResult<Real> cp_opt(const DistTensor<Real>& x, const CpOptions& options, const CpObserver& observe = {},
-                      const Kruskal<Real>* start = nullptr);
+                      const Kruskal<Real>* start = nullptr, const CpControl<Real>& control = {});
 
 }  // namespace polyad

@@ -49,6 +49,18 @@ struct CpProgress {
 // stops on all processes when it returns false on any.
 using CpObserver = std::function<bool(const CpProgress&)>;
 
-enum class StopReason { converged, iteration_limit, observer };  // why a run ended
+// Why a run ended.
+enum class StopReason {
+  converged,
+  iteration_limit,
+  observer,
+  interrupted,  // a signal asked for it
+  time_limit
+};
+
+// Whether a run was ended before it had come to its end, as its options and its observer see it.
+inline bool is_cut_short(StopReason stop) {
+  return stop == StopReason::interrupted || stop == StopReason::time_limit;
+}
 
 }  // namespace polyad

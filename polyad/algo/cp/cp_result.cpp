@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -49,7 +50,7 @@ double squared_residual(double fit) {
 
 // Runs the method again up to an iteration that it has been through.
 template <class Real>
-void return_to(CpResult<Real>& result, const CpMethod& method, int iteration) {
+void return_to(CpResult<Real>& result, const CpMethod<Real>& method, int iteration) {
   const Stopwatch watch;
   method.begin();
   for (int i = 0; i < iteration; ++i) result.fit_trajectory[i] = method.iterate().fit;
@@ -57,33 +58,82 @@ void return_to(CpResult<Real>& result, const CpMethod& method, int iteration) {
   result.timings.add("iterate", watch.seconds());
 }
 
+// What is known of the iterations so far.
+template <class Real>
+struct Course {
+  CpResult<Real>& result;
+  double rounding = 0;   // the largest so far
+  bool is_last = false;  // of the last iteration
+
+  double fit() const { return result.fit_trajectory.back(); }
+  double change() const {
+    return result.iterations() > 1 ? fit() - result.fit_trajectory[result.fit_trajectory.size() - 2] : fit();
+  }
+  bool has_converged(double tolerance) const {
+    return is_last || (result.iterations() > 1 && has_settled(fit(), change(), tolerance));
+  }
+
+  void add(const Iteration& iteration, double seconds) {
+    result.iteration_seconds.push_back(seconds);
+    result.timings.add("iterate", seconds);
+    rounding = std::max(rounding, iteration.rounding);
+    is_last = iteration.is_last;
+    result.fit_trajectory.push_back(iteration.fit);
+    result.model_iteration = result.iterations();
+  }
+
+  void save(StateNumbers& numbers) const {
+    numbers.put(rounding);
+    numbers.put(double(is_last));
+    numbers.put_list(result.fit_trajectory);
+    numbers.put_list(result.iteration_seconds);
+  }
+  void restore(StateNumbers& numbers) {
+    rounding = numbers.take();
+    is_last = numbers.take() != 0;
+    result.fit_trajectory = numbers.take_list();
+    result.iteration_seconds = numbers.take_list();
+    result.model_iteration = result.iterations();
+  }
+};
+
 }  // namespace
 
 template <class Real>
 void iterate(CpResult<Real>& result, const CpOptions& options, const CpObserver& observe,
-             const CpMethod& method) {
-  double last_fit = 0, rounding = 0;
-  while (result.iterations() < options.max_iterations) {
-    const Stopwatch watch;
-    const auto [fit, error, is_last] = method.iterate();
-    result.iteration_seconds.push_back(watch.seconds());
-    result.timings.add("iterate", result.iteration_seconds.back());
-    const double change = fit - std::exchange(last_fit, fit);
-    rounding = std::max(rounding, error);
-    result.fit_trajectory.push_back(fit);
-    result.model_iteration = result.iterations();
-    if (observe && !observe({result.iterations(), fit, change})) {
-      result.stop = StopReason::observer;
-      break;
-    }
-    if (is_last || (result.iterations() > 1 && has_settled(fit, change, options.tolerance))) {
-      result.stop = StopReason::converged;
-      break;
-    }
+             const CpMethod<Real>& method, const CpControl<Real>& control) {
+  Course<Real> course{result};
+  if (control.from != nullptr) {
+    course.restore(control.from->numbers);
+    method.restore(*control.from);
   }
-  if (result.fit_trajectory.empty()) return;
+  bool has_converged = result.iterations() > 0 && course.has_converged(options.tolerance);
+  bool goes_on = true;
+  std::optional<StopReason> cut_short;
+  while (!has_converged && goes_on && !cut_short && result.iterations() < options.max_iterations) {
+    const Stopwatch watch;
+    const auto iteration = method.iterate();
+    course.add(iteration, watch.seconds());
+    goes_on = !observe || observe({result.iterations(), course.fit(), course.change()});
+    has_converged = course.has_converged(options.tolerance);
+    if (!control.pause) continue;
+    const bool is_end = !goes_on || has_converged || result.iterations() == options.max_iterations;
+    const auto save = [&](CpState<Real>& state) {
+      course.save(state.numbers);
+      method.save(state);
+    };
+    const auto asked = control.pause({result.iterations(), course.fit(), is_end, save});
+    if (!is_end) cut_short = asked;
+  }
+  if (!goes_on)
+    result.stop = StopReason::observer;
+  else if (has_converged)
+    result.stop = StopReason::converged;
+  else if (cut_short)
+    result.stop = *cut_short;
+  if (result.fit_trajectory.empty() || cut_short) return;
   const auto best = std::ranges::max_element(result.fit_trajectory);
-  if (squared_residual(last_fit) > squared_residual(*best) + rounding)
+  if (squared_residual(course.fit()) > squared_residual(*best) + course.rounding)
     return_to(result, method, int(best - result.fit_trajectory.begin()) + 1);
 }
 
@@ -104,7 +154,9 @@ Communication check_traffic(const Comm& comm, const Traffic& sent, int rounds, I
 
 template double fit_from<float>(double);
 template double fit_from<double>(double);
-template void iterate(CpResult<float>&, const CpOptions&, const CpObserver&, const CpMethod&);
-template void iterate(CpResult<double>&, const CpOptions&, const CpObserver&, const CpMethod&);
+template void iterate(CpResult<float>&, const CpOptions&, const CpObserver&, const CpMethod<float>&,
+                      const CpControl<float>&);
+template void iterate(CpResult<double>&, const CpOptions&, const CpObserver&, const CpMethod<double>&,
+                      const CpControl<double>&);
 
 }  // namespace polyad

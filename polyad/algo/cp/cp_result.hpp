@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "polyad/algo/cp/cp_options.hpp"
+#include "polyad/algo/cp/cp_state.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/comm.hpp"
 #include "polyad/distributed/row_exchange.hpp"
@@ -59,19 +60,23 @@ struct Iteration {
   bool is_last = false;  // no further progress is possible
 };
 
-// A method: how to begin, reproducibly, and one iteration.
+// A method: how to begin, reproducibly, and one iteration; and its state between iterations.
+template <class Real>
 struct CpMethod {
   std::function<void()> begin;
   std::function<Iteration()> iterate;
+  std::function<void(CpState<Real>&)> save = {};       // adds it
+  std::function<void(CpRestart<Real>&)> restore = {};  // of a method that has begun
 };
 
 // Runs a method that has begun, until the iteration limit, until the fit no longer
 // changes or until the observer stops it. Records the trajectory, times and reason. The
 // fit should not decrease except by rounding; if it does, the method is begun again and
-// stopped at the iteration with the best fit, so that no copies of models are needed.
+// stopped at the iteration with the best fit, so that no copies of models are needed; not if it was cut
+// short.
 template <class Real>
 void iterate(CpResult<Real>& result, const CpOptions& options, const CpObserver& observe,
-             const CpMethod& method);
+             const CpMethod<Real>& method, const CpControl<Real>& control = {});
 
 // Communication of a round, from what this process has sent in all of them. Throws
 // Error{internal} if this differs from what follows from the distribution. Collective.

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "polyad/base/error.hpp"
+
 namespace polyad {
 namespace {
 
@@ -119,6 +121,34 @@ double LbfgsMemory<Real>::find_direction(const kernels::FactorVector<Real>& grad
   for (std::size_t k = 0; k < numbers.size(); ++k) terms.push_back({coefficients[k], vectors_[numbers[k]]});
   combine(terms, direction);
   return slope;
+}
+
+template <class Real>
+void LbfgsMemory<Real>::add_pairs_to(std::vector<kernels::FactorVector<Real>>& vectors) const {
+  for (const int pair : order_) vectors.insert(vectors.end(), {vectors_[pair], vectors_[max_pairs_ + pair]});
+}
+
+// The numbers of vectors are kept too: sums over them are then added in the same order.
+template <class Real>
+void LbfgsMemory<Real>::save(CpState<Real>& state) const {
+  state.numbers.put_list(std::vector<double>(order_.begin(), order_.end()));
+  state.numbers.put(double(has_new_pair_));
+  state.numbers.put_list(products_.flat());
+  add_pairs_to(state.vectors);
+}
+
+template <class Real>
+void LbfgsMemory<Real>::restore(StateNumbers& numbers, std::vector<kernels::FactorVector<Real>>& vectors) {
+  order_.clear();
+  for (const double pair : numbers.take_list()) {
+    const bool is_known = std::ranges::find(order_, int(pair)) != order_.end();
+    if (!(pair >= 0 && pair < max_pairs_) || is_known)
+      throw Error(Errc::bad_input, "the steps are not those of a minimisation with so many of them");
+    order_.push_back(int(pair));
+  }
+  has_new_pair_ = numbers.take() != 0;
+  numbers.take_list(products_.flat());
+  add_pairs_to(vectors);
 }
 
 template class LbfgsMemory<float>;

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "polyad/algo/cp/cp_state.hpp"
 #include "polyad/comm/comm.hpp"
 #include "polyad/kernels/cp/factor_vectors.hpp"
 
@@ -33,10 +34,15 @@ class LbfgsMemory {
   double find_direction(const kernels::FactorVector<Real>& gradient,
                         const kernels::FactorVector<Real>& direction);
 
+  // Adds the pairs to a state; or takes over its numbers, and lists the vectors that are to be filled.
+  void save(CpState<Real>& state) const;
+  void restore(StateNumbers& numbers, std::vector<kernels::FactorVector<Real>>& vectors);
+
  private:
   // Vectors are numbered: the i-th s is i, its y is max_pairs_ + i, the gradient is the last.
   int gradient_number() const { return 2 * max_pairs_; }
   std::vector<int> numbers_in_order() const;  // all s, all y, the gradient
+  void add_pairs_to(std::vector<kernels::FactorVector<Real>>& vectors) const;
   void update_products(const kernels::FactorVector<Real>& gradient);
 
   Comm comm_;

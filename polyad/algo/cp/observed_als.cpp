@@ -111,6 +111,26 @@ class ObservedSweeps {
     return rows;
   }
   const std::vector<Matrix<double>>& grams() const { return grams_; }
+
+  void save(CpState<Real>& state) {
+    for (const auto& of_mode : grams_) state.numbers.put_list(of_mode.flat());
+    state.vectors.push_back(own_rows());
+    state.num_columns = num_columns();
+  }
+  // Returns the rows to be filled; afterwards has_been_filled() is called.
+  kernels::FactorVector<Real> restore(StateNumbers& numbers) {
+    for (auto& of_mode : grams_) numbers.take_list(of_mode.flat());
+    return own_rows();
+  }
+  void has_been_filled() {
+    expand_all(exchanges_);
+    sent_before_ = sent_by(exchanges_) + sent_by(folds_);
+  }
+  std::vector<Index> num_owned() const {
+    std::vector<Index> counts;
+    for (int m = 0; m < x_.order(); ++m) counts.push_back(x_.num_owned(m));
+    return counts;
+  }
   Index num_columns() const { return options_.num_components + (options_.has_biases ? x_.order() : 0); }
   int num_sweeps() const { return num_sweeps_; }  // those of approach() included
   Traffic sent() const { return sent_by(exchanges_) + sent_by(folds_) - sent_before_; }
@@ -124,6 +144,8 @@ class ObservedSweeps {
   const Timings& timings() const { return timings_; }
 
  private:
+  kernels::FactorVector<Real> own_rows() { return kernels::first_rows_of<Real>(factors_, num_owned()); }
+
   // Each mode takes its part of the weights, whose columns have length one.
   void start_from(const Kruskal<Real>& start, int mode) {
     auto rows = start.factors[mode];
@@ -331,9 +353,30 @@ class BestSweep {
     } else {
       ++since_;
     }
-    return since_ < patience_;
+    return goes_on();
   }
   int number() const { return number_; }
+
+  void save(CpState<Real>& state, const std::vector<Index>& num_owned) {
+    for (const double number : {double(number_), double(since_), lowest_}) state.numbers.put(number);
+    if (number_ == 0) return;
+    for (const auto& of_mode : grams_) state.numbers.put_list(of_mode.flat());
+    state.vectors.push_back(kernels::first_rows_of<Real>(rows_, num_owned));
+  }
+  // Adds the rows to be filled, if there are any.
+  void restore(StateNumbers& numbers, const ObservedSweeps<Real>& sweeps,
+               std::vector<kernels::FactorVector<Real>>& vectors) {
+    number_ = numbers.take_int();
+    since_ = numbers.take_int();
+    lowest_ = numbers.take();
+    if (number_ == 0) return;
+    rows_ = sweeps.owned_rows();
+    grams_ = sweeps.grams();
+    for (auto& of_mode : grams_) numbers.take_list(of_mode.flat());
+    vectors.push_back(kernels::first_rows_of<Real>(rows_, sweeps.num_owned()));
+  }
+
+  bool goes_on() const { return patience_ == 0 || since_ < patience_; }
   void move_to(ObservedResult<Real>& result) {
     result.factors = std::move(rows_);
     result.grams = std::move(grams_);
@@ -354,6 +397,49 @@ bool has_settled(const std::vector<Sweep>& sweeps, double tolerance) {
   return std::abs(before - now) <= tolerance * std::abs(now);
 }
 
+void put_sweeps(StateNumbers& numbers, const std::vector<Sweep>& sweeps) {
+  numbers.put(double(sweeps.size()));
+  for (const auto& sweep : sweeps) {
+    const auto test = sweep.test.value_or(ErrorFigures{});
+    for (const double number :
+         {sweep.loss, sweep.cell_loss, sweep.train.rmse, sweep.train.mae, double(sweep.test.has_value()),
+          test.rmse, test.mae, sweep.train_squares, sweep.seconds})
+      numbers.put(number);
+  }
+}
+
+std::vector<Sweep> take_sweeps(StateNumbers& numbers) {
+  std::vector<Sweep> sweeps;
+  const double count = numbers.take();
+  while (double(sweeps.size()) < count) {
+    Sweep sweep;
+    sweep.number = int(sweeps.size()) + 1;
+    sweep.loss = numbers.take();
+    sweep.cell_loss = numbers.take();
+    sweep.train.rmse = numbers.take();
+    sweep.train.mae = numbers.take();
+    const bool has_test = numbers.take() != 0;
+    ErrorFigures test;
+    test.rmse = numbers.take();
+    test.mae = numbers.take();
+    if (has_test) sweep.test = test;
+    sweep.train_squares = numbers.take();
+    sweep.seconds = numbers.take();
+    sweeps.push_back(sweep);
+  }
+  return sweeps;
+}
+
+template <class Real>
+void restore(CpRestart<Real>& from, ObservedResult<Real>& result, ObservedSweeps<Real>& sweeps,
+             BestSweep<Real>& best) {
+  result.sweeps = take_sweeps(from.numbers);
+  std::vector<kernels::FactorVector<Real>> vectors{sweeps.restore(from.numbers)};
+  best.restore(from.numbers, sweeps, vectors);
+  from.fill(vectors, sweeps.num_columns());
+  sweeps.has_been_filled();
+}
+
 }  // namespace
 
 template <class Real>
@@ -367,28 +453,40 @@ kernels::RowSystems<Real> ObservedTensor<Real>::cells(int mode) const {
 
 template <class Real>
 ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedOptions& options,
-                                  const SweepObserver& observe, const Kruskal<Real>* start) {
+                                  const SweepObserver& observe, const Kruskal<Real>* start,
+                                  const CpControl<Real>& control) {
   ObservedResult<Real> result;
   ObservedSweeps<Real> sweeps(x, options, start);
   BestSweep<Real> best(options.patience);
-  if (options.approaches && start == nullptr && options.max_iterations > 0)
+  if (control.from != nullptr)
+    restore(*control.from, result, sweeps, best);
+  else if (options.approaches && start == nullptr && options.max_iterations > 0)
     result.timings.measure("start", [&] { sweeps.approach(); });
-  while (std::ssize(result.sweeps) < options.max_iterations) {
+  result.has_settled = has_settled(result.sweeps, options.tolerance);
+  bool has_ended = result.has_settled || !best.goes_on();
+  if (has_ended) result.stop = StopReason::converged;
+  const auto save = [&](CpState<Real>& state) {
+    put_sweeps(state.numbers, result.sweeps);
+    sweeps.save(state);
+    best.save(state, sweeps.num_owned());
+  };
+  while (!has_ended && std::ssize(result.sweeps) < options.max_iterations) {
     const Stopwatch watch;
     auto sweep = sweeps.sweep();
     sweep.number = int(result.sweeps.size()) + 1;
     sweep.seconds = watch.seconds();
     result.sweeps.push_back(sweep);
     const bool improves = best.offer(sweep, sweeps);
-    if (observe && !observe(sweep)) {
-      result.stop = StopReason::observer;
-      break;
-    }
+    const bool goes_on = !observe || observe(sweep);
     result.has_settled = has_settled(result.sweeps, options.tolerance);
-    if (!improves || result.has_settled) {
-      result.stop = StopReason::converged;
-      break;
-    }
+    has_ended = !goes_on || !improves || result.has_settled;
+    if (has_ended) result.stop = goes_on ? StopReason::converged : StopReason::observer;
+    if (!control.pause) continue;
+    const bool is_end = has_ended || std::ssize(result.sweeps) == options.max_iterations;
+    const auto cut_short = control.pause({sweep.number, 0, is_end, save});
+    if (is_end || !cut_short) continue;
+    result.stop = *cut_short;
+    has_ended = true;
   }
   result.communication =
       check_traffic(x.x.comm(), sweeps.sent(), sweeps.num_sweeps(), sweeps.predicted_words());
@@ -406,8 +504,10 @@ ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedO
 template struct ObservedTensor<float>;
 template struct ObservedTensor<double>;
 template ObservedResult<float> observed_als(const ObservedTensor<float>&, const ObservedOptions&,
-                                            const SweepObserver&, const Kruskal<float>*);
+                                            const SweepObserver&, const Kruskal<float>*,
+                                            const CpControl<float>&);
 template ObservedResult<double> observed_als(const ObservedTensor<double>&, const ObservedOptions&,
-                                             const SweepObserver&, const Kruskal<double>*);
+                                             const SweepObserver&, const Kruskal<double>*,
+                                             const CpControl<double>&);
 
 }  // namespace polyad

@@ -80,9 +80,11 @@ struct ObservedResult {
 
 // Fits sums of rank-one components to the observed cells of a tensor by alternating least squares: each row
 // solves a system of its own (docs/algorithms.md). Deterministic; up to rounding, it does not depend on the
-// number of processes. Throws Error{bad_input} if numbers exceed the range of Real. Collective.
+// number of processes. `start` and `control` as in cp_als. Throws Error{bad_input} if numbers exceed the
+// range of Real. Collective.
 template <class Real>
 ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedOptions& options,
-                                  const SweepObserver& observe = {}, const Kruskal<Real>* start = nullptr);
+                                  const SweepObserver& observe = {}, const Kruskal<Real>* start = nullptr,
+                                  const CpControl<Real>& control = {});
 
 }  // namespace polyad

@@ -83,11 +83,26 @@ double loss_of_nothing(const PreparedTensor<Real>& x, const kernels::CellLoss& l
                         [&](double value) { return value > 0 ? loss.background + loss.alpha * value : 0.0; });
 }
 
+// The same control, with further numbers that come before the others in a state.
+template <class Real, class Put>
+CpControl<Real> with_numbers(const CpControl<Real>& control, Put put) {
+  if (!control.pause) return control;
+  return {control.from, [&control, put](const CpPause<Real>& pause) {
+            auto with = pause;
+            with.save = [&](CpState<Real>& state) {
+              put(state.numbers);
+              pause.save(state);
+            };
+            return control.pause(with);
+          }};
+}
+
 // As a decomposition is described: the fit is that of the observed cells that the model learned from, or by
 // the weights of all cells.
 template <class Real>
 CpResult<Real> observed_cp(const PreparedTensor<Real>& x, const CpRunOptions& options,
-                           const CpObserver& observe, const Kruskal<Real>* start) {
+                           const CpObserver& observe, const Kruskal<Real>* start,
+                           const CpControl<Real>& control) {
   const auto& tensor = x.tensor;
   const auto observed = observed_options_for(x, options);
   const bool is_implicit = options.observed->alpha.has_value();
@@ -95,16 +110,27 @@ CpResult<Real> observed_cp(const PreparedTensor<Real>& x, const CpRunOptions& op
   CpResult<Real> result;
   const double known = loss_of_nothing(x, observed.loss);
   if (is_implicit) result.weighted_norm = std::sqrt(known);
-  double last_fit = 0;
+  const auto fit_of = [&](const Sweep& sweep) {
+    return known == 0 ? 1 : fit_from<Real>(sweep.cell_loss / known);
+  };
+  double last_fit = control.from != nullptr ? control.from->numbers.take() : 0;
   const auto note = [&](const Sweep& sweep) {
-    const double fit = known == 0 ? 1 : fit_from<Real>(sweep.cell_loss / known);
-    const double change = fit - std::exchange(last_fit, fit);
-    result.fit_trajectory.push_back(fit);
-    result.iteration_seconds.push_back(sweep.seconds);
-    if (sweep.test && !is_implicit) result.held_out_rmse.push_back(sweep.test->rmse * tensor.value_scale());
+    const double fit = fit_of(sweep), change = fit - std::exchange(last_fit, fit);
     return !observe || observe({sweep.number, fit, change});
   };
-  auto model = observed_als<Real>({tensor, x.weights}, observed, note, start);
+  const auto with_fit = with_numbers(control, [&](StateNumbers& numbers) { numbers.put(last_fit); });
+  auto sweeps_control = with_fit;
+  if (with_fit.pause)
+    sweeps_control.pause = [&](CpPause<Real> pause) {
+      pause.fit = last_fit;
+      return with_fit.pause(pause);
+    };
+  auto model = observed_als<Real>({tensor, x.weights}, observed, note, start, sweeps_control);
+  for (const auto& sweep : model.sweeps) {
+    result.fit_trajectory.push_back(fit_of(sweep));
+    result.iteration_seconds.push_back(sweep.seconds);
+    if (sweep.test && !is_implicit) result.held_out_rmse.push_back(sweep.test->rmse * tensor.value_scale());
+  }
   result.model_iteration = model.best_sweep;
   result.stop = model.stop;
   result.communication = model.communication;
@@ -123,31 +149,58 @@ CpResult<Real> observed_cp(const PreparedTensor<Real>& x, const CpRunOptions& op
   return result;
 }
 
+void put_outcomes(StateNumbers& numbers, const std::vector<StartOutcome>& outcomes) {
+  numbers.put(double(outcomes.size()));
+  for (const auto& start : outcomes) {
+    numbers.put(start.fit);
+    numbers.put(start.iterations);
+  }
+}
+
+std::vector<StartOutcome> take_outcomes(StateNumbers& numbers, std::uint64_t first_seed) {
+  std::vector<StartOutcome> outcomes;
+  const double count = numbers.take();
+  while (double(outcomes.size()) < count) {
+    StartOutcome start{first_seed + outcomes.size()};
+    start.fit = numbers.take();
+    start.iterations = numbers.take_int();
+    outcomes.push_back(start);
+  }
+  return outcomes;
+}
+
 }  // namespace
 
 template <class Real>
 CpResult<Real> run_cp(const PreparedTensor<Real>& x, const CpRunOptions& options, const CpObserver& observe,
-                      const Kruskal<Real>* start) {
-  if (options.observed) return observed_cp<Real>(x, options, observe, start);
-  if (options.method == Method::opt) return cp_opt<Real>(x.tensor, options.als, observe, start);
-  return cp_als<Real>(x.tensor, x.chosen.plan, options.als, observe, start);
+                      const Kruskal<Real>* start, const CpControl<Real>& control) {
+  if (options.observed) return observed_cp<Real>(x, options, observe, start, control);
+  if (options.method == Method::opt) return cp_opt<Real>(x.tensor, options.als, observe, start, control);
+  return cp_als<Real>(x.tensor, x.chosen.plan, options.als, observe, start, control);
 }
 
 template <class Real>
 BestOfStarts<Real> run_starts(const PreparedTensor<Real>& x, CpRunOptions options, int num_starts,
                               const std::function<void(int)>& begin, const CpObserver& observe,
-                              const Kruskal<Real>* start_model) {
+                              const Kruskal<Real>* start_model, const CpControl<Real>& control) {
   BestOfStarts<Real> runs;
   Timings timings;
   const auto first_seed = options.als.seed;
+  if (control.from != nullptr) runs.starts = take_outcomes(control.from->numbers, first_seed);
+  auto inner = with_numbers(control, [&](StateNumbers& numbers) { put_outcomes(numbers, runs.starts); });
   const bool is_of_first_only = options.als.start == Start::svd;
   const auto run = [&](std::uint64_t seed, const CpObserver& observer) {
     options.als.seed = seed;
     runs.best = {};  // frees its memory first
-    runs.best = run_cp(x, options, observer, is_of_first_only && seed != first_seed ? nullptr : start_model);
+    runs.best =
+        run_cp(x, options, observer, is_of_first_only && seed != first_seed ? nullptr : start_model, inner);
+    inner.from = nullptr;
     for (const auto& [phase, seconds] : runs.best.timings.phases()) timings.add(phase, seconds);
   };
-  for (int start = 1; start <= num_starts && runs.best.stop != StopReason::observer; ++start) {
+  const auto goes_on = [&] {
+    return runs.best.stop != StopReason::observer && !is_cut_short(runs.best.stop);
+  };
+  for (int start = int(runs.starts.size()) + 1; start <= num_starts && goes_on(); ++start) {
     begin(start);
     const auto seed = first_seed + std::uint64_t(start - 1);
     run(seed, [&](CpProgress progress) {
@@ -156,7 +209,9 @@ BestOfStarts<Real> run_starts(const PreparedTensor<Real>& x, CpRunOptions option
     });
     runs.starts.push_back({seed, runs.best.fit(), runs.best.iterations()});
   }
-  const auto best = std::ranges::max_element(runs.starts, {}, &StartOutcome::fit);
+  const bool is_cut = is_cut_short(runs.best.stop);
+  const auto best =
+      is_cut ? runs.starts.end() - 1 : std::ranges::max_element(runs.starts, {}, &StartOutcome::fit);
   runs.seed = best->seed;
   if (best + 1 != runs.starts.end()) run(runs.seed, {});
   runs.best.timings = std::move(timings);
@@ -164,14 +219,14 @@ BestOfStarts<Real> run_starts(const PreparedTensor<Real>& x, CpRunOptions option
 }
 
 template CpResult<float> run_cp(const PreparedTensor<float>&, const CpRunOptions&, const CpObserver&,
-                                const Kruskal<float>*);
+                                const Kruskal<float>*, const CpControl<float>&);
 template CpResult<double> run_cp(const PreparedTensor<double>&, const CpRunOptions&, const CpObserver&,
-                                 const Kruskal<double>*);
+                                 const Kruskal<double>*, const CpControl<double>&);
 template BestOfStarts<float> run_starts(const PreparedTensor<float>&, CpRunOptions, int,
                                         const std::function<void(int)>&, const CpObserver&,
-                                        const Kruskal<float>*);
+                                        const Kruskal<float>*, const CpControl<float>&);
 template BestOfStarts<double> run_starts(const PreparedTensor<double>&, CpRunOptions, int,
                                          const std::function<void(int)>&, const CpObserver&,
-                                         const Kruskal<double>*);
+                                         const Kruskal<double>*, const CpControl<double>&);
 
 }  // namespace polyad

@@ -152,10 +152,18 @@ std::string text_or_auto(const std::optional<double>& number) {
   return number ? text_of(*number) : "auto";
 }
 
+void add_checkpoint(Settings& all, const std::optional<CheckpointOptions>& options) {
+  const auto& [directory, every_seconds, every_iterations, keep] = options.value_or(CheckpointOptions{});
+  add(all, "checkpoint", or_else(directory.string(), "none"));
+  add(all, "every",
+      every_iterations > 0 ? std::to_string(every_iterations) + "it" : text_of(every_seconds) + "s");
+  add(all, "keep", std::to_string(keep));
+}
+
 Settings values_of(const DecomposeOptions& options) {
   const auto& [rank, method, missing, implicit, max_iterations, tolerance, seed, start, start_model,
                num_starts, nonnegative, nonnegative_modes, precision, format, mode_order, max_memory_bytes,
-               distribution, observer] = options;
+               distribution, checkpoint, max_seconds, observer] = options;
   Settings all;
   add(all, "rank", std::to_string(rank));
   add(all, "nonnegative", nonnegative ? "all" : or_else(modes_text(nonnegative_modes), "none"));
@@ -182,6 +190,8 @@ Settings values_of(const DecomposeOptions& options) {
   add(all, "precision", text_of(precision));
   add(all, "mode_order", or_else(modes_text(mode_order), "auto"));
   add(all, "max_memory_bytes", memory_text(max_memory_bytes));
+  add_checkpoint(all, checkpoint);
+  add(all, "max_seconds", max_seconds == 0 ? "no limit" : text_of(max_seconds) + " s");
   add_distribution(all, distribution);
   return all;
 }

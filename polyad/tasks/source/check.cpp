@@ -10,6 +10,7 @@
 #include "polyad/io/tensors/file_series.hpp"
 #include "polyad/io/tensors/write_tensor.hpp"
 #include "polyad/report/statistics_report.hpp"
+#include "polyad/tasks/detail/checked_checkpoints.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
@@ -78,6 +79,14 @@ CheckedFile check(const Context& context, const TensorFiles& files, const CheckO
   const tasks::TaskScope scope(context);
   tasks::require_one_process(context, "check");
   validate(options);
+  if (files.paths.size() == 1)
+    if (auto checked = tasks::check_checkpoints(files.paths.front())) {
+      if (!options.fix.empty())
+        tasks::refuse_option(fmt::format("{}: {} holds checkpoints, which cannot be mended",
+                                         option_name("fix"), files.paths.front().string()));
+      if (options.on_faults) options.on_faults(checked->faults());
+      return std::move(*checked);
+    }
   std::vector<io::Problem> problems;
   Tensor x = read_sound(context, files, options.load, problems);
   for (auto& problem : problems)

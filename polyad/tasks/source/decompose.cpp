@@ -19,6 +19,7 @@
 #include "polyad/io/models/kruskal.hpp"
 #include "polyad/plan/strategy_memory.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
+#include "polyad/tasks/detail/checkpoints.hpp"
 #include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/decide_distribution.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
@@ -27,6 +28,7 @@
 #include "polyad/tasks/detail/nonnegative_flags.hpp"
 #include "polyad/tasks/detail/output/output_files.hpp"
 #include "polyad/tasks/detail/ratings/list_model.hpp"
+#include "polyad/tasks/detail/run_control.hpp"
 #include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/start_model.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
@@ -192,7 +194,8 @@ class ModelState final : public CpModel::State {
 template <class Real>
 BestOfStarts<Real> iterate_with_progress(const Context& context, const PreparedTensor<Real>& x,
                                          const CpRunOptions& options, int num_starts,
-                                         const CpObserver& observer, const Kruskal<Real>* start_model) {
+                                         const CpObserver& observer, const Kruskal<Real>* start_model,
+                                         const CpControl<Real>& control) {
   const auto begin = [&](int start) {
     context.progress().begin(
         num_starts == 1 ? "iterating" : fmt::format("iterating, start {} of {}", start, num_starts),
@@ -203,7 +206,7 @@ BestOfStarts<Real> iterate_with_progress(const Context& context, const PreparedT
     context.progress().show_figure(fmt::format("fit {:.6f}", progress.fit));
     return !observer || tasks::all_go_on(context.comm(), [&] { return observer(progress); });
   };
-  auto result = run_starts<Real>(x, options, num_starts, begin, observe, start_model);
+  auto result = run_starts<Real>(x, options, num_starts, begin, observe, start_model, control);
   context.progress().finish();
   return result;
 }
@@ -250,9 +253,27 @@ PreparedTensor<Real> prepare_cells_of(const Context& context, SparseTensor<doubl
   }
 }
 
+// The order of updates is that of the state, whatever this run would choose.
+void go_on_from(const Context& context, const io::CheckpointManifest& found, const CheckpointOptions& where,
+                CpRunOptions& options) {
+  if (found.iteration > options.als.max_iterations)
+    tasks::refuse_option(fmt::format("{} {}: the newest checkpoint in {} is of iteration {}",
+                                     option_name("max_iterations"), options.als.max_iterations,
+                                     where.directory.string(), found.iteration));
+  if (options.method == Method::als) options.mode_order = found.mode_order;
+  context.note(fmt::format("going on from {} after iteration {}", where.directory.string(), found.iteration));
+}
+
+report::CpdRun::Checkpoint describe_checkpoints(const tasks::Checkpoints& checkpoints) {
+  const auto& found = checkpoints.found();
+  return {checkpoints.options().directory.string(), found ? found->iteration : 0, checkpoints.num_written(),
+          checkpoints.seconds()};
+}
+
 template <class Real>
 CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& asked_for) {
   const Comm& comm = context.comm();
+  const Stopwatch since_call;
   auto options = run_options(asked_for, x.tensor.order());
   options.read_bytes = x.load_bytes;
   options.extra_bytes = tasks::bytes_beside(x);
@@ -260,6 +281,11 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   if (asked_for.start_model) {
     given.emplace(context, asked_for, x);
     options.extra_bytes += given->bytes();
+  }
+  std::optional<tasks::Checkpoints> checkpoints;
+  if (asked_for.checkpoint) {
+    checkpoints.emplace(context, *asked_for.checkpoint, tasks::checkpoint_identity(context, x, asked_for));
+    if (const auto& found = checkpoints->found()) go_on_from(context, *found, *asked_for.checkpoint, options);
   }
   const auto machine = tasks::machine_of_run(comm);
   options.machine = machine.model;
@@ -292,13 +318,17 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
       return singular_start<Real>(prepared.tensor, prepared.chosen.plan, options);
     });
   const double start_seconds = watch.lap();
+  tasks::RunControl<Real> control(prepared.tensor, prepared.chosen.plan.mode_order,
+                                  checkpoints ? &*checkpoints : nullptr, asked_for.max_seconds,
+                                  x.load_seconds + since_call.seconds());
   auto [result, starts, best_seed] =
       iterate_with_progress(context, prepared, options, asked_for.num_starts, asked_for.observer,
-                            start_model ? &*start_model : nullptr);
+                            start_model ? &*start_model : nullptr, control.control());
   result.timings.add("start", start_seconds);
   options.als.seed = best_seed;
   auto run = report::describe_run(prepared, options, result);
   run.starts = std::move(starts);
+  if (checkpoints) run.checkpoint = describe_checkpoints(*checkpoints);
   if (comm.size() > 1) describe_distribution(run, chosen, prepared.loads, machine.model);
   run.machine = machine.source;
   run.load_seconds = x.load_seconds;
@@ -403,6 +433,8 @@ void validate(const DecomposeOptions& options) {
   tasks::require_enumerator("precision", options.precision, Precision::float32);
   tasks::require_enumerator("format", options.format, StorageFormat::hicoo);
   tasks::checked(options.distribution);
+  if (options.checkpoint) validate(*options.checkpoint);
+  tasks::require_not_negative("max_seconds", options.max_seconds);
   if (options.missing && options.implicit)
     tasks::refuse_option(fmt::format("{} and {} exclude each other", option_name("DecomposeOptions::missing"),
                                      option_name("implicit")));
@@ -420,6 +452,18 @@ void validate(const DecomposeOptions& options) {
   if (replicated && std::ranges::count(*replicated, true) > 0)
     tasks::refuse_option(
         fmt::format("{} requires {} als", option_name("is_replicated"), option_name("method")));
+}
+
+void require_finished(const CpModel& model) {
+  const auto& run = model.state().run;
+  if (!is_cut_short(run.stop)) return;
+  const auto why =
+      run.stop == StopReason::time_limit ? "the time limit ended the run" : "a signal ended the run";
+  const auto how = run.checkpoint
+                       ? fmt::format("the same command goes on from {}", run.checkpoint->directory)
+                       : fmt::format("with {} the same command would go on", option_name("checkpoint"));
+  throw Error(Errc::interrupted, fmt::format("{} after iteration {} of at most {}; {}", why,
+                                             run.fit_trajectory.size(), run.options.als.max_iterations, how));
 }
 
 CpModel decompose(const Context& context, Tensor x, const DecomposeOptions& options) {

@@ -65,7 +65,7 @@ MachineModel calibrate_and_store(const Context& context) {
 }
 
 void warn_of_shared_cores(const Context& context) {
-  const int sharing = context.comm().ranks_on_this_machine();
+  const int sharing = context.comm().split_by_machine().size();
   const auto cores = sysconf(_SC_NPROCESSORS_ONLN);
   if (num_threads() * sharing > cores)
     context.warn(fmt::format("{} processes of {} threads share the {} cores of this machine", sharing,

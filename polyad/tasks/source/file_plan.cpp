@@ -11,6 +11,7 @@
 #include "polyad/io/bytes/output_file.hpp"
 #include "polyad/io/bytes/paths.hpp"
 #include "polyad/io/bytes/standard_input.hpp"
+#include "polyad/io/checkpoints/checkpoint_directory.hpp"
 #include "polyad/io/models/kruskal.hpp"
 #include "polyad/io/models/label_files.hpp"
 #include "polyad/io/models/rating_model_file.hpp"
@@ -158,6 +159,10 @@ FilePlan& FilePlan::writes_cp_model(const std::string& name, const fs::path& pat
 
 FilePlan& FilePlan::writes_rating_model(const std::string& name, const fs::path& path) {
   return writes_model(name, path, [path] { io::check_rating_model_place(path); });
+}
+
+FilePlan& FilePlan::writes_checkpoints(const std::string& name, const fs::path& path) {
+  return writes_model(name, path, [path] { io::check_checkpoint_place(path); });
 }
 
 FilePlan& FilePlan::writes_unlabelled(const std::string& name, const fs::path& path) {

@@ -122,6 +122,29 @@ Index parse_bytes(const std::string& text, const std::string& option) {
   return Index(amount * known->second);
 }
 
+double parse_duration(const std::string& text, const std::string& option) {
+  static const std::vector<std::pair<std::string, double>> units{{"", 1},     {"s", 1},    {"m", 60},
+                                                                 {"min", 60}, {"h", 3600}, {"d", 86400}};
+  double seconds = 0;
+  bool is_sound = !text.empty();
+  for (std::size_t at = 0; is_sound && at < text.size();) {
+    const auto end = std::min(text.find_first_not_of("0123456789.", at), text.size());
+    const auto next = std::min(text.find_first_of("0123456789.", end), text.size());
+    const auto known =
+        std::ranges::find(units, text.substr(end, next - end), &std::pair<std::string, double>::first);
+    double amount = 0;
+    const auto* const last = text.data() + end;
+    const auto [used, error] = std::from_chars(text.data() + at, last, amount);
+    is_sound = error == std::errc() && used == last && known != units.end();
+    if (is_sound) seconds += amount * known->second;
+    at = next;
+  }
+  if (!is_sound || !(seconds > 0) || seconds > 1e9)
+    throw Error(Errc::bad_option, fmt::format("{} {}: expected a time, as in 90s, 10min or 1h50m", option,
+                                              text.empty() ? "''" : text));
+  return seconds;
+}
+
 std::vector<Index> parse_dims(const std::string& text, const std::string& option, const char* example) {
   std::vector<Index> dims;
   for (std::size_t begin = 0; begin <= text.size();) {

@@ -100,7 +100,7 @@ double timeout_setting() {
 }
 
 void start_threads(const Comm& comm, int threads) {
-  const int sharing = comm.ranks_on_this_machine();
+  const int sharing = comm.split_by_machine().size();
   const bool is_bound = omp_get_num_procs() < sysconf(_SC_NPROCESSORS_ONLN);
   if (threads > 0)
     omp_set_num_threads(threads);

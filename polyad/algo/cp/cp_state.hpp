@@ -1,0 +1,74 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "polyad/algo/cp/cp_options.hpp"
+#include "polyad/kernels/cp/factor_vectors.hpp"
+
+namespace polyad {
+
+// The state of a run between two iterations: what it needs to go on as if it had not been interrupted, with
+// the same bits on the same layout. Factors are kept as they are, not as the normalised model.
+
+// Numbers that are put one after the other, and taken in the same order.
+class StateNumbers {
+ public:
+  StateNumbers() = default;
+  explicit StateNumbers(std::vector<double> values) : values_(std::move(values)) {}
+
+  void put(double number) { values_.push_back(number); }
+  void put_list(std::span<const double> numbers);  // with its length
+
+  // Throw Error{bad_input} if there are not so many numbers, or if a list has another length than `into`.
+  double take();
+  int take_int() { return int(take()); }
+  std::vector<double> take_list();
+  void take_list(std::span<double> into);
+
+  const std::vector<double>& values() const { return values_; }
+
+ private:
+  std::vector<double> values_;
+  std::size_t next_ = 0;
+};
+
+// A state to be saved.
+template <class Real>
+struct CpState {
+  StateNumbers numbers;  // the same on all processes
+  // The rows that this process owns, of the factors and of other vectors as long as these: views, valid until
+  // the run goes on.
+  std::vector<kernels::FactorVector<Real>> vectors;
+  Index num_columns = 0;  // the first columns of the rows; others are zero
+};
+
+// A saved state to go on from.
+template <class Real>
+struct CpRestart {
+  StateNumbers numbers;
+  // Fills the first columns of the rows that this process owns, of as many vectors as were saved. Collective.
+  std::function<void(const std::vector<kernels::FactorVector<Real>>& vectors, Index num_columns)> fill;
+};
+
+// Where a run is after an iteration.
+template <class Real>
+struct CpPause {
+  int iteration = 0;                         // from 1
+  double fit = 0;                            // of the model
+  bool is_end = false;                       // there is no further iteration
+  std::function<void(CpState<Real>&)> save;  // adds the state of the run
+};
+
+// What a run goes on from, and what is done between its iterations, beside the observer.
+template <class Real>
+struct CpControl {
+  CpRestart<Real>* from = nullptr;  // its numbers are taken; null: from the start
+  // Called on every process after each iteration, also of those that are repeated. Returns a reason to stop,
+  // the same on all processes.
+  std::function<std::optional<StopReason>(const CpPause<Real>&)> pause = {};
+};
+
+}  // namespace polyad
