@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import random
 import shutil
 import signal
@@ -18,6 +19,20 @@ METHODS = {
     "missing": ["--missing", "--test", 0.1], "biases": ["--missing", "--biases"], "implicit": ["--implicit", "--shrink", 0.1],
     "svd": ["--init", "svd"],
 }
+
+
+def children_of(parent: int) -> list[int]:
+    """The processes of the program that a launcher has started."""
+    found = []
+    for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            number, rest = status.read_text().split(" (", 1)
+        except OSError:
+            continue  # it has ended
+        name, fields = rest.rsplit(") ", 1)
+        if int(fields.split()[1]) == parent and name == pathlib.Path(POLYAD).name:
+            found.append(int(number))
+    return found
 
 
 class CheckpointTest(ProgramTest):
@@ -135,6 +150,19 @@ class CheckpointTest(ProgramTest):
             file.write_bytes(sound)
         self.succeed(*self.command("--checkpoint", self.states, "--method", "opt"))
 
+    def test_check_says_what_checkpoints_hold(self) -> None:
+        self.succeed(*self.command("--checkpoint", self.states, "--every", "3it", iterations=6))
+        lines = self.succeed("check", self.states).splitlines()
+        self.assertRegex(lines[0], rf"^{self.states}/000003: iteration 3 of polyad cpd, fit 0\.\d+; 40x30x20 with [\d,]+ nonzeros, rank 5, ")
+        self.assertEqual(lines[2:], [f"{self.states}: no faults; 2 checkpoints"])
+        self.assertEqual(self.succeed("check", self.states / "000006").splitlines()[-1], f"{self.states}/000006: no faults; 1 checkpoint")
+        numbers = self.states / "000006" / "numbers.bin"
+        numbers.write_bytes(numbers.read_bytes()[:-8])
+        ended = run("check", self.states)
+        self.assertEqual(ended.returncode, 2)
+        self.assertRegex(ended.stdout, rf"(?m)^{numbers}: is damaged: it has \d+ bytes, expected \d+$")
+        self.assert_fails(f"--fix: {self.states} holds checkpoints, which cannot be mended", 2, "check", self.states, "--fix", self.folder / "y.tns")
+
     def test_newer_versions_are_named(self) -> None:
         self.succeed(*self.command("--checkpoint", self.states, iterations=2))
         manifest = self.states / "000002" / "manifest.json"
@@ -221,6 +249,19 @@ class CheckpointTest(ProgramTest):
         self.kill_and_go_on(10, 0)
 
     @unittest.skipUnless(WITH_MPI, "this build has no MPI")
+    def test_killed_runs_of_several_processes_go_on(self) -> None:
+        self.kill_and_go_on(4, 3)
+
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
+    def test_a_signal_to_one_process_stops_all(self) -> None:
+        process = self.start("--checkpoint", self.states, "--every", "5it", processes=3)
+        self.wait_for_checkpoint(process)
+        os.kill(max(children_of(process.pid)), signal.SIGTERM)
+        _, said = process.communicate(timeout=120)
+        self.assertIn("polyad: a signal ended the run after iteration ", said)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertTrue(all(name.isdigit() for name in self.names()))
+
     def test_one_run_at_a_time(self) -> None:
         process = self.start("--checkpoint", self.states, "--every", "1h")
         self.addCleanup(process.communicate)

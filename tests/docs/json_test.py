@@ -104,7 +104,9 @@ class JsonTest(ProgramTest):
         self.compare("get", self.result("get"))
         self.compare("get NAME", self.result("get", "college-msg", "--out", self.folder))
         bad = self.write("bad.tns", "1 1 1 2.5\n2 x 1 1\n")
-        self.compare("check", self.result("check", self.x), self.result("check", bad, "--fix", self.folder / "fixed.tns"))
+        self.succeed("cpd", self.x, "-r", 2, "-i", 2, "--checkpoint", self.folder / "kept")
+        self.compare("check", self.result("check", self.x), self.result("check", self.folder / "kept"),
+                     self.result("check", bad, "--fix", self.folder / "fixed.tns"))
         self.succeed("cpd", self.x, "-r", 2, "-i", 2, "--out", self.folder / "model")
         self.compare("convert", self.result("convert", self.x, self.folder / "x.ptb"),
                      self.result("convert", self.folder / "model", self.folder / "model.ktensor"))

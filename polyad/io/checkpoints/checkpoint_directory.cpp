@@ -61,6 +61,14 @@ std::vector<fs::path> checkpoints_in(const fs::path& directory) {
   return entries_in(directory, is_checkpoint_name);
 }
 
+bool holds_checkpoints(const fs::path& directory) {
+  std::error_code ignored;
+  const auto is_one = [&](const fs::path& path) {
+    return fs::is_regular_file(path / manifest_name, ignored);
+  };
+  return is_one(directory) || std::ranges::any_of(checkpoints_in(directory), is_one);
+}
+
 void check_checkpoint_place(const fs::path& directory) {
   struct stat status {};
   if (stat(directory.c_str(), &status) != 0) {

@@ -14,6 +14,9 @@ namespace polyad::io {
 // The checkpoints in a directory, oldest first. Their names are numbers: "000120".
 std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& directory);
 
+// Whether a directory holds checkpoints, or is one.
+bool holds_checkpoints(const std::filesystem::path& directory);
+
 // Throws Error{io} where checkpoints cannot be written to a directory, which need not exist yet.
 void check_checkpoint_place(const std::filesystem::path& directory);
 

@@ -48,6 +48,13 @@ std::string text_of_json(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+// Values within values within values would use up the stack.
+bool refuse_depth(int depth, Json::parse_event_t, Json&) {
+  constexpr int max_depth = 8;
+  if (depth > max_depth) throw Error(Errc::bad_input, "its values are nested too deeply");
+  return true;
+}
+
 CheckpointManifest manifest_of(const Json& json) {
   CheckpointManifest manifest;
   manifest.program = json.at("program");
@@ -98,8 +105,8 @@ std::string manifest_text(const CheckpointManifest& manifest) {
 
 CheckpointManifest parse_manifest(const std::string& text, const fs::path& file) {
   try {
-    auto json = Json::parse(text);
-    if (!json.is_object() || !json.contains(version_key))
+    auto json = Json::parse(text, refuse_depth);
+    if (!json.is_object() || !json.contains(version_key) || !json[version_key].is_number_integer())
       refuse_manifest(file, std::string("is no manifest of a checkpoint: it has no key ") + version_key);
     const int version = json.at(version_key);
     if (version > CheckpointManifest::newest_version)

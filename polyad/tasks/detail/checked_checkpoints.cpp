@@ -39,10 +39,11 @@ std::string describe_checkpoint(const fs::path& path, const io::CheckpointManife
   for (const auto& [name, value] : manifest.options)
     if (value != "none" && value != "no" && value != "auto") options += fmt::format(", {} {}", name, value);
   return fmt::format(
-      "{}: iteration {} of polyad {}, fit {:.6f}; {} with {}{}; {} vectors of {} columns, {} in {}, by {} on "
+      "{}: iteration {} of polyad {}, fit {:.6f}; {} with {}{}; {} of {}, {} in {}, by {} on "
       "{}",
       path.string(), manifest.iteration, manifest.command, manifest.fit, report::dims_text(manifest.dims),
-      report::counted(manifest.num_nonzeros, "nonzero"), options, manifest.num_vectors, manifest.num_columns,
+      report::counted(manifest.num_nonzeros, "nonzero"), options,
+      report::counted(manifest.num_vectors, "vector"), report::counted(manifest.num_columns, "column"),
       with_prefix(double(bytes_in(manifest)), "B"), report::counted(Index(manifest.rows.size()) + 2, "file"),
       manifest.program, report::counted(Index(manifest.processes), "process"));
 }
@@ -55,8 +56,8 @@ nlohmann::ordered_json checkpoint_json(const fs::path& path, const io::Checkpoin
 }  // namespace
 
 std::optional<CheckedFile> check_checkpoints(const fs::path& path) {
+  if (!io::holds_checkpoints(path)) return std::nullopt;
   const auto all = checkpoints_at(path);
-  if (all.empty()) return std::nullopt;
   std::vector<FileFault> faults;
   std::string text;
   io::CheckpointManifest newest;

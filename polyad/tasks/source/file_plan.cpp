@@ -93,6 +93,8 @@ FilePlan& FilePlan::reads_tensor(const std::string& name, const TensorFiles& fil
   for (const auto& path : files.paths) {
     if (io::is_standard_input(path))
       reads(name, "/dev/stdin");
+    else if (io::holds_checkpoints(path))
+      reads(name, path);
     else if (io::is_folder(path) && !io::looks_like_kruskal(path))
       for (const auto& file : tasks::source_files(path).files) reads("a file of " + name, file);
     else
