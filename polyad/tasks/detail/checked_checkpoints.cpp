@@ -45,7 +45,8 @@ std::string describe_checkpoint(const fs::path& path, const io::CheckpointManife
       report::counted(manifest.num_nonzeros, "nonzero"), options,
       report::counted(manifest.num_vectors, "vector"), report::counted(manifest.num_columns, "column"),
       with_prefix(double(bytes_in(manifest)), "B"), report::counted(Index(manifest.rows.size()) + 2, "file"),
-      manifest.program, report::counted(Index(manifest.processes), "process"));
+      manifest.program,
+      manifest.processes == 1 ? "1 process" : fmt::format("{} processes", manifest.processes));
 }
 
 nlohmann::ordered_json checkpoint_json(const fs::path& path, const io::CheckpointManifest& manifest) {
