@@ -24,6 +24,31 @@ POLYAD = pathlib.Path(os.environ.get("POLYAD", ROOT / "build" / "bin" / "polyad"
 KILLS_PER_ROUND = 5
 
 
+def processes() -> list[tuple[int, str, list[str]]]:
+    """Number, name and the fields after it (state, parent, group, session, ...) of all that live."""
+    found = []
+    for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            number, rest = status.read_text().split(" (", 1)
+        except OSError:
+            continue  # it has ended
+        name, fields = rest.rsplit(") ", 1)
+        if not fields.startswith("Z"):
+            found.append((int(number), name, fields.split()))
+    return found
+
+
+def kill_session(leader: int, number: int) -> None:
+    """A launcher has groups of its own for what it starts, but in the same session."""
+    while members := [process for process, _, fields in processes() if int(fields[3]) == leader]:
+        for process in members:
+            try:
+                os.kill(process, number)
+            except ProcessLookupError:
+                pass  # it has ended
+        time.sleep(0.01)
+
+
 class Trial:
     """Rounds on a number of processes."""
 
@@ -49,10 +74,7 @@ class Trial:
             process = subprocess.Popen([*self.command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                        start_new_session=True)
             time.sleep(rng.uniform(0, 1.2 * self.seconds))
-            try:
-                os.killpg(process.pid, number)
-            except ProcessLookupError:
-                pass
+            kill_session(process.pid, number)
             process.wait()
         if self.finish("again", *options) != self.whole:
             return "the run that went on has another answer"

@@ -21,8 +21,8 @@ METHODS = {
 }
 
 
-def children_of(parent: int) -> list[int]:
-    """The processes of the program that a launcher has started."""
+def processes() -> list[tuple[int, str, list[str]]]:
+    """Number, name and the fields after it (state, parent, group, session, ...) of all that live."""
     found = []
     for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -30,9 +30,25 @@ def children_of(parent: int) -> list[int]:
         except OSError:
             continue  # it has ended
         name, fields = rest.rsplit(") ", 1)
-        if int(fields.split()[1]) == parent and name == pathlib.Path(POLYAD).name:
-            found.append(int(number))
+        if not fields.startswith("Z"):
+            found.append((int(number), name, fields.split()))
     return found
+
+
+def children_of(parent: int) -> list[int]:
+    """The processes of the program that a launcher has started."""
+    return [number for number, name, fields in processes() if int(fields[1]) == parent and name == pathlib.Path(POLYAD).name]
+
+
+def kill_session(leader: int, number: int) -> None:
+    """A launcher has groups of its own for what it starts, but in the same session."""
+    while members := [process for process, _, fields in processes() if int(fields[3]) == leader]:
+        for process in members:
+            try:
+                os.kill(process, number)
+            except ProcessLookupError:
+                pass  # it has ended
+        time.sleep(0.01)
 
 
 class CheckpointTest(ProgramTest):
@@ -238,7 +254,7 @@ class CheckpointTest(ProgramTest):
             process = subprocess.Popen([*launcher, POLYAD, *map(str, arguments)], stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL, start_new_session=True)
             time.sleep(rng.uniform(0, 0.4 if processes else 0.15))
-            os.killpg(process.pid, signal.SIGKILL)
+            kill_session(process.pid, signal.SIGKILL)
             process.wait()
         again = self.result(*arguments, processes=processes)
         self.assertEqual(again["fit_trajectory"], whole["fit_trajectory"])
