@@ -25,7 +25,7 @@ void expect_no_rise(const SparseTensor<double>& x, const CpRunOptions& options,
 }
 
 TEST(CpAls, never_loses_fit_with_more_components_than_needed) {
-  const auto formats = format_names();
+  const auto& formats = format_names();
   int num_ill = 0;
   for (int n = 0; n < 1000; ++n) {
     const Overfactored c(n);
@@ -51,7 +51,7 @@ TEST(CpAls, never_loses_fit_with_more_components_than_needed) {
 }
 
 TEST(CpAls, never_loses_fit_in_single_precision) {
-  const auto formats = format_names();
+  const auto& formats = format_names();
   const test::Threads one(1);
   for (int n = 0; n < 300; ++n) {
     const Overfactored c(n);
