@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "polyad/base/matrix.hpp"
 #include "polyad/comm/comm.hpp"
+#include "polyad/comm/shared_pages.hpp"
 #include "polyad/distributed/cp/exchange_plan.hpp"
 
 namespace polyad {
@@ -32,19 +34,23 @@ struct Traffic {
 // and factor rows to the processes that borrow them (expand). Padding columns are not sent. The factor has a
 // row per local row; the partial rows may be only those that are not complete. Both matrices must not move,
 // because their messages are persistent. All processes must fold and expand in the same order.
+//
+// Between processes of one machine no rows are sent: the sender puts them into its shared pages and sends a
+// note, the receiver reads them there with all its threads and sends a note back. Both count as one message
+// of these rows.
 template <class Real>
 class RowExchange {
  public:
   struct Rows {
     Matrix<Real>&partial, &factor;
-    Index num_components;               // number of leading columns to send; the others are padding
-    Index first_partial = 0;            // local row of the first partial row
-    std::span<Real> buffer = {};        // buffer of at least num_words_under_way(); empty: its own
-    bool folds = true, expands = true;  // what it is used for; a matrix that is not may have any size
+    Index num_components;                 // number of leading columns to send; the others are padding
+    Index first_partial = 0;              // local row of the first partial row
+    SharedArray<Real>* buffer = nullptr;  // of at least num_words_under_way() words; null: its own
+    bool folds = true, expands = true;    // what it is used for; a matrix that is not may have any size
   };
   // Size of the buffer, in words. Exchanges that do not overlap in time may share one buffer.
   static Index num_words_under_way(const ExchangePlan& plan, Index num_components, Index num_cols);
-  // `tag` distinguishes the exchanges of different modes.
+  // `tag` distinguishes the exchanges of different modes. Collective.
   RowExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag);
   RowExchange(const RowExchange&) = delete;
   RowExchange& operator=(const RowExchange&) = delete;
@@ -62,29 +68,52 @@ class RowExchange {
   const Traffic& sent() const { return sent_; }
 
  private:
-  struct Post {
-    Channel channel;
+  // To one peer: the rows, or a note that they are there, which another answers when they were read.
+  struct Outgoing {
     Index num_words;
+    Channel message;
+    std::optional<Channel> was_read = {};
   };
+  struct Incoming {
+    Channel message;
+    const Real* rows;  // in the pages of the peer, or where they are received
+    std::optional<Channel> has_read = {};
+  };
+  void start(Outgoing& outgoing);
+  static void finish(std::vector<Outgoing>& all);
+  static void start(std::vector<Incoming>& all);
+  static const Real* wait_for(Incoming& incoming);  // its rows
+  static void release(Incoming& incoming);          // they were read
+
   bool is_padded() const { return num_components_ != factor_->num_cols(); }
   std::span<Real> partial_row(Index row) { return partial_->row(row - first_partial_); }
-  // The borrowed rows within a matrix whose first row is this local row.
+  void connect_folds(SharedArray<Real>& buffer, int tag);
+  void connect_expands(SharedArray<Real>& buffer, int tag);
+  Outgoing send_to(int rank, std::span<const Real> words, bool is_near, int tag);
+  Incoming receive_from(int rank, std::span<Real> words, const Real* near_words, int tag);
+  std::span<std::byte> next_note();
+  std::span<Real> staged_rows(const ExchangePlan::Peer& peer);
+  // The borrowed rows within a matrix whose first row is this local row; if it is padded, their copies
+  // without.
   std::span<Real> borrowed_rows(Matrix<Real>& matrix, Index first, const ExchangePlan::Peer& peer);
   std::span<Real> lent_rows(const ExchangePlan::Peer& peer);
-  void send(Post& post);
   void reduce();
-  void stage(const ExchangePlan::Peer& peer);  // copies partial rows into the send buffer
-  void unstage(const ExchangePlan::Peer& peer, Matrix<Real>& matrix, Index first);  // rows that came
+  void stage(const ExchangePlan::Peer& peer);  // copies partial rows to where they are sent from
+  void unstage(const Real* from, const ExchangePlan::Peer& peer, Matrix<Real>& matrix, Index first);
 
   Comm comm_;
   const ExchangePlan* plan_;
   Matrix<Real>* partial_;
   Matrix<Real>* factor_;
   Index num_components_, first_partial_;
-  Array<Real> own_buffer_;
-  std::span<Real> lent_;    // rows that are lent, or received from borrowers; as in plan.lent
-  std::span<Real> staged_;  // rows without their padding; unused without padding
-  std::vector<Post> to_owners_, from_borrowers_, to_borrowers_, from_owners_;  // by rank
+  bool folds_, expands_;
+  SharedArray<Real> own_buffer_;
+  std::span<Real> lent_;          // rows that are lent, or received from borrowers; as in plan.lent
+  std::span<Real> staged_;        // rows without their padding, and those that neighbours read
+  std::vector<std::byte> notes_;  // the contents of messages that only say that rows are there, or were read
+  std::size_t num_notes_ = 0;
+  std::vector<Outgoing> to_owners_, to_borrowers_;  // by rank
+  std::vector<Incoming> from_borrowers_, from_owners_;
   Traffic sent_;
 };
 

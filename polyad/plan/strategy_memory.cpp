@@ -14,16 +14,17 @@ Index maximum(const std::vector<PartLoad>& parts, Index PartLoad::*count) {
   return (*std::ranges::max_element(parts, {}, count)).*count;
 }
 
-// Of each mode, copies of rows that lie ready for those who borrow them, and if they are padded those that
-// travel without.
+// Of each mode, copies of rows that lie ready for those who borrow them, and of those that travel: without
+// padding, or to where neighbours read them.
 std::vector<Index> rows_under_way(const PartLoads& loads, Scheme scheme, bool are_padded) {
   std::vector<Index> result;
   for (const auto& parts : loads) {
     Index maximum = 0;
     for (const auto& part : parts) {
       const Index borrowed = part.local - part.owned;
-      const Index lent = part.sent - (scheme == Scheme::coarse ? 0 : borrowed);
-      maximum = std::max(maximum, lent + (are_padded ? std::max(borrowed, part.reduced) : 0));
+      const Index folded = scheme == Scheme::coarse ? 0 : borrowed;
+      const Index lent = part.sent - folded;
+      maximum = std::max(maximum, lent + (are_padded ? std::max(borrowed, part.reduced) : folded));
     }
     result.push_back(maximum);
   }

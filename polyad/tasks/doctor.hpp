@@ -25,6 +25,7 @@ struct DoctorFindings {
   std::string vectors;            // that the library computes with: "AVX2, 32 bytes"
   int processes = 1;
   bool messages_arrive = false;  // whether a message went around all processes
+  bool shares_memory = false;    // whether processes of one machine read rows in each other's memory
   int cores = 1;                 // that this process may use
   int threads = 1;               // per process
   bool threads_work = false;     // whether all of them take part

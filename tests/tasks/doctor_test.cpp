@@ -18,6 +18,7 @@ TEST(Doctor, finds_that_threads_and_messages_work) {
   const auto found = doctor(context);
   EXPECT_TRUE(found.works());
   EXPECT_EQ(found.processes, context.comm().size());
+  EXPECT_EQ(found.shares_memory, context.comm().size() > 1);
   EXPECT_EQ(found.version, POLYAD_VERSION);
   EXPECT_GT(found.available_memory_bytes, 0);
   EXPECT_GE(found.memory_bytes, found.available_memory_bytes);

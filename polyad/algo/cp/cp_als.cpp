@@ -144,13 +144,13 @@ class CpAls {
           max_words, RowExchange<Real>::num_words_under_way(x_.exchange(m), num_wanted_, num_components_));
     }
     partial_ = Matrix<Real>(max_partial, num_components_);
-    under_way_.resize(std::size_t(max_words));
+    under_way_ = SharedArray<Real>(x_.comm(), max_words);
     for (int m = 0; m < x_.order(); ++m) {
       partial_.set_num_rows(num_partial(m));
-      exchanges_.emplace_back(
-          x_.comm(), x_.exchange(m),
-          typename RowExchange<Real>::Rows{partial_, factors_[m], num_wanted_, first_partial_[m], under_way_},
-          m);
+      exchanges_.emplace_back(x_.comm(), x_.exchange(m),
+                              typename RowExchange<Real>::Rows{partial_, factors_[m], num_wanted_,
+                                                               first_partial_[m], &under_way_},
+                              m);
     }
   }
   Index num_partial(int mode) const { return x_.folds(mode) ? x_.num_rows(mode) - first_partial_[mode] : 0; }
@@ -362,7 +362,7 @@ class CpAls {
   kernels::PartialRows<Real> parts_;
   std::vector<Index> first_partial_;          // [mode]: the row that partial_ begins with
   Matrix<Real> partial_;                      // the MTTKRP of the mode under way, of which others have parts
-  Array<Real> under_way_;                     // buffer of the exchange in progress
+  SharedArray<Real> under_way_;               // buffer of the exchange in progress
   std::vector<RowExchange<Real>> exchanges_;  // [mode]
   Traffic sent_before_;                       // before the first iteration
   double inner_ = 0;                          // of tensor and model
@@ -376,7 +376,7 @@ Kruskal<Real> CpAls<Real>::take_model() && {
   exchanges_.clear();  // they refer to the factors
   parts_ = kernels::PartialRows<Real>();
   partial_ = Matrix<Real>();
-  under_way_ = Array<Real>();
+  under_way_ = SharedArray<Real>();
   return finish_model(x_, std::move(factors_), grams_, {num_wanted_, x_.value_scale(), nonnegative_});
 }
 

@@ -186,7 +186,7 @@ class ObservedSweeps {
             std::max(max_words, RowExchange<Real>::num_words_under_way(x_.exchange(m), words(), words()));
     }
     sums_ = Matrix<Real>(max_sums, words());
-    under_way_.resize(std::size_t(max_words));
+    under_way_ = SharedArray<Real>(x_.comm(), max_words);
     for (int m = 0; m < x_.order(); ++m) {
       exchanges_.emplace_back(
           x_.comm(), x_.exchange(m),
@@ -201,7 +201,7 @@ class ObservedSweeps {
                                                            .factor = sums_,
                                                            .num_components = words(),
                                                            .first_partial = first_sum(m),
-                                                           .buffer = under_way_,
+                                                           .buffer = &under_way_,
                                                            .expands = false},
                           m);
     }
@@ -325,7 +325,7 @@ class ObservedSweeps {
   Matrix<Real> nothing_;                           // no partial rows: systems are folded instead
   std::vector<RowExchange<Real>> exchanges_;
   Matrix<Real> sums_;                      // systems of the mode under way, see words_of_system()
-  Array<Real> under_way_;                  // buffer of the fold in progress
+  SharedArray<Real> under_way_;            // buffer of the fold in progress
   std::vector<RowExchange<Real>> folds_;   // of modes that are folded
   std::vector<std::size_t> fold_of_mode_;  // [mode]: its place there
   Traffic sent_before_;                    // before the first sweep

@@ -53,6 +53,7 @@ NonzeroShapes measure_shapes(const Comm& comm, const LocalNonzeros<Real>& x) {
     result.num_rows.push_back(std::ssize(exchange.rows));
     result.num_lent.push_back(std::ssize(exchange.lent));
     result.num_travelling.push_back(exchange.num_travelling());
+    result.num_folded.push_back(exchange.rows_folded());
   }
   result.complete = complete_shares(x);
   FiberSketches whole;
@@ -112,7 +113,8 @@ class FormatLister {
     for (std::size_t m = 0; m < shapes_.num_rows.size(); ++m) {
       const Index lent = is_coarse() ? 0 : shapes_.num_lent[m],
                   travelling = is_coarse() ? 0 : shapes_.num_travelling[m];
-      num_systems = std::max(num_systems, lent + (has_trees ? lent + travelling : shapes_.num_rows[m]));
+      num_systems =
+          std::max(num_systems, lent + travelling + (has_trees ? lent + travelling : shapes_.num_rows[m]));
     }
     return num_systems * Index(sizeof(Real)) *
            kernels::words_of_system(options_.als.num_components, options_.observed->has_biases);
@@ -121,10 +123,10 @@ class FormatLister {
   StageNeeds stage_needs() const {
     const Index num_wanted = options_.als.num_components;
     StageNeeds needs{.rows = shapes_.num_rows, .num_components = num_wanted, .value_bytes = sizeof(Real)};
-    // Rows that are lent, and those that travel without padding.
+    // Rows that are lent, and copies of those that travel: without padding, or to where neighbours read them.
     for (std::size_t m = 0; m < shapes_.num_lent.size(); ++m)
       needs.rows_under_way.push_back(shapes_.num_lent[m] +
-                                     (num_wanted == n_ ? 0 : shapes_.num_travelling[m]));
+                                     (num_wanted == n_ ? shapes_.num_folded[m] : shapes_.num_travelling[m]));
     needs.num_vectors = is_opt() ? num_cp_opt_vectors : 0;
     needs.moved_bytes = shapes_.moved_bytes;
     needs.extra_bytes = options_.extra_bytes;

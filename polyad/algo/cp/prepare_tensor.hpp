@@ -45,11 +45,11 @@ PreparedTensor<Real> prepare(const Comm& comm, SparseTensor<double> share, const
 
 // Counts of the nonzeros of a process: everything that the choice of a format depends on.
 struct NonzeroShapes {
-  TensorShape whole;                            // of the nonzeros of all processes
-  std::vector<TensorShape> locals;              // of this process: one for all modes, or one per mode
-  std::vector<Index> num_rows;                  // [mode], of this process
-  std::vector<double> complete;                 // [mode]: see CostOptions
-  std::vector<Index> num_lent, num_travelling;  // [mode]: see ExchangePlan
+  TensorShape whole;                // of the nonzeros of all processes
+  std::vector<TensorShape> locals;  // of this process: one for all modes, or one per mode
+  std::vector<Index> num_rows;      // [mode], of this process
+  std::vector<double> complete;     // [mode]: see CostOptions
+  std::vector<Index> num_lent, num_travelling, num_folded;  // [mode]: see ExchangePlan
   Index moved_bytes = 0;  // peak memory of this process while nonzeros were moved and sorted
 };
 

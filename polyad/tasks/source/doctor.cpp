@@ -11,6 +11,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
+#include "polyad/comm/shared_pages.hpp"
 #include "polyad/hypergraph/external_partitioner.hpp"
 #include "polyad/io/bytes/download.hpp"
 #include "polyad/kernels/vector_instructions.hpp"
@@ -42,6 +43,15 @@ bool messages_arrive(const Comm& comm) {
   receive.wait();
   send.wait();
   return comm.all_reduce(std::int32_t(received == previous), Reduce::min) == 1;
+}
+
+// Whether some processes are on one machine, and all of those read each other's memory. Collective.
+bool shares_memory(const Comm& comm) {
+  const SharedPages pages(comm, 1);
+  const int num_neighbours = comm.split_by_machine().size() - 1;
+  const bool is_fine = num_neighbours == 0 || pages.of(comm.rank()) != nullptr;
+  return comm.all_reduce(std::int32_t(num_neighbours), Reduce::max) > 0 &&
+         comm.all_reduce(std::int32_t(is_fine), Reduce::min) == 1;
 }
 
 std::string huge_page_setting() {
@@ -98,6 +108,7 @@ DoctorFindings doctor(const Context& context, const DoctorOptions& options) {
   found.processes = comm.size();
   found.threads_work = comm.all_reduce(std::int32_t(threads_work()), Reduce::min) == 1;
   found.messages_arrive = messages_arrive(comm);
+  found.shares_memory = shares_memory(comm);
   found.cores = omp_get_num_procs();
   found.threads = num_threads();
   found.memory_bytes = memory.total;
@@ -116,6 +127,7 @@ std::string DoctorFindings::summary() const {
   auto text = fmt::format("polyad {} built with {}", version, compiler);
   text += fmt::format("\nMPI        {}; {} process{}, messages {}", mpi, processes,
                       processes == 1 ? "" : "es", messages_arrive ? "arrive" : "DO NOT ARRIVE");
+  if (shares_memory) text += "; on one machine rows are read in shared memory";
   text += fmt::format("\nthreads    {} per process on {} cores, {}", threads, cores,
                       threads_work ? "all take part" : "NOT ALL TAKE PART");
   text += fmt::format("\nvectors    {}", vectors);
@@ -138,6 +150,7 @@ std::string DoctorFindings::json() const {
       {"vectors", vectors},
       {"processes", processes},
       {"messages_arrive", messages_arrive},
+      {"shares_memory", shares_memory},
       {"cores", cores},
       {"threads", threads},
       {"threads_work", threads_work},
