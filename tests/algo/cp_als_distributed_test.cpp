@@ -120,8 +120,8 @@ TEST(DistributedCpAls, solves_what_is_complete_while_the_rest_is_folded_in_every
         if (n % 3 == 1) options.als.nonnegative.assign(extents.size(), true);
         const test::Threads threads(1 + n % 3);
         const Distributor distributor(comm, share, comm.size(), 5);
-        const auto distribution = n % 2 == 0 ? distributor.fine_block()
-                                             : test::plain_distribution(distributor, comm.size(), 5 + 8 * n);
+        const auto distribution =
+            n % 2 == 0 ? distributor.fine_block() : test::medium_distribution(distributor, comm.size(), n);
         const auto plans = all_kinds_of_plans(whole.order());
         // In the last rounds processes do as they like.
         const auto& plan = plans[std::size_t(round < 4 ? round : round + comm.rank()) % plans.size()];

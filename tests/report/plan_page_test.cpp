@@ -93,9 +93,10 @@ TEST(PlanText, has_the_options_of_cpd) {
   fine.strategy = {Scheme::fine, "file", {}, {}, RowRule::greedy, {}};
   run.partition = "x.part";
   run.options.distribution.seed = 7;
-  EXPECT_EQ(cpd_options(run, fine),
-            (Words{"--distribution", "fine", "--partition", "x.part", "--replicate", "none", "--seed", "7"}));
+  EXPECT_EQ(cpd_options(run, fine), (Words{"--distribution", "fine", "--partition", "x.part", "--row-owners",
+                                           "greedy", "--replicate", "none", "--seed", "7"}));
   fine.strategy.scheme = Scheme::coarse;
+  fine.strategy.row_rule = {};
   run.options.distribution.seed = 1;
   EXPECT_EQ(cpd_command(run, fine),
             "mpirun -n 4 polyad cpd /data/x.tns -r 4 --distribution coarse --partition x.part");

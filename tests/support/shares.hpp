@@ -26,14 +26,20 @@ inline SparseTensor<double> share_of(const SparseTensor<double>& whole, const Co
   return share_of(whole, comm.rank(), comm.size());
 }
 
-inline Distribution plain_distribution(const Distributor& distributor, int num_parts, int n) {
+// The n-th combination of a grid, a policy and a rule for owners.
+inline Distribution medium_distribution(const Distributor& distributor, int num_parts, int n) {
   const auto grids = all_grids(int(distributor.profiles().size()), num_parts);
   const auto policies = all_policies();
+  constexpr std::array rules{RowRule::even, RowRule::greedy, RowRule::balanced};
+  return distributor.medium(grids[std::size_t(n / int(rules.size())) % grids.size()],
+                            policies[std::size_t(n) % policies.size()], rules[std::size_t(n) % rules.size()]);
+}
+
+inline Distribution plain_distribution(const Distributor& distributor, int num_parts, int n) {
   const auto with_rule = [](Distribution result, RowRule rule) {
     result.row_rule = rule;
     return result;
   };
-  constexpr std::array medium_rules{RowRule::even, RowRule::greedy, RowRule::balanced};
   switch (n % 9) {
     case 0:
       return distributor.coarse_block();
@@ -48,9 +54,7 @@ inline Distribution plain_distribution(const Distributor& distributor, int num_p
     case 5:
       return with_rule(distributor.fine_random(), RowRule::balanced);
     default:
-      return distributor.medium(grids[std::size_t(n / 9) % grids.size()],
-                                policies[std::size_t(n) % policies.size()],
-                                medium_rules[std::size_t(n % 9 - 6)]);
+      return medium_distribution(distributor, num_parts, n / 9 * 3 + n % 9 - 6);
   }
 }
 
