@@ -12,12 +12,15 @@ namespace polyad {
 template <class Signature>
 class CallRef;
 
+template <class Fn, class Ref, class Result, class... Args>
+concept CallableBy =
+    !std::is_same_v<std::remove_cvref_t<Fn>, Ref> && std::is_object_v<std::remove_reference_t<Fn>> &&
+    std::is_invocable_r_v<Result, Fn&, Args...>;
+
 template <class Result, class... Args>
 class CallRef<Result(Args...)> {
  public:
-  template <class Fn>
-    requires(!std::is_same_v<std::remove_cvref_t<Fn>, CallRef> &&
-             std::is_object_v<std::remove_reference_t<Fn>> && std::is_invocable_r_v<Result, Fn&, Args...>)
+  template <CallableBy<CallRef, Result, Args...> Fn>
   CallRef(Fn&& fn)  // NOLINT(bugprone-forwarding-reference-overload): not for copies
       : callee_(const_cast<void*>(static_cast<const void*>(std::addressof(fn)))),
         call_([](void* callee, Args... args) -> Result {
