@@ -7,10 +7,14 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
 from program import POLYAD, SOURCE, WITH_MPI, ProgramTest, run
+
+sys.path.insert(0, str(SOURCE / "tools"))
+from kill_runs import kill_session, processes  # noqa: E402
 
 os.environ["OMP_WAIT_POLICY"] = "passive"
 
@@ -21,34 +25,9 @@ METHODS = {
 }
 
 
-def processes() -> list[tuple[int, str, list[str]]]:
-    """Number, name and the fields after it (state, parent, group, session, ...) of all that live."""
-    found = []
-    for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            number, rest = status.read_text().split(" (", 1)
-        except OSError:
-            continue  # it has ended
-        name, fields = rest.rsplit(") ", 1)
-        if not fields.startswith("Z"):
-            found.append((int(number), name, fields.split()))
-    return found
-
-
 def children_of(parent: int) -> list[int]:
     """The processes of the program that a launcher has started."""
     return [number for number, name, fields in processes() if int(fields[1]) == parent and name == pathlib.Path(POLYAD).name]
-
-
-def kill_session(leader: int, number: int) -> None:
-    """A launcher has groups of its own for what it starts, but in the same session."""
-    while members := [process for process, _, fields in processes() if int(fields[3]) == leader]:
-        for process in members:
-            try:
-                os.kill(process, number)
-            except ProcessLookupError:
-                pass  # it has ended
-        time.sleep(0.01)
 
 
 class CheckpointTest(ProgramTest):
