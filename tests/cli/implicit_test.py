@@ -1,6 +1,7 @@
 """`polyad cpd --implicit`: which cells are preferred, and how surely; all cells count."""
 
 import itertools
+import json
 import math
 import os
 import random
@@ -131,6 +132,28 @@ class ListsTest(ImplicitTest):
             found = self.result("recommend", self.folder / "m.ktensor", "--user", 6, "--at", f"mode3={hour}", "--top", 5)
             items = [one["item"] - 1 for one in found["recommendations"][0]["items"]]
             self.assertTrue(all((i % 2 == 0) == (hour <= 4) and (i // 2 + 5) % 4 == 0 for i in items), items)
+
+    def test_models_below_popularity_are_warned_of(self) -> None:
+        """Both where users only take what all take, and where they do not."""
+        found = set()
+        for seed, dims in itertools.product(range(3), ([40, 30, 5], [60, 30])):
+            draw = random.Random(seed)
+            for follows_all in (True, False):
+                places = set()
+                while len(places) < 250:
+                    user, rest = draw.randrange(dims[0]), [draw.randrange(extent) for extent in dims[2:]]
+                    item = int(dims[1] * draw.random() ** 3) if follows_all else user % 5 * 6 + draw.randrange(6)
+                    places.add((user, item, *rest))
+                lines = [" ".join(str(place + 1) for place in cell) + " 1\n" for cell in sorted(places)]
+                self.x = self.write("x.tns", "".join(lines))
+                done = run("cpd", self.x, "-r", 6, "--implicit", "--shrink", 0.1, "--reg", 0, "--test", 0.2, "-q", "--json", "-")
+                lists = json.loads(done.stdout)["ranking"]
+                is_below = lists["ndcg"] < lists["popularity"]["ndcg"]
+                found.add(is_below)
+                figures = f"have an NDCG of {lists['popularity']['ndcg']:.4f}, and those of this model {lists['ndcg']:.4f}; "
+                hint = "try other --reg and --shrink\n" if len(dims) == 2 else "perhaps few cells are known of a combination "
+                self.assertEqual(figures + hint in done.stderr, is_below, done.stderr)
+        self.assertEqual(found, {False, True})
 
     def test_words(self) -> None:
         self.write_cells([9, 8, 4], 90, 1)

@@ -190,6 +190,27 @@ TEST_F(AddItemsTest, RowsAreThoseOfLeastSquaresWithTheUsersFixed) {
     }
 }
 
+// As in models whose lists were chosen: such a model is stored, read again, and given items.
+TEST_F(AddItemsTest, RowsHaveTheRegularisationOfItemsWhereItIsNotThatOfUsers) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed)
+    for (const double of_items : {0.1, 0.5, 3.0, 8.0}) {
+      const bool is_implicit = seed % 2 == 0;
+      auto stored = saved(train(seed, {.implicit = is_implicit}));
+      auto& shrinkage = is_implicit ? stored.training.shrinkage : stored.training.lists->shrinkage;
+      shrinkage.of_items = of_items;
+      const auto place = test::shared(context.comm(), folder / std::to_string(num_saved++));
+      if (context.comm().rank() == 0)
+        io::write_rating_model<double>(place, stored.model, stored.training, stored.ratings, stored.labels);
+      context.comm().barrier();
+      const auto item = random_item("a", num_users, 1 + Index(seed), seed);
+      const auto after = saved(add_items(context, load_completion_model(context, place), {item}));
+      const auto lists = is_implicit ? ListModel<double>{stored.model, shrinkage, *stored.training.alpha, 1}
+                                     : *stored.training.lists;
+      expect_row(is_implicit ? after.model : after.training.lists->model, num_items,
+                 expected_list_row(stored, lists, 0.25, item));
+    }
+}
+
 // Others stay as they are; the new ones are in lists, unless the user has rated them, and are predicted.
 TEST_F(AddItemsTest, NewItemsAreServedLikeOthers) {
   const auto base = train(5, {.lists = ListsBy::ratings});

@@ -234,6 +234,19 @@ RankingMetrics measure_lists(const CpModel& model, const SplitCells& split) {
   return comm.broadcast(metrics, 0);
 }
 
+// Popularity is the best list for data that say no more, and a model that is below it should not be used.
+void warn_of_popularity(const Context& context, const RankingMetrics& lists, int order) {
+  if (lists.popularity.ndcg <= lists.model.ndcg) return;
+  const auto hint =
+      order > 2 ? std::string(
+                      "perhaps few cells are known of a combination of places of the other modes: "
+                      "try without one of these modes")
+                : fmt::format("try other {} and {}", option_name("regularisation"), option_name("shrinkage"));
+  context.warn(fmt::format(
+      "lists of the items with the most cells have an NDCG of {:.4f}, and those of this model {:.4f}; {}",
+      lists.popularity.ndcg, lists.model.ndcg, hint));
+}
+
 // The tensor and its weights; what is wrong with these is a fault of their file.
 template <class Real>
 PreparedTensor<Real> prepare_cells_of(const Context& context, SparseTensor<double> share,
@@ -347,7 +360,10 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
   state->run = std::move(run);
   const CpModel model(state);
-  if (split) state->run.ranking = measure_lists(model, *split);
+  if (split) {
+    state->run.ranking = measure_lists(model, *split);
+    warn_of_popularity(context, *state->run.ranking, model.order());
+  }
   return model;
 }
 
