@@ -109,6 +109,7 @@ void expect_metrics_by_definition(const test::RatingShape& shape, Index k, doubl
   };
   EXPECT_EQ(found.k, k);
   EXPECT_EQ(found.threshold, threshold);
+  EXPECT_EQ(measure_ndcg(model, training, held_out, k, threshold), found.model.ndcg);
   for (const auto& [score, measured] : {std::pair(predicted, found.model), {popular, found.popularity}}) {
     const auto [num_users, expected] = naive_lists(shape.users, score, training, held_out, k, threshold);
     EXPECT_EQ(found.num_users, num_users);

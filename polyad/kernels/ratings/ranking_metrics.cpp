@@ -88,15 +88,33 @@ ListMeasures measure_user(const UserRanking& found, const RankedUser& user, Inde
 // Who is asked about what: the same for every model that is compared.
 struct RankingTask {
   RatingsByUser rated;
-  Array<Index> candidates;  // ascending
+  SliceCounts items;  // those with ratings, which are the candidates
+  double threshold = 0;
   std::vector<RankedUser> users;
   Index k = 0;
+  bool counts_pairs = true;  // else all users have the same AUC
 };
+
+template <class Real>
+RankingTask task_for(const RatingModel<Real>& model, const SparseTensor<double>& training,
+                     const SparseTensor<double>& held_out, Index k, std::optional<double> threshold) {
+  check_extents(model, training);
+  check_extents(model, held_out);
+  if (k < 1) throw Error(Errc::bad_option, "ranking needs at least one place to look at");
+  RankingTask task{group_by_user(training),
+                   count_slices(training.indices(1), training.extent(1)),
+                   threshold ? *threshold : mean_of(training.values()),
+                   {},
+                   k};
+  task.users = find_relevant(task.rated, group_by_user(held_out), task.threshold);
+  return task;
+}
 
 // The lists of a few users at a time.
 template <class Real>
 ListMeasures measure_lists(const RatingModel<Real>& model, const RankingTask& task) {
   const Index num_users = std::ssize(task.users);
+  const auto& candidates = task.items.slices;
   ListMeasures sums;
   std::vector<char> is_recommended(std::size_t(model.num_items()), 0);
   for (Index begin = 0; begin < num_users; begin += batch_users) {
@@ -107,10 +125,10 @@ ListMeasures measure_lists(const RatingModel<Real>& model, const RankingTask& ta
     std::vector<std::span<const Index>> relevant;
     for (const auto& one : batch) {
       users.push_back(one.user);
-      relevant.emplace_back(one.relevant);
+      if (task.counts_pairs) relevant.emplace_back(one.relevant);
     }
     const auto found =
-        rank_items<Real>(model, gather_users(model, users, &task.rated), task.candidates, task.k, relevant);
+        rank_items<Real>(model, gather_users(model, users, &task.rated), candidates, task.k, relevant);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const auto one = measure_user(found[i], batch[i], task.k);
       for (const auto measure : measures) sums.*measure += one.*measure;
@@ -119,8 +137,8 @@ ListMeasures measure_lists(const RatingModel<Real>& model, const RankingTask& ta
   }
   if (num_users == 0) return sums;
   for (const auto measure : measures) sums.*measure /= double(num_users);
-  if (!task.candidates.empty())
-    sums.coverage = double(std::ranges::count(is_recommended, 1)) / double(task.candidates.size());
+  if (!candidates.empty())
+    sums.coverage = double(std::ranges::count(is_recommended, 1)) / double(candidates.size());
   return sums;
 }
 
@@ -139,24 +157,31 @@ template <class Real>
 RankingMetrics measure_ranking(const RatingModel<Real>& model, const SparseTensor<double>& training,
                                const SparseTensor<double>& held_out, Index k,
                                std::optional<double> threshold) {
-  check_extents(model, training);
-  check_extents(model, held_out);
-  if (k < 1) throw Error(Errc::bad_option, "ranking needs at least one place to look at");
+  const auto task = task_for(model, training, held_out, k, threshold);
   RankingMetrics metrics;
   metrics.k = k;
-  metrics.threshold = threshold ? *threshold : mean_of(training.values());
-  const auto items = count_slices(training.indices(1), training.extent(1));
-  RankingTask task{group_by_user(training), items.slices, {}, k};
-  task.users = find_relevant(task.rated, group_by_user(held_out), metrics.threshold);
+  metrics.threshold = task.threshold;
   metrics.num_users = std::ssize(task.users);
   metrics.model = measure_lists(model, task);
-  metrics.popularity = measure_lists(popularity_model(training, items), task);
+  metrics.popularity = measure_lists(popularity_model(training, task.items), task);
   return metrics;
+}
+
+template <class Real>
+double measure_ndcg(const RatingModel<Real>& model, const SparseTensor<double>& training,
+                    const SparseTensor<double>& held_out, Index k, std::optional<double> threshold) {
+  auto task = task_for(model, training, held_out, k, threshold);
+  task.counts_pairs = false;
+  return measure_lists(model, task).ndcg;
 }
 
 template RankingMetrics measure_ranking(const RatingModel<float>&, const SparseTensor<double>&,
                                         const SparseTensor<double>&, Index, std::optional<double>);
 template RankingMetrics measure_ranking(const RatingModel<double>&, const SparseTensor<double>&,
                                         const SparseTensor<double>&, Index, std::optional<double>);
+template double measure_ndcg(const RatingModel<float>&, const SparseTensor<double>&,
+                             const SparseTensor<double>&, Index, std::optional<double>);
+template double measure_ndcg(const RatingModel<double>&, const SparseTensor<double>&,
+                             const SparseTensor<double>&, Index, std::optional<double>);
 
 }  // namespace polyad::kernels

@@ -69,7 +69,7 @@ std::vector<report::ListTrial> trials_of(const Context& context, const SplitRati
     const double ndcg = collectively(comm, [&] {
       if (comm.rank() != 0) return 0.0;
       add_popularity(model, train, popularity);
-      return kernels::measure_ranking(model, train, test, list_length).model.ndcg;
+      return kernels::measure_ndcg(model, train, test, list_length);
     });
     trials.push_back({als.shrinkage, popularity, comm.broadcast(ndcg, 0)});
   }
