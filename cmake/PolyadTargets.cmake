@@ -77,8 +77,8 @@ function(polyad_test_program target source)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()
 
-# What CTest is told about a test: one that ends with code 77 has skipped all that it would have tested. The time limit is only against tests that hang: no test is slow by itself, but
-# machines are, and may be shared.
+# What CTest is told about a test: one that ends with code 77 has skipped all that it would have tested. The time limit is only
+# against tests that hang: no test is slow by itself, but machines are, and may be shared.
 function(polyad_describe_test name labels processors)
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" PROCESSORS ${processors} TIMEOUT 1500
                                           SKIP_RETURN_CODE 77
@@ -145,10 +145,11 @@ function(polyad_add_mpi_test path)
   endforeach()
 endfunction()
 
-# polyad_add_script_test(module/x PROCESSES 4): tests/module/x_test.py against the built program. PROCESSES: that it
-# starts at once, if it is more than one.
+# polyad_add_script_test(module/x CORES 2 SECONDS 40): tests/module/x_test.py against the built program. CORES: that it keeps
+# busy on average, if it is more than one; most start a program after the other, only some of them on several processes, and wait
+# meanwhile. SECONDS: about how long it takes, for those that take long, which CTest starts first when it has not measured yet.
 function(polyad_add_script_test path)
-  cmake_parse_arguments(ARG "" "PROCESSES" "LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "CORES;SECONDS" "LABELS" ${ARGN})
   polyad_in_this_build(wanted "${ARG_LABELS}")
   if(NOT wanted)
     return()
@@ -156,12 +157,15 @@ function(polyad_add_script_test path)
   polyad_test_name(name ${path})
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/support/run_script.py
     ${CMAKE_CURRENT_SOURCE_DIR}/${path}_test.py)
-  if(NOT ARG_PROCESSES)
-    set(ARG_PROCESSES 1)
+  if(NOT ARG_CORES)
+    set(ARG_CORES 1)
   endif()
   list(JOIN MPI_CXX_INCLUDE_DIRS ":" mpi_include)
-  polyad_describe_test(${name} "${ARG_LABELS}" ${ARG_PROCESSES} "POLYAD=$<TARGET_FILE:polyad_program>"
+  polyad_describe_test(${name} "${ARG_LABELS}" ${ARG_CORES} "POLYAD=$<TARGET_FILE:polyad_program>"
     "POLYAD_SOURCE=${PROJECT_SOURCE_DIR}" "POLYAD_BUILD=${PROJECT_BINARY_DIR}" "POLYAD_CXX=${CMAKE_CXX_COMPILER}"
     "POLYAD_MPI_INCLUDE=${mpi_include}"
     "POLYAD_WITH_MPI=${POLYAD_MPI}")
+  if(ARG_SECONDS)
+    set_tests_properties(${name} PROPERTIES COST ${ARG_SECONDS})
+  endif()
 endfunction()

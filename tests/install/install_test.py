@@ -1,62 +1,34 @@
-"""Installs into an empty folder and uses what is there as another project would: every public header alone and
-all together, a consumer by find_package and by pkg-config, on one process and on several."""
+"""Installs into an empty folder and uses what is there as another project would: a consumer by find_package and by
+pkg-config, on one process and on several. The headers are compiled one by one in headers_test.py."""
 
-import concurrent.futures
 import json
 import os
 import pathlib
-import tempfile
 import unittest
 
 from command import run
+from installed import COMPILER, WITH_MPI, InstalledTest
 
 SOURCE = pathlib.Path(os.environ["POLYAD_SOURCE"])
-BUILD = pathlib.Path(os.environ["POLYAD_BUILD"])
-COMPILER = os.environ["POLYAD_CXX"]
-WITH_MPI = os.environ["POLYAD_WITH_MPI"] == "ON"
 TENSOR = SOURCE / "data" / "debian.tns.gz"
 CONSUMER = pathlib.Path(__file__).parent / "consumer"
 
 
-class InstallTest(unittest.TestCase):
+class InstallTest(InstalledTest):
     @classmethod
     def setUpClass(cls) -> None:
-        folder = tempfile.TemporaryDirectory(prefix="polyad-install-")
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
-        cls.prefix = cls.folder / "prefix"
-        run("cmake", "--install", BUILD, "--prefix", cls.prefix)
+        super().setUpClass()
         run("cmake", "-S", CONSUMER, "-B", cls.folder / "consumer", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={cls.prefix}",
             f"-DCMAKE_CXX_COMPILER={COMPILER}", "-DCMAKE_BUILD_TYPE=Release")
         run("cmake", "--build", cls.folder / "consumer")
         program = [cls.prefix / "bin" / "polyad", "cpd", TENSOR, "-r", 4, "-i", 10, "--tol", 0, "-q", "--json", "-"]
         cls.fit = json.loads(run(*program))["fit"]
 
-    def compile(self, name: str, text: str) -> None:
-        source = self.folder / name
-        source.write_text(text)
-        mpi = run("pkg-config", "--cflags", "polyad", env=self.environment()).split() if WITH_MPI else []
-        run(COMPILER, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{self.prefix / 'include'}", *mpi, source)
-
-    def environment(self) -> dict[str, str]:
-        found = next(self.prefix.rglob("pkgconfig"))
-        return {**os.environ, "PKG_CONFIG_PATH": str(found), "LD_LIBRARY_PATH": str(found.parent)}
-
     def fits(self, output: str) -> None:
         """The output is one or more fits, each that of the program."""
         self.assertRegex(output, r"^(0\.\d+\n)+$")
         for line in output.split():
             self.assertAlmostEqual(float(line), self.fit, delta=1e-9)
-
-    def test_every_header_compiles_alone_and_all_together(self) -> None:
-        folder = self.prefix / "include"
-        headers = sorted(str(header.relative_to(folder)) for header in folder.rglob("*.hpp"))
-        self.assertGreater(len(headers), 15)
-        self.assertEqual("polyad/comm/mpi_comm.hpp" in headers, WITH_MPI)
-        texts = {f"alone{i}.cpp": f'#include <{header}>\n#include <{header}>\n' for i, header in enumerate(headers)}
-        texts["together.cpp"] = "".join(f"#include <{header}>\n" for header in headers)
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            list(pool.map(self.compile, texts.keys(), texts.values()))
 
     def test_find_package(self) -> None:
         self.fits(run(self.folder / "consumer" / "decompose_file", TENSOR))
