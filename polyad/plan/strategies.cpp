@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "polyad/base/error.hpp"
 #include "polyad/distributed/cp/grid_choice.hpp"
@@ -215,11 +216,12 @@ StrategyLoads plan_loads(const LoadPlanner& planner, const Distribution& distrib
     auto& mode = result.loads[m];
     const auto seconds = [&] { return predict_time(result.loads, m, num_components, machine).seconds(); };
     const double exchanged = seconds();
-    const auto exchanged_mode = mode;
-    replicate(mode);
+    auto other = mode;
+    replicate(other);
+    std::swap(mode, other);
     const bool is_better =
         options.is_replicated ? (*options.is_replicated)[m] : seconds() < clearly * exchanged;
-    if (!is_better) mode = exchanged_mode;
+    if (!is_better) std::swap(mode, other);
     result.is_replicated.push_back(is_better);
   }
   return result;

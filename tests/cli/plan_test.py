@@ -100,8 +100,10 @@ class ResultTest(PlanTest):
         self.assertGreater(slow["strategies"][0]["predicted_seconds_per_iteration"], 1)
 
     def test_numbers_of_processes(self) -> None:
-        path = self.write("few.tns", "1 1 900 2\n4 700 1 1\n4 700 900 3\n")
-        for text, counts in (("3", {3}), ("1-3,8", {1, 2, 3, 8}), ("1048576", {1048576})):
+        tensor = self.write("tensor.tns", "1 1 900 2\n4 700 1 1\n4 700 900 3\n")
+        matrix = self.write("matrix.tns", "1 900 2\n4 1 1\n4 900 3\n")  # the most processes, on the fewest grids
+        for path, text, counts in ((tensor, "3", {3}), (tensor, "1-3,8", {1, 2, 3, 8}), (tensor, "65536", {65536}),
+                                   (matrix, "1048576", {1048576})):
             result = self.plan(path, "-k", text, "-r", 2)
             self.assertEqual({strategy["processes"] for strategy in result["strategies"]}, counts)
             self.assertTrue(all(strategy["predicted_seconds_per_iteration"] > 0 for strategy in result["strategies"]))
