@@ -63,8 +63,9 @@ void validate(const RankOptions& options);
 
 // Decomposes a tensor with several numbers of components, each from several random starts, and recommends a
 // number by how well the models fit, predict held-out cells, are consistent and repeat; docs/rank.md explains
-// the evidence. Move the tensor in if it is not needed afterwards. Requires a context of one process. Throws
-// Error{resource} when a decomposition does not fit into max_memory_bytes.
+// the evidence. Move the tensor in if it is not needed afterwards. Of several processes, each gets the whole
+// tensor and does some of the starts; the result is that of one. Throws Error{resource} when a decomposition
+// does not fit into max_memory_bytes. Collective.
 RankChoice choose_rank(const Context& context, Tensor x, const RankOptions& options = {});
 
 }  // namespace polyad

@@ -16,11 +16,12 @@ except ImportError as error:  # pragma: no cover
     raise
 
 from . import generate
-from ._choices import Partition, PlanTable, RankTable, partition, plan, rank
+from ._choices import PlanTable, RankTable, partition, plan, rank
 from ._cp import Comparison, Component, Components, CPModel, History, Iteration, Pair, Residuals, compare, cp
 from ._dense import einsum
 from ._errors import Error, FileError, InputError, ResourceError
 from ._host import show_versions, threads
+from ._partition import Partition
 from ._recommender import Recommender
 from ._tensor import Stats, Tensor, from_frame, from_pieces, read, tensor
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from . import _core
+from . import _core, _mpi
 from ._cp import Mode, is_single, nonnegative_modes
 from ._host import Progress, host, memory_bytes
-from ._tensor import PathLike, tensor
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from ._partition import Partition
+from ._tensor import PathLike, comm_of, share, tensor
 
 
 class RankTable:
@@ -51,22 +48,36 @@ def rank(
     memory: str | int | None = None,
     threads: int | None = None,
     progress: Progress = "auto",
+    comm: Any = None,
 ) -> RankTable:
-    """Decomposes a tensor with several numbers of components, by default 1 to 8, and recommends one."""
-    given = tensor(x)
-    options = _core.RankOptions()
-    options.ranks = [] if components is None else sorted({int(count) for count in components})
-    options.num_starts = starts
-    options.held_out = holdout
-    options.max_iterations = max_iter
-    options.tolerance = tol
-    options.seed = seed
-    options.set_start(init)
-    options.nonnegative, options.nonnegative_modes = nonnegative_modes(nonneg, given.modes)
-    options.set_single(is_single(dtype))
-    options.set_format(format)
-    options.max_memory_bytes = memory_bytes(memory)
-    return RankTable(_core.choose_rank(host(threads, progress), given._core, given is not x, options))
+    """Decomposes a tensor with several numbers of components, by default 1 to 8, and recommends one.
+
+    With ``comm``, a communicator of mpi4py, its processes do a part of the ``starts`` each, and all get the table; every one of
+    them needs memory for the whole tensor.
+    """
+    arguments = dict(locals())
+    comm = comm_of(x, comm)
+    processes = None if comm is None else _mpi.group(comm)
+    _mpi.require_same(processes, arguments)
+    with _mpi.agreed(processes):
+        given = tensor(x)
+        counts = [] if components is None else sorted({int(count) for count in components})
+        options = _core.RankOptions()
+        options.ranks = counts
+        options.num_starts = starts
+        options.held_out = holdout
+        options.max_iterations = max_iter
+        options.tolerance = tol
+        options.seed = seed
+        options.set_start(init)
+        options.nonnegative, options.nonnegative_modes = nonnegative_modes(nonneg, given.modes)
+        options.set_single(is_single(dtype))
+        options.set_format(format)
+        options.max_memory_bytes = memory_bytes(memory)
+        informed = host(threads, progress, processes)
+    _mpi.require_same(processes, {"components": counts})
+    mine, is_last_use = (given._core, given is not x) if comm is None else share(given, comm)
+    return RankTable(_core.choose_rank(informed, mine, is_last_use, options))
 
 
 class PlanTable:
@@ -125,28 +136,6 @@ def plan(
         memory_bytes(memory),
     )
     return PlanTable(core)
-
-
-class Partition:
-    """A partition of a tensor: ``parts`` has the part of each entry, in the order of the tensor, or of each slice, mode after
-    mode, or of each row or column; ``info`` has the metrics (docs/json.md)."""
-
-    def __init__(self, parts: NDArray[np.int32], text: str, summary: str) -> None:
-        self.parts = parts
-        self.info: dict[str, Any] = json.loads(text)
-        self.summary = summary
-
-    def __iter__(self) -> Iterator[Any]:
-        yield self.parts
-        yield self.info
-
-    def save(self, path: PathLike) -> None:
-        """Writes a part per line, as ``polyad partition --out`` does, for ``polyad cpd --partition``."""
-        with open(path, "w", encoding="ascii") as file:
-            file.writelines(f"{part}\n" for part in self.parts.tolist())
-
-    def __repr__(self) -> str:
-        return self.summary
 
 
 def partition(

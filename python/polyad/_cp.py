@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import os
@@ -16,7 +17,8 @@ import numpy as np
 
 from . import _core, _mpi
 from ._errors import bad_option
-from ._host import Progress, host, memory_bytes
+from ._host import Progress, host, memory_bytes, seconds_of
+from ._partition import Partition
 from ._tensor import PathLike, Tensor, comm_of, from_pieces, share, tensor
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ class History:
 
     fits: NDArray[np.float64]  # after each iteration
     seconds: dict[str, float]  # by activity
-    stop: str | None  # "converged", "iterations", "callback" or "interrupted"
+    stop: str | None  # "converged", "iterations", "callback", "time" or "interrupted"
 
     @property
     def iterations(self) -> int:
@@ -206,7 +208,7 @@ class CPModel:
 
     @property
     def stop(self) -> str | None:
-        """Why the iterations ended: "converged", "iterations", "callback" or "interrupted"."""
+        """Why the iterations ended: "converged", "iterations", "callback", "time" or "interrupted"."""
         return "interrupted" if self._interrupted else self._core.stop
 
     @property
@@ -401,6 +403,44 @@ def _cell_weights(weights: Any, x: Tensor) -> Tensor:
     return tensor(weights)
 
 
+def grid_text(grid: str | Sequence[int]) -> str:
+    """A process grid as on the command line: "2x3x1" for (2, 3, 1); names as they are."""
+    return grid if isinstance(grid, str) else "x".join(str(int(extent)) for extent in grid)
+
+
+def _partition_of(partition: Any, distribution: str) -> tuple[str, str, Partition | None]:
+    """The distribution, and the name or file of a partition, or the parts themselves."""
+    if isinstance(partition, (str, os.PathLike)):
+        return distribution, os.fspath(partition), None
+    made = partition if isinstance(partition, Partition) else Partition.of_parts(partition)
+    if made is not partition and distribution not in ("fine", "coarse"):
+        raise bad_option("distribution", "parts require distribution='fine', for entries, or 'coarse', for slices")
+    scheme = made.scheme if made is partition else distribution
+    if scheme is None:
+        raise bad_option("partition", "partition: expected one of model 'fine' or 'coarse'")
+    if distribution not in ("auto", scheme):
+        raise bad_option("distribution", f"distribution={distribution!r}: the partition is {scheme}")
+    return scheme, "", made
+
+
+@contextlib.contextmanager
+def _as_file(parts: Partition, processes: _core.Comm | None) -> Iterator[str]:
+    """A file of parts that has the same name on all processes, some of which see the same folder. Collective."""
+    number = int.from_bytes(os.urandom(8), "little")
+    name = f"polyad-parts-{number if processes is None else processes.of_first(number):016x}"
+    path = os.path.join(tempfile.gettempdir(), name)
+    with _mpi.agreed(processes):
+        handle, own = tempfile.mkstemp(prefix="polyad-parts-")
+        os.close(handle)
+        parts.save(own)
+        os.replace(own, path)
+    try:
+        yield path
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(path)
+
+
 def cp(
     x: Any,
     rank: int,
@@ -428,6 +468,13 @@ def cp(
     callback: Callable[[Iteration], object] | None = None,
     progress: Progress = "auto",
     comm: Any = None,
+    distribution: str = "auto",
+    grid: str | Sequence[int] = "auto",
+    partition: Any = "auto",
+    checkpoint: PathLike | None = None,
+    every: str = "10min",
+    keep: int = 2,
+    time_limit: str | float | None = None,
 ) -> CPModel:
     """The CP decomposition of a sparse tensor into ``rank`` components.
 
@@ -441,6 +488,12 @@ def cp(
 
     With ``comm``, a communicator of mpi4py, its processes work together: all call this function with the same arguments, and all
     get the whole model. ``x`` is the same on all of them, or a tensor of which each has a part (``read``, ``tensor``).
+    ``distribution`` says what each process gets: slices ("coarse"), a block of the process ``grid`` ("medium", (2, 3, 1)) or
+    entries ("fine"); ``partition`` which of them: "block", "random", "hypergraph", a file, or what ``polyad.partition`` returned.
+
+    ``checkpoint`` is a folder that keeps the state of the run, after so much time or so many iterations as ``every`` says ("10min",
+    "20it"), and at its end; the newest ``keep`` stay. The same call again goes on from there. ``time_limit`` ("1h50m", or seconds)
+    ends the run before this time is over, with ``stop`` "time".
     """
     arguments = dict(locals())
     comm = comm_of(x, comm)
@@ -462,6 +515,12 @@ def cp(
         options.set_format(format)
         options.mode_order = [] if mode_order is None else [mode_number(given.modes, mode) for mode in mode_order]
         options.max_memory_bytes = memory_bytes(memory)
+        options.max_seconds = seconds_of(time_limit)
+        if checkpoint is not None:
+            options.set_checkpoint(os.fspath(checkpoint), str(every), int(keep))
+        elif every != "10min" or keep != 2:
+            name = "every" if every != "10min" else "keep"
+            raise bad_option(name, f"{name} requires checkpoint, the folder that keeps the state of the run")
         if missing:
             options.set_missing(reg, test, bool(biases))
         if implicit:
@@ -477,10 +536,15 @@ def cp(
             cell_weights = _cell_weights(weights, given)
         told = None if callback is None else lambda *figures: callback(Iteration(*figures))
         informed = host(threads, progress, processes)
-    mine, is_last_use = (given._core, given is not x) if comm is None else share(given, comm)
-    if cell_weights is not None:
-        options.set_weights(cell_weights._core if comm is None else share(cell_weights, comm)[0])
-    core, interrupted = _core.decompose(informed, mine, is_last_use, options, told)
+        scheme, name, parts = _partition_of(partition, distribution)
+        options.set_distribution(scheme, grid_text(grid), name or "auto", given.ndim)
+    with contextlib.ExitStack() as files:
+        if parts is not None:
+            options.set_distribution(scheme, grid_text(grid), files.enter_context(_as_file(parts, processes)), given.ndim)
+        mine, is_last_use = (given._core, given is not x) if comm is None else share(given, comm)
+        if cell_weights is not None:
+            options.set_weights(cell_weights._core if comm is None else share(cell_weights, comm)[0])
+        core, interrupted = _core.decompose(informed, mine, is_last_use, options, told)
     if interrupted:
         warnings.warn("interrupted: the model of the iterations so far is returned", stacklevel=2)
     return CPModel(core, interrupted=interrupted)

@@ -59,3 +59,10 @@ def host(count: int | None = None, progress: Progress = False, processes: _core.
 def memory_bytes(memory: str | int | float | None) -> int:
     """800MB, or a number of bytes; None is no limit."""
     return 0 if memory is None else _core.parse_bytes(str(memory if isinstance(memory, str) else int(memory)), "memory")
+
+
+def seconds_of(duration: str | float | None) -> float:
+    """1h50m, or a number of seconds; None is no limit."""
+    if duration is None:
+        return 0.0
+    return _core.parse_duration(duration, "time_limit") if isinstance(duration, str) else float(duration)

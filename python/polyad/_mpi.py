@@ -8,11 +8,16 @@ import itertools
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from . import _core
 from ._errors import Error, bad_option
 from ._host import warn
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # By their names in mpi.h and in mpi4py.
 _HANDLES = {
@@ -115,13 +120,33 @@ def require_same(processes: _core.Comm | None, arguments: dict[str, Any]) -> Non
     """Raises an error on all processes unless all were called with the same numbers and names. Collective."""
     if processes is None:
         return
+    plain = {name: x for name, x in arguments.items() if name not in _OWN and _is_plain(x)}
+    _require_same_bytes(processes, [repr(sorted(plain.items())).encode()], "arguments")
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether an argument is a number, a name, or some of these."""
+    if isinstance(x, (list, tuple)):
+        return len(x) < 100 and all(_is_plain(one) for one in x)
+    return isinstance(x, (bool, int, float, str, type(None)))
+
+
+def require_same_array(processes: _core.Comm | None, name: str, array: NDArray[Any]) -> None:
+    """Raises an error on all processes unless all have the same array. Collective."""
+    if processes is not None:
+        frame = repr((array.shape, array.dtype.str)).encode()
+        _require_same_bytes(processes, [frame, np.ascontiguousarray(array).data], f"array {name}")
+
+
+def _require_same_bytes(processes: _core.Comm, parts: list[Any], what: str) -> None:
     import hashlib
 
-    plain = {name: x for name, x in arguments.items() if name not in _OWN and isinstance(x, (bool, int, float, str, type(None)))}
-    digest = hashlib.blake2b(repr(sorted(plain.items())).encode(), digest_size=8).digest()
-    other = processes.first_other(int.from_bytes(digest, "little"))
+    digest = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        digest.update(part)
+    other = processes.first_other(int.from_bytes(digest.digest(), "little"))
     if other:
-        raise bad_option("comm", f"process {other} was given other arguments than process 0: expected the same on all")
+        raise bad_option("comm", f"process {other} was given other {what} than process 0: expected the same on all")
 
 
 def warn_if_alone() -> None:

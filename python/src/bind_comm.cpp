@@ -42,6 +42,13 @@ void bind_comm(nb::module_& module) {
           },
           nb::arg("mine"), "The first process whose number is not that of process 0; 0 where there is none.")
       .def(
+          "of_first",
+          [](const Comm& comm, std::uint64_t mine) {
+            const nb::gil_scoped_release unlocked;
+            return comm.broadcast(mine, 0);
+          },
+          nb::arg("mine"), "The number of process 0.")
+      .def(
           "throw_together",
           [](const Comm& comm, const std::string& code, const std::string& text) {
             const nb::gil_scoped_release unlocked;

@@ -14,6 +14,7 @@
 
 #include "polyad/tasks/compare.hpp"
 #include "polyad/tasks/decompose.hpp"
+#include "polyad/tasks/distribution_texts.hpp"
 #include "polyad/tasks/every_process.hpp"
 #include "polyad/tasks/load_model.hpp"
 #include "polyad/tasks/predict.hpp"
@@ -63,6 +64,19 @@ std::pair<CpModel, bool> decompose_watched(const Host& host, Tensor& x, bool is_
   return {std::move(model), watch.is_interrupted()};
 }
 
+// As on the command line; unlike there, a name of nothing is an error.
+void set_distribution(DecomposeOptions& options, const std::string& scheme, const std::string& grid,
+                      const std::string& partition, int order) {
+  DistributionTexts texts;
+  texts.scheme = scheme;
+  texts.grid = grid;
+  texts.partition = partition;
+  options.distribution = parse_distribution(texts, options.seed, order);
+  if (scheme != "auto" && !options.distribution.scheme)
+    throw Error(Errc::bad_option,
+                "distribution='" + scheme + "': expected one of auto, coarse, medium, fine");
+}
+
 void bind_options(nb::module_& module) {
   nb::class_<DecomposeOptions>(module, "CpOptions")
       .def(nb::init<>())
@@ -75,6 +89,15 @@ void bind_options(nb::module_& module) {
       .def_rw("nonnegative_modes", &DecomposeOptions::nonnegative_modes)
       .def_rw("mode_order", &DecomposeOptions::mode_order)
       .def_rw("max_memory_bytes", &DecomposeOptions::max_memory_bytes)
+      .def_rw("max_seconds", &DecomposeOptions::max_seconds)
+      .def(
+          "set_checkpoint",
+          [](DecomposeOptions& options, const std::string& directory, const std::string& every, int keep) {
+            options.checkpoint = parse_checkpoint(directory, every, keep);
+          },
+          nb::arg("directory"), nb::arg("every"), nb::arg("keep"))
+      .def("set_distribution", set_distribution, nb::arg("scheme"), nb::arg("grid"), nb::arg("partition"),
+           nb::arg("order"))
       .def("set_method",
            [](DecomposeOptions& options, const std::string& name) { options.method = method_of(name); })
       .def("set_start", [](DecomposeOptions& options,

@@ -32,4 +32,8 @@ NB_MODULE(_core, module) {
       "parse_bytes",
       [](const std::string& text, const std::string& option) { return parse_bytes(text, option); },
       nanobind::arg("text"), nanobind::arg("option"), "800MB as a number of bytes.");
+  module.def(
+      "parse_duration",
+      [](const std::string& text, const std::string& option) { return parse_duration(text, option); },
+      nanobind::arg("text"), nanobind::arg("option"), "1h50m as a number of seconds.");
 }

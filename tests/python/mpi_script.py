@@ -50,6 +50,101 @@ def cp(_: list[str]) -> None:
         require_same_model(polyad.cp(part_of(x), **options), alone)
 
 
+def distribution(words: list[str]) -> None:
+    """Every way to distribute gives the model of one process."""
+    x = random_tensor(3, shape=(11, 8, 6), nnz=200, labelled=True)
+    options: dict[str, Any] = {"rank": 3, "max_iter": 4, "tol": 0, "threads": 1}
+    alone = polyad.cp(x, **options)
+    fine = polyad.partition(x, WORLD.size, effort="fast", cache=False)
+    coarse = polyad.partition(x, WORLD.size, model="coarse", effort="fast", cache=False)
+    file = pathlib.Path(words[0], "parts")
+    if WORLD.rank == 0:
+        fine.save(file)
+    WORLD.Barrier()
+    last = WORLD.size - 1
+    ways: list[tuple[dict[str, Any], str, str]] = [
+        ({"distribution": "coarse"}, "coarse", ""),
+        ({"distribution": "coarse", "partition": "random"}, "coarse", "random"),
+        ({"distribution": "medium"}, "medium", ""),
+        ({"grid": (1, WORLD.size, 1)}, "medium", ""),
+        ({"grid": f"{WORLD.size}x1x1"}, "medium", ""),
+        ({"grid": "splatt"}, "medium", ""),
+        ({"distribution": "fine", "partition": "random"}, "fine", "random"),
+        ({"partition": fine}, "fine", "file"),
+        ({"partition": coarse}, "coarse", "file"),
+        ({"distribution": "fine", "partition": fine.parts}, "fine", "file"),
+        ({"distribution": "fine", "partition": file}, "fine", "file"),
+        ({"distribution": "coarse", "partition": np.full(25, last)}, "coarse", "file"),  # all on one process
+    ]
+    for way, scheme, partition in ways:
+        for given in (x, part_of(x)):
+            if partition == "file" and scheme == "fine" and given is not x:
+                continue  # parts are in the order of the entries
+            mine = polyad.cp(given, comm=WORLD, **way, **options)
+            require_same_model(mine, alone)
+            found = {key: mine.info.get(key) for key in ("distribution", "partition", "grid")}
+            assert found["distribution"] == scheme and partition in ("", found["partition"]), (way, found)
+            if isinstance(way.get("grid"), tuple):
+                assert found["grid"] == list(way["grid"]), (way, found)
+    raises(ValueError, "expected one of auto", lambda: polyad.cp(x, 2, comm=WORLD, distribution="thin"))
+    raises(ValueError, "processes", lambda: polyad.cp(x, 2, comm=WORLD, grid=(WORLD.size, 2, 1)))
+    raises(ValueError, "other arguments", lambda: polyad.cp(x, 2, comm=WORLD, grid=(1, 1 + WORLD.rank, 1)))
+    raises(ValueError, "distribution", lambda: polyad.cp(x, 2, comm=WORLD, partition=fine.parts))
+    raises(ValueError, "fine", lambda: polyad.cp(x, 2, comm=WORLD, partition=fine, distribution="coarse"))
+
+
+def checkpoints(words: list[str]) -> None:
+    """A run of several processes goes on where that of another number stopped."""
+    x = random_tensor(4, labelled=True)
+    options: dict[str, Any] = {"rank": 3, "tol": 0, "threads": 1}
+    alone = polyad.cp(x, max_iter=9, **options)
+    place = pathlib.Path(words[0], "states")
+    begun = polyad.cp(x, max_iter=50, comm=WORLD, checkpoint=place, callback=lambda it: it.iteration < 4, **options)
+    assert begun.stop == "callback" and begun.history.iterations == 4
+    mine = polyad.cp(x, max_iter=9, comm=WORLD, checkpoint=place, every="2it", **options)
+    require_same_model(mine, alone)
+    assert mine.info["checkpoint"]["resumed_iteration"] == 4
+    raises(ValueError, "another directory", lambda: polyad.cp(x, 4, comm=WORLD, checkpoint=place))
+
+
+def einsum(_: list[str]) -> None:
+    """The result of one process, on every process."""
+    random = np.random.default_rng(2)
+    shapes = [("acik,bcjk->abji", (5, 4, 3, 6), (2, 4, 7, 6)), ("ij,jk->ik", (9, 1), (1, 5)), ("ij,ij->", (4, 6), (4, 6)),
+              ("i,j->ij", (1,), (7,)), ("iij,jk->ik", (3, 3, 4), (4, 2)), ("ij,jk->ik", (0, 3), (3, 2))]
+    for expression, one, other in shapes:
+        for kind, tolerance in [(np.float64, 1e-12), (np.float32, 1e-4)]:
+            a, b = random.normal(size=one).astype(kind), np.asfortranarray(random.normal(size=other).astype(kind))
+            mine = polyad.einsum(expression, a, b, comm=WORLD)
+            assert mine.dtype == kind and mine.shape == np.einsum(expression, a, b).shape
+            assert np.allclose(mine, np.einsum(expression, a, b), atol=tolerance), expression
+            assert len(set(WORLD.allgather(mine.tobytes()))) == 1
+    a, b = np.ones((4, 6)), np.ones((6, 5))
+    for grid in [(WORLD.size,), (1, WORLD.size), f"{WORLD.size}x1"]:
+        assert (polyad.einsum("ij,jk->ik", a, b, comm=WORLD, grid=grid) == 6).all()
+    raises(ValueError, "array b", lambda: polyad.einsum("ij,jk->ik", a, b + WORLD.rank, comm=WORLD))
+    raises(ValueError, "other arguments", lambda: polyad.einsum("ij,jk->ik" if WORLD.rank else "ij,jk->ki", a, b, comm=WORLD))
+    raises(ValueError, "processes", lambda: polyad.einsum("ij,jk->ik", a, b, comm=WORLD, grid=(WORLD.size, 2)))
+    last = WORLD.rank == WORLD.size - 1
+    raises(ValueError if last else polyad.Error, "real", lambda: polyad.einsum("ij,jk->ik", a, b * (1j if last else 1), comm=WORLD))
+
+
+def rank(_: list[str]) -> None:
+    """The table of one process, to the last bit, whoever does which start."""
+    for seed, starts in [(1, 3), (2, 1), (3, 4)]:
+        x = polyad.generate.planted((14, 12, 9), 400, rank=2, noise=0.1, seed=seed).tensor
+        options: dict[str, Any] = {"starts": starts, "max_iter": 20, "threads": 1, "seed": seed, "init": "svd" if seed == 3 else "auto"}
+        alone = polyad.rank(x, [1, 2, 3], **options)
+        for given in (x, part_of(x)):
+            mine = polyad.rank(given, [1, 2, 3], comm=WORLD, **options)
+            assert mine.best == alone.best and mine.why == alone.why and mine.info["processes"] == WORLD.size
+            assert mine.table == alone.table or given is not x, (mine.table, alone.table)
+            assert [one["components"] for one in mine.table] == [1, 2, 3]
+    raises(ValueError, "other arguments", lambda: polyad.rank(x, [1, 2 + WORLD.rank], comm=WORLD))
+    raises(ValueError, "ascending", lambda: polyad.rank(x, [0], comm=WORLD))
+    raises(MemoryError, "does not fit", lambda: polyad.rank(x, [1], comm=WORLD, memory=1000))
+
+
 def model(words: list[str]) -> None:
     """The model belongs to each process: what it does needs no others, in any order."""
     x = random_tensor(5, labelled=True)

@@ -398,3 +398,57 @@ def test_many_runs_leak_nothing(make_tensor):
     work(500)
     gc.collect()
     assert resident() - before < 8e6
+
+
+def test_a_run_goes_on_from_its_checkpoint(make_tensor, tmp_path):
+    x = make_tensor(3)
+    for seed, options in enumerate([{}, {"method": "opt"}, {"missing": True}, {"dtype": "float32"}]):
+        place = tmp_path / str(seed)
+        given = {"rank": 3, "tol": 0, "threads": 1, "seed": seed, **options}
+        whole = polyad.cp(x, max_iter=8, **given)
+        begun = polyad.cp(x, max_iter=50, checkpoint=place, callback=lambda it: it.iteration < 3, **given)
+        assert begun.stop == "callback" and begun.history.iterations == 3
+        polyad.cp(x, max_iter=5, checkpoint=place, every="1it", keep=1, **given)
+        assert [file.name for file in place.iterdir() if file.is_dir()] == ["000005"]
+        further = polyad.cp(x, max_iter=8, checkpoint=place, **given)
+        assert all((a == b).all() for a, b in zip(further.factors, whole.factors))
+        assert further.info["checkpoint"]["resumed_iteration"] == 5
+        with pytest.raises(ValueError, match="another directory"):
+            polyad.cp(make_tensor(4), max_iter=8, checkpoint=place, **given)
+
+
+def test_time_limit(make_tensor):
+    for limit in (0.2, "1s"):
+        model = polyad.cp(make_tensor(1), 2, max_iter=10**9, tol=0, time_limit=limit)
+        assert model.stop == model.history.stop == "time" and model.history.iterations > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"every": "2it"}, "every requires checkpoint"),
+        ({"keep": 3}, "keep requires checkpoint"),
+        ({"checkpoint": "states", "every": "often"}, "every often: expected a time"),
+        ({"checkpoint": "states", "keep": 0}, "keep 0: expected 1 or more"),
+        ({"time_limit": "soon"}, "time_limit soon: expected a time"),
+        ({"time_limit": -1}, "time_limit -1: expected 0 or more"),
+        ({"distribution": "thin"}, "distribution='thin': expected one of auto, coarse, medium, fine"),
+        ({"grid": (1, 1)}, "grid 1x1: expected a number for each of the 3 modes"),
+        ({"grid": (2, 1, 1)}, "2 processes"),
+        ({"partition": [0.5]}, "expected a name, a file, or a part for each"),
+        ({"partition": [0, 1]}, "require distribution='fine'"),
+    ],
+)
+def test_options_of_long_and_distributed_runs_are_checked(make_tensor, tmp_path, monkeypatch, options, text):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=text):
+        polyad.cp(make_tensor(1), 2, **options)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_partition_serves_one_process_too(make_tensor):
+    x = make_tensor(1)
+    parts = polyad.partition(x, 3, effort="fast", cache=False)
+    assert parts.scheme == "fine" and (polyad.cp(x, 2, partition=parts).weights == polyad.cp(x, 2).weights).all()
+    with pytest.raises(ValueError, match="the partition is fine"):
+        polyad.cp(x, 2, partition=parts, distribution="coarse")

@@ -33,7 +33,7 @@ def launcher() -> list[str]:
 
 @pytest.mark.parametrize(
     ("name", "processes"),
-    [("cp", 3), ("model", 2), ("files", 2), ("recommender", 3), ("host", 3), ("errors", 2), ("alone", 2)],
+    [("cp", 3), ("distribution", 3), ("checkpoints", 2), ("einsum", 3), ("rank", 3), ("model", 2), ("files", 2), ("recommender", 3), ("host", 3), ("errors", 2), ("alone", 2)],
 )
 def test_on_processes(launcher: list[str], name: str, processes: int, tmp_path: pathlib.Path, debian: pathlib.Path) -> None:
     word = str(debian) if name == "files" else str(tmp_path)

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 
 #include "polyad/algo/analysis/held_out_fit.hpp"
 #include "polyad/algo/cp/singular_start.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/kernels/analysis/core_consistency.hpp"
 #include "polyad/kernels/analysis/factor_match.hpp"
 #include "polyad/kernels/cp/factor.hpp"
@@ -21,10 +24,11 @@ class ComponentSweep {
  public:
   ComponentSweep(const Comm& comm, SparseTensor<double> x, const ComponentSweepOptions& options,
                  Progress& progress)
-      : options_(options),
+      : comm_(comm),
+        options_(options),
         progress_(progress),
-        whole_(comm, [this] { return expand(x_); }),
-        training_(comm, x_, held_out_) {
+        whole_(Comm::self(), [this] { return expand(x_); }),
+        training_(Comm::self(), x_, held_out_) {
     x_ = timings_.measure("compress", [&] {
       return progress.during("sorting", [&] {
         auto compacted = compact<double>(std::move(x));
@@ -73,23 +77,29 @@ class ComponentSweep {
   void fit_whole(CountEvidence& evidence) {
     auto options = options_for(evidence.num_components);
     if (training_.num_builds() > 0) options.extra_bytes += bytes(training_.tensor().local(0));
-    timings_.measure("compress", [&] { whole_.prepare(options, progress_); });
+    prepare(whole_, options);
     const auto& x = whole_.prepared();
     evidence.format = x.chosen.name;
-    std::vector<Kruskal<double>> models;
-    std::optional<Kruskal<Real>> first;  // with Start::svd, to be started from
-    if (options.als.start == Start::svd) first = singular_start<Real>(x.tensor, x.chosen.plan, options);
-    for (int start = 0; start < options_.num_starts; ++start) {
+    std::vector<Kruskal<double>> models(num_starts());
+    evidence.fits.resize(num_starts());
+    evidence.iterations.resize(num_starts());
+    for_own_starts([&](int start) {
+      std::optional<Kruskal<Real>> first;  // with Start::svd, to be started from
+      if (start == 0 && options.als.start == Start::svd)
+        first = singular_start<Real>(x.tensor, x.chosen.plan, options);
       const auto result = timings_.measure("fit", [&] {
         return watched(evidence.num_components, start, "fitting", [&](const CpObserver& observe) {
           return cp_als<Real>(x.tensor, x.chosen.plan, als_options(options, start), observe,
-                              start == 0 && first ? &*first : nullptr);
+                              first ? &*first : nullptr);
         });
       });
-      evidence.fits.push_back(result.fit());
-      evidence.iterations.push_back(result.iterations());
-      models.push_back(kernels::in_double(result.model));
-    }
+      evidence.fits[std::size_t(start)] = result.fit();
+      evidence.iterations[std::size_t(start)] = result.iterations();
+      models[std::size_t(start)] = kernels::in_double(result.model);
+    });
+    share(evidence.fits);
+    share(evidence.iterations);
+    share(models);
     evidence.stability = timings_.measure("compare", [&] { return mean_match(models); });
     const auto best = std::ranges::max_element(evidence.fits) - evidence.fits.begin();
     evidence.core_consistency = timings_.measure("core", [&] {
@@ -101,22 +111,75 @@ class ComponentSweep {
   void fit_around_cells(CountEvidence& evidence) {
     auto options = options_for(evidence.num_components);
     options.extra_bytes += bytes(whole_.prepared().tensor.local(0));
-    timings_.measure("compress", [&] { training_.prepare(options, progress_); });
+    prepare(training_, options);
     Array<double> best;
-    for (int start = 0; start < options_.num_starts; ++start) {
-      const auto fit = timings_.measure("predict", [&] {
+    double best_known_fit = -HUGE_VAL;  // of the starts of this process
+    evidence.held_out_errors.resize(num_starts());
+    evidence.known_fits.resize(num_starts());
+    for_own_starts([&](int start) {
+      auto fit = timings_.measure("predict", [&] {
         return watched(evidence.num_components, start, "predicting", [&](const CpObserver& observe) {
           auto als = als_options(options, start);
           if (start > 0 && als.start == Start::svd) als.start = Start::automatic;
           return fit_around(training_, guesses_, als, observe);
         });
       });
-      const bool is_best = start == 0 || fit.known_fit > std::ranges::max(evidence.known_fits);
-      if (is_best) best = fit.predicted;
-      evidence.held_out_errors.push_back(fit.error);
-      evidence.known_fits.push_back(fit.known_fit);
-    }
+      evidence.held_out_errors[std::size_t(start)] = fit.error;
+      evidence.known_fits[std::size_t(start)] = fit.known_fit;
+      if (!best.empty() && !(fit.known_fit > best_known_fit)) return;
+      best_known_fit = fit.known_fit;
+      best = std::move(fit.predicted);
+    });
+    share(evidence.held_out_errors);
+    share(evidence.known_fits);
+    const auto start = std::ranges::max_element(evidence.known_fits) - evidence.known_fits.begin();
+    comm_.broadcast(best, owner(int(start)));
     guesses_ = std::move(best);
+  }
+
+  template <class Prepared>
+  void prepare(Prepared& x, const CpRunOptions& options) {
+    together([&] { timings_.measure("compress", [&] { x.prepare(options, progress_); }); });
+  }
+
+  std::size_t num_starts() const { return std::size_t(options_.num_starts); }
+  // The starts are divided among the processes, each of which has the whole tensor.
+  int owner(int start) const { return start % comm_.size(); }
+
+  // Calls work(start) for the starts of this process. Collective.
+  void for_own_starts(CallRef<void(int)> work) {
+    together([&] {
+      for (int start = comm_.rank(); start < options_.num_starts; start += comm_.size()) work(start);
+    });
+  }
+  // If work fails anywhere, all processes throw. On one process, what it throws stays as it is. Collective.
+  void together(CallRef<void()> work) {
+    if (comm_.size() == 1)
+      work();
+    else
+      run_together(comm_, work);
+  }
+
+  // Gives all processes what the owner of each start has. Collective.
+  template <class Value>
+  void share(std::vector<Value>& of_starts) {
+    if (comm_.size() == 1) return;
+    for (int start = 0; start < options_.num_starts; ++start) {
+      auto& value = of_starts[std::size_t(start)];
+      if constexpr (std::is_same_v<Value, Kruskal<double>>)
+        share(value, owner(start));
+      else
+        value = comm_.broadcast(value, owner(start));
+    }
+  }
+  void share(Kruskal<double>& model, int root) {
+    comm_.broadcast(model.weights, root);
+    model.factors.resize(std::size_t(x_.tensor.order()));
+    for (auto& factor : model.factors) {
+      const Index rows = comm_.broadcast(factor.num_rows(), root);
+      if (comm_.rank() != root) factor = Matrix<double>(rows, model.num_components());
+      comm_.broadcast(factor.flat(), root);
+    }
   }
 
   // Runs fn(observer) as a phase that counts iterations.
@@ -168,6 +231,7 @@ class ComponentSweep {
     return sum / pairs;
   }
 
+  const Comm& comm_;
   const ComponentSweepOptions& options_;
   Progress& progress_;
   CompactTensor<double> x_;

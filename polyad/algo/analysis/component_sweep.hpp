@@ -30,7 +30,8 @@ using ComponentSweepObserver = std::function<void(const CountEvidence&)>;
 
 // Determines the number of components of a tensor: decomposes it with every number of
 // components from several starts, and compares fit, prediction of held-out cells, core
-// consistency and stability. Start k is that of cp_als with its seed. Runs on one process.
+// consistency and stability. Start k is that of cp_als with its seed. Every process has the whole tensor; the
+// starts are divided among them, and all get the result of one process. Collective.
 template <class Real>
 ComponentSweepResult sweep_components(const Comm& comm, SparseTensor<double> x,
                                       const ComponentSweepOptions& options, Progress& progress,

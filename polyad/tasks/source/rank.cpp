@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
@@ -41,18 +45,34 @@ ComponentSweepOptions sweep_options(const Context& context, const RankOptions& o
   return sweep;
 }
 
+// All nonzeros, on every process, those of process 0 first. Collective.
+SparseTensor<double> gathered(const Comm& comm, SparseTensor<double> share) {
+  if (comm.size() == 1) return share;
+  const auto counts = comm.all_gather(share.num_nonzeros());
+  const auto total = std::size_t(std::accumulate(counts.begin(), counts.end(), Index(0)));
+  const auto all_of = [&]<class Value>(std::span<const Value> own) {
+    Array<Value> all(total);
+    comm.all_gather_varying<Value>(own, counts, all);
+    return all;
+  };
+  std::vector<Array<Index>> indices;
+  for (int m = 0; m < share.order(); ++m) indices.push_back(all_of(std::span<const Index>(share.indices(m))));
+  return {share.extents(), std::move(indices), all_of(std::span<const double>(share.values()))};
+}
+
 template <class Real>
 report::RankRun sweep(const Context& context, Tensor x, const RankOptions& options) {
   report::RankRun run;
   run.options = sweep_options(context, options, x);
   run.load_seconds = x.load_seconds;
-  run.result = sweep_components<Real>(context.comm(), std::move(x.tensor), run.options, context.progress(),
+  auto whole = gathered(context.comm(), std::move(x.tensor));
+  run.result = sweep_components<Real>(context.comm(), std::move(whole), run.options, context.progress(),
                                       options.observer);
   tasks::warn_of_duplicates(context, x, run.result.num_duplicates);
   run.precision = options.precision == Precision::float32 ? "single" : "double";
   run.processes = context.comm().size();
   run.threads = num_threads();
-  run.peak_memory_bytes = peak_memory_bytes();
+  run.peak_memory_bytes = context.comm().all_reduce(peak_memory_bytes(), Reduce::max);
   return run;
 }
 
@@ -83,7 +103,6 @@ void validate(const RankOptions& options) {
 RankChoice choose_rank(const Context& context, Tensor x, const RankOptions& options) {
   const tasks::TaskScope scope(context);
   const tasks::WatchedMemory memory;
-  tasks::require_one_process(context, "choosing a rank");
   validate(options);
   tasks::require_order(x.tensor.order());
   auto run = options.precision == Precision::float32 ? sweep<float>(context, std::move(x), options)
