@@ -36,11 +36,9 @@ Matrix<double> factors_of(CompletionModel::State& state, RatingSide side) {
 
 std::vector<double> biases_of(CompletionModel::State& state, RatingSide side) {
   state.gather();
-  auto biases = collectively(state.comm, [&] {
-    if (state.comm.rank() == 0) return state.biases(side);
-    return std::vector<double>(std::size_t(state.run.options.has_biases ? num_rows(state, side) : 0));
-  });
-  state.comm.broadcast(std::span<double>(biases), 0);
+  auto biases = collectively(
+      state.comm, [&] { return state.comm.rank() == 0 ? state.biases(side) : std::vector<double>(); });
+  state.comm.broadcast(biases, 0);  // of implicit feedback, items have them and users have not
   return biases;
 }
 
