@@ -191,6 +191,12 @@ def recommender(_: list[str]) -> None:
             assert (alone.recommend([1, 2, 3], N=5)[0] == ids).all()
         copy = pickle.loads(pickle.dumps(mine))
         assert (copy.recommend([1, 2, 3], N=5)[0] == ids).all()
+    split = polyad.generate.ratings(400, 300, 20000, test=0.1)
+    errors = [
+        polyad.Recommender(8, epochs=30, threads=1, lists="ratings").fit(split.train, test=split.test, comm=comm).test_rmse or 0.0
+        for comm in (WORLD, MPI.COMM_SELF)
+    ]
+    assert abs(errors[0] / errors[1] - 1) < 0.01 and errors[0] < 0.9, errors  # another order, but as good a model
 
 
 def host(_: list[str]) -> None:

@@ -307,7 +307,7 @@ def test_bad_options_are_named(make_tensor, keywords, option):
 
 
 def test_memory_is_refused_before_the_work(make_tensor):
-    with pytest.raises(MemoryError, match="does not fit") as caught:
+    with pytest.raises(MemoryError, match="does not fit|would need") as caught:
         polyad.cp(make_tensor(17), 4, memory="1MB")
     assert isinstance(caught.value, polyad.Error) and caught.value.code == "resource"
 

@@ -145,7 +145,7 @@ def to_torch(pieces: Pieces) -> Any:
     indices too if they are the rows of one array."""
     torch = importlib.import_module("torch")
     indices, values = writeable(stacked(pieces.coords)), writeable(pieces.values)
-    return torch.sparse_coo_tensor(torch.from_numpy(indices), torch.from_numpy(values), pieces.shape)
+    return torch.sparse_coo_tensor(torch.from_numpy(indices), torch.from_numpy(values), pieces.shape, check_invariants=True)
 
 
 def writeable(array: Array) -> Array:
