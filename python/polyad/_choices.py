@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _core, _mpi
 from ._cp import Mode, is_single, nonnegative_modes
-from ._host import Progress, host, memory_bytes
+from ._host import Progress, host, memory_bytes, set_numbers
 from ._partition import Partition
 from ._tensor import PathLike, comm_of, share, tensor
 
@@ -34,7 +34,7 @@ class RankTable:
 
 def rank(
     x: Any,
-    components: Iterable[int] | None = None,
+    components: int | Iterable[int] | None = None,
     *,
     starts: int = 3,
     holdout: float = 0.05,
@@ -61,14 +61,18 @@ def rank(
     _mpi.require_same(processes, arguments)
     with _mpi.agreed(processes):
         given = tensor(x)
-        counts = [] if components is None else sorted({int(count) for count in components})
+        wanted = [components] if isinstance(components, int) else components
+        counts = [] if wanted is None else sorted({int(count) for count in wanted})
         options = _core.RankOptions()
         options.ranks = counts
-        options.num_starts = starts
-        options.held_out = holdout
-        options.max_iterations = max_iter
-        options.tolerance = tol
-        options.seed = seed
+        set_numbers(
+            options,
+            num_starts=("starts", starts),
+            held_out=("holdout", holdout),
+            max_iterations=("max_iter", max_iter),
+            tolerance=("tol", tol),
+            seed=("seed", seed),
+        )
         options.set_start(init)
         options.nonnegative, options.nonnegative_modes = nonnegative_modes(nonneg, given.modes)
         options.set_single(is_single(dtype))

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _core, _mpi
 from ._errors import bad_option
-from ._host import Progress, host, memory_bytes, seconds_of
+from ._host import Progress, host, memory_bytes, seconds_of, set_numbers
 from ._partition import Partition
 from ._tensor import PathLike, Tensor, comm_of, from_pieces, share, tensor
 
@@ -503,14 +503,17 @@ def cp(
     with _mpi.agreed(processes):
         given = tensor(x, missing="nan") if missing and not isinstance(x, Tensor) else tensor(x)
         options = _core.CpOptions()
-        options.rank = rank
+        set_numbers(
+            options,
+            rank=("rank", rank),
+            max_iterations=("max_iter", max_iter),
+            tolerance=("tol", tol),
+            seed=("seed", seed),
+            num_starts=("starts", starts),
+        )
         options.set_method(method)
         options.nonnegative, options.nonnegative_modes = nonnegative_modes(nonneg, given.modes)
         _start(init, options)
-        options.max_iterations = max_iter
-        options.tolerance = tol
-        options.seed = seed
-        options.num_starts = starts
         options.set_single(is_single(dtype))
         options.set_format(format)
         options.mode_order = [] if mode_order is None else [mode_number(given.modes, mode) for mode in mode_order]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Union
 
 from . import _core, _progress
+from ._errors import bad_option
 
 Progress = Union[str, bool, Callable[[Any], object]]
 
@@ -54,6 +55,16 @@ def warn(kind: str, text: str) -> None:
 
 def host(count: int | None = None, progress: Progress = False, processes: _core.Comm | None = None) -> _core.Host:
     return _core.Host(_threads.get() if count is None else int(count), warn, _progress.teller(progress), processes)
+
+
+def set_numbers(options: Any, **numbers: tuple[str, Any]) -> None:
+    """Sets fields of options, each by the keyword that users know it by and its value, with a sentence for a wrong type."""
+    for field, (keyword, value) in numbers.items():
+        try:
+            setattr(options, field, value)
+        except TypeError:
+            kind = "a whole number" if isinstance(getattr(options, field), int) else "a number"
+            raise bad_option(keyword, f"{keyword}={value!r}: expected {kind}" + (" from 0" if field == "seed" else "")) from None
 
 
 def memory_bytes(memory: str | int | float | None) -> int:

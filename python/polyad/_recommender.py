@@ -15,7 +15,7 @@ import numpy as np
 from . import _core, _mpi
 from ._cp import is_single
 from ._errors import Error, bad_option
-from ._host import Progress, host, memory_bytes
+from ._host import Progress, host, memory_bytes, set_numbers
 from ._tensor import PathLike, Tensor, comm_of, share, tensor
 
 if TYPE_CHECKING:
@@ -49,6 +49,22 @@ def _whole_numbers(ids: Any, name: str) -> list[int]:
     if numbers.dtype.kind not in "iu" or numbers.ndim != 1:
         raise bad_option(name, f"{name}: expected numbers of items, from 0")
     return [int(number) for number in numbers]
+
+
+# By their names in the library.
+_NUMBERS = {
+    "factors": "factors",
+    "max_epochs": "epochs",
+    "alpha": "alpha",
+    "learning_rate": "lr",
+    "decay": "decay",
+    "regularisation": "reg",
+    "shrinkage": "shrink",
+    "popularity": "popularity",
+    "cg_steps": "cg_steps",
+    "patience": "patience",
+    "seed": "seed",
+}
 
 
 class Recommender:
@@ -111,23 +127,13 @@ class Recommender:
     def _training_options(self) -> _core.CompleteOptions:
         given = self._options
         options = _core.CompleteOptions()
-        options.factors = given["factors"]
+        set_numbers(options, **{field: (keyword, given[keyword]) for field, keyword in _NUMBERS.items()})
         options.implicit = bool(given["implicit"])
         options.set_method(given["method"])
-        options.max_epochs = given["epochs"]
-        options.alpha = given["alpha"]
-        options.learning_rate = given["lr"]
         options.set_schedule(given["schedule"])
-        options.decay = given["decay"]
-        options.regularisation = given["reg"]
-        options.shrinkage = given["shrink"]
         options.no_bias = not given["bias"]
         options.set_lists(given["lists"])
-        options.popularity = given["popularity"]
         options.set_solver(given["solver"])
-        options.cg_steps = given["cg_steps"]
-        options.patience = given["patience"]
-        options.seed = given["seed"]
         options.set_single(is_single(given["dtype"]))
         return options
 
