@@ -480,9 +480,9 @@ def cp(
 
     ``x`` is a ``Tensor`` or anything that ``polyad.tensor`` takes. Cells that it does not have are zeros; with ``missing``
     they are unknown, ``weights`` says how much the error of each entry counts, and ``biases`` adds the mean and a bias for
-    every row of every mode, as the last components. ``nonneg`` keeps all factors nonnegative,
-    or those of some modes. ``init`` is "auto", "uniform", "normal", "svd", or a model to continue from, also a pair of weights and factors; ``starts`` random
-    starts are tried with the seeds ``seed``, ``seed`` + 1, ... and the best model is returned. ``memory`` ("800MB") refuses
+    every row of every mode, as the last components. ``nonneg`` keeps all factors nonnegative, or those of some modes. ``init`` is
+    "auto", "uniform", "normal", "svd", or a model to continue from, also a pair of weights and factors; ``starts`` random starts are
+    tried with the seeds ``seed``, ``seed`` + 1, ... and the best model is returned. ``memory`` ("800MB") refuses
     what would not fit. ``callback`` is called with an ``Iteration`` after each iteration and ends the run by returning False.
     Ctrl-C also ends it; the model so far is returned, with ``stop`` "interrupted".
 

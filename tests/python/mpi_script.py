@@ -133,7 +133,8 @@ def rank(_: list[str]) -> None:
     """The table of one process, to the last bit, whoever does which start."""
     for seed, starts in [(1, 3), (2, 1), (3, 4)]:
         x = polyad.generate.planted((14, 12, 9), 400, rank=2, noise=0.1, seed=seed).tensor
-        options: dict[str, Any] = {"starts": starts, "max_iter": 20, "threads": 1, "seed": seed, "init": "svd" if seed == 3 else "auto"}
+        init = "svd" if seed == 3 else "auto"
+        options: dict[str, Any] = {"starts": starts, "max_iter": 20, "threads": 1, "seed": seed, "init": init}
         alone = polyad.rank(x, [1, 2, 3], **options)
         for given in (x, part_of(x)):
             mine = polyad.rank(given, [1, 2, 3], comm=WORLD, **options)
