@@ -1,13 +1,19 @@
 # What every target of the project is compiled with, and the one-line ways to add a test.
 
 add_library(polyad_flags INTERFACE)
-target_compile_options(polyad_flags INTERFACE -Wall -Wextra -Wshadow -Wno-sign-compare)
+# Options for the C++ compiler: nvcc does not take them.
+function(polyad_cxx_options)
+  foreach(option IN LISTS ARGN)
+    target_compile_options(polyad_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${option}>)
+  endforeach()
+endfunction()
+polyad_cxx_options(-Wall -Wextra -Wshadow -Wno-sign-compare)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  target_compile_options(polyad_flags INTERFACE -Wno-restrict)  # GCC 12 sees overlap in "x" + std::string
+  polyad_cxx_options(-Wno-restrict)  # GCC 12 sees overlap in "x" + std::string
   if(POLYAD_UNITY)  # it takes the files that are compiled together for headers
-    target_compile_options(polyad_flags INTERFACE -Wno-subobject-linkage)
+    polyad_cxx_options(-Wno-subobject-linkage)
     # And looks for memory that it could free at every doubling of 128 MiB, which takes 5 % of the time.
-    target_compile_options(polyad_flags INTERFACE --param=ggc-min-heapsize=524288)
+    polyad_cxx_options(--param=ggc-min-heapsize=524288)
   endif()
 endif()
 if(POLYAD_SANITIZE)

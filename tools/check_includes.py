@@ -21,12 +21,13 @@ MAY_SEE: dict[str, set[str]] = {
     "tensor": {"base"},
     "comm": {"base"},
     "kernels": {"base", "tensor"},
+    "gpu": {"base", "tensor", "kernels"},
     "hypergraph": {"base", "tensor"},
     "io": {"base", "tensor", "hypergraph"},
     "distributed": {"base", "tensor", "comm", "hypergraph"},
     "dense": {"base", "tensor", "comm", "kernels"},
     "plan": {"base", "tensor", "comm", "kernels", "distributed"},
-    "algo": {"base", "tensor", "comm", "kernels", "distributed", "plan"},
+    "algo": {"base", "tensor", "comm", "kernels", "gpu", "distributed", "plan"},
     "report": {"base", "tensor", "kernels", "hypergraph", "distributed", "dense", "plan", "algo"},
 }
 MAY_SEE["tasks"] = set(MAY_SEE)

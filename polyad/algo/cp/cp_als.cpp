@@ -1,21 +1,18 @@
 #include "polyad/algo/cp/cp_als.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include "polyad/algo/cp/als_backend.hpp"
 #include "polyad/algo/cp/finish_model.hpp"
 #include "polyad/algo/cp/random_start.hpp"
-#include "polyad/base/parallel.hpp"
 #include "polyad/distributed/row_exchange.hpp"
-#include "polyad/kernels/cp/csf_sweep.hpp"
 #include "polyad/kernels/cp/factor.hpp"
 #include "polyad/kernels/cp/factor_vectors.hpp"
-#include "polyad/kernels/cp/mttkrp.hpp"
 #include "polyad/kernels/cp/normal_equations.hpp"
 #include "polyad/kernels/cp/row_update.hpp"
 
@@ -28,7 +25,6 @@ constexpr double negligible = 1e-100;
 // Sums over the rows of all processes, in one collective. Where all have solved all rows, those of the first
 // process: they differ in rounding where processes have different numbers of threads.
 void make_global(const Comm& comm, const ExchangePlan& exchange, kernels::RowSums& sums) {
-  if (comm.size() == 1) return;
   std::vector<double> all(sums.gram.flat().begin(), sums.gram.flat().end());
   all.push_back(sums.inner);
   if (exchange.is_replicated)
@@ -73,10 +69,11 @@ class CpAls {
       std::ranges::transform(start->weights, weights_.begin(), [&](double w) { return w / x.value_scale(); });
       std::copy_n(weights_.begin(), start->weights.size(), coefficients_.begin());  // columns have length one
     }
-    cut_trees();
-    parts_ = kernels::PartialRows<Real>(num_threads(), scattered_rows(), num_components_);
+    choose_partial_rows();
+    backend_ = options.gpu ? make_gpu_backend(data(), *options.gpu) : make_host_backend(data());
     connect();
     if (start != nullptr) expand_all(exchanges_);
+    put_factors();
     sent_before_ = sent_by(exchanges_);
   }
   CpAls(const CpAls&) = delete;  // the exchanges refer to its rows
@@ -97,6 +94,7 @@ class CpAls {
     state.numbers.put_list(coefficients_);
     state.numbers.put(inner_);
     state.numbers.put(max_condition_);
+    fetch_factors();
     state.vectors.push_back(own_rows());
     state.num_columns = num_wanted_;
   }
@@ -110,6 +108,7 @@ class CpAls {
     for (int m = 0; m < x_.order(); ++m)
       if (x_.exchange(m).is_replicated) x_.comm().broadcast(factors_[m].flat(), 0);
     expand_all(exchanges_);
+    put_factors();
     sent_before_ = sent_by(exchanges_);
   }
 
@@ -119,6 +118,13 @@ class CpAls {
   Traffic sent() const { return sent_by(exchanges_) - sent_before_; }
 
  private:
+  void put_factors() {
+    for (int m = 0; m < x_.order(); ++m) backend_->put_rows(m);
+  }
+  void fetch_factors() {
+    for (int m = 0; m < x_.order(); ++m) backend_->fetch_rows(m);
+  }
+
   kernels::FactorVector<Real> own_rows() {
     std::vector<Index> num_owned;
     for (int m = 0; m < x_.order(); ++m) num_owned.push_back(x_.num_owned(m));
@@ -131,12 +137,15 @@ class CpAls {
     if (x_.exchange(mode).is_replicated) x_.comm().broadcast(factors_[mode].flat(), 0);
   }
 
-  // Prepares the exchange of rows, and a place for the partial rows of one mode at a time that others want:
-  // without those that are complete, where these are solved in the pass that sums them.
-  void connect() {
+  // Which partial rows of a mode have a place: those that others want, without those that are complete, where
+  // these are solved in the pass that sums them.
+  void choose_partial_rows() {
     for (int m = 0; m < x_.order(); ++m) first_partial_.push_back(x_.num_complete(m));
     for (const auto& step : plan_.steps)
       if (step.kind == AlsStep::Kind::mttkrp) first_partial_[step.mode] = 0;
+  }
+  // Prepares the exchange of rows, and the place for the partial rows of one mode at a time.
+  void connect() {
     Index max_partial = 0, max_words = 0;
     for (int m = 0; m < x_.order(); ++m) {
       max_partial = std::max(max_partial, num_partial(m));
@@ -155,112 +164,38 @@ class CpAls {
   }
   Index num_partial(int mode) const { return x_.folds(mode) ? x_.num_rows(mode) - first_partial_[mode] : 0; }
 
-  // How threads share a tree: all of it where rows are scattered; where its root's rows are solved, the
-  // slices of those that are complete, and the others.
-  void cut_trees() {
-    for (const auto& step : plan_.steps) {
-      if (step.kind == AlsStep::Kind::mttkrp) continue;
-      const auto& of_step = tree(step);
-      auto& cuts = cuts_[&of_step];
-      const auto cut = [&](Index first_row, Index end_row) {
-        return cut_evenly(of_step, kernels::nodes_of_rows(of_step, first_row, end_row), num_threads(),
-                          num_components_);
-      };
-      const int root = of_step.modes()[0];
-      if (step.kind == AlsStep::Kind::scatter) {
-        cuts.all = cut(0, x_.num_rows(root));
-      } else {
-        cuts.complete = cut(0, x_.num_complete(root));
-        cuts.shared = cut(x_.num_complete(root), x_.num_rows(root));
-      }
-    }
-  }
-
   void run(const AlsStep& step) {
-    switch (step.kind) {
-      case AlsStep::Kind::mttkrp:
-        return update_by_mttkrp(step.mode);
-      case AlsStep::Kind::scatter:
-        scatter(step, step.mode, cuts_.at(&tree(step)).all);
-        return update_from_parts(step.mode);
-      case AlsStep::Kind::root:
-        return update_by_root(step, nullptr);
-      case AlsStep::Kind::root_and_next:
-        const int next = tree(step).modes()[1];
-        update_by_root(step, &parts_);
-        if (x_.folds(step.mode)) scatter(step, next, cuts_.at(&tree(step)).shared);
-        return update_from_parts(next);
-    }
+    update(step, step.mode);
+    if (step.kind == AlsStep::Kind::root_and_next) update(step, data().tree(step).modes()[1]);
   }
 
-  // Updates the rows that this process owns. sum_shared() makes the sums of rows to which other processes
-  // add, in partial_; update_complete(system) updates the rows to which none does, while those are under way.
-  template <class SumShared, class UpdateComplete>
-  void update(int mode, SumShared sum_shared, UpdateComplete update_complete) {
+  // Updates the rows that this process owns: those to which no other adds, while the sums of the others are
+  // under way.
+  void update(const AlsStep& step, int mode) {
+    backend_->begin(step, mode);
     const auto system = timings_.measure("solve", [&] { return row_system(mode); });
     if (x_.folds(mode)) {
       partial_.set_num_rows(num_partial(mode));
-      timings_.measure("mttkrp", sum_shared);
+      backend_->sum_shared(step, mode);
       timings_.measure("communicate", [&] { exchanges_[mode].start_folding(); });
     }
-    kernels::RowSums sums = update_complete(system);
+    kernels::RowSums sums = backend_->update_complete(step, mode, system);
     if (x_.folds(mode)) {
       timings_.measure("communicate", [&] { exchanges_[mode].finish_folding(); });
-      const kernels::RowRange shared{x_.num_complete(mode), x_.num_solved(mode), first_partial_[mode]};
-      sums +=
-          timings_.measure("solve", [&] { return update_rows(partial_, system, factors_[mode], shared); });
+      sums += backend_->update_shared(mode, system);
     }
     settle(mode, std::move(sums));
-  }
-
-  // All rows are there at once: only the solution of complete ones is left to be done meanwhile.
-  void update_by_mttkrp(int mode) {
-    Matrix<Real> whole(x_.folds(mode) ? 0 : x_.num_rows(mode), num_components_);
-    auto& m = x_.folds(mode) ? partial_ : whole;
-    const auto multiply = [&] { kernels::mttkrp<Real>(x_.local(mode), factors_, mode, m); };
-    if (!x_.folds(mode)) timings_.measure("mttkrp", multiply);
-    update(mode, multiply, [&](const kernels::RowSystem& system) {
-      return timings_.measure("solve", [&] {
-        return update_rows(m, system, factors_[mode], {0, x_.num_complete(mode)});
-      });
-    });
-  }
-
-  void update_from_parts(int mode) {
-    update(
-        mode, [&] { add_up(parts_, partial_, first_partial_[mode]); },
-        [&](const kernels::RowSystem& system) {
-          return timings_.measure(
-              "solve", [&] { return update_rows(parts_, system, factors_[mode], x_.num_complete(mode)); });
-        });
-  }
-
-  // Adds the MTTKRP of a mode below the root to the parts.
-  void scatter(const AlsStep& step, int mode, const std::vector<Index>& cuts) {
-    timings_.measure("mttkrp", [&] {
-      scatter_mttkrp<Real>({tree(step), cuts}, factors_, tree(step).level_of(mode), parts_);
-    });
-  }
-
-  // Complete rows are solved in place, and add to the next mode, if it is to be made.
-  void update_by_root(const AlsStep& step, kernels::PartialRows<Real>* next) {
-    const auto& cuts = cuts_.at(&tree(step));
-    const kernels::CutTree<Real> complete{tree(step), cuts.complete}, shared{tree(step), cuts.shared};
-    assert(complete.num_slices() == x_.num_complete(step.mode));  // else a row would keep its old values
-    update(
-        step.mode, [&] { root_mttkrp<Real>(shared, factors_, partial_, first_partial_[step.mode]); },
-        [&](const kernels::RowSystem& system) {
-          return timings_.measure("mttkrp",
-                                  [&] { return update_root<Real>(complete, factors_, system, next); });
-        });
   }
 
   // Makes the sums global, and the new rows known to those who need them.
   void settle(int mode, kernels::RowSums sums) {
     timings_.measure("communicate", [&] {
+      if (x_.comm().size() == 1) return;
+      backend_->fetch_rows(mode);
       exchanges_[mode].start_expanding();
       make_global(x_.comm(), x_.exchange(mode), sums);
       exchanges_[mode].finish_expanding();
+      backend_->put_rows(mode);
     });
     grams_[mode] = std::move(sums.gram);
     inner_ = sums.inner;
@@ -322,22 +257,7 @@ class CpAls {
             .rounding = rounding * terms / norm};
   }
 
-  // Where a mode has a tensor of its own, that has one tree.
-  const CsfTree<Real>& tree(const AlsStep& step) const {
-    const auto& trees = std::get<CsfTensor<Real>>(x_.local(step.mode)).trees;
-    return trees[trees.size() == 1 ? 0 : step.tree];
-  }
-
-  // The most rows of a mode whose MTTKRP is added up from parts.
-  Index scattered_rows() const {
-    Index maximum = 0;
-    for (const auto& step : plan_.steps) {
-      if (step.kind == AlsStep::Kind::scatter) maximum = std::max(maximum, x_.num_rows(step.mode));
-      if (step.kind == AlsStep::Kind::root_and_next)
-        maximum = std::max(maximum, x_.num_rows(tree(step).modes()[1]));
-    }
-    return maximum;
-  }
+  AlsData<Real> data() { return {x_, plan_, factors_, partial_, first_partial_, timings_}; }
 
   const DistTensor<Real>& x_;
   const AlsPlan& plan_;
@@ -354,12 +274,7 @@ class CpAls {
     double others;  // the product of the norms of the other modes' columns
     double factor;  // what the new column was multiplied with
   };
-  std::vector<Scale> scales_;  // [component], of the update under way
-  struct TreeCuts {
-    std::vector<Index> all, complete, shared;
-  };
-  std::map<const CsfTree<Real>*, TreeCuts> cuts_;
-  kernels::PartialRows<Real> parts_;
+  std::vector<Scale> scales_;                 // [component], of the update under way
   std::vector<Index> first_partial_;          // [mode]: the row that partial_ begins with
   Matrix<Real> partial_;                      // the MTTKRP of the mode under way, of which others have parts
   SharedArray<Real> under_way_;               // buffer of the exchange in progress
@@ -369,12 +284,14 @@ class CpAls {
   int num_iterations_ = 0;
   double max_condition_ = 1;  // of the systems so far
   Timings timings_;
+  std::unique_ptr<AlsBackend<Real>> backend_;
 };
 
 template <class Real>
 Kruskal<Real> CpAls<Real>::take_model() && {
   exchanges_.clear();  // they refer to the factors
-  parts_ = kernels::PartialRows<Real>();
+  fetch_factors();
+  backend_.reset();
   partial_ = Matrix<Real>();
   under_way_ = SharedArray<Real>();
   return finish_model(x_, std::move(factors_), grams_, {num_wanted_, x_.value_scale(), nonnegative_});

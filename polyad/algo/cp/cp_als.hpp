@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "polyad/algo/cp/cp_result.hpp"
@@ -12,6 +13,7 @@ struct CpAlsOptions : CpOptions {
   // [mode]: whether its factor must be nonnegative; empty: none. Such factors are updated
   // by coordinate descent from their current values (HALS) instead of least squares.
   std::vector<bool> nonnegative = {};
+  std::optional<int> gpu = {};  // the GPU that computes; nothing: the processor
 };
 
 // CP decomposition by alternating least squares (docs/algorithms.md). Up to rounding, the trajectory depends

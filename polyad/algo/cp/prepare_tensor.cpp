@@ -87,6 +87,7 @@ class FormatLister {
     for (std::size_t t = 0; t < shapes_.locals.size(); ++t) costs.push_back(cost(t));
     auto formats = is_coarse() ? list_coarse_formats(costs, mode_order) : list_formats(costs[0], mode_order);
     if (is_opt()) plan_evaluations(formats);
+    if (options_.als.gpu) plan_root_passes(formats);
     const auto needs = stage_needs();
     for (auto& format : formats) {
       if (options_.observed) format.work_bytes += system_bytes(format);
@@ -157,6 +158,20 @@ class FormatLister {
     }
   }
 
+  // On a GPU every mode has a tree, in whose pass its rows are summed.
+  void plan_root_passes(std::vector<FormatOption>& formats) const {
+    std::erase_if(formats, [&](const FormatOption& format) {
+      return format.name != (is_coarse() ? "csf" : "csf-all");
+    });
+    for (auto& [mode_order, trees, steps] : formats | std::views::transform(&FormatOption::plan)) {
+      steps.clear();
+      for (const int mode : mode_order) {
+        const auto tree = std::ranges::find(trees, mode, [](const auto& modes) { return modes.front(); });
+        steps.push_back({AlsStep::Kind::root, mode, int(tree - trees.begin())});
+      }
+    }
+  }
+
   const NonzeroShapes& shapes_;
   const CpRunOptions& options_;
   Index n_;
@@ -180,7 +195,9 @@ FormatChoice choose_for(const Comm& comm, const NonzeroShapes& shapes, const CpR
   if (options.format != "auto" &&
       std::ranges::find(formats, options.format, &FormatOption::name) == formats.end())
     throw Error(Errc::bad_option,
-                "in coarse grain the formats are csf, coo and hicoo, not " + options.format);
+                options.als.gpu
+                    ? "on a GPU the format is csf-all, not " + options.format
+                    : "in coarse grain the formats are csf, coo and hicoo, not " + options.format);
   take_largest(comm, formats);
   const auto chosen = choose_format(formats, options.format, options.max_bytes);
   if (!chosen) refuse(formats, options);

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "polyad/base/timings.hpp"
+#include "polyad/distributed/cp/dist_tensor.hpp"
+#include "polyad/kernels/cp/row_update.hpp"
+#include "polyad/plan/als_plan.hpp"
+
+namespace polyad {
+
+// What a run of ALS computes with: a backend works on it, and the driver moves its rows between processes.
+template <class Real>
+struct AlsData {
+  const DistTensor<Real>& x;
+  const AlsPlan& plan;
+  std::vector<Matrix<Real>>& factors;       // [mode]
+  Matrix<Real>& partial;                    // of the mode under way: sums of rows to which others add
+  const std::vector<Index>& first_partial;  // [mode]: the row that `partial` begins with
+  Timings& timings;
+
+  Index num_components() const { return factors.front().num_cols(); }
+  // Where a mode has a tensor of its own, that has one tree.
+  const CsfTree<Real>& tree(const AlsStep& step) const {
+    const auto& trees = std::get<CsfTensor<Real>>(x.local(step.mode)).trees;
+    return trees[trees.size() == 1 ? 0 : step.tree];
+  }
+};
+
+// Where the passes over the nonzeros run, and the updates of rows. An update of a mode calls begin; where
+// rows are shared with other processes, sum_shared; update_complete; and then, where they are, update_shared.
+template <class Real>
+class AlsBackend {
+ public:
+  AlsBackend() = default;
+  AlsBackend(const AlsBackend&) = delete;
+  AlsBackend& operator=(const AlsBackend&) = delete;
+  virtual ~AlsBackend() = default;
+
+  // Begins the update of a mode by a step: of its own mode, or of the next one that the step sums, too.
+  virtual void begin(const AlsStep& step, int mode) = 0;
+  // The sums of rows to which other processes add.
+  virtual void sum_shared(const AlsStep& step, int mode) = 0;
+  // Updates the rows to which none does.
+  virtual kernels::RowSums update_complete(const AlsStep& step, int mode,
+                                           const kernels::RowSystem& system) = 0;
+  // Updates the others from the sums of all processes.
+  virtual kernels::RowSums update_shared(int mode, const kernels::RowSystem& system) = 0;
+
+  // Rows of a factor may be elsewhere than in AlsData: copies those of this process's last update there, and
+  // says that some were changed there.
+  virtual void fetch_rows(int mode) = 0;
+  virtual void put_rows(int mode) = 0;
+};
+
+// On the processor, in AlsData itself.
+template <class Real>
+std::unique_ptr<AlsBackend<Real>> make_host_backend(const AlsData<Real>& data);
+
+// On a GPU; see gpu/als_passes.hpp. Every step must be a pass over a tree with the mode at its root, and no
+// factor must be nonnegative.
+template <class Real>
+std::unique_ptr<AlsBackend<Real>> make_gpu_backend(const AlsData<Real>& data, int device);
+
+}  // namespace polyad

@@ -1,0 +1,237 @@
+#include "polyad/gpu/als_passes.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "polyad/base/error.hpp"
+#include "polyad/base/progress.hpp"
+#include "polyad/gpu/als_kernels.hpp"
+#include "polyad/gpu/chunked_nonzeros.hpp"
+#include "polyad/gpu/device.hpp"
+
+namespace polyad::gpu {
+namespace {
+
+template <class To, class From>
+DeviceArray<To> packed(const From& values) {
+  static_assert(sizeof(To) % sizeof(values[0]) == 0);
+  DeviceArray<To> array(Index(values.size() * sizeof(values[0]) / sizeof(To)));
+  copy_to_device(array.data(), values.data(), array.bytes());
+  return array;
+}
+
+// The nonzeros of a mode on the GPU.
+template <class Real>
+class ModeChunks {
+ public:
+  explicit ModeChunks(const CsfTree<Real>& tree) : ModeChunks(ChunkedNonzeros<Real>(tree), tree.modes()) {}
+
+  // m = the MTTKRP, of which all rows have nonzeros.
+  void start_sums(const RowTables<Real>& tables, Columns<Real>* m, Columns<Real>* carries) const {
+    start_chunk_sums(order_, view_, tables, m, carries);
+    for (const auto& round : rounds_)
+      start_carry_sums(round.data(), round.size(), tables.num_lanes, carries, carries);
+    start_carry_sums(row_sums_.data(), row_sums_.size(), tables.num_lanes, carries, m);
+  }
+
+  const std::vector<int>& modes() const { return modes_; }  // [level]
+  Index num_carries() const { return num_carries_; }
+  Index num_slices() const { return rows_.size(); }
+
+ private:
+  ModeChunks(const ChunkedNonzeros<Real>& x, std::vector<int> modes)
+      : modes_(std::move(modes)),
+        order_(x.order),
+        num_carries_(x.num_carries),
+        values_(packed<Pack<Real, batch_size>>(x.values)),
+        closing_(packed<Pack<std::uint8_t, batch_size>>(x.closing)),
+        first_slice_(std::span<const LocalIndex>(x.first_slice)),
+        rows_(std::span<const LocalIndex>(x.rows)),
+        head_(std::span<const std::int32_t>(x.head)),
+        tail_(std::span<const std::int32_t>(x.tail)),
+        row_sums_(std::span<const CarrySum>(x.row_sums)) {
+    view_.num_chunks = LocalIndex(x.num_chunks);
+    view_.batches_per_chunk = LocalIndex(x.chunk_size / batch_size);
+    for (int level = 1; level < x.order; ++level)
+      view_.ids[level] = ids_.emplace_back(packed<Pack<LocalIndex, batch_size>>(x.ids[level])).data();
+    for (const auto& round : x.rounds) rounds_.emplace_back(std::span<const CarrySum>(round));
+    view_.values = values_.data();
+    view_.closing = closing_.data();
+    view_.first_slice = first_slice_.data();
+    view_.rows = rows_.data();
+    view_.head = head_.data();
+    view_.tail = tail_.data();
+  }
+
+  std::vector<int> modes_;
+  int order_;
+  Index num_carries_;
+  DeviceArray<Pack<Real, batch_size>> values_;
+  std::vector<DeviceArray<Pack<LocalIndex, batch_size>>> ids_;
+  DeviceArray<Pack<std::uint8_t, batch_size>> closing_;
+  DeviceArray<LocalIndex> first_slice_, rows_;
+  DeviceArray<std::int32_t> head_, tail_;
+  std::vector<DeviceArray<CarrySum>> rounds_;
+  DeviceArray<CarrySum> row_sums_;
+  ChunkView<Real> view_;
+};
+
+template <class Real>
+class Passes final : public AlsPasses<Real> {
+ public:
+  Passes(int device, std::span<const ModeNonzeros<Real>> modes, Index num_columns)
+      : device_(device),
+        num_columns_(num_columns),
+        num_lanes_(int(num_columns) / lane_width<Real>),
+        system_(Index(2) * (num_columns + 1) * num_columns),
+        sums_(num_sums(num_columns)) {
+    Index max_rows = 0, max_carries = 0;
+    for (const auto& mode : modes) {
+      factors_.emplace_back(mode.num_rows * num_lanes_);
+      chunks_.emplace_back(*mode.tree);
+      max_rows = std::max(max_rows, mode.num_rows);
+      max_carries = std::max(max_carries, chunks_.back().num_carries());
+    }
+    m_ = DeviceArray<Columns<Real>>(max_rows * num_lanes_);
+    carries_ = DeviceArray<Columns<Real>>(max_carries * num_lanes_);
+    device_system_ = DeviceArray<Real>(std::ssize(system_.values()));
+    block_sums_ = DeviceArray<double>(max_blocks * num_sums(num_columns));
+  }
+
+  void put_rows(int mode, const Matrix<Real>& factor) override {
+    use_device(device_);
+    copy_to_device(factors_[mode].data(), factor.flat().data(), Index(factor.flat().size_bytes()));
+  }
+  void get_rows(int mode, Matrix<Real>& factor, Index num_rows) override {
+    use_device(device_);
+    copy_to_host(factor.flat().data(), factors_[mode].data(), num_rows * row_bytes());
+  }
+
+  void start_sums(int mode) override {
+    use_device(device_);
+    const auto& chunks = chunks_[mode];
+    RowTables<Real> tables;
+    tables.num_lanes = num_lanes_;
+    for (std::size_t level = 1; level < chunks.modes().size(); ++level)
+      tables.rows[level] = factors_[chunks.modes()[level]].data();
+    if (chunks.num_slices() * num_lanes_ < factors_[mode].size())
+      fill_with_zeros(m_.data(), factors_[mode].bytes());
+    chunks.start_sums(tables, m_.data(), carries_.data());
+  }
+  void get_sums(Matrix<Real>& m, Index first) override {
+    use_device(device_);
+    copy_to_host(m.flat().data(), m_.data() + first * num_lanes_, Index(m.flat().size_bytes()));
+  }
+  void put_sums(const Matrix<Real>& m, Index first) override {
+    use_device(device_);
+    copy_to_device(m_.data() + first * num_lanes_, m.flat().data(), Index(m.flat().size_bytes()));
+  }
+
+  void start_update(int mode, const kernels::RowSystem& system, Index begin, Index end) override {
+    use_device(device_);
+    const bool corrects = system.kind == kernels::RowSystem::Kind::correct;
+    put_system(system);
+    const auto* numbers = reinterpret_cast<const Columns<Real>*>(device_system_.data());
+    const Index matrix = num_columns_ * num_lanes_;
+    const RowUpdate<Real> update{.begin = begin,
+                                 .end = end,
+                                 .m = m_.data(),
+                                 .factor = factors_[mode].data(),
+                                 .num_lanes = num_lanes_,
+                                 .inverse = numbers,
+                                 .corrects = corrects,
+                                 .v = numbers + matrix,
+                                 .start = numbers + 2 * matrix,
+                                 .scale = numbers + 2 * matrix + num_lanes_,
+                                 .block_sums = block_sums_.data()};
+    const int num_blocks = start_row_update(update);
+    start_block_sums(block_sums_.data(), num_blocks, std::ssize(sums_.values()), sums_.values().data());
+    updated_.record();
+  }
+
+  kernels::RowSums finish_update() override {
+    updated_.wait();
+    const auto values = sums_.values();
+    kernels::RowSums sums{Matrix<double>(num_columns_, num_columns_), values.back()};
+    auto next = values.begin();
+    for (Index top = 0; top < num_columns_; top += gram_tile)
+      for (Index left = top; left < num_columns_; left += gram_tile)
+        for (Index i = top; i < top + gram_tile; ++i)
+          for (Index j = left; j < left + gram_tile; ++j) sums.gram(i, j) = sums.gram(j, i) = *next++;
+    return sums;
+  }
+
+ private:
+  Index row_bytes() const { return num_columns_ * Index(sizeof(Real)); }
+
+  // The last system was read before the sums of its rows were waited for.
+  void put_system(const kernels::RowSystem& system) {
+    auto next = system_.values().begin();
+    const auto put = [&](auto numbers) {
+      next = std::ranges::transform(numbers, next, [](double x) { return Real(x); }).out;
+    };
+    put(system.inverse.flat());
+    if (system.kind == kernels::RowSystem::Kind::correct) {
+      put(system.v.flat());
+      put(std::span(system.start));
+      put(std::span(system.scale));
+    }
+    copy_to_device(device_system_.data(), system_.values().data(),
+                   Index(next - system_.values().begin()) * Index(sizeof(Real)));
+  }
+
+  int device_;
+  Index num_columns_;
+  int num_lanes_;
+  std::vector<DeviceArray<Columns<Real>>> factors_;
+  std::vector<ModeChunks<Real>> chunks_;
+  DeviceArray<Columns<Real>> m_, carries_;
+  DeviceArray<Real> device_system_;
+  DeviceArray<double> block_sums_;
+  PinnedArray<Real> system_;
+  PinnedArray<double> sums_;
+  Event updated_;
+};
+
+void check_device(const DeviceList& list, int device, Index bytes) {
+  if (list.devices.empty()) throw Error(Errc::bad_option, list.why_none);
+  if (device < 0 || device >= std::ssize(list.devices))
+    throw Error(Errc::bad_option, "there is no GPU " + std::to_string(device) +
+                                      ": they are numbered from 0 to " +
+                                      std::to_string(list.devices.size() - 1));
+  const auto& info = list.devices[device];
+  if (bytes > info.free_bytes)
+    throw Error(Errc::resource, "the decomposition would need " + with_prefix(double(bytes), "B") +
+                                    " on the GPU, " + info.name + ", of which " +
+                                    with_prefix(double(info.free_bytes), "B") + " are free");
+}
+
+}  // namespace
+
+template <class Real>
+Index bytes_of_passes(std::span<const ModeNonzeros<Real>> modes, Index num_columns) {
+  const Index row_bytes = num_columns * Index(sizeof(Real));
+  Index bytes = Index(2) * (num_columns + 1) * row_bytes + max_blocks * num_sums(num_columns) * 8;
+  Index max_rows = 0;
+  for (const auto& mode : modes) {
+    bytes += mode.num_rows * row_bytes + chunked_bytes(mode.tree->order(), mode.tree->num_nonzeros(),
+                                                       mode.tree->num_nodes(0), num_columns, sizeof(Real));
+    max_rows = std::max(max_rows, mode.num_rows);
+  }
+  return bytes + max_rows * row_bytes;
+}
+
+template <class Real>
+std::unique_ptr<AlsPasses<Real>> make_passes(int device, std::span<const ModeNonzeros<Real>> modes,
+                                             Index num_columns) {
+  check_device(list_devices(), device, bytes_of_passes<Real>(modes, num_columns));
+  use_device(device);
+  return std::make_unique<Passes<Real>>(device, modes, num_columns);
+}
+
+template Index bytes_of_passes(std::span<const ModeNonzeros<float>>, Index);
+template Index bytes_of_passes(std::span<const ModeNonzeros<double>>, Index);
+template std::unique_ptr<AlsPasses<float>> make_passes(int, std::span<const ModeNonzeros<float>>, Index);
+template std::unique_ptr<AlsPasses<double>> make_passes(int, std::span<const ModeNonzeros<double>>, Index);
+
+}  // namespace polyad::gpu

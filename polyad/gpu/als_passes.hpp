@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "polyad/base/matrix.hpp"
+#include "polyad/kernels/cp/row_update.hpp"
+#include "polyad/tensor/csf.hpp"
+
+namespace polyad::gpu {
+
+// What ALS needs of a mode: the nonzeros in a tree with the mode at its root, and the number of its rows.
+template <class Real>
+struct ModeNonzeros {
+  const CsfTree<Real>* tree;
+  Index num_rows;
+};
+
+// Memory on a GPU that passes take, at most, for factors with this number of columns.
+template <class Real>
+Index bytes_of_passes(std::span<const ModeNonzeros<Real>> modes, Index num_columns);
+
+// Passes over nonzeros on a GPU, which holds these and the factors. Sums are made in an order that depends on
+// the nonzeros only: the same bits on every run.
+template <class Real>
+class AlsPasses {
+ public:
+  AlsPasses() = default;
+  AlsPasses(const AlsPasses&) = delete;
+  AlsPasses& operator=(const AlsPasses&) = delete;
+  virtual ~AlsPasses() = default;
+
+  // Rows of a factor from and to the memory of the machine: the first num_rows.
+  virtual void put_rows(int mode, const Matrix<Real>& factor) = 0;
+  virtual void get_rows(int mode, Matrix<Real>& factor, Index num_rows) = 0;
+
+  // Begins to compute the MTTKRP of a mode, and does not wait.
+  virtual void start_sums(int mode) = 0;
+  // Its rows from `first` on.
+  virtual void get_sums(Matrix<Real>& m, Index first) = 0;
+  virtual void put_sums(const Matrix<Real>& m, Index first) = 0;
+
+  // Begins to compute rows [begin, end) of a factor from its sums, and does not wait: what is started next
+  // may take their place. The system does not descend.
+  virtual void start_update(int mode, const kernels::RowSystem& system, Index begin, Index end) = 0;
+  // The sums of the rows of the last update, for which it waits.
+  virtual kernels::RowSums finish_update() = 0;
+};
+
+// Copies the nonzeros to a GPU. Throws Error{resource} where its memory is not enough, and
+// Error{bad_option} where this program knows no GPUs or there is none with this index.
+template <class Real>
+std::unique_ptr<AlsPasses<Real>> make_passes(int device, std::span<const ModeNonzeros<Real>> modes,
+                                             Index num_columns);
+
+}  // namespace polyad::gpu

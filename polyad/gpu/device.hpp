@@ -1,0 +1,104 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polyad/base/types.hpp"
+
+// The runtime of a GPU, as far as the library needs it. Only files with the ending .cu know CUDA itself.
+namespace polyad::gpu {
+
+struct DeviceInfo {
+  std::string name;
+  Index memory_bytes = 0, free_bytes = 0;
+  int num_multiprocessors = 0;
+};
+
+// The GPUs that this program can use, [index]; or why there is none, as a sentence without a full stop.
+struct DeviceList {
+  std::vector<DeviceInfo> devices;
+  std::string why_none;
+};
+DeviceList list_devices();
+
+// Makes a GPU the one that this thread works with.
+void use_device(int index);
+
+// Memory of the GPU in use, not initialised. Throws Error{resource} with what was wanted and what is free.
+void* allocate(Index bytes);
+void release(void* memory) noexcept;
+// Memory of the machine that the GPU can write to.
+void* allocate_pinned(Index bytes);
+void release_pinned(void* memory) noexcept;
+
+// Copies and kernels follow one another in the order in which they were started. Copies to memory of the
+// machine have ended when they return.
+void copy_to_device(void* to, const void* from, Index bytes);
+void copy_to_host(void* to, const void* from, Index bytes);
+void fill_with_zeros(void* to, Index bytes);
+
+// A moment among copies and kernels, which can be waited for.
+class Event {
+ public:
+  Event();
+  ~Event();
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  void record();
+  void wait() const;
+
+ private:
+  void* handle_;
+};
+
+// An array in the memory of the GPU in use.
+template <class T>
+class DeviceArray {
+ public:
+  DeviceArray() = default;
+  explicit DeviceArray(Index size)
+      : data_(size == 0 ? nullptr : static_cast<T*>(allocate(size * Index(sizeof(T))))), size_(size) {}
+  explicit DeviceArray(std::span<const T> values) : DeviceArray(std::ssize(values)) {
+    copy_to_device(data_, values.data(), bytes());
+  }
+  DeviceArray(DeviceArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~DeviceArray() {
+    if (data_ != nullptr) release(data_);
+  }
+
+  T* data() const { return data_; }  // to be read by kernels only
+  Index size() const { return size_; }
+  Index bytes() const { return size_ * Index(sizeof(T)); }
+
+ private:
+  T* data_ = nullptr;
+  Index size_ = 0;
+};
+
+// An array of the machine that kernels write to.
+template <class T>
+class PinnedArray {
+ public:
+  explicit PinnedArray(Index size)
+      : data_(static_cast<T*>(allocate_pinned(size * Index(sizeof(T))))), size_(size) {}
+  ~PinnedArray() { release_pinned(data_); }
+  PinnedArray(const PinnedArray&) = delete;
+  PinnedArray& operator=(const PinnedArray&) = delete;
+
+  std::span<T> values() const { return {data_, std::size_t(size_)}; }
+
+ private:
+  T* data_;
+  Index size_;
+};
+
+}  // namespace polyad::gpu

@@ -1,0 +1,26 @@
+#include "polyad/base/error.hpp"
+#include "polyad/gpu/als_passes.hpp"
+#include "polyad/gpu/device.hpp"
+
+// For builds without CUDA.
+namespace polyad::gpu {
+namespace {
+
+constexpr const char* no_cuda = "this program was built without CUDA, by which it would use a GPU";
+
+}  // namespace
+
+DeviceList list_devices() {
+  return {{}, no_cuda};
+}
+
+template <class Real>
+std::unique_ptr<AlsPasses<Real>> make_passes(int /*device*/, std::span<const ModeNonzeros<Real>> /*modes*/,
+                                             Index /*num_columns*/) {
+  throw Error(Errc::bad_option, no_cuda);
+}
+
+template std::unique_ptr<AlsPasses<float>> make_passes(int, std::span<const ModeNonzeros<float>>, Index);
+template std::unique_ptr<AlsPasses<double>> make_passes(int, std::span<const ModeNonzeros<double>>, Index);
+
+}  // namespace polyad::gpu

@@ -1,0 +1,131 @@
+// A GPU for tests on machines without one: its memory is that of the machine, and the threads of its kernels
+// run one after the other.
+#include <cstdlib>
+#include <cstring>
+
+#include "polyad/gpu/als_kernels.hpp"
+#include "polyad/gpu/device.hpp"
+
+namespace polyad::gpu {
+
+constexpr Index emulated_bytes = Index(1) << 30;
+
+DeviceList list_devices() {
+  return {{{"an emulated GPU", emulated_bytes, emulated_bytes, 1}}, ""};
+}
+
+void use_device(int /*index*/) {}
+
+void* allocate(Index bytes) {
+  return std::aligned_alloc(64, std::size_t((bytes + 63) / 64 * 64));
+}
+void release(void* memory) noexcept {
+  std::free(memory);
+}
+void* allocate_pinned(Index bytes) {
+  return allocate(bytes);
+}
+void release_pinned(void* memory) noexcept {
+  release(memory);
+}
+void copy_to_device(void* to, const void* from, Index bytes) {
+  if (bytes > 0) std::memcpy(to, from, std::size_t(bytes));
+}
+void copy_to_host(void* to, const void* from, Index bytes) {
+  copy_to_device(to, from, bytes);
+}
+void fill_with_zeros(void* to, Index bytes) {
+  if (bytes > 0) std::memset(to, 0, std::size_t(bytes));
+}
+
+Event::Event() : handle_(nullptr) {}
+Event::~Event() = default;
+void Event::record() {}
+void Event::wait() const {}
+
+namespace {
+
+template <class Real, int Order>
+void sum_chunks(int order, const ChunkView<Real>& x, const RowTables<Real>& tables, Columns<Real>* m,
+                Columns<Real>* carries) {
+  if constexpr (Order < max_gpu_order)
+    if (order > Order) return sum_chunks<Real, Order + 1>(order, x, tables, m, carries);
+  for (LocalIndex chunk = 0; chunk < x.num_chunks; ++chunk)
+    for (int lane = 0; lane < tables.num_lanes; ++lane)
+      sum_chunk<Real, Order>(x, tables, chunk, lane, m, carries);
+}
+
+// row += left * matrix
+template <class Real>
+void add_product(std::span<const Real> left, Real sign, const Columns<Real>* matrix, std::span<Real> row) {
+  const auto* entries = reinterpret_cast<const Real*>(matrix);
+  for (std::size_t k = 0; k < left.size(); ++k)
+    for (std::size_t c = 0; c < row.size(); ++c) row[c] += sign * left[k] * entries[k * row.size() + c];
+}
+
+template <class Real>
+std::vector<Real> updated(const RowUpdate<Real>& x, std::span<const Real> m, std::span<const Real> old) {
+  std::vector<Real> a(m.size());
+  if (!x.corrects) {
+    add_product<Real>(m, 1, x.inverse, a);
+    return a;
+  }
+  std::vector<Real> rest(m.begin(), m.end());
+  for (std::size_t c = 0; c < m.size(); ++c) a[c] = old[c] * reinterpret_cast<const Real*>(x.start)[c];
+  add_product<Real>(a, -1, x.v, rest);
+  for (std::size_t c = 0; c < m.size(); ++c) a[c] *= reinterpret_cast<const Real*>(x.scale)[c];
+  add_product<Real>(rest, 1, x.inverse, a);
+  return a;
+}
+
+}  // namespace
+
+template <class Real>
+void start_chunk_sums(int order, const ChunkView<Real>& x, const RowTables<Real>& tables, Columns<Real>* m,
+                      Columns<Real>* carries) {
+  sum_chunks<Real, min_order>(order, x, tables, m, carries);
+}
+
+template <class Real>
+void start_carry_sums(const CarrySum* sums, Index num_sums, int num_lanes, const Columns<Real>* carries,
+                      Columns<Real>* to) {
+  for (Index s = 0; s < num_sums; ++s)
+    for (int lane = 0; lane < num_lanes; ++lane) sum_carries<Real>(sums[s], num_lanes, lane, carries, to);
+}
+
+template <class Real>
+int start_row_update(const RowUpdate<Real>& x) {
+  const auto n = std::size_t(x.num_columns());
+  const auto* m = reinterpret_cast<const Real*>(x.m);
+  auto* factor = reinterpret_cast<Real*>(x.factor);
+  std::fill_n(x.block_sums, num_sums(Index(n)), 0.0);
+  for (Index row = x.begin; row < x.end; ++row) {
+    const std::span<const Real> of_m(m + row * Index(n), n);
+    const auto a = updated<Real>(x, of_m, {factor + row * Index(n), n});
+    std::copy(a.begin(), a.end(), factor + row * Index(n));
+    double* sum = x.block_sums;
+    for (std::size_t top = 0; top < n; top += gram_tile)
+      for (std::size_t left = top; left < n; left += gram_tile)
+        for (std::size_t i = top; i < top + gram_tile; ++i)
+          for (std::size_t j = left; j < left + gram_tile; ++j) *sum++ += double(a[i]) * double(a[j]);
+    for (std::size_t c = 0; c < n; ++c) *sum += double(of_m[c]) * double(a[c]);
+  }
+  return 1;
+}
+
+void start_block_sums(const double* block_sums, int num_blocks, Index sums_per_block, double* to) {
+  std::fill_n(to, sums_per_block, 0.0);
+  for (int block = 0; block < num_blocks; ++block)
+    for (Index s = 0; s < sums_per_block; ++s) to[s] += block_sums[block * sums_per_block + s];
+}
+
+template void start_chunk_sums(int, const ChunkView<float>&, const RowTables<float>&, Columns<float>*,
+                               Columns<float>*);
+template void start_chunk_sums(int, const ChunkView<double>&, const RowTables<double>&, Columns<double>*,
+                               Columns<double>*);
+template void start_carry_sums(const CarrySum*, Index, int, const Columns<float>*, Columns<float>*);
+template void start_carry_sums(const CarrySum*, Index, int, const Columns<double>*, Columns<double>*);
+template int start_row_update(const RowUpdate<float>&);
+template int start_row_update(const RowUpdate<double>&);
+
+}  // namespace polyad::gpu

@@ -1,0 +1,38 @@
+#include <gtest/gtest.h>
+
+#include "tests/support/distributed_cases.hpp"
+#include "tests/support/factor_problem.hpp"
+#include "tests/support/gpu_cases.hpp"
+#include "tests/support/random_distribution.hpp"
+#include "tests/support/shares.hpp"
+
+namespace polyad {
+namespace {
+
+using DistributedGpuAls = test::GpuAls;
+using test::expect_same_fits;
+using test::on_gpu;
+
+TEST_F(DistributedGpuAls, follows_the_trajectory_of_one_process_on_several) {
+  const Comm comm = Comm::world();
+  int n = comm.size();
+  for (const auto& c : test::distributed_cases())
+    for (int round = 0; round < 4; ++round, ++n) {
+      SCOPED_TRACE("case " + std::to_string(n));
+      const auto whole = test::tame_tensor(c.extents, c.num_nonzeros, std::uint64_t(n), c.heavy);
+      const auto share = test::share_of(whole, comm);
+      const auto options = on_gpu(test::ten_iterations(c, n));
+      const Distributor distributor(comm, share, comm.size(), std::uint64_t(n));
+      const auto distribution = test::some_distribution(distributor, comm.size(), n);
+      Progress silent;
+      const auto x = prepare<double>(comm, share, options, silent, distribution);
+
+      const auto result = cp_als<double>(x.tensor, x.chosen.plan, options.als);
+
+      expect_same_fits(result.fit_trajectory, test::decompose(whole, test::ten_iterations(c, n)).fits, 1e-10);
+      EXPECT_EQ(result.communication.volume_words, result.communication.predicted_volume_words);
+    }
+}
+
+}  // namespace
+}  // namespace polyad
