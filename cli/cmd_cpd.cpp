@@ -20,7 +20,8 @@ struct CpdArgs {
   DecomposeOptions decompose;
   DistributionTexts distribution;
   std::string method = "als", precision = "double", format = "auto", mode_order = "auto", memory, out, page,
-              nonneg = "none", init = "auto", weights, checkpoint, every = "10min", time_limit;
+              nonneg = "none", init = "auto", weights, device = "auto", checkpoint, every = "10min",
+              time_limit;
   int keep = CheckpointOptions{}.keep;
   Index num_strongest = 5;
   bool verbose = false, missing = false, implicit = false, biases = false;
@@ -77,6 +78,7 @@ DecomposeOptions fixed_options(const CpdArgs& args) {
                 std::string(args.regularisation ? "--reg" : "--test") + " requires --missing or --implicit");
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
   options.format = named(args.format, all_storage_formats());
+  options.device = parse_device(args.device, "--device");
   options.start = named(args.init, all_starts());
   if (!args.memory.empty()) options.max_memory_bytes = parse_bytes(args.memory, "--memory");
   if (!args.checkpoint.empty()) options.checkpoint = parse_checkpoint(args.checkpoint, args.every, args.keep);
@@ -237,6 +239,10 @@ void add_cpd(CLI::App& app, const Comm& comm) {
   command->add_option("--precision", args->precision, "Floating-point precision of tensor values and factors")
       ->capture_default_str()
       ->check(CLI::IsMember({"double", "single"}));
+  command
+      ->add_option("--device", args->device,
+                   "What computes: auto (a GPU where it can, for large tensors), cpu, gpu, or gpu:1")
+      ->capture_default_str();
   command
       ->add_option(
           "--init", args->init,

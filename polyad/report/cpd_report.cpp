@@ -54,6 +54,8 @@ nlohmann::ordered_json seconds_json(const CpdRun& run) {
           {"gram", 0.0},  // a part of the pass that solves
           {"norm", 0.0},  // likewise
           {"communicate", run.iterating.seconds("communicate")},
+          {"upload", run.iterating.seconds("upload")},
+          {"download", run.iterating.seconds("download")},
           {"output", run.output_seconds}};
 }
 
@@ -299,6 +301,7 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   json["plan"] = describe(run.chosen.plan);
   json["mode_order"] = from_one(run.chosen.plan.mode_order);
   json["precision"] = run.precision;
+  json["device"] = run.device;
   json["seconds"] = seconds_json(run);
   json["communication"] = communication_json(run);
   json["imbalance"] = {
@@ -346,9 +349,10 @@ std::vector<std::pair<std::string, double>> phase_seconds(const CpdRun& run) {
 }
 
 std::string cpd_text(const CpdRun& run) {
-  std::string text = fmt::format(
-      "{} tensor, {}, {}, {} precision, {}\n", dims_text(run.dims), counted(run.num_nonzeros, "nonzero"),
-      counted(run.options.als.num_components, "component"), run.precision, counted(run.threads, "thread"));
+  std::string text =
+      fmt::format("{} tensor, {}, {}, {} precision, {}\n", dims_text(run.dims),
+                  counted(run.num_nonzeros, "nonzero"), counted(run.options.als.num_components, "component"),
+                  run.precision, run.options.als.gpu ? run.device : counted(run.threads, "thread"));
   if (run.mean) text += fmt::format("biases of the rows of all modes, about a mean of {:.6g}\n", *run.mean);
   if (run.processes > 1) text += distribution_text(run);
   text += fmt::format("{}fit {:.6f} after {}{} ({}), {:.4g} ms per iteration\n", what_was_fitted(run),

@@ -23,6 +23,7 @@ struct CpdRun {
   ValuePreparation prepared;     // of the tensor
   CpRunOptions options;
   std::string precision;
+  std::string device = "cpu";  // or the number and the name of a GPU
   int processes = 1, threads = 1;
   FormatOption chosen;
   std::vector<double> weights, fit_trajectory;

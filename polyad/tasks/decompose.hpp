@@ -10,6 +10,7 @@
 #include "polyad/tasks/checkpoint.hpp"
 #include "polyad/tasks/context.hpp"
 #include "polyad/tasks/cp_model.hpp"
+#include "polyad/tasks/device.hpp"
 #include "polyad/tasks/precision.hpp"
 #include "polyad/tasks/tensor.hpp"
 
@@ -84,6 +85,7 @@ struct DecomposeOptions {
   std::vector<int> nonnegative_modes = {};  // the same in these modes only, counted from 0
   Precision precision = Precision::float64;
   StorageFormat format = StorageFormat::automatic;
+  Device device = {};                     // that computes the iterations
   std::vector<int> mode_order = {};       // of the updates, counted from 0 (Method::als); empty: chosen
   Index max_memory_bytes = 0;             // per process; 0: no limit
   DistributionOptions distribution = {};  // over the processes; its seed is replaced by the one above

@@ -9,6 +9,7 @@
 #include "polyad/base/machine_model.hpp"
 #include "polyad/base/types.hpp"
 #include "polyad/tasks/context.hpp"
+#include "polyad/tasks/device.hpp"
 
 namespace polyad {
 
@@ -31,6 +32,8 @@ struct DoctorFindings {
   bool threads_work = false;     // whether all of them take part
   Index memory_bytes = 0, available_memory_bytes = 0;
   std::string huge_pages;                   // the setting of Linux: always, madvise or never
+  std::vector<GpuInfo> gpus;                // that can be used
+  std::string why_no_gpu;                   // where there are none
   bool zoltan = false, mt_kahypar = false;  // whether the library was built with these partitioners
   std::vector<std::pair<std::string, bool>> programs;  // optional programs, and whether each was found
   std::optional<MachineModel> machine;                 // the calibrated model, if requested

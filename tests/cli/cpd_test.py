@@ -14,7 +14,7 @@ FORMATS = ("auto", "csf", "csf-one", "csf-two", "csf-all", "coo", "hicoo")
 
 # The keys are an interface; docs/json.md says what they mean.
 KEYS = {"fit", "fit_trajectory", "iterations", "model_iteration", "condition", "method", "rank", "dims", "nnz", "processes", "threads", "distribution", "partition",
-        "grid", "policy", "format", "precision", "seconds", "communication", "imbalance", "peak_memory_bytes"}
+        "grid", "policy", "format", "precision", "device", "seconds", "communication", "imbalance", "peak_memory_bytes"}
 INNER_KEYS = {
     "seconds": {"load", "distribute", "compress", "iterate", "per_iteration", "mttkrp", "solve", "gram", "norm",
                 "communicate"},
@@ -408,6 +408,27 @@ class RefusalTest(CpdTest):
         for option, words in (("-i", "--iters: Value -1 not in range 0 to 2147483647"),
                               ("--tol", "--tol: Value -1 not in range 0 to 1"), ("--top", "--top: Value -1 not in range 1 to 1000")):
             self.assert_refused(f"{words}; see polyad cpd --help", 2, "-r", 2, option, -1)
+
+    def test_what_a_gpu_does_not_do_is_refused_by_name(self) -> None:
+        for message, options in (
+                ("--device gpu requires --method als", ("--method", "opt")),
+                ("--device gpu requires factors that may be negative, without --nonneg", ("--nonneg",)),
+                ("--device gpu requires all cells to be known, without --missing", ("--missing",)),
+                ("--device gpu requires values, without --implicit", ("--implicit",)),
+                ("--device gpu requires --format auto or csf-all", ("--format", "coo"))):
+            self.assert_fails(message, 2, "cpd", DEBIAN, "-r", 2, "--device", "gpu", *options)
+        self.assert_fails("--device gpu:0 requires --rank at most 512", 2, "cpd", DEBIAN, "-r", 513, "--device", "gpu:0")
+        self.assert_fails("--device gpu:x: expected auto, cpu, gpu or a GPU by its number, as in gpu:0", 2, "cpd", DEBIAN, "-r", 2,
+                          "--device", "gpu:x")
+
+    def test_a_gpu_where_there_is_none(self) -> None:
+        if self.result("doctor")["gpus"]:
+            self.skipTest("this machine has a GPU")
+        result = run("cpd", DEBIAN, "-r", 2, "--device", "gpu")
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, r"^polyad: --device gpu: (this program was built without CUDA|no GPU was found)")
+        for device in ("cpu", "auto"):
+            self.assertEqual(self.debian("--device", device)["device"], "cpu")
 
     def test_no_tensor(self) -> None:
         path = self.folder / "absent.tns"

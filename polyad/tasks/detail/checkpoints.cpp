@@ -31,7 +31,7 @@ constexpr std::array free_settings{"max_iterations",  "tolerance",  "format",   
                                    "scheme",          "partition",  "cache",    "grid",
                                    "num_free_primes", "policy",     "row_rule", "is_replicated",
                                    "allows_coarse",   "checkpoint", "every",    "keep",
-                                   "max_seconds"};
+                                   "max_seconds",     "device"};
 
 // The field that option_name made a name of.
 std::string field_of(const std::string& name) {

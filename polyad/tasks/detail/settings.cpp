@@ -162,8 +162,8 @@ void add_checkpoint(Settings& all, const std::optional<CheckpointOptions>& optio
 
 Settings values_of(const DecomposeOptions& options) {
   const auto& [rank, method, missing, implicit, max_iterations, tolerance, seed, start, start_model,
-               num_starts, nonnegative, nonnegative_modes, precision, format, mode_order, max_memory_bytes,
-               distribution, checkpoint, max_seconds, observer] = options;
+               num_starts, nonnegative, nonnegative_modes, precision, format, device, mode_order,
+               max_memory_bytes, distribution, checkpoint, max_seconds, observer] = options;
   Settings all;
   add(all, "rank", std::to_string(rank));
   add(all, "nonnegative", nonnegative ? "all" : or_else(modes_text(nonnegative_modes), "none"));
@@ -188,6 +188,7 @@ Settings values_of(const DecomposeOptions& options) {
   add(all, "num_starts", std::to_string(num_starts));
   add(all, "format", to_string(format));
   add(all, "precision", text_of(precision));
+  add(all, "device", to_string(device));
   add(all, "mode_order", or_else(modes_text(mode_order), "auto"));
   add(all, "max_memory_bytes", memory_text(max_memory_bytes));
   add_checkpoint(all, checkpoint);

@@ -20,6 +20,7 @@
 #include "polyad/plan/strategy_memory.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/checkpoints.hpp"
+#include "polyad/tasks/detail/choose_device.hpp"
 #include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/decide_distribution.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
@@ -277,6 +278,10 @@ void go_on_from(const Context& context, const io::CheckpointManifest& found, con
   context.note(fmt::format("going on from {} after iteration {}", where.directory.string(), found.iteration));
 }
 
+std::string device_text(int gpu) {
+  return fmt::format("gpu {}: {}", gpu, list_gpus().gpus.at(std::size_t(gpu)).name);
+}
+
 report::CpdRun::Checkpoint describe_checkpoints(const tasks::Checkpoints& checkpoints) {
   const auto& found = checkpoints.found();
   return {checkpoints.options().directory.string(), found ? found->iteration : 0, checkpoints.num_written(),
@@ -288,6 +293,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   const Comm& comm = context.comm();
   const Stopwatch since_call;
   auto options = run_options(asked_for, x.tensor.order());
+  options.als.gpu = tasks::choose_gpu(comm, x.tensor, asked_for);
   options.read_bytes = x.load_bytes;
   options.extra_bytes = tasks::bytes_beside(x);
   std::optional<tasks::StartModel> given;
@@ -344,6 +350,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   if (checkpoints) run.checkpoint = describe_checkpoints(*checkpoints);
   if (comm.size() > 1) describe_distribution(run, chosen, prepared.loads, machine.model);
   run.machine = machine.source;
+  if (options.als.gpu) run.device = device_text(*options.als.gpu);
   run.load_seconds = x.load_seconds;
   run.sums_duplicates = x.sums_duplicates;
   run.prepared = {x.duplicate_rule, x.transform, x.min_count};
@@ -449,6 +456,7 @@ void validate(const DecomposeOptions& options) {
   tasks::require_enumerator("precision", options.precision, Precision::float32);
   tasks::require_enumerator("format", options.format, StorageFormat::hicoo);
   tasks::checked(options.distribution);
+  tasks::check_device(options);
   if (options.checkpoint) validate(*options.checkpoint);
   tasks::require_not_negative("max_seconds", options.max_seconds);
   if (options.missing && options.implicit)

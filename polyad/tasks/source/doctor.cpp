@@ -114,6 +114,9 @@ DoctorFindings doctor(const Context& context, const DoctorOptions& options) {
   found.memory_bytes = memory.total;
   found.available_memory_bytes = memory.available;
   found.huge_pages = huge_page_setting();
+  auto [gpus, why_no_gpu] = list_gpus();
+  found.gpus = std::move(gpus);
+  found.why_no_gpu = std::move(why_no_gpu);
   found.zoltan = hypergraph::has_zoltan();
   found.mt_kahypar = hypergraph::has_mt_kahypar();
   for (const auto* program : {"mpirun", "splatt", "mf-train", "chromium"})
@@ -135,6 +138,11 @@ std::string DoctorFindings::summary() const {
                       with_prefix(double(memory_bytes), "B"));
   text += fmt::format("\nhuge pages {}{}", huge_pages,
                       huge_pages == "never" ? " (random access will be slower: 'madvise' would help)" : "");
+  for (std::size_t index = 0; index < gpus.size(); ++index)
+    text += fmt::format("\nGPU {:<6} {}, {} of {} free", index, gpus[index].name,
+                        with_prefix(double(gpus[index].free_bytes), "B"),
+                        with_prefix(double(gpus[index].memory_bytes), "B"));
+  if (gpus.empty()) text += "\nGPU        none: " + why_no_gpu;
   const auto built_in = [](bool is_there) { return is_there ? "built in" : "not built in (optional)"; };
   text += fmt::format("\nZoltan     {}\nMt-KaHyPar {}", built_in(zoltan), built_in(mt_kahypar));
   for (const auto& [program, is_found] : programs)
@@ -160,6 +168,13 @@ std::string DoctorFindings::json() const {
       {"zoltan", zoltan},
       {"mt_kahypar", mt_kahypar},
   };
+  for (const auto* key : {"gpus", "gpu_memory_bytes", "gpu_free_bytes"})
+    json[key] = nlohmann::ordered_json::array();
+  for (const auto& [name, bytes, free_bytes] : gpus) {
+    json["gpus"].push_back(name);
+    json["gpu_memory_bytes"].push_back(bytes);
+    json["gpu_free_bytes"].push_back(free_bytes);
+  }
   for (const auto& [program, is_found] : programs) json["programs"][program] = is_found;
   if (machine) json["machine"] = tasks::machine_json(*machine);
   return tasks::json_text(json);

@@ -1,0 +1,80 @@
+#include "polyad/tasks/detail/choose_device.hpp"
+
+#include <fmt/format.h>
+
+#include "polyad/base/error.hpp"
+#include "polyad/gpu/chunk_sums.hpp"
+#include "polyad/gpu/chunked_nonzeros.hpp"
+#include "polyad/gpu/device.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
+
+namespace polyad::tasks {
+namespace {
+
+// Below, the start of a GPU takes longer than the iterations on the processor.
+constexpr Index min_nonzeros = 1'000'000;
+
+// The option that a GPU cannot serve, and what it would have to be; empty: none.
+std::string hindrance(const DecomposeOptions& options) {
+  if (options.method != Method::als) return option_name("method") + " als";
+  if (options.nonnegative || !options.nonnegative_modes.empty())
+    return "factors that may be negative, without " + option_name("nonnegative");
+  if (options.missing) return "all cells to be known, without " + option_name("DecomposeOptions::missing");
+  if (options.implicit) return "values, without " + option_name("implicit");
+  if (options.format != StorageFormat::automatic && options.format != StorageFormat::csf_all)
+    return option_name("format") + " auto or csf-all";
+  if (options.rank > gpu::max_gpu_columns)
+    return fmt::format("{} at most {}", option_name("rank"), gpu::max_gpu_columns);
+  return "";
+}
+
+// An estimate that is too high for tensors with empty slices.
+Index device_bytes(const SparseTensor<double>& x, const DecomposeOptions& options) {
+  const Index value_bytes = options.precision == Precision::float32 ? sizeof(float) : sizeof(double);
+  Index bytes = 0, max_rows = 0;
+  for (int m = 0; m < x.order(); ++m) {
+    const Index rows = std::min(x.extent(m), x.num_nonzeros());
+    bytes += rows * options.rank * value_bytes +
+             gpu::chunked_bytes(x.order(), x.num_nonzeros(), rows, options.rank, value_bytes);
+    max_rows = std::max(max_rows, rows);
+  }
+  return bytes + max_rows * options.rank * value_bytes;
+}
+
+bool is_worth_it(const Comm& comm, const SparseTensor<double>& x, const DecomposeOptions& options) {
+  if (comm.size() > 1 || x.num_nonzeros() < min_nonzeros || x.order() > gpu::max_gpu_order) return false;
+  if (!hindrance(options).empty()) return false;
+  const auto list = gpu::list_devices();
+  return !list.devices.empty() && device_bytes(x, options) <= list.devices.front().free_bytes;
+}
+
+}  // namespace
+
+void check_device(const DecomposeOptions& options) {
+  const auto& device = options.device;
+  require_enumerator("device", device.kind, Device::Kind::gpu);
+  if (device.kind != Device::Kind::gpu) return;
+  const auto asked_for = option_name("device") + " " + to_string(device);
+  if (const auto missing = hindrance(options); !missing.empty())
+    refuse_option(fmt::format("{} requires {}", asked_for, missing));
+  const auto list = gpu::list_devices();
+  const auto count = int(list.devices.size());
+  if (count == 0) refuse_option(fmt::format("{}: {}", asked_for, list.why_none));
+  if (device.index.value_or(0) >= count)
+    refuse_option(
+        fmt::format("{}: the GPUs of this machine are numbered from 0 to {}", asked_for, count - 1));
+}
+
+std::optional<int> choose_gpu(const Comm& comm, const SparseTensor<double>& share,
+                              const DecomposeOptions& options) {
+  const auto& device = options.device;
+  if (device.kind == Device::Kind::cpu) return std::nullopt;
+  if (device.kind == Device::Kind::automatic)
+    return is_worth_it(comm, share, options) ? std::optional(0) : std::nullopt;
+  if (share.order() > gpu::max_gpu_order)
+    refuse_option(fmt::format("{} {} requires at most {} modes; the tensor has {}", option_name("device"),
+                              to_string(device), gpu::max_gpu_order, share.order()));
+  return device.index.value_or(comm.rank() % int(gpu::list_devices().devices.size()));
+}
+
+}  // namespace polyad::tasks

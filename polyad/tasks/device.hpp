@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "polyad/base/types.hpp"
+
+namespace polyad {
+
+// What computes the iterations of a decomposition.
+struct Device {
+  enum class Kind {
+    automatic,  // the first GPU, where there is one that can do what is asked for, one process, and a tensor
+                // that is large enough; else the processor
+    cpu,
+    gpu
+  };
+  Kind kind = Kind::automatic;
+  std::optional<int> index = {};  // of the GPU, from 0; nothing: on several processes, one after the other
+};
+
+// "auto", "cpu", "gpu" or "gpu:1", as the command line calls them.
+std::string to_string(const Device& device);
+// Throws Error{bad_option} for any other text; `option` is what the interface calls the option.
+Device parse_device(const std::string& text, const std::string& option);
+
+// A GPU that this program can use.
+struct GpuInfo {
+  std::string name;
+  Index memory_bytes = 0, free_bytes = 0;
+};
+// Those of this machine; or why there is none.
+struct GpuList {
+  std::vector<GpuInfo> gpus;
+  std::string why_none;
+};
+GpuList list_gpus();
+
+}  // namespace polyad
