@@ -462,6 +462,7 @@ def cp(
     starts: int = 1,
     dtype: Any = "float64",
     format: str = "auto",
+    device: str = "auto",
     mode_order: Sequence[Mode] | None = None,
     memory: str | int | None = None,
     threads: int | None = None,
@@ -483,7 +484,7 @@ def cp(
     every row of every mode, as the last components. ``nonneg`` keeps all factors nonnegative, or those of some modes. ``init`` is
     "auto", "uniform", "normal", "svd", or a model to continue from, also a pair of weights and factors; ``starts`` random starts are
     tried with the seeds ``seed``, ``seed`` + 1, ... and the best model is returned. ``memory`` ("800MB") refuses
-    what would not fit. ``callback`` is called with an ``Iteration`` after each iteration and ends the run by returning False.
+    what would not fit. ``device`` is "cpu", "gpu" or "gpu:1" in a build with CUDA. ``callback`` is called with an ``Iteration`` after each iteration and ends the run by returning False.
     Ctrl-C also ends it; the model so far is returned, with ``stop`` "interrupted".
 
     With ``comm``, a communicator of mpi4py, its processes work together: all call this function with the same arguments, and all
@@ -516,6 +517,7 @@ def cp(
         _start(init, options)
         options.set_single(is_single(dtype))
         options.set_format(format)
+        options.set_device(device)
         options.mode_order = [] if mode_order is None else [mode_number(given.modes, mode) for mode in mode_order]
         options.max_memory_bytes = memory_bytes(memory)
         options.max_seconds = seconds_of(time_limit)

@@ -108,6 +108,8 @@ void bind_options(nb::module_& module) {
            [](DecomposeOptions& options, const std::string& name) {
              options.format = named(name, all_storage_formats(), "format");
            })
+      .def("set_device", [](DecomposeOptions& options,
+                            const std::string& text) { options.device = parse_device(text, "device"); })
       .def("set_single",
            [](DecomposeOptions& options, bool single) {
              options.precision = single ? Precision::float32 : Precision::float64;
