@@ -11,6 +11,7 @@
 #include "cli/input.hpp"
 #include "cli/option_text.hpp"
 #include "polyad/base/error.hpp"
+#include "polyad/base/unfinished_paths.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/polyad.hpp"
 
@@ -26,6 +27,7 @@ struct CompleteArgs {
   std::string method = "sgd", solver = "auto", schedule = "adagrad", sync = "auto", by = "auto",
               partition = "random", test, validate, precision = "single", lists = "auto", out, page, memory,
               resume, cache;
+  CheckpointTexts checkpoint;
 };
 
 CompleteOptions parse(const CompleteArgs& args, int processes) {
@@ -52,6 +54,7 @@ CompleteOptions parse(const CompleteArgs& args, int processes) {
   options.cache = args.cache;
   options.resume = args.resume;
   if (!args.memory.empty()) options.max_memory_bytes = parse_bytes(args.memory, "--memory");
+  parse_checkpoints(args.checkpoint, options);
   options.will_save = !args.out.empty();
   options.will_report = !args.page.empty();
   validate(options);
@@ -66,6 +69,7 @@ FilePlan file_plan(const CompleteArgs& args, const CompleteOptions& options) {
   plan.reads("the file that --partition names", options.partition_file);
   plan.reads_machine_constants().reads_cached_partitions(args.cache);
   plan.goes_on_from("the model to go on from", args.resume);
+  plan.writes_checkpoints("--checkpoint", args.checkpoint.directory);
   return plan.writes_rating_model("--out", args.out).writes("--report", args.page);
 }
 
@@ -81,6 +85,7 @@ void run(const Comm& comm, const CompleteArgs& args) {
   auto options = parse(args, comm.size());
   Console console(comm, args.common, collectively(comm, [&] { return file_plan(args, options); }));
   const auto& context = console.context();
+  if (options.checkpoint) save_on_signals();
   options.observer = [&](const EpochRecord& record) {
     if (!record.was_undone && args.folds == 0)
       console.say(to_text(record));  // the library warns of the others
@@ -103,6 +108,7 @@ void run(const Comm& comm, const CompleteArgs& args) {
   console.say(model.summary());
   if (!args.page.empty()) console.say("wrote report to " + args.page);
   console.result(model.json());
+  require_finished(model);
 }
 
 void add_training_options(CLI::App& command, CompleteArgs& args) {
@@ -183,9 +189,7 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
   command.add_flag("--explicit-update", complete.explicit_update,
                    "Steps as published: the regularisation acts where they begin, not where they end");
   command.add_flag("--no-bias", complete.no_bias, "Factors only: no mean, no biases of users and items");
-  command.add_option("--seed", complete.seed, "Seed of the start, of --test and of --partition random")
-      ->capture_default_str()
-      ->check(fault_of_seed);
+  add_seed_option(command, complete.seed, "Seed of the start, of --test and of --partition random");
   command
       .add_option("--precision", args.precision,
                   "Floating-point precision of factors and biases: single or double")
@@ -259,10 +263,8 @@ void add_process_options(CLI::App& command, CompleteArgs& args) {
                   "for each user (with --by items: for each item)")
       ->capture_default_str();
   add_cache_option(command, args.cache);
-  command
-      .add_option("--memory", args.memory,
-                  "Maximum memory per process, as in 800MB; a run that would need more is refused")
-      ->check(fault_of_memory);
+  add_memory_option(command, args.memory,
+                    "Maximum memory per process, as in 800MB; a run that would need more is refused");
 }
 
 }  // namespace
@@ -278,6 +280,9 @@ void add_complete(CLI::App& app, const Comm& comm) {
       command->add_option("--resume", args->resume, "Continue training the model in this directory")
           ->excludes(folds);
   command->get_option("--search")->excludes(folds)->excludes(resume);
+  add_checkpoint_options(*command, args->checkpoint);
+  for (const char* name : {"--checkpoint", "--time-limit"})
+    command->get_option(name)->excludes(folds)->excludes(command->get_option("--search"));
   command->add_option("--out", args->out, "Write the model to this directory, for recommend and predict")
       ->excludes(folds);
   command->add_option("--report", args->page, "Write an HTML report: one file, no network needed")

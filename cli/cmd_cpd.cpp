@@ -20,9 +20,8 @@ struct CpdArgs {
   DecomposeOptions decompose;
   DistributionTexts distribution;
   std::string method = "als", precision = "double", format = "auto", mode_order = "auto", memory, out, page,
-              nonneg = "none", init = "auto", weights, device = "auto", checkpoint, every = "10min",
-              time_limit;
-  int keep = CheckpointOptions{}.keep;
+              nonneg = "none", init = "auto", weights, device = "auto";
+  CheckpointTexts checkpoint;
   Index num_strongest = 5;
   bool verbose = false, missing = false, implicit = false, biases = false;
   std::optional<double> regularisation, shrinkage;
@@ -58,7 +57,7 @@ FilePlan file_plan(const CpdArgs& args) {
   plan.reads("the file that --partition names", partition_file(args.distribution));
   plan.reads_machine_constants().reads_cached_partitions(args.distribution.cache);
   plan.goes_on_from("the model that --init names", start_model_path(args.init));
-  plan.writes_checkpoints("--checkpoint", args.checkpoint);
+  plan.writes_checkpoints("--checkpoint", args.checkpoint.directory);
   return plan.writes_cp_model("--out", args.out).writes("--report", args.page);
 }
 
@@ -81,8 +80,7 @@ DecomposeOptions fixed_options(const CpdArgs& args) {
   options.device = parse_device(args.device, "--device");
   options.start = named(args.init, all_starts());
   if (!args.memory.empty()) options.max_memory_bytes = parse_bytes(args.memory, "--memory");
-  if (!args.checkpoint.empty()) options.checkpoint = parse_checkpoint(args.checkpoint, args.every, args.keep);
-  if (!args.time_limit.empty()) options.max_seconds = parse_duration(args.time_limit, "--time-limit");
+  parse_checkpoints(args.checkpoint, options);
   options.nonnegative = args.nonneg != "none";
   if (options.method == Method::opt && args.mode_order != "auto") options.mode_order = {0};  // is refused
   validate(options);
@@ -202,9 +200,7 @@ void add_cpd(CLI::App& app, const Comm& comm) {
       ->capture_default_str()
       ->check(fault_of_real)
       ->check(in_range(0.0, 1.0));
-  command->add_option("--seed", cp.seed, "Seed of the random initial factors")
-      ->capture_default_str()
-      ->check(fault_of_seed);
+  add_seed_option(*command, cp.seed, "Seed of the random initial factors");
   command
       ->add_option("--starts", cp.num_starts,
                    "Number of random starts, with the seed and those after it; the best model is kept")
@@ -219,19 +215,7 @@ void add_cpd(CLI::App& app, const Comm& comm) {
       ->check(in_range(1, 1000));
   command->add_flag("-v,--verbose", args->verbose,
                     "Also print the storage format, why it was chosen, and the passes of an iteration");
-  auto* checkpoint =
-      command->add_option("--checkpoint", args->checkpoint,
-                          "Keep the state of the run in this directory; the same command goes on from there");
-  command
-      ->add_option("--every", args->every, "Time between checkpoints, as in 10min, or iterations, as in 20it")
-      ->needs(checkpoint)
-      ->capture_default_str();
-  command->add_option("--keep", args->keep, "Number of checkpoints to keep, the newest")
-      ->needs(checkpoint)
-      ->capture_default_str()
-      ->check(in_range(1, 1000));
-  command->add_option("--time-limit", args->time_limit,
-                      "Stop before this time is over, as in 1h50m, with the model so far (exit code 4)");
+  add_checkpoint_options(*command, args->checkpoint);
   command->option_defaults()->group("Computation");
   command->add_option("--format", args->format, "Storage format of the nonzeros in memory")
       ->capture_default_str()
@@ -252,10 +236,8 @@ void add_cpd(CLI::App& app, const Comm& comm) {
       ->capture_default_str();
   command->add_option("--mode-order", args->mode_order, "Order of the updates: auto, natural, or as in 2,1,3")
       ->capture_default_str();
-  command
-      ->add_option("--memory", args->memory,
-                   "Memory per process that may be used, as in 800MB; a run that would not fit is refused")
-      ->check(fault_of_memory);
+  add_memory_option(*command, args->memory,
+                    "Memory per process that may be used, as in 800MB; a run that would not fit is refused");
   add_distribution_options(*command, args->distribution);
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);

@@ -29,9 +29,7 @@ void generate_to(const Comm& comm, const GenerateArgs& args, const GenerateOptio
 
 void add_output(CLI::App* kind, GenerateArgs& args) {
   kind->add_option("output", args.output, "The file to write; its extension selects the format")->required();
-  kind->add_option("--seed", args.seed, "Seed of the random numbers; the same seed gives the same file")
-      ->capture_default_str()
-      ->check(fault_of_seed);
+  add_seed_option(*kind, args.seed, "Seed of the random numbers; the same seed gives the same file");
   add_common_options(*kind, args.common);
 }
 

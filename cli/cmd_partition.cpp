@@ -112,9 +112,7 @@ void add_method_options(CLI::App& command, PartitionArgs& args) {
                   "Time limit in seconds (default none); then the best partition so far is taken")
       ->check(fault_of_real)
       ->check(CLI::PositiveNumber);
-  command.add_option("--seed", options.seed, "Seed of the random numbers")
-      ->capture_default_str()
-      ->check(fault_of_seed);
+  add_seed_option(command, options.seed, "Seed of the random numbers");
 }
 
 }  // namespace

@@ -154,9 +154,7 @@ void add_plan(CLI::App& app, const Comm& comm) {
       ->check(CLI::IsMember(names_of(all_step_schedules())));
   command->add_option("--test", args->test,
                       "With --for complete: ratings that will be held out, as in 0.1, or leave-one-out");
-  command->add_option("--seed", args->seed, "Seed of random partitions")
-      ->capture_default_str()
-      ->check(fault_of_seed);
+  add_seed_option(*command, args->seed, "Seed of random partitions");
   auto* hypergraph =
       command->add_flag("--with-hypergraph", args->with_hypergraph,
                         "Also compare partitions of the tensor's hypergraph, which take time to make");
@@ -165,11 +163,9 @@ void add_plan(CLI::App& app, const Comm& comm) {
       ->check(fault_of_real)
       ->check(CLI::PositiveNumber)
       ->needs(hypergraph);
-  command
-      ->add_option("--memory", args->memory,
-                   "Memory limit of each process, as in 800MB (default none); candidates that need more are "
-                   "not recommended")
-      ->check(fault_of_memory);
+  add_memory_option(*command, args->memory,
+                    "Memory limit of each process, as in 800MB (default none); candidates that need more are "
+                    "not recommended");
   command->add_option("--report", args->page, "Write an HTML report");
   add_distribution_options(*command, args->distribution);
   add_input_options(*command, args->input);

@@ -70,9 +70,7 @@ void add_rank(CLI::App& app, const Comm& comm) {
       ->capture_default_str()
       ->check(fault_of_real)
       ->check(in_range(0.0, 1.0));
-  command->add_option("--seed", args->rank.seed, "Seed of the first start; the others have the next numbers")
-      ->capture_default_str()
-      ->check(fault_of_seed);
+  add_seed_option(*command, args->rank.seed, "Seed of the first start; the others have the next numbers");
   command
       ->add_option("--init", args->init,
                    "Initial factors: uniform, normal, svd, or auto as cpd chooses; svd: of the first start")
@@ -89,10 +87,8 @@ void add_rank(CLI::App& app, const Comm& comm) {
                    "Floating-point precision of tensor values and factors: single or double")
       ->capture_default_str()
       ->check(CLI::IsMember({"double", "single"}));
-  command
-      ->add_option("--memory", args->memory,
-                   "Memory limit, as in 800MB; decompositions that would not fit are refused")
-      ->check(fault_of_memory);
+  add_memory_option(*command, args->memory,
+                    "Memory limit, as in 800MB; decompositions that would not fit are refused");
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);
   command->footer("Example: polyad rank data/debian.tns.gz --components 1-6");

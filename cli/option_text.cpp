@@ -71,16 +71,40 @@ std::string fault_of_real(const std::string& text) {
   return is_number && !std::isfinite(number) ? fmt::format("expected a finite number, not '{}'", text) : "";
 }
 
-std::string fault_of_seed(const std::string& text) {
+static std::string fault_of_seed(const std::string& text) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (error == std::errc() && end == text.data() + text.size()) return "";
   return fmt::format("expected a whole number from 0 to 2^64 - 1, not '{}'", text);
 }
 
-std::string fault_of_memory(const std::string& text) {
-  parse_bytes(text, "--memory");
-  return "";
+void add_seed_option(CLI::App& command, std::uint64_t& seed, const std::string& help) {
+  command.add_option("--seed", seed, help)->capture_default_str()->check(fault_of_seed);
+}
+
+void add_memory_option(CLI::App& command, std::string& memory, const std::string& help) {
+  const auto check = [](const std::string& text) {
+    parse_bytes(text, "--memory");  // throws; an empty text would else mean that it was not given
+    return std::string();
+  };
+  command.add_option("--memory", memory, help)->check(check);
+}
+
+void add_checkpoint_options(CLI::App& command, CheckpointTexts& texts) {
+  auto* checkpoint =
+      command.add_option("--checkpoint", texts.directory,
+                         "Keep the state of the run in this directory; the same command goes on from there");
+  command
+      .add_option("--every", texts.every,
+                  "Time between checkpoints, as in 10min, or iterations (epochs), as in 20it")
+      ->needs(checkpoint)
+      ->capture_default_str();
+  command.add_option("--keep", texts.keep, "Number of checkpoints to keep, the newest")
+      ->needs(checkpoint)
+      ->capture_default_str()
+      ->check(in_range(1, 1000));
+  command.add_option("--time-limit", texts.time_limit,
+                     "Stop before this time is over, as in 1h50m, with the model so far (exit code 4)");
 }
 
 }  // namespace polyad::cli

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "polyad/tasks/checkpoint.hpp"
 #include "polyad/tasks/completion_model.hpp"
 #include "polyad/tasks/option_values.hpp"
 
@@ -26,6 +28,22 @@ CLI::Validator in_range(Number least, Number most) {
 // --cache, of every command that caches partitions.
 void add_cache_option(CLI::App& command, std::string& folder);
 
+void add_seed_option(CLI::App& command, std::uint64_t& seed, const std::string& help);
+void add_memory_option(CLI::App& command, std::string& memory, const std::string& help);
+
+// --checkpoint and its like, of every command that keeps its state, and --time-limit.
+struct CheckpointTexts {
+  std::string directory, every = "10min", time_limit;
+  int keep = CheckpointOptions{}.keep;
+};
+void add_checkpoint_options(CLI::App& command, CheckpointTexts& texts);
+template <class Options>
+void parse_checkpoints(const CheckpointTexts& texts, Options& options) {
+  if (!texts.directory.empty())
+    options.checkpoint = parse_checkpoint(texts.directory, texts.every, texts.keep);
+  if (!texts.time_limit.empty()) options.max_seconds = parse_duration(texts.time_limit, "--time-limit");
+}
+
 // What the command line calls a field of an options struct of the library: "max_memory_bytes" is --memory.
 std::string command_line_name(const std::string& field);
 
@@ -34,11 +52,7 @@ void add_lists_option(CLI::App& command, std::string& lists, const std::string& 
 void add_new_items_option(CLI::App& command, std::string& file);
 ListsBy parse_lists(const std::string& lists);
 
-// What is wrong with the text of an option, for CLI::Option::check; empty: nothing. The first two are for
-// numbers whose range is checked besides: nan lies in every range, -1 becomes a large seed.
+// What is wrong with the text of an option, for CLI::Option::check; empty: nothing. For numbers
+// whose range is checked besides: nan lies in every range.
 std::string fault_of_real(const std::string& text);
-std::string fault_of_seed(const std::string& text);
-// Throws as parse_bytes does: for --memory, where an empty text would else mean that it was not given.
-std::string fault_of_memory(const std::string& text);
-
 }  // namespace polyad::cli

@@ -27,6 +27,10 @@ std::string stop_text(CompletionStop stop, bool has_validation) {
       return "converged";
     case CompletionStop::observer:
       return "stopped";
+    case CompletionStop::interrupted:
+      return "interrupted";
+    case CompletionStop::time_limit:
+      return "time limit";
   }
   return "";
 }
@@ -109,7 +113,7 @@ nlohmann::ordered_json seconds_json(const CompletionRun& run) {
   json["load"] = run.load_seconds;
   json["distribute"] = run.distribute_seconds;
   json["train"] = run.train_seconds;
-  json["per_epoch"] = run.epochs.empty() ? 0.0 : run.train_seconds / run.epochs_run();
+  json["per_epoch"] = run.epochs_here() == 0 ? 0.0 : run.train_seconds / run.epochs_here();
   if (run.lists) json["lists"] = run.lists->seconds;
   json["output"] = run.output_seconds;
   json["processes"] = nlohmann::ordered_json::array();
@@ -196,7 +200,7 @@ double CompletionRun::ratings_per_second() const {
   double slowest = 0;
   for (const auto& process : process_seconds)
     slowest = std::max(slowest, process.learn + process.communicate + process.wait);
-  return slowest > 0 ? double(num_ratings) * epochs_run() / slowest : 0;
+  return slowest > 0 ? double(num_ratings) * epochs_here() / slowest : 0;
 }
 
 namespace {
@@ -208,6 +212,7 @@ void describe_result(const Comm& comm, const Result& result, CompletionRun& run)
   run.processes = comm.size();
   run.threads = num_threads();
   run.epochs = result.epochs;
+  run.num_restored = int(result.num_restored);
   run.best_epoch = result.best_epoch;
   run.stop = result.stop;
   run.train = result.train;
@@ -258,7 +263,7 @@ CompletionRun describe_completion(const DistRatings<Real>& x, RatingSide by, con
   run.predicted_volume_words =
       rotation_volume(x.rotation.columns, x.rotation.num_sub_epochs) * run.words_per_row;
   run.rows_by_connectivity = x.rotation.columns.connectivities();
-  const auto epochs = std::max(Index(1), std::ssize(result.epochs));
+  const auto epochs = std::max(1, run.epochs_here());
   run.volume_words = x.comm.all_reduce(result.training.words) / epochs;
   run.messages = x.comm.all_reduce(result.training.messages) / epochs;
   run.evaluation_words = x.comm.all_reduce(result.evaluation.words);
@@ -302,6 +307,7 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["best_epoch"] = run.best_epoch;
   json["epoch_chosen_by"] = run.chosen_by();
   json["stop"] = stop_text(run);
+  if (run.checkpoint) json["checkpoint"] = checkpoint_json(*run.checkpoint);
   json["per_epoch"] = epochs_json(run.epochs);
   json["users"] = run.num_users;
   json["items"] = run.num_items;

@@ -11,6 +11,7 @@
 #include "polyad/algo/ratings/sgd_completion.hpp"
 #include "polyad/distributed/ratings/baselines.hpp"
 #include "polyad/distributed/ratings/distribute_ratings.hpp"
+#include "polyad/report/checkpoint_use.hpp"
 #include "polyad/tensor/ratings/ranking_metrics.hpp"
 
 namespace polyad::report {
@@ -51,6 +52,8 @@ struct CompletionRun {
   int processes = 1, threads = 1;
   int virtual_processes = 0;  // that the processes acted for; 0: they did not
   std::vector<EpochRecord> epochs;
+  int num_restored = 0;  // of these, of an earlier run that this one went on from by a checkpoint
+  std::optional<CheckpointUse> checkpoint;
   int best_epoch = 0;
   CompletionStop stop = CompletionStop::epochs;
   ErrorFigures train;
@@ -77,7 +80,8 @@ struct CompletionRun {
 
   int parts() const { return std::max(processes, virtual_processes); }
   Index staleness_words() const { return predicted.staleness_rows * words_per_row; }
-  int epochs_run() const { return int(epochs.size()); }  // including those undone
+  int epochs_run() const { return int(epochs.size()); }            // including those undone
+  int epochs_here() const { return epochs_run() - num_restored; }  // that took the time of this run
   int epochs_undone() const;
   // What chose the epoch: "validation", "test", or "last" where it is the last.
   const char* chosen_by() const;

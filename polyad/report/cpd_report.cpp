@@ -268,11 +268,7 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
     json["condition"] =
         std::isfinite(run.max_condition) ? nlohmann::ordered_json(run.max_condition) : nullptr;
   json["stop"] = stop_text(run.stop);
-  if (run.checkpoint)
-    json["checkpoint"] = {{"directory", run.checkpoint->directory},
-                          {"resumed_iteration", run.checkpoint->resumed_iteration},
-                          {"written", run.checkpoint->written},
-                          {"seconds", run.checkpoint->seconds}};
+  if (run.checkpoint) json["checkpoint"] = checkpoint_json(*run.checkpoint);
   json["rank"] = run.options.als.num_components;
   json["seed"] = run.options.als.seed;
   if (run.starts.size() > 1)

@@ -9,6 +9,7 @@
 
 #include "polyad/algo/cp/run_cp.hpp"
 #include "polyad/plan/choose_distribution.hpp"
+#include "polyad/report/checkpoint_use.hpp"
 #include "polyad/tensor/labels.hpp"
 #include "polyad/tensor/ratings/ranking_metrics.hpp"
 #include "polyad/tensor/value_rules.hpp"
@@ -48,13 +49,7 @@ struct CpdRun {
   Imbalance imbalance;
   PredictedTime predicted;           // from the actual loads of the processes
   std::string machine = "built in";  // source of the machine constants
-  struct Checkpoint {
-    std::string directory;
-    int resumed_iteration = 0;  // after which the run went on; 0: from the start
-    int written = 0;            // checkpoints of this run
-    double seconds = 0;         // for writing them
-  };
-  std::optional<Checkpoint> checkpoint = {};
+  std::optional<CheckpointUse> checkpoint = {};
 
   double fit() const { return model_iteration == 0 ? 0 : fit_trajectory[model_iteration - 1]; }
   // Of cells that were held out; 0 where none were.

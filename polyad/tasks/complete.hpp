@@ -7,6 +7,7 @@
 
 #include "polyad/algo/ratings/completion_progress.hpp"
 #include "polyad/algo/ratings/step_schedule.hpp"
+#include "polyad/tasks/checkpoint.hpp"
 #include "polyad/tasks/completion_model.hpp"
 #include "polyad/tasks/context.hpp"
 #include "polyad/tasks/load.hpp"
@@ -147,6 +148,11 @@ struct CompleteOptions {
   Index max_memory_bytes = 0;  // per process; 0: no limit
   // Whether the model will be saved, or reported: then what that takes counts for max_memory_bytes.
   bool will_save = false, will_report = false;
+  // Where the state of the training is kept, and when it is saved: nothing for none. With it, training goes
+  // on where an earlier call with the same ratings and options was, whatever ended it.
+  std::optional<CheckpointOptions> checkpoint = {};
+  // Stop before this time is over, from the beginning of reading the ratings; 0: no limit.
+  double max_seconds = 0;
   // Called after each epoch on every process; training stops when it returns false on any.
   CompletionObserver observer = {};
 
@@ -170,6 +176,9 @@ Tensor load_ratings(const Context& context, const TensorFiles& files, LoadOption
 // Throws Error{bad_input} for a tensor that has not two modes, Error{resource} when training or testing is
 // predicted to need more than max_memory_bytes. Collective.
 CompletionModel complete(const Context& context, Tensor ratings, const CompleteOptions& options = {});
+
+// Throws Error{interrupted} for a model whose training a signal or the time limit has ended.
+void require_finished(const CompletionModel& model);
 
 // One line on an epoch for people: its errors and its time.
 std::string to_text(const EpochRecord& record);

@@ -37,6 +37,10 @@ const char* stop_name(CompletionStop stop) {
       return "test_error";
     case CompletionStop::settled:
       return "converged";
+    case CompletionStop::interrupted:
+      return "interrupted";
+    case CompletionStop::time_limit:
+      return "time_limit";
     case CompletionStop::observer:
       break;
   }

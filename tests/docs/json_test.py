@@ -163,7 +163,7 @@ class JsonTest(ProgramTest):
                      self.result(*learn, "--method", "als", "--test", 0.1), self.result(*learn, "--implicit"),
                      self.result(*learn, "--implicit", "--solver", "cg"),
                      self.result(*learn, "--search", "reg"), self.result(*learn, "--implicit", "--search", "reg"),
-                     self.result(*learn, "--lists", "ratings"))
+                     self.result(*learn, "--lists", "ratings", "--checkpoint", self.folder / "trained"))
         multiply = ["contract", "ik,kj->ij", self.array("a.npy", 8, 6), self.array("b.npy", 6, 4)]
         self.compare("contract", self.result(*multiply), self.result(*multiply, "-o", self.folder / "ab.npy", processes=2))
 

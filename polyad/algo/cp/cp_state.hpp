@@ -2,38 +2,16 @@
 
 #include <functional>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "polyad/algo/cp/cp_options.hpp"
+#include "polyad/algo/run_state.hpp"
 #include "polyad/kernels/cp/factor_vectors.hpp"
 
 namespace polyad {
 
 // The state of a run between two iterations: what it needs to go on as if it had not been interrupted, with
 // the same bits on the same layout. Factors are kept as they are, not as the normalised model.
-
-// Numbers that are put one after the other, and taken in the same order.
-class StateNumbers {
- public:
-  StateNumbers() = default;
-  explicit StateNumbers(std::vector<double> values) : values_(std::move(values)) {}
-
-  void put(double number) { values_.push_back(number); }
-  void put_list(std::span<const double> numbers);  // with its length
-
-  // Throw Error{bad_input} if there are not so many numbers, or if a list has another length than `into`.
-  double take();
-  int take_int() { return int(take()); }
-  std::vector<double> take_list();
-  void take_list(std::span<double> into);
-
-  const std::vector<double>& values() const { return values_; }
-
- private:
-  std::vector<double> values_;
-  std::size_t next_ = 0;
-};
 
 // A state to be saved.
 template <class Real>

@@ -68,6 +68,22 @@ EpochRecord record_of(const Sweep& sweep, double scale, bool is_implicit) {
   return record;
 }
 
+CompletionStop stop_of(StopReason stop, bool has_settled) {
+  switch (stop) {
+    case StopReason::converged:
+      return has_settled ? CompletionStop::settled : CompletionStop::test_error;
+    case StopReason::iteration_limit:
+      return CompletionStop::epochs;
+    case StopReason::observer:
+      return CompletionStop::observer;
+    case StopReason::interrupted:
+      return CompletionStop::interrupted;
+    case StopReason::time_limit:
+      return CompletionStop::time_limit;
+  }
+  return CompletionStop::epochs;
+}
+
 ObservedOptions observed_options(const AlsCompletionOptions& options) {
   ObservedOptions observed;
   observed.num_components = options.num_factors;
@@ -108,7 +124,8 @@ Index leave_out_learned_tests(SplitRatings& own) {
 template <class Real>
 AlsCompletionResult<Real> als_completion(const Comm& comm, SplitRatings own,
                                          const AlsCompletionOptions& options, Progress& progress,
-                                         const CompletionObserver& observe) {
+                                         const CompletionObserver& observe,
+                                         const ControlSweeps<Real>& control) {
   AlsCompletionResult<Real> result;
   if (options.alpha) result.train = no_errors;
   const auto moments =
@@ -128,20 +145,22 @@ AlsCompletionResult<Real> als_completion(const Comm& comm, SplitRatings own,
   const auto prepared = prepare_cells<Real>(comm, std::move(cells.values),
                                             has_tests ? std::move(cells.weights) : SparseTensor<double>(),
                                             progress, distribution, options.num_factors);
+  Index num_new = 0;
   const auto note = [&](const Sweep& sweep) {
-    result.epochs.push_back(record_of(sweep, moments.scale, options.alpha.has_value()));
-    return !observe || observe(result.epochs.back());
+    ++num_new;
+    return !observe || observe(record_of(sweep, moments.scale, options.alpha.has_value()));
   };
   auto observed = observed_options(options);
   if (options.range)
     observed.range = {(options.range->least - moments.mean) / moments.scale,
                       (options.range->largest - moments.mean) / moments.scale};
-  auto model = observed_als<Real>({prepared.tensor, prepared.weights}, observed, note);
+  auto model = observed_als<Real>({prepared.tensor, prepared.weights}, observed, note, nullptr,
+                                  control ? control(prepared.tensor) : CpControl<Real>{});
+  for (const auto& sweep : model.sweeps)
+    result.epochs.push_back(record_of(sweep, moments.scale, options.alpha.has_value()));
+  result.num_restored = std::ssize(result.epochs) - num_new;
   result.best_epoch = model.best_sweep;
-  result.stop = model.stop == StopReason::observer    ? CompletionStop::observer
-                : model.stop != StopReason::converged ? CompletionStop::epochs
-                : model.has_settled                   ? CompletionStop::settled
-                                                      : CompletionStop::test_error;
+  result.stop = stop_of(model.stop, model.has_settled);
   if (result.best_epoch > 0) {
     result.train = result.epochs[result.best_epoch - 1].train;
     result.test = result.epochs[result.best_epoch - 1].test;
@@ -183,9 +202,11 @@ RatingModel<Real> gather_model(const Comm& comm, const AlsCompletionResult<Real>
 }
 
 template AlsCompletionResult<float> als_completion(const Comm&, SplitRatings, const AlsCompletionOptions&,
-                                                   Progress&, const CompletionObserver&);
+                                                   Progress&, const CompletionObserver&,
+                                                   const ControlSweeps<float>&);
 template AlsCompletionResult<double> als_completion(const Comm&, SplitRatings, const AlsCompletionOptions&,
-                                                    Progress&, const CompletionObserver&);
+                                                    Progress&, const CompletionObserver&,
+                                                    const ControlSweeps<double>&);
 template RatingModel<float> gather_model(const Comm&, const AlsCompletionResult<float>&, Index, Index,
                                          const AlsCompletionOptions&);
 template RatingModel<double> gather_model(const Comm&, const AlsCompletionResult<double>&, Index, Index,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct AlsCompletionResult {
   std::vector<Matrix<Real>> factors;  // their rows: see ObservedResult
   double mean = 0, scale = 1;         // the model is of (rating - mean) / scale
   std::vector<EpochRecord> epochs;    // one per sweep
+  Index num_restored = 0;             // of these, from a state that training went on from
   int best_epoch = 0;
   CompletionStop stop = CompletionStop::epochs;
   ErrorFigures train;  // of the result
@@ -39,6 +41,10 @@ struct AlsCompletionResult {
   Communication communication;  // of a sweep
   EpochSeconds seconds;
 };
+
+// What controls a training whose cells are distributed so.
+template <class Real>
+using ControlSweeps = std::function<CpControl<Real>(const DistTensor<Real>&)>;
 
 // Removes test ratings that are training ratings too, and returns their number. Ratings are sorted, and all
 // of a user are on one process.
@@ -50,7 +56,8 @@ Index leave_out_learned_tests(SplitRatings& own);
 template <class Real>
 AlsCompletionResult<Real> als_completion(const Comm& comm, SplitRatings own,
                                          const AlsCompletionOptions& options, Progress& progress,
-                                         const CompletionObserver& observe = {});
+                                         const CompletionObserver& observe = {},
+                                         const ControlSweeps<Real>& control = {});
 
 // The model in the units of the ratings, on process 0. Collective.
 template <class Real>

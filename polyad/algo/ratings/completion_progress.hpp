@@ -38,10 +38,17 @@ using CompletionObserver = std::function<bool(const EpochRecord&)>;
 
 // Why training ended.
 enum class CompletionStop {
-  epochs,      // the largest number of epochs was reached
-  test_error,  // the error on the test ratings no longer fell
-  settled,     // a sweep of least squares hardly lowered the loss
-  observer     // the observer stopped it
+  epochs,       // the largest number of epochs was reached
+  test_error,   // the error on the test ratings no longer fell
+  settled,      // a sweep of least squares hardly lowered the loss
+  observer,     // the observer stopped it
+  interrupted,  // a signal asked for it
+  time_limit
 };
+
+// Whether training was ended before it had come to its end, as its options and its observer see it.
+inline bool is_cut_short(CompletionStop stop) {
+  return stop == CompletionStop::interrupted || stop == CompletionStop::time_limit;
+}
 
 }  // namespace polyad

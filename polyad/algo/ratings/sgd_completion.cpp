@@ -58,16 +58,19 @@ class Trainer {
     });
   }
 
-  CompletionResult<Real> run(const CompletionObserver& observe) {
-    best_.copy(rows_);
-    begin();
-    for (int epoch = 0, without_gain = 0;
-         epoch < options_.max_epochs && result_.stop == CompletionStop::epochs; ++epoch) {
-      const auto record = sound_epoch(first_epoch_ + epoch, observe);
-      without_gain = has_gained(record) ? 0 : without_gain + 1;
+  CompletionResult<Real> run(const CompletionObserver& observe, const RunControls<Real>& controls) {
+    if (controls.from != nullptr) {
+      restore(*controls.from);
+    } else {
+      best_.copy(rows_);
+      begin();
+    }
+    while (goes_on()) {
+      const auto record = sound_epoch(first_epoch_ + num_epochs_, observe);
+      if (!record.was_undone) ++num_epochs_;
+      without_gain_ = has_gained(record) ? 0 : without_gain_ + 1;
       if (is_best(record)) keep(record);
-      if (options_.patience > 0 && without_gain >= options_.patience)
-        result_.stop = CompletionStop::test_error;
+      if (controls.pause) pause(controls, record);
     }
     rows_ = std::move(best_);
     finish();
@@ -76,6 +79,107 @@ class Trainer {
 
  private:
   Index num_parts() const { return std::ssize(x_.parts); }
+
+  // Whether there is a further epoch.
+  bool goes_on() {
+    if (options_.patience > 0 && without_gain_ >= options_.patience)
+      result_.stop = CompletionStop::test_error;
+    return result_.stop == CompletionStop::epochs && num_epochs_ < options_.max_epochs;
+  }
+
+  void pause(const RunControls<Real>& controls, const EpochRecord& record) {
+    const bool is_end = !goes_on();
+    const auto add_state = [this](RunState<Real>& state) { save(state); };
+    const auto reason = controls.pause({record.epoch, record.train.rmse, is_end, add_state});
+    if (reason && !is_end) result_.stop = completion_stop(*reason);
+  }
+
+  // The rows of the best epoch are kept apart only where that is not the last.
+  bool is_last_best() const {
+    return !result_.epochs.empty() && result_.best_epoch == result_.epochs.back().epoch;
+  }
+
+  void save(RunState<Real>& state) {
+    auto& numbers = state.numbers;
+    put_epochs(numbers, result_.epochs);
+    const auto sizes = sizes_.state();
+    const auto test = result_.test.value_or(ErrorFigures{});
+    for (const double number :
+         {double(num_epochs_), double(without_gain_), double(result_.best_epoch), result_.last_step,
+          error_to_beat_, sizes.size, sizes.last_rmse, double(result_.test.has_value()), test.rmse, test.mae})
+      numbers.put(number);
+    std::vector<BothRows<Real>*> kept{&rows_};
+    if (!is_last_best()) kept.push_back(&best_);
+    state.num_vectors = std::ssize(kept);
+    state.num_columns = sender_.words().per_row();
+    state.rows = own_rows(std::move(kept));
+  }
+
+  void restore(RunRestart<Real>& from) {
+    auto& numbers = from.numbers;
+    result_.epochs = take_epochs(numbers);
+    result_.num_restored = std::ssize(result_.epochs);
+    num_epochs_ = numbers.take_int();
+    without_gain_ = numbers.take_int();
+    result_.best_epoch = numbers.take_int();
+    result_.last_step = numbers.take();
+    error_to_beat_ = numbers.take();
+    StepSizes::State sizes;
+    sizes.size = numbers.take();
+    sizes.last_rmse = numbers.take();
+    sizes_.restore(sizes);
+    const bool has_test = numbers.take() != 0;
+    ErrorFigures test;
+    test.rmse = numbers.take();
+    test.mae = numbers.take();
+    if (has_test) result_.test = test;
+    best_.copy(rows_);
+    std::vector<BothRows<Real>*> kept{&rows_};
+    if (!is_last_best()) kept.push_back(&best_);
+    const Index count = std::ssize(kept);
+    from.fill(own_rows(std::move(kept)), count, sender_.words().per_row());
+    fetch(visits_of_trained());  // parts that share an item begin with its row
+    if (is_last_best()) best_.copy(rows_);
+  }
+
+  // Users of the parts of this process, and items whose rows these have between epochs. Every other row is
+  // sent to where it is used before it is used.
+  OwnRows<Real> own_rows(std::vector<BothRows<Real>*> kept) {
+    if (own_numbers_.empty()) number_own_rows();
+    const Index words = sender_.words().per_row();
+    OwnRows<Real> own;
+    for (const auto& numbers : own_numbers_) own.numbers.emplace_back(numbers);
+    own.width = std::ssize(kept) * words;
+    own.read = [this, kept, words](int side, Index row, Real* to) {
+      const auto [part, local] = own_places_[side][row];
+      for (const auto* both : kept) {
+        sender_.pack((side == 0 ? both->users : both->items)[part], local, to);
+        to += words;
+      }
+    };
+    own.write = [this, kept, words](int side, Index row, const Real* from) {
+      const auto [part, local] = own_places_[side][row];
+      for (auto* both : kept) {
+        sender_.unpack(from, (side == 0 ? both->users : both->items)[part], local);
+        from += words;
+      }
+    };
+    return own;
+  }
+
+  void number_own_rows() {
+    own_numbers_.resize(2);
+    own_places_.resize(2);
+    const auto add = [&](std::size_t side, std::size_t part, std::span<const Index> global, Index local) {
+      own_numbers_[side].push_back(global[std::size_t(local)]);
+      own_places_[side].push_back({part, local});
+    };
+    for (std::size_t i = 0; i < x_.parts.size(); ++i) {
+      const auto& part = x_.parts[i];
+      for (Index user = 0; user < part.num_trained_users; ++user) add(0, i, part.users, user);
+      for (const LocalIndex item : part.owned_items) add(1, i, part.items, item);
+    }
+  }
 
   BothRows<Real> start() const {
     BothRows<Real> rows{std::vector<RatingRows<Real>>(x_.parts.size()),
@@ -227,6 +331,17 @@ class Trainer {
                          std::span(rows_.items));
   }
 
+  // Of all rows of items that parts learn. Collective.
+  std::vector<RowMessages> visits_of_trained() const {
+    std::vector<std::vector<WantedColumn>> trained(x_.parts.size());
+    for (std::size_t i = 0; i < trained.size(); ++i) {
+      const auto& part = x_.parts[i];
+      for (Index item = 0; item < part.num_trained_items; ++item)
+        trained[i].push_back({part.items[item], LocalIndex(item)});
+    }
+    return plan_visits(x_.comm, x_.places, x_.rotation, trained, x_.share_rows);
+  }
+
   bool is_best(const EpochRecord& record) const {
     if (record.was_undone) return false;
     return !record.test || !result_.test || options_.patience == 0 || record.test->rmse < result_.test->rmse;
@@ -250,13 +365,7 @@ class Trainer {
 
   // The errors of the rows that are handed out, on all ratings that were learned from.
   void finish() {
-    std::vector<std::vector<WantedColumn>> trained(x_.parts.size());
-    for (std::size_t i = 0; i < trained.size(); ++i) {
-      const auto& part = x_.parts[i];
-      for (Index item = 0; item < part.num_trained_items; ++item)
-        trained[i].push_back({part.items[item], LocalIndex(item)});
-    }
-    fetch(plan_visits(x_.comm, x_.places, x_.rotation, trained, x_.share_rows));
+    fetch(visits_of_trained());
     SumsOfParts sums(x_.parts.size());
     for_each_part(num_parts(), [&](Index part) {
       const auto i = std::size_t(part);
@@ -273,6 +382,7 @@ class Trainer {
   DistRatings<Real>& x_;
   const CompletionOptions& options_;
   int first_epoch_;
+  int num_epochs_ = 0, without_gain_ = 0;  // so far; since the test error fell by enough
   StepSizes sizes_;
   RowSender<Real> sender_, evaluator_;
   const EarlierTraining<Real>* earlier_;
@@ -280,10 +390,55 @@ class Trainer {
   BothRows<Real> rows_, before_, best_;
   std::vector<RatingPulls<Real>> pulls_;                            // [part of this process]
   double error_to_beat_ = std::numeric_limits<double>::infinity();  // on the test, to be worth going on
+  // [side][row that this process owns between epochs]: its global number, and where it is.
+  struct RowPlace {
+    std::size_t part = 0;
+    Index local = 0;
+  };
+  std::vector<Array<Index>> own_numbers_;
+  std::vector<std::vector<RowPlace>> own_places_;
   CompletionResult<Real> result_;
 };
 
 }  // namespace
+
+CompletionStop completion_stop(StopReason reason) {
+  return reason == StopReason::time_limit ? CompletionStop::time_limit : CompletionStop::interrupted;
+}
+
+void put_epochs(StateNumbers& numbers, std::span<const EpochRecord> epochs) {
+  numbers.put(double(epochs.size()));
+  for (const auto& record : epochs) {
+    const auto test = record.test.value_or(ErrorFigures{});
+    for (const double number : {double(record.epoch), record.step, record.loss, record.train.rmse,
+                                record.train.mae, double(record.test.has_value()), test.rmse, test.mae,
+                                record.seconds, double(record.was_undone), double(record.began_anew)})
+      numbers.put(number);
+  }
+}
+
+std::vector<EpochRecord> take_epochs(StateNumbers& numbers) {
+  std::vector<EpochRecord> epochs;
+  const double count = numbers.take();
+  while (double(epochs.size()) < count) {
+    EpochRecord record;
+    record.epoch = numbers.take_int();
+    record.step = numbers.take();
+    record.loss = numbers.take();
+    record.train.rmse = numbers.take();
+    record.train.mae = numbers.take();
+    const bool has_test = numbers.take() != 0;
+    ErrorFigures test;
+    test.rmse = numbers.take();
+    test.mae = numbers.take();
+    if (has_test) record.test = test;
+    record.seconds = numbers.take();
+    record.was_undone = numbers.take() != 0;
+    record.began_anew = numbers.take() != 0;
+    epochs.push_back(record);
+  }
+  return epochs;
+}
 
 TravellingWords travelling_words(const CompletionOptions& options) {
   return {options.num_factors, options.has_biases, options.step.kind == StepSchedule::Kind::adagrad};
@@ -309,9 +464,9 @@ void carry_over(const EarlierTraining<Real>& earlier, TrainedRows<Real>& trained
 
 template <class Real>
 CompletionResult<Real> sgd_completion(DistRatings<Real>& x, const CompletionOptions& options,
-                                      const CompletionObserver& observe,
-                                      const EarlierTraining<Real>* earlier) {
-  return Trainer<Real>(x, options, earlier).run(observe);
+                                      const CompletionObserver& observe, const EarlierTraining<Real>* earlier,
+                                      const RunControls<Real>& controls) {
+  return Trainer<Real>(x, options, earlier).run(observe, controls);
 }
 
 template EarlierTraining<float> transposed(EarlierTraining<float>, RatingSide);
@@ -319,8 +474,10 @@ template EarlierTraining<double> transposed(EarlierTraining<double>, RatingSide)
 template void carry_over(const EarlierTraining<float>&, TrainedRows<float>&);
 template void carry_over(const EarlierTraining<double>&, TrainedRows<double>&);
 template CompletionResult<float> sgd_completion(DistRatings<float>&, const CompletionOptions&,
-                                                const CompletionObserver&, const EarlierTraining<float>*);
+                                                const CompletionObserver&, const EarlierTraining<float>*,
+                                                const RunControls<float>&);
 template CompletionResult<double> sgd_completion(DistRatings<double>&, const CompletionOptions&,
-                                                 const CompletionObserver&, const EarlierTraining<double>*);
+                                                 const CompletionObserver&, const EarlierTraining<double>*,
+                                                 const RunControls<double>&);
 
 }  // namespace polyad

@@ -5,6 +5,7 @@
 
 #include "polyad/algo/ratings/completion_progress.hpp"
 #include "polyad/algo/ratings/step_schedule.hpp"
+#include "polyad/algo/run_state.hpp"
 #include "polyad/distributed/ratings/dist_ratings.hpp"
 #include "polyad/tensor/ratings/rating_side.hpp"
 
@@ -28,6 +29,7 @@ template <class Real>
 struct CompletionResult {
   std::vector<RatingRows<Real>> users, items;  // [part of this process]: local rows, of best_epoch
   std::vector<EpochRecord> epochs;
+  Index num_restored = 0;  // of these records, from a state that training went on from
   int best_epoch = 0;
   CompletionStop stop = CompletionStop::epochs;
   ErrorFigures train;  // of the result
@@ -59,10 +61,19 @@ TravellingWords travelling_words(const CompletionOptions& options);
 // as the largest connectivity it equals the serial algorithm in the order sub-epoch, part, rating. The
 // result depends on the parts, not on the processes that have them.
 // Moves the training ratings out of x. Returns an earlier model unless an epoch improves on it. Throws
-// Error{bad_option} if no step size is small enough, or the earlier model does not fit. Collective.
+// Error{bad_option} if no step size is small enough, or the earlier model does not fit. States of `controls`
+// have the rows of users, then those of items, and may be those of a run with other parts. Collective.
 template <class Real>
 CompletionResult<Real> sgd_completion(DistRatings<Real>& x, const CompletionOptions& options,
                                       const CompletionObserver& observe = {},
-                                      const EarlierTraining<Real>* earlier = nullptr);
+                                      const EarlierTraining<Real>* earlier = nullptr,
+                                      const RunControls<Real>& controls = {});
+
+// Why a training ended that was cut short for this reason.
+CompletionStop completion_stop(StopReason reason);
+
+// Records of epochs as numbers.
+void put_epochs(StateNumbers& numbers, std::span<const EpochRecord> epochs);
+std::vector<EpochRecord> take_epochs(StateNumbers& numbers);
 
 }  // namespace polyad

@@ -36,6 +36,16 @@ class StepSizes {
   // Halves the sizes of all epochs from now on.
   void halve() { size_ /= 2; }
 
+  // What the next size follows from.
+  struct State {
+    double size = 0, last_rmse = -1;
+  };
+  State state() const { return {size_, last_rmse_}; }
+  void restore(const State& state) {
+    size_ = state.size;
+    last_rmse_ = state.last_rmse;
+  }
+
  private:
   StepSchedule schedule_;
   double size_;

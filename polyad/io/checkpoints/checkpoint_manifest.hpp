@@ -25,10 +25,10 @@ struct CheckpointManifest {
   static constexpr int newest_version = 1;
 
   std::string program;  // that wrote it, with its version
-  std::string command;  // that it belongs to: "cpd"
+  std::string command;  // that it belongs to: "cpd" or "complete"
   Index sequence = 0;   // iterations of all starts so far: the name of the directory
   int iteration = 0;    // of the present start
-  double fit = 0;
+  double fit = 0;       // of ratings, the root mean square error of the epoch
   int processes = 1;
   std::vector<Index> dims;
   Index num_nonzeros = 0;
@@ -39,6 +39,9 @@ struct CheckpointManifest {
   Index num_vectors = 0, num_columns = 0;
   std::vector<CheckpointPart> rows;
   CheckpointPart numbers;
+
+  // What its steps are called.
+  const char* step() const { return command == "complete" ? "epoch" : "iteration"; }
 
   friend bool operator==(const CheckpointManifest&, const CheckpointManifest&) = default;
 };

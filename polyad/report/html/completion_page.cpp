@@ -110,6 +110,10 @@ std::string stop_sentence(const CompletionRun& run) {
       return "the loss no longer decreased";
     case CompletionStop::observer:
       return "it was stopped";
+    case CompletionStop::interrupted:
+      return "a signal ended it";
+    case CompletionStop::time_limit:
+      return "the time limit ended it";
   }
   return "";
 }
@@ -206,7 +210,7 @@ std::string balance_table(const CompletionRun& run) {
                   row("words", with_commas(run.predicted_volume_words), with_commas(run.volume_words)) +
                       row("messages", with_commas(run.predicted.messages), with_commas(run.messages)) +
                       row("time", seconds_text(run.predicted.predicted_seconds),
-                          seconds_text(slowest / std::max(1, run.epochs_run())))) +
+                          seconds_text(slowest / std::max(1, run.epochs_here())))) +
          "</div>\n";
 }
 

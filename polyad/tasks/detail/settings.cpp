@@ -160,6 +160,10 @@ void add_checkpoint(Settings& all, const std::optional<CheckpointOptions>& optio
   add(all, "keep", std::to_string(keep));
 }
 
+void add_time_limit(Settings& all, double max_seconds) {
+  add(all, "max_seconds", max_seconds == 0 ? "no limit" : text_of(max_seconds) + " s");
+}
+
 Settings values_of(const DecomposeOptions& options) {
   const auto& [rank, method, missing, implicit, max_iterations, tolerance, seed, start, start_model,
                num_starts, nonnegative, nonnegative_modes, precision, format, device, mode_order,
@@ -192,7 +196,7 @@ Settings values_of(const DecomposeOptions& options) {
   add(all, "mode_order", or_else(modes_text(mode_order), "auto"));
   add(all, "max_memory_bytes", memory_text(max_memory_bytes));
   add_checkpoint(all, checkpoint);
-  add(all, "max_seconds", max_seconds == 0 ? "no limit" : text_of(max_seconds) + " s");
+  add_time_limit(all, max_seconds);
   add_distribution(all, distribution);
   return all;
 }
@@ -201,8 +205,8 @@ Settings values_of(const CompleteOptions& options) {
   const auto& [factors, method, implicit, lists, alpha, solver, cg_steps, popularity, max_epochs, schedule,
                learning_rate, decay, regularisation, shrinkage, explicit_update, no_bias, test, validate,
                patience, ranking, relevant, seed, precision, sync, virtual_processes, random_owners, by,
-               partition, partition_file, cache, resume, max_memory_bytes, will_save, will_report, observer] =
-      options;
+               partition, partition_file, cache, resume, max_memory_bytes, will_save, will_report, checkpoint,
+               max_seconds, observer] = options;
   const bool decays = schedule == StepSchedule::Kind::inverse;
   Settings all;
   add(all, "factors", std::to_string(factors));
@@ -239,6 +243,8 @@ Settings values_of(const CompleteOptions& options) {
   add(all, "cache", cache_text(cache));
   add(all, "resume", or_else(resume.string(), "none"));
   add(all, "max_memory_bytes", memory_text(max_memory_bytes));
+  add_checkpoint(all, checkpoint);
+  add_time_limit(all, max_seconds);
   return all;
 }
 

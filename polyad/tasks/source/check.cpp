@@ -10,7 +10,7 @@
 #include "polyad/io/tensors/file_series.hpp"
 #include "polyad/io/tensors/write_tensor.hpp"
 #include "polyad/report/statistics_report.hpp"
-#include "polyad/tasks/detail/checked_checkpoints.hpp"
+#include "polyad/tasks/detail/checkpoints/checked_checkpoints.hpp"
 #include "polyad/tasks/detail/find_labels.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"

@@ -11,6 +11,7 @@
 
 #include "polyad/algo/ratings/als_completion.hpp"
 #include "polyad/base/timings.hpp"
+#include "polyad/base/unfinished_paths.hpp"
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
 #include "polyad/distributed/move_nonzeros.hpp"
@@ -18,6 +19,7 @@
 #include "polyad/kernels/ratings/ranking_metrics.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
+#include "polyad/tasks/detail/checkpoints/training_control.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/ratings/choose_lists.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
@@ -32,53 +34,6 @@
 
 namespace polyad {
 namespace {
-
-constexpr Index max_ranking = 10000;
-
-using tasks::require_not_negative;
-
-void check_schedule(const CompleteOptions& options) {
-  if (options.learning_rate && !(*options.learning_rate > 0 && std::isfinite(*options.learning_rate)))
-    tasks::refuse_option(
-        fmt::format("{} {}: expected more than 0", option_name("learning_rate"), *options.learning_rate));
-  if (!options.decay) return;
-  if (options.schedule != StepSchedule::Kind::inverse)
-    tasks::refuse_option(
-        fmt::format("{} requires {} inverse", option_name("decay"), option_name("schedule")));
-  require_not_negative("decay", *options.decay);
-}
-
-// `field`: test or validate.
-void check_test(const TestRatings& test, const std::string& field) {
-  if (test.kind == TestRatings::Kind::fraction && !(test.fraction > 0 && test.fraction < 1))
-    tasks::refuse_option(
-        fmt::format("{} {}: expected a share between 0 and 1, as in 0.1", option_name(field), test.fraction));
-  if (test.kind != TestRatings::Kind::fraction && test.fraction != TestRatings{}.fraction)
-    tasks::refuse_option(fmt::format("{} {} has no effect: {}.kind is not fraction",
-                                     option_name(field + ".fraction"), test.fraction, field));
-  if (test.kind != TestRatings::Kind::tensor && test.tensor.order() > 0)
-    tasks::refuse_option(
-        fmt::format("{} has no effect: {}.kind is not tensor", option_name(field + ".tensor"), field));
-  if ((test.kind == TestRatings::Kind::file) == test.file.empty())
-    tasks::refuse_option(fmt::format("{}: a file is named if and only if it holds the {} ratings",
-                                     option_name(field), field == "test" ? "test" : "validation"));
-}
-
-void check_relevant(const CompleteOptions& options) {
-  if (!options.relevant) return;
-  if (!std::isfinite(*options.relevant))
-    tasks::refuse_option(fmt::format("{} {}: expected a number", option_name("relevant"), *options.relevant));
-  if (options.ranking == 0)
-    tasks::refuse_option(fmt::format("{} has no effect: it requires {} of at least 1",
-                                     option_name("relevant"), option_name("ranking")));
-}
-
-void check_partition(const CompleteOptions& options) {
-  tasks::require_partition_file(options.partition == RatingPartition::file, options.partition_file);
-  if (!options.cache.empty() && options.partition != RatingPartition::hypergraph)
-    tasks::refuse_option(
-        fmt::format("{} requires {} hypergraph", option_name("cache"), option_name("partition")));
-}
 
 CompletionOptions training_options(const CompleteOptions& options) {
   CompletionOptions training;
@@ -185,10 +140,18 @@ tasks::WholeModel<Real> gather_whole(const Comm& comm, const Descended<Real>& tr
   });
 }
 
+// When a run began, as the time limit counts.
+struct RunClock {
+  double load_seconds = 0;
+  Stopwatch since_call = {};
+
+  double seconds() const { return load_seconds + since_call.seconds(); }
+};
+
 // By stochastic gradient descent. Collective.
 template <class Real>
 Learned<Real> descend(const Context& context, Tensor ratings, const CompleteOptions& asked_for,
-                      const CompleteOptions& in_training) {
+                      const CompleteOptions& in_training, const RunClock& clock) {
   const Comm& comm = context.comm();
   auto training = training_options(asked_for);
   const auto machine = tasks::load_machine(comm);  // whatever the threads: these must not change the model
@@ -202,12 +165,16 @@ Learned<Real> descend(const Context& context, Tensor ratings, const CompleteOpti
   keep_step(ready.earlier, asked_for, training);
   learned.range = training.range = range_of(comm, learned.own->train.values());
 
+  const Index first_epoch = ready.earlier ? ready.earlier->training.epochs : 0;
+  tasks::TrainingControl<Real> control(context, transposed(*learned.own, learned.by), in_training,
+                                       tasks::TrainedModel::main, clock.seconds(), first_epoch);
   const Stopwatch watch;
   auto result = sgd_completion(ready.x, training, observer_of(context, asked_for),
-                               ready.earlier ? &*ready.earlier : nullptr);
+                               ready.earlier ? &*ready.earlier : nullptr, control.controls(learned.by));
   auto& run = learned.run;
   run = report::describe_completion(ready.x, learned.by, training, result, machine.model);
   run.train_seconds = watch.seconds();
+  run.checkpoint = control.use();
   run.machine = machine.source;
   run.side_seconds = ready.distributed.side_seconds;
   if (run.parts() > 1) run.partition = to_string(asked_for.partition);
@@ -217,48 +184,6 @@ Learned<Real> descend(const Context& context, Tensor ratings, const CompleteOpti
       std::make_shared<Descended<Real>>(Descended<Real>{std::move(ready), training, std::move(result)});
   learned.gather = [comm, trained, own = learned.own] { return gather_whole(comm, *trained, *own); };
   return learned;
-}
-
-void check_solver(const CompleteOptions& options) {
-  tasks::require_enumerator("solver", options.solver, RowSolver::cg);
-  if (options.solver != RowSolver::automatic && !tasks::uses_least_squares(options))
-    tasks::refuse_option(fmt::format("{} requires {} als or {}", option_name("solver"), option_name("method"),
-                                     option_name("implicit")));
-  if (!options.cg_steps) return;
-  if (options.solver != RowSolver::cg)
-    tasks::refuse_option(fmt::format("{} requires {} cg", option_name("cg_steps"), option_name("solver")));
-  if (*options.cg_steps < 1)
-    tasks::refuse_option(
-        fmt::format("{} {}: expected at least 1", option_name("cg_steps"), *options.cg_steps));
-}
-
-// With alternating least squares: what the options of gradient descent say has no effect, and is refused.
-void check_least_squares(const CompleteOptions& options) {
-  const CompleteOptions usual;
-  const auto refuse = [&](bool is_given, const char* field) {
-    if (is_given)
-      tasks::refuse_option(fmt::format("{} requires {} sgd", option_name(field), option_name("method")));
-  };
-  refuse(options.schedule != usual.schedule, "schedule");
-  refuse(options.learning_rate.has_value(), "learning_rate");
-  refuse(options.decay.has_value(), "decay");
-  refuse(options.sync != usual.sync, "sync");
-  refuse(options.virtual_processes != usual.virtual_processes, "virtual_processes");
-  refuse(options.random_owners != usual.random_owners, "random_owners");
-  refuse(options.explicit_update != usual.explicit_update, "explicit_update");
-  refuse(options.by != usual.by, "by");
-  refuse(options.partition != usual.partition, "partition");
-  if (!options.resume.empty())
-    tasks::refuse_option(
-        fmt::format("{} requires {} sgd: least squares settle within few epochs from any "
-                    "start, so train again, on all ratings",
-                    option_name("resume"), option_name("method")));
-  if (options.implicit && options.validate.kind != TestRatings::Kind::none)
-    tasks::refuse_option(fmt::format("{} has no errors that could choose an epoch: {} has no effect",
-                                     option_name("implicit"), option_name("validate")));
-  if (options.implicit && options.no_bias)
-    tasks::refuse_option(
-        fmt::format("{} has no biases: {} has no effect", option_name("implicit"), option_name("no_bias")));
 }
 
 AlsCompletionOptions als_options(const CompleteOptions& options) {
@@ -273,7 +198,7 @@ AlsCompletionOptions als_options(const CompleteOptions& options) {
 // By alternating least squares. Collective.
 template <class Real>
 Learned<Real> alternate(const Context& context, Tensor ratings, const CompleteOptions& asked_for,
-                        const CompleteOptions& in_training) {
+                        const CompleteOptions& in_training, const RunClock& clock) {
   const Comm& comm = context.comm();
   const std::string input = ratings.path;
   auto task = tasks::split_ratings(context, std::move(ratings), in_training);
@@ -290,19 +215,22 @@ Learned<Real> alternate(const Context& context, Tensor ratings, const CompleteOp
     tasks::warn_of_values(context, own.train.values(), input);
     als.range = learned.range = range_of(comm, own.train.values());
   }
+  tasks::TrainingControl<Real> control(context, own, in_training, tasks::TrainedModel::main, clock.seconds());
   const Stopwatch watch;
   if (als.alpha) {
-    choice = tasks::choose_lists<Real>(context, own.train, asked_for, 1);
+    choice = control.choose(own.train, 1);
     als.shrinkage = choice.settings.shrinkage;
   }
-  const auto result = std::make_shared<AlsCompletionResult<Real>>(
-      als_completion<Real>(comm, own, als, context.progress(), observer_of(context, asked_for)));
+  const auto control_sweeps = [&](const DistTensor<Real>& x) { return control.control(x); };
+  const auto result = std::make_shared<AlsCompletionResult<Real>>(als_completion<Real>(
+      comm, own, als, context.progress(), observer_of(context, asked_for), control_sweeps));
   auto options = training_options(asked_for);
   options.has_biases = als.has_biases;
   options.shrinkage = als.shrinkage;
   learned.run = report::describe_completion(comm, own, options, *result, als.alpha);
   learned.run.cg_steps = als.cg_steps;
   learned.run.train_seconds = watch.seconds();
+  learned.run.checkpoint = control.use();
   describe_input(task, asked_for, learned.run);
   learned.run.list_trials = std::move(choice.trials);
   const double popularity = learned.run.popularity = choice.settings.popularity;
@@ -322,9 +250,16 @@ Learned<Real> alternate(const Context& context, Tensor ratings, const CompleteOp
 
 // Adds a model for lists to the one that will be gathered. Collective.
 template <class Real>
-void learn_lists(const Context& context, const CompleteOptions& options, Learned<Real>& learned) {
+void learn_lists(const Context& context, const CompleteOptions& options, const RunClock& clock,
+                 Learned<Real>& learned) {
+  auto own = transposed(*learned.own, learned.by);
+  tasks::TrainingControl<Real> control(context, own, options, tasks::TrainedModel::lists, clock.seconds());
   const auto trained = std::make_shared<tasks::TrainedLists<Real>>(
-      tasks::train_lists<Real>(context, transposed(learned.own->train, learned.by), options));
+      tasks::train_lists<Real>(context, std::move(own.train), options, control));
+  if (const auto use = control.use()) {
+    learned.run.checkpoint->written += use->written;
+    learned.run.checkpoint->seconds += use->seconds;
+  }
   learned.run.lists = report::ListTraining{*trained->options.alpha,
                                            trained->popularity,
                                            tasks::list_power,
@@ -333,6 +268,7 @@ void learn_lists(const Context& context, const CompleteOptions& options, Learned
                                            trained->result.stop,
                                            trained->seconds};
   learned.run.list_trials = trained->trials;
+  if (is_cut_short(trained->result.stop)) learned.run.stop = trained->result.stop;
   learned.gather = [comm = context.comm(), trained, gather = std::move(learned.gather)] {
     auto whole = gather();
     auto lists = tasks::gather_lists(comm, *trained, whole.ratings);
@@ -382,16 +318,22 @@ void test_once(tasks::CompletionState<Real>& state, const Learned<Real>& learned
 
 template <class Real>
 CompletionModel complete_in(const Context& context, Tensor ratings, const CompleteOptions& options) {
+  const RunClock clock{ratings.load_seconds};
   const std::string input = ratings.path;
   auto settings = tasks::settings_of(options, ratings);
   auto in_training = options;
   std::optional<tasks::HeldOutTest> held;
   if (options.validate.kind != TestRatings::Kind::none)
     held = tasks::hold_out_test(context, ratings, in_training);
-  auto learned = tasks::uses_least_squares(options)
-                     ? alternate<Real>(context, std::move(ratings), options, in_training)
-                     : descend<Real>(context, std::move(ratings), options, in_training);
-  if (tasks::trains_lists(options)) learn_lists(context, options, learned);
+  auto learned = [&] {
+    const StoppableWork until_trained;
+    auto model = tasks::uses_least_squares(options)
+                     ? alternate<Real>(context, std::move(ratings), options, in_training, clock)
+                     : descend<Real>(context, std::move(ratings), options, in_training, clock);
+    if (tasks::trains_lists(options) && !is_cut_short(model.run.stop))
+      learn_lists(context, in_training, clock, model);
+    return model;
+  }();
 
   const Stopwatch watch;
   auto state = std::make_shared<tasks::CompletionState<Real>>(context.comm(), std::move(learned.labels),
@@ -409,40 +351,6 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   return CompletionModel(std::move(state));
 }
 
-}  // namespace
-
-std::string to_string(CompletionMethod method) {
-  return method == CompletionMethod::als ? "als" : "sgd";
-}
-
-std::string to_string(RowSolver solver) {
-  switch (solver) {
-    case RowSolver::automatic:
-      return "auto";
-    case RowSolver::cholesky:
-      return "cholesky";
-    case RowSolver::cg:
-      return "cg";
-  }
-  return "";
-}
-
-std::string to_string(RatingPartition partition) {
-  switch (partition) {
-    case RatingPartition::random:
-      return "random";
-    case RatingPartition::block:
-      return "block";
-    case RatingPartition::hypergraph:
-      return "hypergraph";
-    case RatingPartition::file:
-      return "file";
-  }
-  return "";
-}
-
-namespace {
-
 // Ratings to which nothing was done have the usual rule.
 ValuePreparation preparation_of(const Tensor& ratings) {
   if (!ratings.is_prepared) return RatingTraining<double>::usual_preparation();
@@ -459,34 +367,14 @@ std::string to_text(const EpochRecord& record) {
   return report::epoch_text(record);
 }
 
-void validate(const CompleteOptions& options) {
-  if (options.factors < 1 || options.factors > max_factors)
-    tasks::refuse_option(fmt::format("{} {}: expected a number from 1 to {}", option_name("factors"),
-                                     options.factors, max_factors));
-  require_not_negative("max_epochs", options.max_epochs);
-  require_not_negative("regularisation", options.regularisation.value_or(0));
-  require_not_negative("shrinkage", options.shrinkage.value_or(0));
-  require_not_negative("patience", options.patience);
-  if (options.ranking < 0 || options.ranking > max_ranking)
-    tasks::refuse_option(fmt::format("{} {}: expected a number from 0 to {}", option_name("ranking"),
-                                     options.ranking, max_ranking));
-  check_relevant(options);
-  tasks::require_memory_limit(options.max_memory_bytes);
-  tasks::require_enumerator("precision", options.precision, Precision::float32);
-  tasks::require_enumerator("schedule", options.schedule, StepSchedule::Kind::adagrad);
-  tasks::require_enumerator("by", options.by, DistributedSide::items);
-  tasks::require_enumerator("partition", options.partition, RatingPartition::file);
-  tasks::require_enumerator("test.kind", options.test.kind, TestRatings::Kind::tensor);
-  tasks::require_enumerator("validate.kind", options.validate.kind, TestRatings::Kind::tensor);
-  tasks::require_enumerator("method", options.method, CompletionMethod::als);
-  require_not_negative("alpha", options.alpha);
-  check_solver(options);
-  if (tasks::uses_least_squares(options)) check_least_squares(options);
-  tasks::check_lists(options);
-  check_schedule(options);
-  check_test(options.test, "test");
-  check_test(options.validate, "validate");
-  check_partition(options);
+void require_finished(const CompletionModel& model) {
+  const auto& run = model.state().run;
+  if (!is_cut_short(run.stop)) return;
+  tasks::refuse_unfinished(
+      run.stop == CompletionStop::time_limit,
+      fmt::format("epoch {} of at most {}", run.epochs.empty() ? 0 : run.epochs.back().epoch,
+                  run.options.max_epochs),
+      run.checkpoint);
 }
 
 CompletionModel complete(const Context& context, Tensor ratings, const CompleteOptions& options) {

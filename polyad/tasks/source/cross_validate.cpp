@@ -11,6 +11,7 @@
 #include "polyad/report/fold_report.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/ratings/completion_input.hpp"
+#include "polyad/tasks/detail/checkpoints/training_control.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
@@ -29,6 +30,7 @@ void check_folds(const CompleteOptions& options, int folds) {
   if (options.test.kind != TestRatings::Kind::none)
     tasks::refuse_option(fmt::format("{} chooses the test ratings: it excludes {}", option_name("folds"),
                                      option_name("test")));
+  tasks::refuse_checkpoints("folds", options);
   if (options.implicit && options.ranking == 0)
     tasks::refuse_option(fmt::format("{} has no errors: {} with {} 0 has nothing to measure",
                                      option_name("implicit"), option_name("folds"), option_name("ranking")));
@@ -77,6 +79,7 @@ CrossValidation cross_validate(const Context& context, Tensor ratings, CompleteO
     options.test.kind = TestRatings::Kind::tensor;
     options.test.tensor = std::move(split.test);
     const auto model = complete(fold == 0 ? context : quiet, std::move(part), options);
+    tasks::require_uncut(model);
     const auto& run = runs.emplace_back(model.state().run);
     results.push_back({run.num_ratings, run.num_test, run.num_validation, run.best_epoch,
                        run.test_errors.value_or(options.implicit ? no_errors : ErrorFigures{}), run.ranking});

@@ -19,7 +19,9 @@
 #include "polyad/io/models/kruskal.hpp"
 #include "polyad/plan/strategy_memory.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
-#include "polyad/tasks/detail/checkpoints.hpp"
+#include "polyad/tasks/detail/checkpoints/checkpoint_identity.hpp"
+#include "polyad/tasks/detail/checkpoints/checkpoints.hpp"
+#include "polyad/tasks/detail/checkpoints/cp_control.hpp"
 #include "polyad/tasks/detail/choose_device.hpp"
 #include "polyad/tasks/detail/cp_model_state.hpp"
 #include "polyad/tasks/detail/decide_distribution.hpp"
@@ -29,7 +31,6 @@
 #include "polyad/tasks/detail/nonnegative_flags.hpp"
 #include "polyad/tasks/detail/output/output_files.hpp"
 #include "polyad/tasks/detail/ratings/list_model.hpp"
-#include "polyad/tasks/detail/run_control.hpp"
 #include "polyad/tasks/detail/settings.hpp"
 #include "polyad/tasks/detail/start_model.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
@@ -282,12 +283,6 @@ std::string device_text(int gpu) {
   return fmt::format("gpu {}: {}", gpu, list_gpus().gpus.at(std::size_t(gpu)).name);
 }
 
-report::CpdRun::Checkpoint describe_checkpoints(const tasks::Checkpoints& checkpoints) {
-  const auto& found = checkpoints.found();
-  return {checkpoints.options().directory.string(), found ? found->iteration : 0, checkpoints.num_written(),
-          checkpoints.seconds()};
-}
-
 template <class Real>
 CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& asked_for) {
   const Comm& comm = context.comm();
@@ -337,9 +332,10 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
       return singular_start<Real>(prepared.tensor, prepared.chosen.plan, options);
     });
   const double start_seconds = watch.lap();
-  tasks::RunControl<Real> control(prepared.tensor, prepared.chosen.plan.mode_order,
-                                  checkpoints ? &*checkpoints : nullptr, asked_for.max_seconds,
-                                  x.load_seconds + since_call.seconds());
+  tasks::RunControl<Real> run_control(comm, prepared.chosen.plan.mode_order,
+                                      checkpoints ? &*checkpoints : nullptr, asked_for.max_seconds,
+                                      x.load_seconds + since_call.seconds());
+  tasks::CpRunControl<Real> control(prepared.tensor, run_control);
   auto [result, starts, best_seed] =
       iterate_with_progress(context, prepared, options, asked_for.num_starts, asked_for.observer,
                             start_model ? &*start_model : nullptr, control.control());
@@ -347,7 +343,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   options.als.seed = best_seed;
   auto run = report::describe_run(prepared, options, result);
   run.starts = std::move(starts);
-  if (checkpoints) run.checkpoint = describe_checkpoints(*checkpoints);
+  if (checkpoints) run.checkpoint = checkpoints->use();
   if (comm.size() > 1) describe_distribution(run, chosen, prepared.loads, machine.model);
   run.machine = machine.source;
   if (options.als.gpu) run.device = device_text(*options.als.gpu);
@@ -481,13 +477,10 @@ void validate(const DecomposeOptions& options) {
 void require_finished(const CpModel& model) {
   const auto& run = model.state().run;
   if (!is_cut_short(run.stop)) return;
-  const auto why =
-      run.stop == StopReason::time_limit ? "the time limit ended the run" : "a signal ended the run";
-  const auto how = run.checkpoint
-                       ? fmt::format("the same command goes on from {}", run.checkpoint->directory)
-                       : fmt::format("with {} the same command would go on", option_name("checkpoint"));
-  throw Error(Errc::interrupted, fmt::format("{} after iteration {} of at most {}; {}", why,
-                                             run.fit_trajectory.size(), run.options.als.max_iterations, how));
+  tasks::refuse_unfinished(
+      run.stop == StopReason::time_limit,
+      fmt::format("iteration {} of at most {}", run.fit_trajectory.size(), run.options.als.max_iterations),
+      run.checkpoint);
 }
 
 CpModel decompose(const Context& context, Tensor x, const DecomposeOptions& options) {

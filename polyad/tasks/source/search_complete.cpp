@@ -8,6 +8,7 @@
 
 #include "polyad/base/timings.hpp"
 #include "polyad/report/search_report.hpp"
+#include "polyad/tasks/detail/checkpoints/training_control.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/ratings/hold_out_test.hpp"
 #include "polyad/tasks/detail/ratings/list_model.hpp"
@@ -60,6 +61,7 @@ void check_search(const CompleteOptions& options, const SearchGrid& grid) {
   if (!options.resume.empty())
     tasks::refuse_option(fmt::format("{} trains from the start: it excludes {}", option_name("search"),
                                      option_name("resume")));
+  tasks::refuse_checkpoints("search", options);
   if (options.implicit && options.ranking == 0)
     tasks::refuse_option(fmt::format("{} with {} compares lists: it requires {} of at least 1",
                                      option_name("search"), option_name("implicit"), option_name("ranking")));
@@ -84,6 +86,7 @@ void measure_errors_only(CompleteOptions& trial) {
 SearchTrial measure(const Context& quiet, const Tensor& ratings, const CompleteOptions& options) {
   const Stopwatch watch;
   const auto model = complete(quiet, ratings, options);
+  tasks::require_uncut(model);
   SearchTrial trial;
   trial.factors = options.factors;
   trial.regularisation = regularisation_of(options);

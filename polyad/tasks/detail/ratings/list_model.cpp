@@ -7,7 +7,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/timings.hpp"
-#include "polyad/tasks/detail/ratings/choose_lists.hpp"
+#include "polyad/tasks/detail/checkpoints/training_control.hpp"
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tensor/ratings/rating_power.hpp"
@@ -79,15 +79,16 @@ void add_popularity(RatingModel<Real>& model, const SparseTensor<double>& rating
 
 template <class Real>
 TrainedLists<Real> train_lists(const Context& context, SparseTensor<double> own,
-                               const CompleteOptions& options) {
+                               const CompleteOptions& options, TrainingControl<Real>& control) {
   const Stopwatch watch;
-  auto [settings, trials] = choose_lists<Real>(context, own, options, list_power);
+  auto [settings, trials] = control.choose(own, list_power);
   TrainedLists<Real> trained{
       list_options(options, settings.shrinkage), {}, settings.popularity, 0, std::move(trials)};
   auto powers = powers_of(context.comm(), std::move(own), list_power);
   const auto extents = powers.extents();
   trained.result = als_completion<Real>(context.comm(), {std::move(powers), SparseTensor<double>(extents)},
-                                        trained.options, context.progress());
+                                        trained.options, context.progress(), {},
+                                        [&](const DistTensor<Real>& x) { return control.control(x); });
   trained.seconds = watch.seconds();
   return trained;
 }
@@ -106,8 +107,10 @@ ListModel<Real> gather_lists(const Comm& comm, const TrainedLists<Real>& trained
 
 template void add_popularity(RatingModel<float>&, const SparseTensor<double>&, double);
 template void add_popularity(RatingModel<double>&, const SparseTensor<double>&, double);
-template TrainedLists<float> train_lists(const Context&, SparseTensor<double>, const CompleteOptions&);
-template TrainedLists<double> train_lists(const Context&, SparseTensor<double>, const CompleteOptions&);
+template TrainedLists<float> train_lists(const Context&, SparseTensor<double>, const CompleteOptions&,
+                                         TrainingControl<float>&);
+template TrainedLists<double> train_lists(const Context&, SparseTensor<double>, const CompleteOptions&,
+                                          TrainingControl<double>&);
 template ListModel<float> gather_lists(const Comm&, const TrainedLists<float>&, const SparseTensor<double>&);
 template ListModel<double> gather_lists(const Comm&, const TrainedLists<double>&,
                                         const SparseTensor<double>&);

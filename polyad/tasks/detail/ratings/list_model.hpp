@@ -6,6 +6,9 @@
 
 namespace polyad::tasks {
 
+template <class Real>
+class TrainingControl;
+
 // Regularisation of models that are trained for lists.
 inline constexpr Shrinkage list_shrinkage{0.2, 20};
 
@@ -44,7 +47,7 @@ struct TrainedLists {
 // `own`: training ratings of this process, users x items. Collective.
 template <class Real>
 TrainedLists<Real> train_lists(const Context& context, SparseTensor<double> own,
-                               const CompleteOptions& options);
+                               const CompleteOptions& options, TrainingControl<Real>& control);
 
 // `ratings`: all training ratings, where this is process 0, which gets the model. Collective.
 template <class Real>

@@ -1,4 +1,4 @@
-#include "polyad/algo/cp/cp_state.hpp"
+#include "polyad/algo/run_state.hpp"
 
 #include <algorithm>
 

@@ -6,20 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "polyad/algo/cp/cp_state.hpp"
-#include "polyad/distributed/cp/dist_tensor.hpp"
+#include "polyad/algo/run_state.hpp"
 #include "polyad/io/checkpoints/checkpoint_directory.hpp"
 #include "polyad/io/checkpoints/checkpoint_manifest.hpp"
+#include "polyad/report/checkpoint_use.hpp"
 #include "polyad/tasks/checkpoint.hpp"
 #include "polyad/tasks/context.hpp"
-#include "polyad/tasks/decompose.hpp"
 
 namespace polyad::tasks {
 
-// What the state of a decomposition depends on: the tensor, and the options that change its course.
-// Collective.
-io::CheckpointManifest checkpoint_identity(const Context& context, const Tensor& x,
-                                           const DecomposeOptions& options);
+// Throws Error{interrupted}: a signal, or the time limit, has ended a run after `where`.
+[[noreturn]] void refuse_unfinished(bool is_time_limit, const std::string& where,
+                                    const std::optional<report::CheckpointUse>& checkpoint);
 
 // The checkpoints of a run. Functions are collective but for accessors.
 class Checkpoints {
@@ -31,20 +29,25 @@ class Checkpoints {
   const CheckpointOptions& options() const { return options_; }
   // What the run goes on from, if there is one.
   const std::optional<io::CheckpointManifest>& found() const { return found_; }
+  // Its state, to be taken once; it refers to this object.
   template <class Real>
-  CpRestart<Real> restart(const DistTensor<Real>& x) const;
+  RunRestart<Real> restart() const;
+  // From now on nothing was found: the run begins anew, and its checkpoints come after those that are there.
+  void forget() { found_.reset(); }
+  // Of the newest checkpoint that was there when the run began.
+  Index last_sequence() const { return last_sequence_; }
 
   // Writes the state of a run. If that fails, it warns, and earlier checkpoints stay as they were.
   template <class Real>
-  void write(const DistTensor<Real>& x, const CpPause<Real>& pause, Index sequence,
-             const std::vector<int>& mode_order);
+  void write(const RunPause<Real>& pause, Index sequence, const std::vector<int>& mode_order);
 
-  int num_written() const { return num_written_; }
-  double seconds() const { return seconds_; }  // that writing took
+  report::CheckpointUse use() const;  // so far
 
  private:
   template <class Real>
-  void write_parts(const DistTensor<Real>& x, const CpState<Real>& state, io::CheckpointManifest manifest);
+  void fill(const OwnRows<Real>& own, Index num_vectors, Index num_columns) const;
+  template <class Real>
+  void write_parts(const RunState<Real>& state, io::CheckpointManifest manifest);
 
   const Context& context_;
   CheckpointOptions options_;
@@ -54,6 +57,7 @@ class Checkpoints {
   std::unique_ptr<io::CheckpointDirectory> directory_;  // on process 0
   std::filesystem::path newest_;
   std::optional<io::CheckpointManifest> found_;
+  Index last_sequence_ = 0;
   int num_written_ = 0;
   double seconds_ = 0;
 };

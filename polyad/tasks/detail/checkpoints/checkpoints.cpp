@@ -1,4 +1,4 @@
-#include "polyad/tasks/detail/checkpoints.hpp"
+#include "polyad/tasks/detail/checkpoints/checkpoints.hpp"
 
 #include <fmt/format.h>
 
@@ -11,13 +11,9 @@
 
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/distributed/cp/state_rows.hpp"
-#include "polyad/distributed/tensor_fingerprint.hpp"
-#include "polyad/io/bytes/checksum.hpp"
+#include "polyad/distributed/state_rows.hpp"
 #include "polyad/io/checkpoints/checkpoint_parts.hpp"
 #include "polyad/report/statistics_report.hpp"
-#include "polyad/tasks/detail/settings.hpp"
-#include "polyad/version.hpp"
 
 namespace polyad::tasks {
 namespace {
@@ -25,18 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* numbers_name = "numbers.bin";
-
-// Settings that say how long a run goes on, where it is stored and how it is divided: not what it computes.
-constexpr std::array free_settings{"max_iterations",  "tolerance",  "format",   "max_memory_bytes",
-                                   "scheme",          "partition",  "cache",    "grid",
-                                   "num_free_primes", "policy",     "row_rule", "is_replicated",
-                                   "allows_coarse",   "checkpoint", "every",    "keep",
-                                   "max_seconds",     "device"};
-
-// The field that option_name made a name of.
-std::string field_of(const std::string& name) {
-  return with_option_names(name, [](const std::string& field) { return field; });
-}
 
 template <class T>
 std::string_view bytes_of(const T& items) {
@@ -80,10 +64,10 @@ std::string broadcast_text(const Comm& comm, const std::string& mine) {
 
 template <class Real>
 std::optional<StateRows<Real>> rows_of(const io::CheckpointPartReader& reader, io::CheckpointBlock block,
-                                       int order, Index width) {
+                                       int num_kinds, Index width) {
   const auto row_bytes = Index(sizeof(Index)) + width * Index(sizeof(Real));
   const Index count = std::ssize(block.bytes) / row_bytes;
-  if (count * row_bytes != std::ssize(block.bytes) || block.kind < 0 || block.kind >= order)
+  if (count * row_bytes != std::ssize(block.bytes) || block.kind < 0 || block.kind >= num_kinds)
     reader.refuse(fmt::format("is damaged: a block of {} bytes for mode {} holds no rows of {} bytes",
                               block.bytes.size(), block.kind + 1, row_bytes));
   StateRows<Real> rows{int(block.kind), Array<Index>(std::size_t(count)),
@@ -114,32 +98,13 @@ std::vector<double> read_numbers(const fs::path& checkpoint, const io::Checkpoin
 
 }  // namespace
 
-io::CheckpointManifest checkpoint_identity(const Context& context, const Tensor& x,
-                                           const DecomposeOptions& options) {
-  const Comm& comm = context.comm();
-  io::CheckpointManifest identity;
-  identity.program = "polyad " POLYAD_VERSION;
-  identity.command = "cpd";
-  identity.processes = comm.size();
-  identity.dims = x.tensor.extents();
-  identity.num_nonzeros = comm.all_reduce(x.tensor.num_nonzeros());
-  identity.tensor = tensor_fingerprint(comm, x.tensor, FingerprintOf::cells_in_any_order);
-  identity.value_bytes = options.precision == Precision::float32 ? 4 : 8;
-  for (const auto& setting : settings_of(options))
-    if (const auto field = field_of(setting.name);
-        std::ranges::find(free_settings, field) == free_settings.end())
-      identity.options.emplace_back(field, setting.value);
-  identity.options.emplace_back("duplicates", to_string(x.duplicate_rule));
-  if (options.missing && options.missing->weights) {
-    const auto weights =
-        tensor_fingerprint(comm, options.missing->weights->tensor, FingerprintOf::cells_in_any_order);
-    identity.options.emplace_back("fingerprint of the weights", fmt::format("{:016x}", weights));
-  }
-  if (options.start_model)
-    identity.options.emplace_back(
-        "checksum of the initial weights",
-        fmt::format("{:016x}", io::checksum(bytes_of(options.start_model->weights()))));
-  return identity;
+void refuse_unfinished(bool is_time_limit, const std::string& where,
+                       const std::optional<report::CheckpointUse>& checkpoint) {
+  const auto how = checkpoint
+                       ? fmt::format("the same command goes on from {}", checkpoint->directory)
+                       : fmt::format("with {} the same command would go on", option_name("checkpoint"));
+  throw Error(Errc::interrupted, fmt::format("{} ended the run after {}; {}",
+                                             is_time_limit ? "the time limit" : "a signal", where, how));
 }
 
 Checkpoints::Checkpoints(const Context& context, const CheckpointOptions& options,
@@ -164,49 +129,59 @@ Checkpoints::Checkpoints(const Context& context, const CheckpointOptions& option
   });
   text = broadcast_text(comm, text);
   newest_ = broadcast_text(comm, newest_.string());
-  if (!text.empty()) found_ = io::parse_manifest(text, newest_ / io::manifest_name);
+  if (text.empty()) return;
+  found_ = io::parse_manifest(text, newest_ / io::manifest_name);
+  last_sequence_ = found_->sequence;
+}
+
+report::CheckpointUse Checkpoints::use() const {
+  return {options_.directory.string(), found_ ? found_->iteration : 0, num_written_, seconds_};
 }
 
 template <class Real>
-CpRestart<Real> Checkpoints::restart(const DistTensor<Real>& x) const {
+void Checkpoints::fill(const OwnRows<Real>& own, Index num_vectors, Index num_columns) const {
+  const Comm& comm = context_.comm();
+  collectively(comm, [&] {
+    if (num_vectors != found_->num_vectors || num_columns != found_->num_columns)
+      refuse_checkpoint(newest_,
+                        fmt::format("holds {} vectors of {} columns, expected {} of {}", found_->num_vectors,
+                                    found_->num_columns, num_vectors, num_columns));
+  });
+  std::size_t part = 0;
+  std::optional<io::CheckpointPartReader> reader;
+  const auto next = [&]() -> std::optional<StateRows<Real>> {
+    for (;; ++part) {
+      if (part == found_->rows.size()) return std::nullopt;
+      if (!reader) reader.emplace(newest_, found_->rows[part]);
+      if (auto block = reader->next())
+        return rows_of<Real>(*reader, std::move(*block), own.num_kinds(), own.width);
+      reader.reset();
+    }
+  };
+  collectively(comm, [&] {
+    try {
+      hand_out_state<Real>(machine_, own, next);
+    } catch (const Error& error) {
+      refuse_part(newest_, error);
+    }
+  });
+}
+
+template <class Real>
+RunRestart<Real> Checkpoints::restart() const {
   const Comm& comm = context_.comm();
   auto numbers = collectively(comm, [&] {
     return comm.rank() == 0 ? read_numbers(newest_, found_->numbers) : std::vector<double>();
   });
   comm.broadcast(numbers, 0);
-  const auto fill = [this, &x, &comm](const std::vector<kernels::FactorVector<Real>>& vectors,
-                                      Index num_columns) {
-    collectively(comm, [&] {
-      if (std::ssize(vectors) != found_->num_vectors || num_columns != found_->num_columns)
-        refuse_checkpoint(
-            newest_, fmt::format("holds {} vectors of {} columns, expected {} of {}", found_->num_vectors,
-                                 found_->num_columns, vectors.size(), num_columns));
-    });
-    std::size_t part = 0;
-    std::optional<io::CheckpointPartReader> reader;
-    const auto next = [&]() -> std::optional<StateRows<Real>> {
-      for (;; ++part) {
-        if (part == found_->rows.size()) return std::nullopt;
-        if (!reader) reader.emplace(newest_, found_->rows[part]);
-        if (auto block = reader->next())
-          return rows_of<Real>(*reader, std::move(*block), x.order(), std::ssize(vectors) * num_columns);
-        reader.reset();
-      }
-    };
-    collectively(comm, [&] {
-      try {
-        hand_out_state<Real>(machine_, x, {vectors, num_columns}, next);
-      } catch (const Error& error) {
-        refuse_part(newest_, error);
-      }
-    });
+  const auto fill_rows = [this](const OwnRows<Real>& own, Index num_vectors, Index num_columns) {
+    fill(own, num_vectors, num_columns);
   };
-  return {StateNumbers(std::move(numbers)), fill};
+  return {StateNumbers(std::move(numbers)), fill_rows};
 }
 
 template <class Real>
-void Checkpoints::write_parts(const DistTensor<Real>& x, const CpState<Real>& state,
-                              io::CheckpointManifest manifest) {
+void Checkpoints::write_parts(const RunState<Real>& state, io::CheckpointManifest manifest) {
   const Comm& comm = context_.comm();
   auto staged = collectively(
       comm, [&] { return comm.rank() == 0 ? directory_->begin(manifest.sequence).string() : std::string(); });
@@ -218,10 +193,10 @@ void Checkpoints::write_parts(const DistTensor<Real>& x, const CpState<Real>& st
   const auto mine = collectively(comm, [&] {
     std::optional<io::CheckpointPartWriter> writer;
     const auto open = [&] { writer.emplace(fs::path(staged) / fmt::format("rows-{:05}.bin", part_)); };
-    gather_state<Real>(machine_, x, {state.vectors, state.num_columns}, [&](const StateRows<Real>& block) {
+    gather_state<Real>(machine_, state.rows, [&](const StateRows<Real>& block) {
       if (!writer) open();
       const std::array pieces{bytes_of(block.rows), bytes_of(block.values)};
-      writer->write(block.mode, pieces);
+      writer->write(block.kind, pieces);
     });
     if (machine_.rank() != 0) return Written{};
     if (!writer) open();
@@ -242,35 +217,32 @@ void Checkpoints::write_parts(const DistTensor<Real>& x, const CpState<Real>& st
 }
 
 template <class Real>
-void Checkpoints::write(const DistTensor<Real>& x, const CpPause<Real>& pause, Index sequence,
-                        const std::vector<int>& mode_order) {
+void Checkpoints::write(const RunPause<Real>& pause, Index sequence, const std::vector<int>& mode_order) {
   const Stopwatch watch;
-  CpState<Real> state;
+  RunState<Real> state;
   pause.save(state);
   auto manifest = identity_;
   manifest.sequence = sequence;
   manifest.iteration = pause.iteration;
   manifest.fit = pause.fit;
   manifest.mode_order = mode_order;
-  manifest.num_vectors = std::ssize(state.vectors);
+  manifest.num_vectors = state.num_vectors;
   manifest.num_columns = state.num_columns;
   try {
-    write_parts(x, state, std::move(manifest));
+    write_parts(state, std::move(manifest));
     ++num_written_;
   } catch (const Error& error) {
     if (error.code() != Errc::io && error.code() != Errc::resource) throw;
     if (directory_) directory_->abandon();
-    context_.warn(
-        fmt::format("no checkpoint after iteration {}: {}; the run goes on", pause.iteration, error.what()));
+    context_.warn(fmt::format("no checkpoint after {} {}: {}; the run goes on", identity_.step(),
+                              pause.iteration, error.what()));
   }
   seconds_ += watch.seconds();
 }
 
-template CpRestart<float> Checkpoints::restart(const DistTensor<float>&) const;
-template CpRestart<double> Checkpoints::restart(const DistTensor<double>&) const;
-template void Checkpoints::write(const DistTensor<float>&, const CpPause<float>&, Index,
-                                 const std::vector<int>&);
-template void Checkpoints::write(const DistTensor<double>&, const CpPause<double>&, Index,
-                                 const std::vector<int>&);
+template RunRestart<float> Checkpoints::restart() const;
+template RunRestart<double> Checkpoints::restart() const;
+template void Checkpoints::write(const RunPause<float>&, Index, const std::vector<int>&);
+template void Checkpoints::write(const RunPause<double>&, Index, const std::vector<int>&);
 
 }  // namespace polyad::tasks

@@ -4,12 +4,12 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "polyad/algo/cp/cp_state.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/base/unfinished_paths.hpp"
-#include "polyad/tasks/detail/checkpoints.hpp"
+#include "polyad/tasks/detail/checkpoints/checkpoints.hpp"
 
 namespace polyad::tasks {
 
@@ -19,24 +19,32 @@ template <class Real>
 class RunControl {
  public:
   // checkpoints: null for none. seconds_before: what counts towards the limit before this moment.
-  RunControl(const DistTensor<Real>& x, std::vector<int> mode_order, Checkpoints* checkpoints,
-             double time_limit, double seconds_before)
-      : x_(x),
+  RunControl(const Comm& comm, std::vector<int> mode_order, Checkpoints* checkpoints, double time_limit,
+             double seconds_before)
+      : comm_(comm),
         mode_order_(std::move(mode_order)),
         checkpoints_(checkpoints),
         time_limit_(time_limit),
         seconds_before_(seconds_before) {
-    if (checkpoints_ == nullptr || !checkpoints_->found()) return;
-    sequence_ = checkpoints_->found()->sequence;
-    restart_ = checkpoints_->template restart<Real>(x);
+    if (checkpoints_ == nullptr) return;
+    sequence_ = checkpoints_->last_sequence();
+    if (checkpoints_->found()) restart_ = checkpoints_->template restart<Real>();
   }
   RunControl(const RunControl&) = delete;
   RunControl& operator=(const RunControl&) = delete;
 
-  CpControl<Real> control() {
+  // The state to go on from; null: there is none.
+  RunRestart<Real>* from() { return restart_ ? &*restart_ : nullptr; }
+
+  // From the start after all.
+  void begin_anew() { restart_.reset(); }
+  // Every state that is saved begins with this list of numbers, before those of the algorithm.
+  void put_first(std::vector<double> numbers) { first_numbers_ = std::move(numbers); }
+
+  RunControls<Real> controls() {
     const bool is_needed = checkpoints_ != nullptr || time_limit_ > 0 || StoppableWork::is_supported();
     if (!is_needed) return {};
-    return {restart_ ? &*restart_ : nullptr, [this](const CpPause<Real>& pause) { return act(pause); }};
+    return {from(), [this](const RunPause<Real>& pause) { return act(pause); }};
   }
 
  private:
@@ -49,18 +57,18 @@ class RunControl {
     const double now = watch_.seconds();
     longest_ = std::max(longest_, now - last_pause_);
     last_pause_ = now;
-    if (x_.comm().rank() == 0 && time_limit_ > 0)
+    if (comm_.rank() == 0 && time_limit_ > 0)
       asked[runs_out] = Index(seconds_before_ + now + longest_ > time_limit_);
     if (checkpoints_ != nullptr) {
       const double seconds = checkpoints_->options().every_seconds;
-      const bool is_due = x_.comm().rank() == 0 && seconds > 0 && now - last_saved_ >= seconds;
+      const bool is_due = comm_.rank() == 0 && seconds > 0 && now - last_saved_ >= seconds;
       asked[saves] = Index(take_save_request() || is_due);
     }
-    x_.comm().all_reduce(std::span<Index>(asked), Reduce::max);
+    comm_.all_reduce(std::span<Index>(asked), Reduce::max);
     return asked;
   }
 
-  std::optional<StopReason> act(const CpPause<Real>& pause) {
+  std::optional<StopReason> act(const RunPause<Real>& pause) {
     ++sequence_;
     ++unsaved_;
     const auto asked = requests();
@@ -74,17 +82,22 @@ class RunControl {
     return std::nullopt;
   }
 
-  void save(const CpPause<Real>& pause) {
-    checkpoints_->write(x_, pause, sequence_, mode_order_);
+  void save(const RunPause<Real>& pause) {
+    const auto save_all = [&](RunState<Real>& state) {
+      if (first_numbers_) state.numbers.put_list(*first_numbers_);
+      pause.save(state);
+    };
+    checkpoints_->write<Real>({pause.iteration, pause.fit, pause.is_end, save_all}, sequence_, mode_order_);
     last_saved_ = last_pause_ = watch_.seconds();
     unsaved_ = 0;
   }
 
-  const DistTensor<Real>& x_;
+  Comm comm_;
   std::vector<int> mode_order_;
   Checkpoints* checkpoints_;
   double time_limit_, seconds_before_;
-  std::optional<CpRestart<Real>> restart_;
+  std::optional<RunRestart<Real>> restart_;
+  std::optional<std::vector<double>> first_numbers_;
   StoppableWork work_;
   Stopwatch watch_;
   Index sequence_ = 0;

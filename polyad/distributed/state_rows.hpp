@@ -7,36 +7,39 @@
 
 #include "polyad/base/array.hpp"
 #include "polyad/comm/comm.hpp"
-#include "polyad/distributed/cp/dist_tensor.hpp"
 
 namespace polyad {
 
-// Some rows of a mode, of several vectors that are as long as the factors together.
+// Some rows of the state of a run.
 template <class Real>
 struct StateRows {
-  int mode = 0;
+  int kind = 0;        // the mode that they belong to; of ratings, 0 for users and 1 for items
   Array<Index> rows;   // global numbers
-  Array<Real> values;  // [row][vector][column]
+  Array<Real> values;  // [row][entry]
 };
 
-// [vector][mode]: the entries of the rows that this process owns; of each row `num_columns` are of interest.
+// The rows of the state that this process owns, and how their entries are read and written.
 template <class Real>
-struct StateVectors {
-  std::vector<std::vector<std::span<Real>>> vectors;
-  Index num_columns = 0;
+struct OwnRows {
+  std::vector<std::span<const Index>> numbers;  // [kind][own row]: its global number
+  Index width = 0;                              // entries per row
+  std::function<void(int kind, Index row, Real* to)> read;
+  std::function<void(int kind, Index row, const Real* from)> write;
+
+  int num_kinds() const { return int(numbers.size()); }
 };
 
 // Hands the rows that the processes of a machine own to its first process, in blocks of bounded size, for
 // which take(block) is called there. What this throws is thrown at the end. Collective over the machine.
 template <class Real>
-void gather_state(const Comm& machine, const DistTensor<Real>& x, const StateVectors<Real>& state,
+void gather_state(const Comm& machine, const OwnRows<Real>& own,
                   const std::function<void(const StateRows<Real>&)>& take);
 
 // The inverse, for any distribution: next() is called on the first process of the machine until it returns
 // nothing, and every process takes the rows that it owns. Throws Error{bad_input} if there is not every one
 // of them once, and what next() throws. Collective over the machine.
 template <class Real>
-void hand_out_state(const Comm& machine, const DistTensor<Real>& x, const StateVectors<Real>& state,
+void hand_out_state(const Comm& machine, const OwnRows<Real>& own,
                     const std::function<std::optional<StateRows<Real>>()>& next);
 
 }  // namespace polyad

@@ -1,4 +1,4 @@
-#include "polyad/tasks/detail/checked_checkpoints.hpp"
+#include "polyad/tasks/detail/checkpoints/checked_checkpoints.hpp"
 
 #include <fmt/format.h>
 
@@ -23,8 +23,9 @@ std::vector<fs::path> checkpoints_at(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_regular_file(path / io::manifest_name, ignored)) return {path};
   std::vector<fs::path> found;
-  for (const auto& checkpoint : io::checkpoints_in(path))
-    if (fs::is_directory(checkpoint, ignored)) found.push_back(checkpoint);
+  for (const auto& folder : {path / "lists", path})  // of the two models that complete trains
+    for (const auto& checkpoint : io::checkpoints_in(folder))
+      if (fs::is_directory(checkpoint, ignored)) found.push_back(checkpoint);
   return found;
 }
 
@@ -39,13 +40,12 @@ std::string describe_checkpoint(const fs::path& path, const io::CheckpointManife
   for (const auto& [name, value] : manifest.options)
     if (value != "none" && value != "no" && value != "auto") options += fmt::format(", {} {}", name, value);
   return fmt::format(
-      "{}: iteration {} of polyad {}, fit {:.6f}; {} with {}{}; {} of {}, {} in {}, by {} on "
-      "{}",
-      path.string(), manifest.iteration, manifest.command, manifest.fit, report::dims_text(manifest.dims),
-      report::counted(manifest.num_nonzeros, "nonzero"), options,
-      report::counted(manifest.num_vectors, "vector"), report::counted(manifest.num_columns, "column"),
-      with_prefix(double(bytes_in(manifest)), "B"), report::counted(Index(manifest.rows.size()) + 2, "file"),
-      manifest.program,
+      "{}: {} {} of polyad {}, {} {:.6f}; {} with {}{}; {} of {}, {} in {}, by {} on {}", path.string(),
+      manifest.step(), manifest.iteration, manifest.command, manifest.command == "complete" ? "RMSE" : "fit",
+      manifest.fit, report::dims_text(manifest.dims), report::counted(manifest.num_nonzeros, "nonzero"),
+      options, report::counted(manifest.num_vectors, "vector"),
+      report::counted(manifest.num_columns, "column"), with_prefix(double(bytes_in(manifest)), "B"),
+      report::counted(Index(manifest.rows.size()) + 2, "file"), manifest.program,
       manifest.processes == 1 ? "1 process" : fmt::format("{} processes", manifest.processes));
 }
 

@@ -1,0 +1,181 @@
+#include "polyad/tasks/detail/checkpoints/training_control.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "polyad/base/error.hpp"
+#include "polyad/tasks/detail/checkpoints/checkpoint_identity.hpp"
+#include "polyad/tasks/detail/task_checks.hpp"
+
+namespace polyad::tasks {
+namespace {
+
+constexpr const char* lists_folder = "lists";
+
+CheckpointOptions place_of(CheckpointOptions options, TrainedModel model) {
+  if (model == TrainedModel::lists) options.directory /= lists_folder;
+  return options;
+}
+
+io::CheckpointManifest training_identity(const Context& context, const SplitRatings& own,
+                                         const CompleteOptions& options, TrainedModel model) {
+  auto identity = checkpoint_identity(context, own, options);
+  if (model == TrainedModel::lists) identity.options.emplace_back("model", "lists");
+  return identity;
+}
+
+void require_epochs(const io::CheckpointManifest& found, const CompleteOptions& options, Index first_epoch) {
+  if (found.iteration - first_epoch > options.max_epochs)
+    refuse_option(fmt::format("{} {}: the newest checkpoint in {} is of epoch {}", option_name("max_epochs"),
+                              options.max_epochs, options.checkpoint->directory.string(), found.iteration));
+}
+
+template <class Real>
+OwnRows<Real> transposed_rows(const OwnRows<Real>& own) {
+  OwnRows<Real> other;
+  other.numbers = {own.numbers[1], own.numbers[0]};
+  other.width = own.width;
+  other.read = [read = own.read](int side, Index row, Real* to) { read(1 - side, row, to); };
+  other.write = [write = own.write](int side, Index row, const Real* from) { write(1 - side, row, from); };
+  return other;
+}
+
+void put_settings(StateNumbers& numbers, const Shrinkage& shrinkage, double popularity) {
+  for (const double number : {shrinkage.per_rating, shrinkage.per_row, shrinkage.of_items, popularity})
+    numbers.put(number);
+}
+
+ListSettings take_settings(StateNumbers& numbers) {
+  ListSettings settings;
+  settings.shrinkage.per_rating = numbers.take();
+  settings.shrinkage.per_row = numbers.take();
+  settings.shrinkage.of_items = numbers.take();
+  settings.popularity = numbers.take();
+  return settings;
+}
+
+// Trials take fewer sweeps where there are fewer epochs: the choice may depend on that number.
+std::vector<double> numbers_of(const ListChoice& choice, int max_epochs) {
+  StateNumbers numbers;
+  numbers.put(max_epochs);
+  put_settings(numbers, choice.settings.shrinkage, choice.settings.popularity);
+  numbers.put(double(choice.trials.size()));
+  for (const auto& trial : choice.trials) {
+    put_settings(numbers, trial.shrinkage, trial.popularity);
+    numbers.put(trial.ndcg);
+    numbers.put(double(trial.is_chosen));
+  }
+  return numbers.values();
+}
+
+struct StoredChoice {
+  int max_epochs = 0;
+  ListChoice choice;
+};
+StoredChoice choice_from(std::vector<double> values) {
+  StateNumbers numbers(std::move(values));
+  StoredChoice stored;
+  stored.max_epochs = numbers.take_int();
+  stored.choice.settings = take_settings(numbers);
+  const double count = numbers.take();
+  while (double(stored.choice.trials.size()) < count) {
+    report::ListTrial trial;
+    const auto settings = take_settings(numbers);
+    trial.shrinkage = settings.shrinkage;
+    trial.popularity = settings.popularity;
+    trial.ndcg = numbers.take();
+    trial.is_chosen = numbers.take() != 0;
+    stored.choice.trials.push_back(trial);
+  }
+  return stored;
+}
+
+bool are_same(const ListSettings& one, const ListSettings& other) {
+  return one.shrinkage == other.shrinkage && one.popularity == other.popularity;
+}
+
+}  // namespace
+
+template <class Real>
+TrainingControl<Real>::TrainingControl(const Context& context, const SplitRatings& own,
+                                       const CompleteOptions& options, TrainedModel model,
+                                       double seconds_before, Index first_epoch)
+    : context_(context), options_(options) {
+  if (options.checkpoint) {
+    checkpoints_.emplace(context, place_of(*options.checkpoint, model),
+                         training_identity(context, own, options, model));
+    const auto& found = checkpoints_->found();
+    if (found && model == TrainedModel::main) {
+      require_epochs(*found, options, first_epoch);
+      context.note(fmt::format("going on from {} after epoch {}", options.checkpoint->directory.string(),
+                               found->iteration));
+    }
+  }
+  run_.emplace(context.comm(), std::vector<int>(), checkpoints_ ? &*checkpoints_ : nullptr,
+               options.max_seconds, seconds_before);
+}
+
+template <class Real>
+RunControls<Real> TrainingControl<Real>::controls(RatingSide first) {
+  users_first_ = run_->controls();
+  if (first == RatingSide::user || !users_first_.pause) return users_first_;
+  RunControls<Real> items_first;
+  items_first.pause = [this](const RunPause<Real>& pause) {
+    const auto save = [&](RunState<Real>& state) {
+      pause.save(state);
+      state.rows = transposed_rows(state.rows);
+    };
+    return users_first_.pause({pause.iteration, pause.fit, pause.is_end, save});
+  };
+  if (users_first_.from == nullptr) return items_first;
+  const auto fill = [this](const OwnRows<Real>& own, Index num_vectors, Index num_columns) {
+    users_first_.from->fill(transposed_rows(own), num_vectors, num_columns);
+  };
+  transposed_ = {std::move(users_first_.from->numbers), fill};
+  items_first.from = &transposed_;
+  return items_first;
+}
+
+template <class Real>
+CpControl<Real> TrainingControl<Real>::control(const DistTensor<Real>& x) {
+  return cp_.emplace(x, *run_).control();
+}
+
+template <class Real>
+std::optional<report::CheckpointUse> TrainingControl<Real>::use() const {
+  return checkpoints_ ? std::optional(checkpoints_->use()) : std::nullopt;
+}
+
+template <class Real>
+ListChoice TrainingControl<Real>::choose(const SparseTensor<double>& own, double power) {
+  std::optional<StoredChoice> stored;
+  if (auto* from = run_->from()) stored = choice_from(from->numbers.take_list());
+  ListChoice choice;
+  if (stored && stored->max_epochs == options_.max_epochs)
+    choice = stored->choice;
+  else
+    choice = choose_lists<Real>(context_, own, options_, power);
+  if (stored && !are_same(stored->choice.settings, choice.settings)) {
+    checkpoints_->forget();
+    run_->begin_anew();
+  }
+  run_->put_first(numbers_of(choice, options_.max_epochs));
+  return choice;
+}
+
+void refuse_checkpoints(const char* field, const CompleteOptions& options) {
+  if (options.checkpoint || options.max_seconds > 0)
+    refuse_option(fmt::format("{} trains several models: it excludes {}", option_name(field),
+                              option_name(options.checkpoint ? "checkpoint" : "max_seconds")));
+}
+
+void require_uncut(const CompletionModel& model) {
+  if (const auto stop = model.stop_reason(); stop && is_cut_short(*stop))
+    throw Error(Errc::interrupted, "a signal ended the run before its last training; nothing is kept");
+}
+
+template class TrainingControl<float>;
+template class TrainingControl<double>;
+
+}  // namespace polyad::tasks
