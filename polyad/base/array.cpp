@@ -8,6 +8,7 @@
 #include <string>
 
 #include "polyad/base/error.hpp"
+#include "polyad/base/memory.hpp"
 
 namespace polyad {
 namespace {
@@ -42,7 +43,9 @@ void* allocate_pages(std::size_t bytes) {
   void* memory = worth_huge_pages(bytes) ? map_huge(rounded_up(bytes, huge_page))
                                          : std::aligned_alloc(cache_line, rounded_up(bytes, cache_line));
   if (memory == nullptr)
-    throw Error(Errc::resource, "out of memory: " + std::to_string(bytes) + " bytes were asked for");
+    throw Error(Errc::resource, "out of memory: " + std::to_string(bytes) +
+                                    " bytes were asked for, and about " +
+                                    std::to_string(free_memory_bytes()) + " are free");
   return memory;
 }
 

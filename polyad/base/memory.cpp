@@ -67,6 +67,14 @@ MachineMemory machine_memory() {
   return memory;
 }
 
+Index free_memory_bytes() {
+  const Index of_machine = machine_memory().available;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return of_machine;
+  const Index of_space = std::max(Index(0), Index(limit.rlim_cur) - own_status("VmSize:"));
+  return of_machine > 0 ? std::min(of_machine, of_space) : of_space;
+}
+
 Index memory_to_plan_with() {
   constexpr Index address_space = Index(1) << 47;
   const Index total = machine_memory().total;

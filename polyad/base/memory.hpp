@@ -24,6 +24,9 @@ struct MachineMemory {
   Index total = 0, available = 0;
 };
 MachineMemory machine_memory();
+// What this process could still get, by the machine and by the limit of its address space (ulimit -v), in
+// bytes; 0 if the system does not report it.
+Index free_memory_bytes();
 // Memory of the machine; if the system does not report it, what a process can address.
 Index memory_to_plan_with();
 
