@@ -167,7 +167,8 @@ int main(int argc, char** argv) {
   polyad::cli::prepare_standard_streams();
   polyad::Runtime runtime(argc, argv);
   polyad::note_program_memory();
-  polyad::remove_unfinished_on_signals();
+  const auto comm = polyad::Comm::world();
+  polyad::remove_unfinished_on_signals(comm.rank() == 0 ? polyad::sentence_on_signals : nullptr);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond a limit is an error of writing
-  return run(argc, argv, runtime, polyad::Comm::world());
+  return run(argc, argv, runtime, comm);
 }

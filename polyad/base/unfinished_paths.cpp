@@ -25,6 +25,7 @@ std::atomic<Entry*> first_entry{nullptr};
 std::atomic<int> num_delays{0};
 std::atomic<int> waiting_signal{0};
 std::atomic<bool> handles_signals{false};
+std::atomic<const char*> last_sentence{nullptr};
 std::atomic<int> num_stoppable{0};
 std::atomic<int> asked_to_stop{0};
 std::atomic<bool> asked_to_save{false};
@@ -86,6 +87,9 @@ void handle(int signal) {
   waiting_signal = signal;
   if (num_delays.load() == 0 && waiting_signal.exchange(0) != 0) {
     remove_all_unfinished();
+    if (const char* const sentence = last_sentence.load(); sentence != nullptr) {
+      [[maybe_unused]] const auto written = write(STDERR_FILENO, sentence, std::strlen(sentence));
+    }
     std::signal(signal, SIG_DFL);
     raise(signal);  // it is blocked until this handler returns, and then ends the process
   }
@@ -114,8 +118,9 @@ DelayedSignals::~DelayedSignals() {
   if (const int signal = waiting_signal.exchange(0); signal != 0) raise(signal);
 }
 
-void remove_unfinished_on_signals() {
+void remove_unfinished_on_signals(const char* sentence) {
   handles_signals = true;
+  last_sentence = sentence;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action {};
     sigaction(signal, nullptr, &action);

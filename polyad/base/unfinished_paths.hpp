@@ -30,9 +30,15 @@ class DelayedSignals {
   DelayedSignals& operator=(const DelayedSignals&) = delete;
 };
 
+// What a program says when a signal ends it at once.
+inline constexpr const char* sentence_on_signals =
+    "polyad: a signal ended the command; files that it had completed are kept, unfinished ones were "
+    "removed\n";
+
 // From now on SIGINT, SIGTERM and SIGHUP, unless they are ignored, remove all unfinished paths before they
-// end the process as they would have. For programs; the library itself installs no handler.
-void remove_unfinished_on_signals();
+// end the process as they would have, and write `sentence`, which is not copied, to standard error; null:
+// none. For programs; the library itself installs no handler.
+void remove_unfinished_on_signals(const char* sentence = nullptr);
 
 // While one of these exists, the first of those signals is a request to stop, which the work looks for
 // between its steps; a second one ends the process at once.
