@@ -9,9 +9,9 @@
 
 #include "polyad/comm/collective.hpp"
 #include "polyad/report/fold_report.hpp"
+#include "polyad/tasks/detail/checkpoints/training_control.hpp"
 #include "polyad/tasks/detail/json_text.hpp"
 #include "polyad/tasks/detail/ratings/completion_input.hpp"
-#include "polyad/tasks/detail/checkpoints/training_control.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
