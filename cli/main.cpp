@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
   polyad::Runtime runtime(argc, argv);
   polyad::note_program_memory();
   const auto comm = polyad::Comm::world();
-  polyad::remove_unfinished_on_signals(comm.rank() == 0 ? polyad::sentence_on_signals : nullptr);
+  polyad::remove_unfinished_on_signals(comm.size() == 1 ? polyad::sentence_on_signals : nullptr);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond a limit is an error of writing
   return run(argc, argv, runtime, comm);
 }

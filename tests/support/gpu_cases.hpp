@@ -23,7 +23,7 @@ inline CpRunOptions on_gpu(CpRunOptions options) {
 }
 
 inline void expect_same_fits(const std::vector<double>& fits, const std::vector<double>& expected,
-                      double tolerance) {
+                             double tolerance) {
   ASSERT_EQ(fits.size(), expected.size());
   for (std::size_t i = 0; i < fits.size(); ++i)
     EXPECT_NEAR(squared_residual(fits[i]), squared_residual(expected[i]), tolerance) << i;

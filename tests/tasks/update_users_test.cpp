@@ -15,11 +15,11 @@
 namespace polyad {
 namespace {
 
-UpdatedUser random_user(Index user, Index num_items, Index count, std::uint64_t seed) {
+UpdatedUser random_user(Index user, Index among, Index count, std::uint64_t seed) {
   UpdatedUser made{user, {}, {}};
   auto& [items, ratings] = made.rated;
   for (std::uint64_t z = 0; std::ssize(items) < count; ++z) {
-    const auto item = Index(Random(seed, 3).below(std::uint64_t(num_items), z));
+    const auto item = Index(Random(seed, 3).below(std::uint64_t(among), z));
     if (std::ranges::count(items, item) > 0) continue;
     items.push_back(item);
     ratings.push_back(1 + double(Random(seed, 4).below(5, z)));
