@@ -38,15 +38,24 @@ def processes() -> list[tuple[int, str, list[str]]]:
     return found
 
 
-def kill_session(leader: int, number: int) -> None:
+def kill_session(leader: int) -> None:
     """A launcher has groups of its own for what it starts, but in the same session."""
     while members := [process for process, _, fields in processes() if int(fields[3]) == leader]:
         for process in members:
             try:
-                os.kill(process, number)
+                os.kill(process, signal.SIGKILL)
             except ProcessLookupError:
                 pass  # it has ended
         time.sleep(0.01)
+
+
+def end(process: subprocess.Popen[bytes], number: int) -> None:
+    """Ends a run and its launcher. One that is asked to end, as by a scheduler, must do so within a minute."""
+    if number != signal.SIGKILL:
+        process.send_signal(number)
+        process.wait(timeout=60)
+    kill_session(process.pid)
+    process.wait()
 
 
 class Trial:
@@ -74,8 +83,7 @@ class Trial:
             process = subprocess.Popen([*self.command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                        start_new_session=True)
             time.sleep(rng.uniform(0, 1.2 * self.seconds))
-            kill_session(process.pid, number)
-            process.wait()
+            end(process, number)
         if self.finish("again", *options) != self.whole:
             return "the run that went on has another answer"
         left = [name for name in os.listdir(self.states) if not name.isdigit()]

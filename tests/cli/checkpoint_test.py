@@ -233,7 +233,7 @@ class CheckpointTest(ProgramTest):
             process = subprocess.Popen([*launcher, POLYAD, *map(str, arguments)], stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL, start_new_session=True)
             time.sleep(rng.uniform(0, 0.4 if processes else 0.15))
-            kill_session(process.pid, signal.SIGKILL)
+            kill_session(process.pid)
             process.wait()
         again = self.result(*arguments, processes=processes)
         self.assertEqual(again["fit_trajectory"], whole["fit_trajectory"])

@@ -174,7 +174,7 @@ class CompleteCheckpointTest(ProgramTest):
             process = subprocess.Popen([*launcher, POLYAD, *map(str, arguments)], stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL, start_new_session=True)
             time.sleep(rng.uniform(0, 1.2 * seconds))
-            kill_session(process.pid, signal.SIGKILL)
+            kill_session(process.pid)
             process.wait()
         self.assert_same(whole, self.result(*arguments, processes=processes))
         for folder in (self.states, self.states / "lists"):
