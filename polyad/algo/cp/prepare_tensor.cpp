@@ -13,6 +13,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/distributed/move_nonzeros.hpp"
 #include "polyad/distributed/sketches_of_all.hpp"
+#include "polyad/gpu/chunked_nonzeros.hpp"
 #include "polyad/kernels/cp/factor.hpp"
 #include "polyad/kernels/cp/row_systems.hpp"
 #include "polyad/plan/stage_memory.hpp"
@@ -158,12 +159,19 @@ class FormatLister {
     }
   }
 
-  // On a GPU every mode has a tree, in whose pass its rows are summed.
+  // On a GPU every mode has a tree, in whose pass its rows are summed. The nonzeros of a mode at a time are
+  // copied as it stores them.
   void plan_root_passes(std::vector<FormatOption>& formats) const {
     std::erase_if(formats, [&](const FormatOption& format) {
       return format.name != (is_coarse() ? "csf" : "csf-all");
     });
-    for (auto& [mode_order, trees, steps] : formats | std::views::transform(&FormatOption::plan)) {
+    Index copy_bytes = 0;
+    for (const auto& local : shapes_.locals)
+      copy_bytes = std::max(copy_bytes, gpu::chunked_bytes(local.order(), local.num_nonzeros,
+                                                           std::ranges::max(local.rows), 0, sizeof(Real)));
+    for (auto& format : formats) {
+      format.work_bytes += copy_bytes;
+      auto& [mode_order, trees, steps] = format.plan;
       steps.clear();
       for (const int mode : mode_order) {
         const auto tree = std::ranges::find(trees, mode, [](const auto& modes) { return modes.front(); });
