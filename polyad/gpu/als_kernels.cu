@@ -2,6 +2,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/gpu/cuda_check.hpp"
+#include "polyad/gpu/device.hpp"
 
 namespace polyad::gpu {
 namespace {
@@ -236,6 +237,14 @@ void start_chunk_sums_of(int order, const ChunkView<Real>& x, const RowTables<Re
 }
 
 }  // namespace
+
+bool has_kernels_for(int index) {
+  use_device(index);
+  cudaFuncAttributes attributes;
+  const bool is_there = cudaFuncGetAttributes(&attributes, sum_blocks) == cudaSuccess;
+  cudaGetLastError();
+  return is_there;
+}
 
 template <class Real>
 void start_chunk_sums(int order, const ChunkView<Real>& x, const RowTables<Real>& tables, Columns<Real>* m,

@@ -193,44 +193,36 @@ class Passes final : public AlsPasses<Real> {
   Event updated_;
 };
 
-void check_device(const DeviceList& list, int device, Index bytes) {
+// Before anything is allocated.
+void check_device(int device, Index bytes) {
+  const auto list = list_devices();
   if (list.devices.empty()) throw Error(Errc::bad_option, list.why_none);
   if (device < 0 || device >= std::ssize(list.devices))
     throw Error(Errc::bad_option, "there is no GPU " + std::to_string(device) +
                                       ": they are numbered from 0 to " +
                                       std::to_string(list.devices.size() - 1));
-  const auto& info = list.devices[device];
-  if (bytes > info.free_bytes)
+  const auto& name = list.devices[device].name;
+  if (!has_kernels_for(device))
+    throw Error(Errc::bad_option, "this program was built for other GPUs than " + name +
+                                      " (CMAKE_CUDA_ARCHITECTURES chooses them)");
+  if (const Index free = free_bytes(device); bytes > free)
     throw Error(Errc::resource, "the decomposition would need " + with_prefix(double(bytes), "B") +
-                                    " on the GPU, " + info.name + ", of which " +
-                                    with_prefix(double(info.free_bytes), "B") + " are free");
+                                    " on the GPU, " + name + ", of which " + with_prefix(double(free), "B") +
+                                    " are free");
 }
 
 }  // namespace
 
 template <class Real>
-Index bytes_of_passes(std::span<const ModeNonzeros<Real>> modes, Index num_columns) {
-  const Index row_bytes = num_columns * Index(sizeof(Real));
-  Index bytes = Index(2) * (num_columns + 1) * row_bytes + max_blocks * num_sums(num_columns) * 8;
-  Index max_rows = 0;
-  for (const auto& mode : modes) {
-    bytes += mode.num_rows * row_bytes + chunked_bytes(mode.tree->order(), mode.tree->num_nonzeros(),
-                                                       mode.tree->num_nodes(0), num_columns, sizeof(Real));
-    max_rows = std::max(max_rows, mode.num_rows);
-  }
-  return bytes + max_rows * row_bytes;
-}
-
-template <class Real>
 std::unique_ptr<AlsPasses<Real>> make_passes(int device, std::span<const ModeNonzeros<Real>> modes,
                                              Index num_columns) {
-  check_device(list_devices(), device, bytes_of_passes<Real>(modes, num_columns));
+  std::vector<ModeCounts> counts;
+  for (const auto& mode : modes) counts.push_back({mode.tree->num_nonzeros(), mode.num_rows});
+  check_device(device, passes_bytes(counts, num_columns, sizeof(Real)));
   use_device(device);
   return std::make_unique<Passes<Real>>(device, modes, num_columns);
 }
 
-template Index bytes_of_passes(std::span<const ModeNonzeros<float>>, Index);
-template Index bytes_of_passes(std::span<const ModeNonzeros<double>>, Index);
 template std::unique_ptr<AlsPasses<float>> make_passes(int, std::span<const ModeNonzeros<float>>, Index);
 template std::unique_ptr<AlsPasses<double>> make_passes(int, std::span<const ModeNonzeros<double>>, Index);
 

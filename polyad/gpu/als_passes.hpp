@@ -17,10 +17,6 @@ struct ModeNonzeros {
   Index num_rows;
 };
 
-// Memory on a GPU that passes take, at most, for factors with this number of columns.
-template <class Real>
-Index bytes_of_passes(std::span<const ModeNonzeros<Real>> modes, Index num_columns);
-
 // Passes over nonzeros on a GPU, which holds these and the factors. Sums are made in an order that depends on
 // the nonzeros only: the same bits on every run.
 template <class Real>

@@ -4,8 +4,18 @@
 #include <cassert>
 
 #include "polyad/base/parallel.hpp"
+#include "polyad/gpu/als_kernels.hpp"
 
 namespace polyad::gpu {
+namespace {
+
+// Two of a chunk, and sums of these.
+Index max_carries(Index num_nonzeros) {
+  const Index num_chunks = (num_nonzeros + usual_chunk_size - 1) / usual_chunk_size;
+  return 2 * num_chunks + 2 * num_chunks / Index(carries_per_sum - 1) + 1;
+}
+
+}  // namespace
 
 template <class Real>
 ChunkedNonzeros<Real>::ChunkedNonzeros(const CsfTree<Real>& tree, Index size)
@@ -85,14 +95,26 @@ void ChunkedNonzeros<Real>::plan_sums(std::vector<CarrySum> pieces) {
   row_sums = std::move(pieces);
 }
 
-Index chunked_bytes(int order, Index num_nonzeros, Index num_slices, Index num_components,
-                    Index value_bytes) {
+Index chunked_bytes(int order, Index num_nonzeros, Index num_slices, Index value_bytes) {
   const Index num_chunks = (num_nonzeros + usual_chunk_size - 1) / usual_chunk_size;
-  // Two carries of a chunk, and sums of these.
-  const Index num_carries = 2 * num_chunks + 2 * num_chunks / Index(carries_per_sum - 1) + 1;
   return num_chunks * usual_chunk_size * (value_bytes + Index(sizeof(LocalIndex)) * (order - 1) + 1) +
          num_chunks * 3 * Index(sizeof(LocalIndex)) + num_slices * Index(sizeof(LocalIndex)) +
-         num_carries * (num_components * value_bytes + Index(sizeof(CarrySum)));
+         max_carries(num_nonzeros) * Index(sizeof(CarrySum));
+}
+
+// Nonzeros and factors of all modes; sums and carries of one mode at a time; systems, and sums of blocks.
+Index passes_bytes(std::span<const ModeCounts> modes, Index num_columns, Index value_bytes) {
+  const Index row_bytes = num_columns * value_bytes;
+  Index bytes =
+      2 * (num_columns + 1) * row_bytes + max_blocks * num_sums(num_columns) * Index(sizeof(double));
+  Index max_rows = 0, carries = 0;
+  for (const auto& mode : modes) {
+    bytes += mode.num_rows * row_bytes +
+             chunked_bytes(int(modes.size()), mode.num_nonzeros, mode.num_rows, value_bytes);
+    max_rows = std::max(max_rows, mode.num_rows);
+    carries = std::max(carries, max_carries(mode.num_nonzeros));
+  }
+  return bytes + (max_rows + carries) * row_bytes;
 }
 
 template struct ChunkedNonzeros<float>;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <span>
 #include <vector>
 
 #include "polyad/base/array.hpp"
@@ -38,7 +38,13 @@ struct ChunkedNonzeros {
   void plan_sums(std::vector<CarrySum> pieces);
 };
 
-// Memory of these arrays on a GPU, at most.
-Index chunked_bytes(int order, Index num_nonzeros, Index num_slices, Index num_components, Index value_bytes);
+// Memory of these arrays.
+Index chunked_bytes(int order, Index num_nonzeros, Index num_slices, Index value_bytes);
+
+// Memory on a GPU, at most, for the passes of ALS over all modes (see AlsPasses).
+struct ModeCounts {
+  Index num_nonzeros, num_rows;
+};
+Index passes_bytes(std::span<const ModeCounts> modes, Index num_columns, Index value_bytes);
 
 }  // namespace polyad::gpu

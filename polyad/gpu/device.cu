@@ -26,13 +26,17 @@ DeviceList list_devices() {
   for (int index = 0; index < count; ++index) {
     cudaDeviceProp properties;
     check(cudaGetDeviceProperties(&properties, index), "asking for its properties");
-    std::size_t free = 0, total = 0;
-    use_device(index);
-    check(cudaMemGetInfo(&free, &total), "asking for its memory");
-    list.devices.push_back({properties.name, Index(total), Index(free), properties.multiProcessorCount});
+    list.devices.push_back({properties.name, Index(properties.totalGlobalMem)});
   }
   if (count == 0) list.why_none = "no GPU was found";
   return list;
+}
+
+Index free_bytes(int index) {
+  std::size_t free = 0, total = 0;
+  use_device(index);
+  check(cudaMemGetInfo(&free, &total), "asking for its memory");
+  return Index(free);
 }
 
 void use_device(int index) {

@@ -12,16 +12,21 @@ namespace polyad::gpu {
 
 struct DeviceInfo {
   std::string name;
-  Index memory_bytes = 0, free_bytes = 0;
-  int num_multiprocessors = 0;
+  Index memory_bytes = 0;
 };
 
-// The GPUs that this program can use, [index]; or why there is none, as a sentence without a full stop.
+// The GPUs of this machine, [index]; or why there is none, as a sentence without a full stop. Does not begin
+// to use them: others may have them to themselves.
 struct DeviceList {
   std::vector<DeviceInfo> devices;
   std::string why_none;
 };
 DeviceList list_devices();
+
+// Memory of a GPU that is free. Begins to use it.
+Index free_bytes(int index);
+// Whether this program has kernels for a GPU: they are compiled for some kinds. Begins to use it.
+bool has_kernels_for(int index);
 
 // Makes a GPU the one that this thread works with.
 void use_device(int index);

@@ -14,6 +14,14 @@ DeviceList list_devices() {
   return {{}, no_cuda};
 }
 
+Index free_bytes(int /*index*/) {
+  throw Error(Errc::bad_option, no_cuda);
+}
+
+bool has_kernels_for(int /*index*/) {
+  return false;
+}
+
 template <class Real>
 std::unique_ptr<AlsPasses<Real>> make_passes(int /*device*/, std::span<const ModeNonzeros<Real>> /*modes*/,
                                              Index /*num_columns*/) {

@@ -11,8 +11,8 @@ namespace polyad {
 // What computes the iterations of a decomposition.
 struct Device {
   enum class Kind {
-    automatic,  // the first GPU, where there is one that can do what is asked for, one process, and a tensor
-                // that is large enough; else the processor
+    automatic,  // the first GPU, where it can do what is asked for, on one process without a limit of
+                // memory, for a tensor that is large enough; else the processor
     cpu,
     gpu
   };
@@ -28,7 +28,7 @@ Device parse_device(const std::string& text, const std::string& option);
 // A GPU that this program can use.
 struct GpuInfo {
   std::string name;
-  Index memory_bytes = 0, free_bytes = 0;
+  Index memory_bytes = 0;
 };
 // Those of this machine; or why there is none.
 struct GpuList {

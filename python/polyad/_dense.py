@@ -58,14 +58,10 @@ def einsum(
     single = first.dtype == np.float32 and second.dtype == np.float32
     kind: Any = np.float32 if single else np.float64
     contract: Any = _core.contract_single if single else _core.contract_double
-    result, derivation = contract(
-        host(threads, progress, processes),
-        expression,
-        np.asfortranarray(first, dtype=kind),
-        np.asfortranarray(second, dtype=kind),
-        extents,
-        limit,
-    )
+    with _mpi.agreed(processes):
+        informed = host(threads, progress, processes)
+        left, right = np.asfortranarray(first, dtype=kind), np.asfortranarray(second, dtype=kind)
+    result, derivation = contract(informed, expression, left, right, extents, limit)
     if explain and (processes is None or processes.rank == 0):
         print(derivation)
     product: NDArray[np.floating[Any]] = result

@@ -76,4 +76,8 @@ def seconds_of(duration: str | float | None) -> float:
     """1h50m, or a number of seconds; None is no limit."""
     if duration is None:
         return 0.0
-    return _core.parse_duration(duration, "time_limit") if isinstance(duration, str) else float(duration)
+    if isinstance(duration, str):
+        return _core.parse_duration(duration, "time_limit")
+    if not duration > 0:
+        raise bad_option("time_limit", f"time_limit={duration!r}: expected more than 0 seconds, or None for no limit")
+    return float(duration)

@@ -56,6 +56,7 @@ std::pair<CpModel, bool> decompose_watched(const Host& host, Tensor& x, bool is_
   options.observer = [&](const CpProgress& progress) {
     return watch(progress.iteration, progress.fit, progress.fit_change, progress.start);
   };
+  if (options.max_seconds > 0) options.max_seconds += x.load_seconds;  // it counts from this call
   auto model = run(host, [&](const Context& context) {
     auto result = decompose(context, is_last_use ? std::move(x) : x, options);
     warn_of_memory(context, result.peak_memory_bytes(), options.max_memory_bytes);

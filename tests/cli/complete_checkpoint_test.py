@@ -83,9 +83,11 @@ class CompleteCheckpointTest(ProgramTest):
             self.assertEqual(again["rmse_per_epoch"][:10], whole["rmse_per_epoch"][:10])
             self.assertAlmostEqual(again["train_rmse"], whole["train_rmse"], delta=0.05)
 
-    def test_a_resumed_model_has_checkpoints_too(self) -> None:
+    def test_a_resumed_model_has_no_checkpoints(self) -> None:
         self.succeed(*self.command("--out", self.folder / "before", epochs=3))
-        self.assert_same(*self.both(["--resume", self.folder / "before"]))
+        self.assert_fails("--checkpoint and --resume exclude each other: the model may be another one when the run goes on", 2,
+                          *self.command("--resume", self.folder / "before", "--checkpoint", self.states, epochs=3))
+        self.assertFalse(self.states.exists())
 
     def test_other_ratings_and_options_are_named(self) -> None:
         self.succeed(*self.command("--checkpoint", self.states, epochs=4))
@@ -107,6 +109,15 @@ class CompleteCheckpointTest(ProgramTest):
             for option in (["--checkpoint", self.folder / "none"], ["--time-limit", "1s"]):
                 self.assertEqual(run(*self.command(*others, *option)).returncode, 2)
                 self.assertFalse((self.folder / "none").exists())
+
+    def test_a_checkpoint_has_the_error_of_its_epoch(self) -> None:
+        for method in ("sgd", "als"):
+            states = self.folder / method
+            result = self.result(*self.command("--method", method, "--lists", "ratings", "--checkpoint", states, "--keep", 2, "--every", "1it",
+                                               epochs=3))
+            found = [checkpoint["fit"] for checkpoint in self.result("check", states)["checkpoints"]]
+            for fit, rmse in zip(found, result["rmse_per_epoch"][-2:], strict=True):
+                self.assertAlmostEqual(fit, rmse, delta=1e-12)
 
     def test_damage_is_found_in_both_models(self) -> None:
         self.succeed(*self.command("--checkpoint", self.states, epochs=3))

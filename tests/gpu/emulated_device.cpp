@@ -11,7 +11,13 @@ namespace polyad::gpu {
 constexpr Index emulated_bytes = Index(1) << 30;
 
 DeviceList list_devices() {
-  return {{{"an emulated GPU", emulated_bytes, emulated_bytes, 1}}, ""};
+  return {{{"an emulated GPU", emulated_bytes}}, ""};
+}
+Index free_bytes(int /*index*/) {
+  return emulated_bytes;
+}
+bool has_kernels_for(int /*index*/) {
+  return true;
 }
 
 void use_device(int /*index*/) {}

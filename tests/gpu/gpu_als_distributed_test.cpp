@@ -34,5 +34,17 @@ TEST_F(DistributedGpuAls, follows_the_trajectory_of_one_process_on_several) {
     }
 }
 
+TEST_F(DistributedGpuAls, fails_on_all_processes_where_one_has_no_gpu) {
+  const Comm comm = Comm::world();
+  const auto share = test::share_of(test::tame_tensor({40, 30, 20}, 900, 1), comm);
+  auto options = on_gpu(test::options_for(3, 2));
+  if (comm.rank() == comm.size() - 1) options.als.gpu = 1000;
+  const Distributor distributor(comm, share, comm.size(), 1);
+  Progress silent;
+  const auto x =
+      prepare<double>(comm, share, options, silent, test::some_distribution(distributor, comm.size(), 1));
+  EXPECT_THROW(cp_als<double>(x.tensor, x.chosen.plan, options.als), Error);
+}
+
 }  // namespace
 }  // namespace polyad

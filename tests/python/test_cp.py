@@ -289,6 +289,7 @@ def test_biases_are_the_last_components(make_tensor, program, tmp_path):
         ({"init": 3}, "init"),
         ({"format": "magic"}, None),
         ({"device": "tpu"}, None),
+        ({"time_limit": 0}, "time_limit"),
         ({"device": "gpu", "nonneg": True}, None),
         ({"dtype": "float16"}, "dtype"),
         ({"nonneg": [7]}, "mode"),

@@ -10,6 +10,7 @@
 #include "polyad/algo/cp/als_backend.hpp"
 #include "polyad/algo/cp/finish_model.hpp"
 #include "polyad/algo/cp/random_start.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/distributed/row_exchange.hpp"
 #include "polyad/kernels/cp/factor.hpp"
 #include "polyad/kernels/cp/factor_vectors.hpp"
@@ -70,7 +71,8 @@ class CpAls {
       std::copy_n(weights_.begin(), start->weights.size(), coefficients_.begin());  // columns have length one
     }
     choose_partial_rows();
-    backend_ = options.gpu ? make_gpu_backend(data(), *options.gpu) : make_host_backend(data());
+    backend_ = options.gpu ? collectively(x.comm(), [&] { return make_gpu_backend(data(), *options.gpu); })
+                           : make_host_backend(data());
     connect();
     if (start != nullptr) expand_all(exchanges_);
     put_factors();

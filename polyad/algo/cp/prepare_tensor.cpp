@@ -168,7 +168,7 @@ class FormatLister {
     Index copy_bytes = 0;
     for (const auto& local : shapes_.locals)
       copy_bytes = std::max(copy_bytes, gpu::chunked_bytes(local.order(), local.num_nonzeros,
-                                                           std::ranges::max(local.rows), 0, sizeof(Real)));
+                                                           std::ranges::max(local.rows), sizeof(Real)));
     for (auto& format : formats) {
       format.work_bytes += copy_bytes;
       auto& [mode_order, trees, steps] = format.plan;
@@ -204,7 +204,7 @@ FormatChoice choose_for(const Comm& comm, const NonzeroShapes& shapes, const CpR
       std::ranges::find(formats, options.format, &FormatOption::name) == formats.end())
     throw Error(Errc::bad_option,
                 options.als.gpu
-                    ? "on a GPU the format is csf-all, not " + options.format
+                    ? "in coarse grain a GPU has a format of its own, not " + options.format
                     : "in coarse grain the formats are csf, coo and hicoo, not " + options.format);
   take_largest(comm, formats);
   const auto chosen = choose_format(formats, options.format, options.max_bytes);

@@ -146,16 +146,25 @@ AlsCompletionResult<Real> als_completion(const Comm& comm, SplitRatings own,
                                             has_tests ? std::move(cells.weights) : SparseTensor<double>(),
                                             progress, distribution, options.num_factors);
   Index num_new = 0;
+  double last_rmse = 0;  // of implicit feedback there is none
   const auto note = [&](const Sweep& sweep) {
     ++num_new;
-    return !observe || observe(record_of(sweep, moments.scale, options.alpha.has_value()));
+    const auto record = record_of(sweep, moments.scale, options.alpha.has_value());
+    if (!options.alpha) last_rmse = record.train.rmse;
+    return !observe || observe(record);
   };
+  const auto given = control ? control(prepared.tensor) : CpControl<Real>{};
+  auto with_rmse = given;
+  if (given.pause)
+    with_rmse.pause = [&](CpPause<Real> pause) {
+      pause.fit = last_rmse;
+      return given.pause(pause);
+    };
   auto observed = observed_options(options);
   if (options.range)
     observed.range = {(options.range->least - moments.mean) / moments.scale,
                       (options.range->largest - moments.mean) / moments.scale};
-  auto model = observed_als<Real>({prepared.tensor, prepared.weights}, observed, note, nullptr,
-                                  control ? control(prepared.tensor) : CpControl<Real>{});
+  auto model = observed_als<Real>({prepared.tensor, prepared.weights}, observed, note, nullptr, with_rmse);
   for (const auto& sweep : model.sweeps)
     result.epochs.push_back(record_of(sweep, moments.scale, options.alpha.has_value()));
   result.num_restored = std::ssize(result.epochs) - num_new;

@@ -6,6 +6,7 @@
 #include "polyad/gpu/chunk_sums.hpp"
 #include "polyad/gpu/chunked_nonzeros.hpp"
 #include "polyad/gpu/device.hpp"
+#include "polyad/kernels/cp/factor.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 
 namespace polyad::tasks {
@@ -30,22 +31,22 @@ std::string hindrance(const DecomposeOptions& options) {
 
 // An estimate that is too high for tensors with empty slices.
 Index device_bytes(const SparseTensor<double>& x, const DecomposeOptions& options) {
-  const Index value_bytes = options.precision == Precision::float32 ? sizeof(float) : sizeof(double);
-  Index bytes = 0, max_rows = 0;
-  for (int m = 0; m < x.order(); ++m) {
-    const Index rows = std::min(x.extent(m), x.num_nonzeros());
-    bytes += rows * options.rank * value_bytes +
-             gpu::chunked_bytes(x.order(), x.num_nonzeros(), rows, options.rank, value_bytes);
-    max_rows = std::max(max_rows, rows);
-  }
-  return bytes + max_rows * options.rank * value_bytes;
+  std::vector<gpu::ModeCounts> modes;
+  for (int m = 0; m < x.order(); ++m)
+    modes.push_back({x.num_nonzeros(), std::min(x.extent(m), x.num_nonzeros())});
+  return gpu::passes_bytes(modes, kernels::padded_components(options.rank),
+                           options.precision == Precision::float32 ? sizeof(float) : sizeof(double));
 }
 
 bool is_worth_it(const Comm& comm, const SparseTensor<double>& x, const DecomposeOptions& options) {
   if (comm.size() > 1 || x.num_nonzeros() < min_nonzeros || x.order() > gpu::max_gpu_order) return false;
-  if (!hindrance(options).empty()) return false;
-  const auto list = gpu::list_devices();
-  return !list.devices.empty() && device_bytes(x, options) <= list.devices.front().free_bytes;
+  if (!hindrance(options).empty() || options.max_memory_bytes > 0) return false;
+  try {
+    return !gpu::list_devices().devices.empty() && gpu::has_kernels_for(0) &&
+           device_bytes(x, options) <= gpu::free_bytes(0);
+  } catch (const Error&) {  // one that others have to themselves, or that is broken
+    return false;
+  }
 }
 
 }  // namespace

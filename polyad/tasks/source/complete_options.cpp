@@ -154,6 +154,10 @@ void validate(const CompleteOptions& options) {
   require_not_negative("alpha", options.alpha);
   check_solver(options);
   if (tasks::uses_least_squares(options)) check_least_squares(options);
+  if (options.checkpoint && !options.resume.empty())
+    tasks::refuse_option(
+        fmt::format("{} and {} exclude each other: the model may be another one when the run goes on",
+                    option_name("checkpoint"), option_name("resume")));
   tasks::check_lists(options);
   check_schedule(options);
   check_test(options.test, "test");

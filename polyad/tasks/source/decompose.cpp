@@ -279,8 +279,17 @@ void go_on_from(const Context& context, const io::CheckpointManifest& found, con
   context.note(fmt::format("going on from {} after iteration {}", where.directory.string(), found.iteration));
 }
 
-std::string device_text(int gpu) {
-  return fmt::format("gpu {}: {}", gpu, list_gpus().gpus.at(std::size_t(gpu)).name);
+struct ChosenDevice {
+  std::optional<int> gpu;  // nothing: the processor
+  std::string text;
+};
+ChosenDevice choose_device(const Comm& comm, const SparseTensor<double>& share,
+                           const DecomposeOptions& options) {
+  return collectively(comm, [&] {
+    const auto gpu = tasks::choose_gpu(comm, share, options);
+    if (!gpu) return ChosenDevice{gpu, "cpu"};
+    return ChosenDevice{gpu, fmt::format("gpu {}: {}", *gpu, list_gpus().gpus.at(std::size_t(*gpu)).name)};
+  });
 }
 
 template <class Real>
@@ -288,7 +297,8 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   const Comm& comm = context.comm();
   const Stopwatch since_call;
   auto options = run_options(asked_for, x.tensor.order());
-  options.als.gpu = tasks::choose_gpu(comm, x.tensor, asked_for);
+  const auto device = choose_device(comm, x.tensor, asked_for);
+  options.als.gpu = device.gpu;
   options.read_bytes = x.load_bytes;
   options.extra_bytes = tasks::bytes_beside(x);
   std::optional<tasks::StartModel> given;
@@ -346,7 +356,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   if (checkpoints) run.checkpoint = checkpoints->use();
   if (comm.size() > 1) describe_distribution(run, chosen, prepared.loads, machine.model);
   run.machine = machine.source;
-  if (options.als.gpu) run.device = device_text(*options.als.gpu);
+  run.device = device.text;
   run.load_seconds = x.load_seconds;
   run.sums_duplicates = x.sums_duplicates;
   run.prepared = {x.duplicate_rule, x.transform, x.min_count};
@@ -485,7 +495,7 @@ void require_finished(const CpModel& model) {
 
 CpModel decompose(const Context& context, Tensor x, const DecomposeOptions& options) {
   const tasks::TaskScope scope(context);
-  validate(options);
+  collectively(context.comm(), [&] { validate(options); });  // machines may have different GPUs
   tasks::require_order(x.tensor.order());
   if (options.precision == Precision::float32) return decompose_in<float>(context, std::move(x), options);
   return decompose_in<double>(context, std::move(x), options);

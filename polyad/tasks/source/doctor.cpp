@@ -139,8 +139,7 @@ std::string DoctorFindings::summary() const {
   text += fmt::format("\nhuge pages {}{}", huge_pages,
                       huge_pages == "never" ? " (random access will be slower: 'madvise' would help)" : "");
   for (std::size_t index = 0; index < gpus.size(); ++index)
-    text += fmt::format("\nGPU {:<6} {}, {} of {} free", index, gpus[index].name,
-                        with_prefix(double(gpus[index].free_bytes), "B"),
+    text += fmt::format("\nGPU {:<6} {}, {}", index, gpus[index].name,
                         with_prefix(double(gpus[index].memory_bytes), "B"));
   if (gpus.empty()) text += "\nGPU        none: " + why_no_gpu;
   const auto built_in = [](bool is_there) { return is_there ? "built in" : "not built in (optional)"; };
@@ -168,12 +167,10 @@ std::string DoctorFindings::json() const {
       {"zoltan", zoltan},
       {"mt_kahypar", mt_kahypar},
   };
-  for (const auto* key : {"gpus", "gpu_memory_bytes", "gpu_free_bytes"})
-    json[key] = nlohmann::ordered_json::array();
-  for (const auto& [name, bytes, free_bytes] : gpus) {
+  for (const auto* key : {"gpus", "gpu_memory_bytes"}) json[key] = nlohmann::ordered_json::array();
+  for (const auto& [name, bytes] : gpus) {
     json["gpus"].push_back(name);
     json["gpu_memory_bytes"].push_back(bytes);
-    json["gpu_free_bytes"].push_back(free_bytes);
   }
   for (const auto& [program, is_found] : programs) json["programs"][program] = is_found;
   if (machine) json["machine"] = tasks::machine_json(*machine);

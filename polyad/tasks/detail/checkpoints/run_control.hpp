@@ -41,7 +41,9 @@ class RunControl {
   // Every state that is saved begins with this list of numbers, before those of the algorithm.
   void put_first(std::vector<double> numbers) { first_numbers_ = std::move(numbers); }
 
+  // The iterations begin.
   RunControls<Real> controls() {
+    last_pause_ = watch_.seconds();
     const bool is_needed = checkpoints_ != nullptr || time_limit_ > 0 || StoppableWork::is_supported();
     if (!is_needed) return {};
     return {from(), [this](const RunPause<Real>& pause) { return act(pause); }};
