@@ -438,7 +438,7 @@ def test_time_limit(make_tensor):
         ({"seed": -1}, "seed=-1: expected a whole number from 0"),
         ({"tol": "small"}, "tol='small': expected a number"),
         ({"time_limit": "soon"}, "time_limit soon: expected a time"),
-        ({"time_limit": -1}, "time_limit -1: expected 0 or more"),
+        ({"time_limit": -1}, "time_limit=-1: expected more than 0 seconds"),
         ({"distribution": "thin"}, "distribution='thin': expected one of auto, coarse, medium, fine"),
         ({"grid": (1, 1)}, "grid 1x1: expected a number for each of the 3 modes"),
         ({"grid": (2, 1, 1)}, "2 processes"),
