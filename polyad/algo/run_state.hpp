@@ -53,21 +53,27 @@ struct RunRestart {
   std::function<void(const OwnRows<Real>& rows, Index num_vectors, Index num_columns)> fill;
 };
 
-// Where a run is after an iteration.
-template <class Real>
-struct RunPause {
-  int iteration = 0;                          // from 1
-  double fit = 0;                             // of the model; of ratings, the root mean square error
-  bool is_end = false;                        // there is no further iteration
-  std::function<void(RunState<Real>&)> save;  // adds the state of the run
+// Where a run with states of some kind is after an iteration.
+template <class State>
+struct PauseWith {
+  int iteration = 0;                 // from 1
+  double fit = 0;                    // of the model; of ratings, the root mean square error
+  bool is_end = false;               // there is no further iteration
+  std::function<void(State&)> save;  // adds the state of the run
 };
 
-// What a run goes on from, and what is done between its iterations, beside the observer.
-template <class Real>
-struct RunControls {
-  RunRestart<Real>* from = nullptr;  // its numbers are taken; null: from the start
-  // Called on every process after each iteration. Returns a reason to stop, the same on all processes.
-  std::function<std::optional<StopReason>(const RunPause<Real>&)> pause = {};
+// What such a run goes on from, and what is done between its iterations, beside the observer.
+template <class State, class Restart>
+struct ControlsWith {
+  Restart* from = nullptr;  // its numbers are taken; null: from the start
+  // Called on every process after each iteration, also of those that are repeated. Returns a reason to stop,
+  // the same on all processes.
+  std::function<std::optional<StopReason>(const PauseWith<State>&)> pause = {};
 };
+
+template <class Real>
+using RunPause = PauseWith<RunState<Real>>;
+template <class Real>
+using RunControls = ControlsWith<RunState<Real>, RunRestart<Real>>;
 
 }  // namespace polyad

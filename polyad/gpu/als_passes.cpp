@@ -196,12 +196,12 @@ class Passes final : public AlsPasses<Real> {
 // Before anything is allocated.
 void check_device(int device, Index bytes) {
   const auto list = list_devices();
-  if (list.devices.empty()) throw Error(Errc::bad_option, list.why_none);
-  if (device < 0 || device >= std::ssize(list.devices))
+  if (list.gpus.empty()) throw Error(Errc::bad_option, list.why_none);
+  if (device < 0 || device >= std::ssize(list.gpus))
     throw Error(Errc::bad_option, "there is no GPU " + std::to_string(device) +
                                       ": they are numbered from 0 to " +
-                                      std::to_string(list.devices.size() - 1));
-  const auto& name = list.devices[device].name;
+                                      std::to_string(list.gpus.size() - 1));
+  const auto& name = list.gpus[device].name;
   if (!has_kernels_for(device))
     throw Error(Errc::bad_option, "this program was built for other GPUs than " + name +
                                       " (CMAKE_CUDA_ARCHITECTURES chooses them)");

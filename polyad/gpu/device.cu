@@ -16,17 +16,17 @@ void check_start(const char* what) {
   check(cudaGetLastError(), what);
 }
 
-DeviceList list_devices() {
+GpuList list_devices() {
   int count = 0;
   if (const auto status = cudaGetDeviceCount(&count); status != cudaSuccess) {
     cudaGetLastError();
     return {{}, std::string("no GPU was found: ") + cudaGetErrorString(status)};
   }
-  DeviceList list;
+  GpuList list;
   for (int index = 0; index < count; ++index) {
     cudaDeviceProp properties;
     check(cudaGetDeviceProperties(&properties, index), "asking for its properties");
-    list.devices.push_back({properties.name, Index(properties.totalGlobalMem)});
+    list.gpus.push_back({properties.name, Index(properties.totalGlobalMem)});
   }
   if (count == 0) list.why_none = "no GPU was found";
   return list;

@@ -1,27 +1,15 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "polyad/base/types.hpp"
+#include "polyad/gpu/gpu_list.hpp"
 
 // The runtime of a GPU, as far as the library needs it. Only files with the ending .cu know CUDA itself.
 namespace polyad::gpu {
 
-struct DeviceInfo {
-  std::string name;
-  Index memory_bytes = 0;
-};
-
-// The GPUs of this machine, [index]; or why there is none, as a sentence without a full stop. Does not begin
-// to use them: others may have them to themselves.
-struct DeviceList {
-  std::vector<DeviceInfo> devices;
-  std::string why_none;
-};
-DeviceList list_devices();
+// The GPUs of this machine. Does not begin to use them: others may have them to themselves.
+GpuList list_devices();
 
 // Memory of a GPU that is free. Begins to use it.
 Index free_bytes(int index);

@@ -10,7 +10,7 @@ constexpr const char* no_cuda = "this program was built without CUDA, by which i
 
 }  // namespace
 
-DeviceList list_devices() {
+GpuList list_devices() {
   return {{}, no_cuda};
 }
 

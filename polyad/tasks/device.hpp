@@ -2,9 +2,8 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "polyad/base/types.hpp"
+#include "polyad/gpu/gpu_list.hpp"
 
 namespace polyad {
 
@@ -25,16 +24,7 @@ std::string to_string(const Device& device);
 // Throws Error{bad_option} for any other text; `option` is what the interface calls the option.
 Device parse_device(const std::string& text, const std::string& option);
 
-// A GPU that this program can use.
-struct GpuInfo {
-  std::string name;
-  Index memory_bytes = 0;
-};
-// Those of this machine; or why there is none.
-struct GpuList {
-  std::vector<GpuInfo> gpus;
-  std::string why_none;
-};
+// The GPUs of this machine.
 GpuList list_gpus();
 
 }  // namespace polyad

@@ -10,7 +10,7 @@ namespace polyad::gpu {
 
 constexpr Index emulated_bytes = Index(1) << 30;
 
-DeviceList list_devices() {
+GpuList list_devices() {
   return {{{"an emulated GPU", emulated_bytes}}, ""};
 }
 Index free_bytes(int /*index*/) {

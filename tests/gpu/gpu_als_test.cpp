@@ -85,7 +85,7 @@ TEST_F(GpuAls, goes_on_from_a_model) {
 
 TEST_F(GpuAls, refuses_a_gpu_that_is_not_there) {
   auto options = on_gpu(test::options_for(2, 2));
-  options.als.gpu = int(gpu::list_devices().devices.size());
+  options.als.gpu = int(gpu::list_devices().gpus.size());
   try {
     test::decompose(test::tame_tensor({4, 5, 6}, 30, 1), options);
     FAIL() << "not refused";

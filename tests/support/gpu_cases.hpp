@@ -12,7 +12,7 @@ class GpuAls : public testing::Test {
  protected:
   void SetUp() override {
     const auto list = gpu::list_devices();
-    if (list.devices.empty()) GTEST_SKIP() << list.why_none;
+    if (list.gpus.empty()) GTEST_SKIP() << list.why_none;
   }
 };
 

@@ -31,22 +31,9 @@ struct CpRestart {
   std::function<void(const std::vector<kernels::FactorVector<Real>>& vectors, Index num_columns)> fill;
 };
 
-// Where a run is after an iteration.
 template <class Real>
-struct CpPause {
-  int iteration = 0;                         // from 1
-  double fit = 0;                            // of the model
-  bool is_end = false;                       // there is no further iteration
-  std::function<void(CpState<Real>&)> save;  // adds the state of the run
-};
-
-// What a run goes on from, and what is done between its iterations, beside the observer.
+using CpPause = PauseWith<CpState<Real>>;
 template <class Real>
-struct CpControl {
-  CpRestart<Real>* from = nullptr;  // its numbers are taken; null: from the start
-  // Called on every process after each iteration, also of those that are repeated. Returns a reason to stop,
-  // the same on all processes.
-  std::function<std::optional<StopReason>(const CpPause<Real>&)> pause = {};
-};
+using CpControl = ControlsWith<CpState<Real>, CpRestart<Real>>;
 
 }  // namespace polyad

@@ -327,8 +327,8 @@ class Trainer {
 
   // Rows of items from those that have them.
   void fetch(const std::vector<RowMessages>& visits) {
-    evaluator_.overwrite([&](Index part) -> const auto& { return visits[std::size_t(part)]; },
-                         std::span(rows_.items));
+    const auto visits_of = [&](Index part) -> const RowMessages& { return visits[std::size_t(part)]; };
+    evaluator_.overwrite(visits_of, std::span(rows_.items));
   }
 
   // Of all rows of items that parts learn. Collective.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "polyad/base/error.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/gpu/chunk_sums.hpp"
 #include "polyad/gpu/chunked_nonzeros.hpp"
 #include "polyad/gpu/device.hpp"
@@ -42,11 +43,24 @@ bool is_worth_it(const Comm& comm, const SparseTensor<double>& x, const Decompos
   if (comm.size() > 1 || x.num_nonzeros() < min_nonzeros || x.order() > gpu::max_gpu_order) return false;
   if (!hindrance(options).empty() || options.max_memory_bytes > 0) return false;
   try {
-    return !gpu::list_devices().devices.empty() && gpu::has_kernels_for(0) &&
+    return !gpu::list_devices().gpus.empty() && gpu::has_kernels_for(0) &&
            device_bytes(x, options) <= gpu::free_bytes(0);
   } catch (const Error&) {  // one that others have to themselves, or that is broken
     return false;
   }
+}
+
+// The GPU; nothing: the processor.
+std::optional<int> choose_gpu(const Comm& comm, const SparseTensor<double>& share,
+                              const DecomposeOptions& options) {
+  const auto& device = options.device;
+  if (device.kind == Device::Kind::cpu) return std::nullopt;
+  if (device.kind == Device::Kind::automatic)
+    return is_worth_it(comm, share, options) ? std::optional(0) : std::nullopt;
+  if (share.order() > gpu::max_gpu_order)
+    refuse_option(fmt::format("{} {} requires at most {} modes; the tensor has {}", option_name("device"),
+                              to_string(device), gpu::max_gpu_order, share.order()));
+  return device.index.value_or(comm.rank() % int(gpu::list_devices().gpus.size()));
 }
 
 }  // namespace
@@ -59,23 +73,20 @@ void check_device(const DecomposeOptions& options) {
   if (const auto missing = hindrance(options); !missing.empty())
     refuse_option(fmt::format("{} requires {}", asked_for, missing));
   const auto list = gpu::list_devices();
-  const auto count = int(list.devices.size());
+  const auto count = int(list.gpus.size());
   if (count == 0) refuse_option(fmt::format("{}: {}", asked_for, list.why_none));
   if (device.index.value_or(0) >= count)
     refuse_option(
         fmt::format("{}: the GPUs of this machine are numbered from 0 to {}", asked_for, count - 1));
 }
 
-std::optional<int> choose_gpu(const Comm& comm, const SparseTensor<double>& share,
-                              const DecomposeOptions& options) {
-  const auto& device = options.device;
-  if (device.kind == Device::Kind::cpu) return std::nullopt;
-  if (device.kind == Device::Kind::automatic)
-    return is_worth_it(comm, share, options) ? std::optional(0) : std::nullopt;
-  if (share.order() > gpu::max_gpu_order)
-    refuse_option(fmt::format("{} {} requires at most {} modes; the tensor has {}", option_name("device"),
-                              to_string(device), gpu::max_gpu_order, share.order()));
-  return device.index.value_or(comm.rank() % int(gpu::list_devices().devices.size()));
+ChosenDevice choose_device(const Comm& comm, const SparseTensor<double>& share,
+                           const DecomposeOptions& options) {
+  return collectively(comm, [&] {
+    const auto gpu = choose_gpu(comm, share, options);
+    if (!gpu) return ChosenDevice{};
+    return ChosenDevice{gpu, fmt::format("gpu {}: {}", *gpu, gpu::list_devices().gpus.at(*gpu).name)};
+  });
 }
 
 }  // namespace polyad::tasks

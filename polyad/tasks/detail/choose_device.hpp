@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "polyad/comm/comm.hpp"
 #include "polyad/tasks/decompose.hpp"
@@ -10,9 +11,14 @@ namespace polyad::tasks {
 // Throws Error{bad_option} for a GPU that is not there, and for one together with what it cannot do.
 void check_device(const DecomposeOptions& options);
 
-// The GPU that this process computes on; nothing: on the processor. Throws Error{bad_option} for a tensor of
-// more modes than the GPU that was asked for can do. The options were checked.
-std::optional<int> choose_gpu(const Comm& comm, const SparseTensor<double>& share,
-                              const DecomposeOptions& options);
+// What this process computes on.
+struct ChosenDevice {
+  std::optional<int> gpu = {};  // nothing: the processor
+  std::string text = "cpu";     // or the number and the name of the GPU
+};
+// Throws Error{bad_option} for a tensor of more modes than the GPU that was asked for can do. The options
+// were checked. Collective.
+ChosenDevice choose_device(const Comm& comm, const SparseTensor<double>& share,
+                           const DecomposeOptions& options);
 
 }  // namespace polyad::tasks

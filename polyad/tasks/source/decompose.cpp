@@ -279,25 +279,12 @@ void go_on_from(const Context& context, const io::CheckpointManifest& found, con
   context.note(fmt::format("going on from {} after iteration {}", where.directory.string(), found.iteration));
 }
 
-struct ChosenDevice {
-  std::optional<int> gpu;  // nothing: the processor
-  std::string text;
-};
-ChosenDevice choose_device(const Comm& comm, const SparseTensor<double>& share,
-                           const DecomposeOptions& options) {
-  return collectively(comm, [&] {
-    const auto gpu = tasks::choose_gpu(comm, share, options);
-    if (!gpu) return ChosenDevice{gpu, "cpu"};
-    return ChosenDevice{gpu, fmt::format("gpu {}: {}", *gpu, list_gpus().gpus.at(std::size_t(*gpu)).name)};
-  });
-}
-
 template <class Real>
 CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& asked_for) {
   const Comm& comm = context.comm();
   const Stopwatch since_call;
   auto options = run_options(asked_for, x.tensor.order());
-  const auto device = choose_device(comm, x.tensor, asked_for);
+  const auto device = tasks::choose_device(comm, x.tensor, asked_for);
   options.als.gpu = device.gpu;
   options.read_bytes = x.load_bytes;
   options.extra_bytes = tasks::bytes_beside(x);

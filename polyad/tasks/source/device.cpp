@@ -27,10 +27,7 @@ Device parse_device(const std::string& text, const std::string& option) {
 }
 
 GpuList list_gpus() {
-  auto list = gpu::list_devices();
-  GpuList result{{}, std::move(list.why_none)};
-  for (auto& device : list.devices) result.gpus.push_back({std::move(device.name), device.memory_bytes});
-  return result;
+  return gpu::list_devices();
 }
 
 }  // namespace polyad

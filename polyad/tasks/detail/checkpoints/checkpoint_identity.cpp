@@ -60,11 +60,19 @@ std::uint64_t checksum_of(std::span<const double> numbers) {
   return io::checksum({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()});
 }
 
-io::CheckpointManifest identity_of(const Comm& comm, const char* command) {
+// What every run has: its tensor and its options. Collective.
+template <class Options>
+io::CheckpointManifest identity_of(const Comm& comm, const char* command, const SparseTensor<double>& x,
+                                   const Options& options) {
   io::CheckpointManifest identity;
   identity.program = "polyad " POLYAD_VERSION;
   identity.command = command;
   identity.processes = comm.size();
+  identity.dims = x.extents();
+  identity.num_nonzeros = comm.all_reduce(x.num_nonzeros());
+  identity.tensor = tensor_fingerprint(comm, x, FingerprintOf::cells_in_any_order);
+  identity.value_bytes = options.precision == Precision::float32 ? 4 : 8;
+  add_options(settings_of(options), identity);
   return identity;
 }
 
@@ -73,12 +81,7 @@ io::CheckpointManifest identity_of(const Comm& comm, const char* command) {
 io::CheckpointManifest checkpoint_identity(const Context& context, const Tensor& x,
                                            const DecomposeOptions& options) {
   const Comm& comm = context.comm();
-  auto identity = identity_of(comm, "cpd");
-  identity.dims = x.tensor.extents();
-  identity.num_nonzeros = comm.all_reduce(x.tensor.num_nonzeros());
-  identity.tensor = tensor_fingerprint(comm, x.tensor, FingerprintOf::cells_in_any_order);
-  identity.value_bytes = options.precision == Precision::float32 ? 4 : 8;
-  add_options(settings_of(options), identity);
+  auto identity = identity_of(comm, "cpd", x.tensor, options);
   identity.options.emplace_back("duplicates", to_string(x.duplicate_rule));
   if (options.missing && options.missing->weights) {
     const auto weights =
@@ -94,12 +97,7 @@ io::CheckpointManifest checkpoint_identity(const Context& context, const Tensor&
 io::CheckpointManifest checkpoint_identity(const Context& context, const SplitRatings& own,
                                            const CompleteOptions& options) {
   const Comm& comm = context.comm();
-  auto identity = identity_of(comm, "complete");
-  identity.dims = own.train.extents();
-  identity.num_nonzeros = comm.all_reduce(own.train.num_nonzeros());
-  identity.tensor = tensor_fingerprint(comm, own.train, FingerprintOf::cells_in_any_order);
-  identity.value_bytes = options.precision == Precision::float32 ? 4 : 8;
-  add_options(settings_of(options), identity);
+  auto identity = identity_of(comm, "complete", own.train, options);
   if (comm.all_reduce(own.test.num_nonzeros()) > 0) {
     const auto tested = tensor_fingerprint(comm, own.test, FingerprintOf::cells_in_any_order);
     identity.options.emplace_back("fingerprint of the ratings that choose the epoch",
