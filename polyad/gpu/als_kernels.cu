@@ -109,10 +109,65 @@ __device__ void add_products(const Columns<Real>* tile, const Columns<Real>* mat
   }
 }
 
-// Every block updates tiles of rows: products with the inverse, the Gram matrix of the new rows, if it is
-// small enough that each of its tiles has a thread, and the inner product with m.
-template <class Real, bool Corrects, bool HasGram>
-__global__ void __launch_bounds__(max_threads, Corrects ? 1 : 2) update_rows(const RowUpdate<Real> x) {
+using Kind = kernels::RowSystem::Kind;
+
+// Nonnegative least squares by coordinate descent, as kernels::descend_nonnegative has it, for the rows of
+// all groups of the block at once. a, rest: the columns of a lane. `steps` has room for two steps of every
+// row.
+template <class Real>
+__device__ void descend(const RowUpdate<Real>& x, int lane, Columns<Real> (&a)[rows_per_group],
+                        Columns<Real> (&rest)[rows_per_group],
+                        kernels::EntryStep<Real> (*steps)[rows_per_group]) {
+  constexpr int width = lane_width<Real>;
+  constexpr auto end = kernels::usual_descent_end<Real>;
+  const auto* const v = reinterpret_cast<const Real*>(x.v);
+  const int lanes = x.num_lanes, n = lanes * width;
+  bool goes_on[rows_per_group];
+#pragma unroll
+  for (int k = 0; k < rows_per_group; ++k) goes_on[k] = true;
+  int turn = 0;
+  for (int sweep = 0; sweep < end.max_sweeps; ++sweep) {
+    Real farthest[rows_per_group] = {}, largest[rows_per_group] = {};
+    for (int of_lane = 0; of_lane < lanes; ++of_lane) {
+#pragma unroll
+      for (int w = 0; w < width; ++w) {
+        const int r = of_lane * width + w;
+        auto* const shared = steps[turn];
+        turn = 1 - turn;
+        if (lane == of_lane) {
+#pragma unroll
+          for (int k = 0; k < rows_per_group; ++k) {
+            shared[k] = goes_on[k] ? kernels::best_entry(a[k].x[w], rest[k].x[w], v[r * n + r])
+                                   : kernels::EntryStep<Real>{};
+            if (goes_on[k]) a[k].x[w] = shared[k].better;
+          }
+        }
+        __syncthreads();
+        const auto of_v = x.v[r * lanes + lane];
+#pragma unroll
+        for (int k = 0; k < rows_per_group; ++k) {
+          const auto taken = shared[k];
+          farthest[k] = max(farthest[k], abs(taken.step));
+          largest[k] = max(largest[k], taken.better);
+          add_scaled(rest[k], -taken.step, of_v);
+        }
+      }
+    }
+    bool any = false;
+#pragma unroll
+    for (int k = 0; k < rows_per_group; ++k) {
+      goes_on[k] = goes_on[k] && farthest[k] > end.little * largest[k];
+      any = any || goes_on[k];
+    }
+    if (!__syncthreads_or(any)) return;
+  }
+}
+
+// Every block updates tiles of rows: products with the inverse or descents, the Gram matrix of the new rows,
+// if it is small enough that each of its tiles has a thread, and the inner product with m.
+template <class Real, Kind How, bool HasGram>
+__global__ void __launch_bounds__(max_threads, How == Kind::solve ? 2 : 1)
+    update_rows(const RowUpdate<Real> x) {
   extern __shared__ uint4 memory[];
   constexpr int width = lane_width<Real>;
   const int lanes = x.num_lanes, lane = int(threadIdx.x), n = lanes * width;
@@ -133,34 +188,42 @@ __global__ void __launch_bounds__(max_threads, Corrects ? 1 : 2) update_rows(con
 #pragma unroll
     for (int k = 0; k < rows_per_group; ++k) {
       const auto of_m = own_first + k < x.end ? x.m[(own_first + k) * lanes + lane] : Columns<Real>{};
-      if constexpr (Corrects)
-        m[k] = of_m;
-      else
+      if constexpr (How == Kind::solve)
         own[k * lanes + lane] = of_m;
+      else
+        m[k] = of_m;
     }
-    if constexpr (Corrects) {  // a = start + (m - start V) inverse
+    if constexpr (How != Kind::solve) {
       Columns<Real> rest[rows_per_group];
 #pragma unroll
       for (int k = 0; k < rows_per_group; ++k) {
         rest[k] = m[k];
         if (own_first + k < x.end) a[k] = x.factor[(own_first + k) * lanes + lane];
-        for (int c = 0; c < width; ++c) a[k].x[c] *= x.start[lane].x[c];
+        for (int c = 0; c < width; ++c) {
+          a[k].x[c] *= x.start[lane].x[c];
+          if constexpr (How == Kind::descend) a[k].x[c] = max(a[k].x[c], Real{});
+        }
         own_start[k * lanes + lane] = a[k];
       }
       __syncthreads();
       add_products(own_start, x.v, lanes, lane, Real(-1), rest);
+      if constexpr (How == Kind::descend) {
+        __syncthreads();  // steps take the place of rows
+        descend(x, lane, a, rest,
+                reinterpret_cast<kernels::EntryStep<Real>(*)[rows_per_group]>(memory) + threadIdx.y * 2);
+      }
 #pragma unroll
       for (int k = 0; k < rows_per_group; ++k) {
-        own[k * lanes + lane] = rest[k];
+        if constexpr (How == Kind::correct) own[k * lanes + lane] = rest[k];
         for (int c = 0; c < width; ++c) a[k].x[c] *= x.scale[lane].x[c];
       }
     }
     __syncthreads();
-    add_products(own, x.inverse, lanes, lane, Real(1), a);
+    if constexpr (How != Kind::descend) add_products(own, x.inverse, lanes, lane, Real(1), a);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < rows_per_group; ++k) {
-      const auto of_m = Corrects ? m[k] : own[k * lanes + lane];
+      const auto of_m = How == Kind::solve ? own[k * lanes + lane] : m[k];
       for (int c = 0; c < width; ++c) inner += double(of_m.x[c]) * double(a[k].x[c]);
       if (own_first + k < x.end)
         x.factor[(own_first + k) * lanes + lane] = a[k];
@@ -272,7 +335,8 @@ int start_row_update(const RowUpdate<Real>& update) {
   const auto blocks = int(std::clamp<Index>((rows + rows_per_tile - 1) / rows_per_tile, 1, max_blocks));
   const bool has_gram = num_tiles <= num_threads;
   const auto row_bytes = Index(lanes) * Index(sizeof(Columns<Real>));
-  auto bytes = rows_per_tile * row_bytes * (update.corrects ? 2 : 1);
+  auto bytes = rows_per_tile * row_bytes * (update.kind == Kind::solve ? 1 : 2);
+  bytes = std::max(bytes, 2 * rows_per_tile * Index(sizeof(kernels::EntryStep<Real>)));
   bytes = std::max(bytes, Index(num_threads) * Index(sizeof(double)));
   if (has_gram) bytes = std::max(bytes, Index(num_threads) * tile_size * Index(sizeof(double)));
   const auto start = [&](auto kernel) {
@@ -280,10 +344,19 @@ int start_row_update(const RowUpdate<Real>& update) {
           "setting the memory of a block");
     kernel<<<blocks, block, std::size_t(bytes)>>>(update);
   };
+  const auto start_kind = [&](auto gram) {
+    constexpr bool with_gram = decltype(gram)::value;
+    if (update.kind == Kind::solve)
+      start(update_rows<Real, Kind::solve, with_gram>);
+    else if (update.kind == Kind::correct)
+      start(update_rows<Real, Kind::correct, with_gram>);
+    else
+      start(update_rows<Real, Kind::descend, with_gram>);
+  };
   if (has_gram)
-    start(update.corrects ? update_rows<Real, true, true> : update_rows<Real, false, true>);
+    start_kind(std::true_type());
   else
-    start(update.corrects ? update_rows<Real, true, false> : update_rows<Real, false, false>);
+    start_kind(std::false_type());
   check_start("updating rows");
   if (!has_gram) {
     const auto rows_at_once = int(std::max<Index>(1, 32768 / row_bytes));

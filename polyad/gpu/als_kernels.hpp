@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "polyad/gpu/chunk_sums.hpp"
+#include "polyad/kernels/cp/nonnegative_descent.hpp"
+#include "polyad/kernels/cp/row_update.hpp"
 
 // Starts of kernels. All memory is that of the GPU in use, but for the results of sum_blocks.
 namespace polyad::gpu {
@@ -18,13 +20,15 @@ void start_carry_sums(const CarrySum* sums, Index num_sums, int num_lanes, const
 // Rows a of a factor, from rows m of an MTTKRP, as a RowSystem says.
 template <class Real>
 struct RowUpdate {
+  using Kind = kernels::RowSystem::Kind;
+
   Index begin = 0, end = 0;  // rows
   const Columns<Real>* m = nullptr;
   Columns<Real>* factor = nullptr;
   int num_lanes = 0;  // of a row
-  const Columns<Real>* inverse = nullptr;
-  bool corrects = false;  // see RowSystem::Kind; the following are only read if so
-  const Columns<Real>* v = nullptr;
+  Kind kind = Kind::solve;
+  // As in the RowSystem; its kind says which are read.
+  const Columns<Real>*inverse = nullptr, *v = nullptr;
   const Columns<Real>*start = nullptr, *scale = nullptr;
   double* block_sums = nullptr;  // [block][sum]: see num_sums
 

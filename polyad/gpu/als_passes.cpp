@@ -129,7 +129,6 @@ class Passes final : public AlsPasses<Real> {
 
   void start_update(int mode, const kernels::RowSystem& system, Index begin, Index end) override {
     use_device(device_);
-    const bool corrects = system.kind == kernels::RowSystem::Kind::correct;
     put_system(system);
     const auto* numbers = reinterpret_cast<const Columns<Real>*>(device_system_.data());
     const Index matrix = num_columns_ * num_lanes_;
@@ -138,8 +137,8 @@ class Passes final : public AlsPasses<Real> {
                                  .m = m_.data(),
                                  .factor = factors_[mode].data(),
                                  .num_lanes = num_lanes_,
+                                 .kind = system.kind,
                                  .inverse = numbers,
-                                 .corrects = corrects,
                                  .v = numbers + matrix,
                                  .start = numbers + 2 * matrix,
                                  .scale = numbers + 2 * matrix + num_lanes_,
@@ -166,12 +165,16 @@ class Passes final : public AlsPasses<Real> {
 
   // The last system was read before the sums of its rows were waited for.
   void put_system(const kernels::RowSystem& system) {
+    using Kind = kernels::RowSystem::Kind;
     auto next = system_.values().begin();
     const auto put = [&](auto numbers) {
       next = std::ranges::transform(numbers, next, [](double x) { return Real(x); }).out;
     };
-    put(system.inverse.flat());
-    if (system.kind == kernels::RowSystem::Kind::correct) {
+    if (system.kind == Kind::descend)
+      next += num_columns_ * num_columns_;  // has no inverse
+    else
+      put(system.inverse.flat());
+    if (system.kind != Kind::solve) {
       put(system.v.flat());
       put(std::span(system.start));
       put(std::span(system.scale));

@@ -38,7 +38,7 @@ class AlsPasses {
   virtual void put_sums(const Matrix<Real>& m, Index first) = 0;
 
   // Begins to compute rows [begin, end) of a factor from its sums, and does not wait: what is started next
-  // may take their place. The system does not descend.
+  // may take their place.
   virtual void start_update(int mode, const kernels::RowSystem& system, Index begin, Index end) = 0;
   // The sums of the rows of the last update, for which it waits.
   virtual kernels::RowSums finish_update() = 0;

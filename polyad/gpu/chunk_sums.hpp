@@ -2,18 +2,11 @@
 
 #include <cstdint>
 
+#include "polyad/base/on_device.hpp"
 #include "polyad/base/types.hpp"
 
 // What a thread of a GPU computes in a pass over nonzeros: some columns of the sums of one chunk. The same
 // source also runs on the processor, where tests compare it with other kernels.
-#ifdef __CUDACC__
-#define POLYAD_ON_DEVICE __host__ __device__ __forceinline__
-#define POLYAD_UNROLL _Pragma("unroll")
-#else
-#define POLYAD_ON_DEVICE inline
-#define POLYAD_UNROLL
-#endif
-
 namespace polyad::gpu {
 
 // Limits of the kernels.

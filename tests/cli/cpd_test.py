@@ -412,7 +412,6 @@ class RefusalTest(CpdTest):
     def test_what_a_gpu_does_not_do_is_refused_by_name(self) -> None:
         for message, options in (
                 ("--device gpu requires --method als", ("--method", "opt")),
-                ("--device gpu requires factors that may be negative, without --nonneg", ("--nonneg",)),
                 ("--device gpu requires all cells to be known, without --missing", ("--missing",)),
                 ("--device gpu requires values, without --implicit", ("--implicit",)),
                 ("--device gpu requires --format auto or csf-all", ("--format", "coo"))):

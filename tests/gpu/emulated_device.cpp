@@ -69,18 +69,34 @@ void add_product(std::span<const Real> left, Real sign, const Columns<Real>* mat
     for (std::size_t c = 0; c < row.size(); ++c) row[c] += sign * left[k] * entries[k * row.size() + c];
 }
 
+// `rest`: m - a V.
+template <class Real>
+void descend(const RowUpdate<Real>& x, std::span<Real> rest, std::span<Real> a) {
+  const auto n = Index(a.size());
+  const std::span<const Real> v(reinterpret_cast<const Real*>(x.v), std::size_t(n * n));
+  kernels::descend_nonnegative<Real>(
+      n, a.data(), rest.data(), kernels::usual_descent_end<Real>, [&](Index r) { return v[r * n + r]; },
+      [&](Real step, Index r) {
+        for (Index c = 0; c < n; ++c) rest[c] -= step * v[r * n + c];
+      });
+}
+
 template <class Real>
 std::vector<Real> updated(const RowUpdate<Real>& x, std::span<const Real> m, std::span<const Real> old) {
   std::vector<Real> a(m.size());
-  if (!x.corrects) {
+  using Kind = kernels::RowSystem::Kind;
+  if (x.kind == Kind::solve) {
     add_product<Real>(m, 1, x.inverse, a);
     return a;
   }
   std::vector<Real> rest(m.begin(), m.end());
   for (std::size_t c = 0; c < m.size(); ++c) a[c] = old[c] * reinterpret_cast<const Real*>(x.start)[c];
+  if (x.kind == Kind::descend)
+    for (Real& entry : a) entry = std::max(entry, Real{});
   add_product<Real>(a, -1, x.v, rest);
+  if (x.kind == Kind::descend) descend<Real>(x, rest, a);
   for (std::size_t c = 0; c < m.size(); ++c) a[c] *= reinterpret_cast<const Real*>(x.scale)[c];
-  add_product<Real>(rest, 1, x.inverse, a);
+  if (x.kind == Kind::correct) add_product<Real>(rest, 1, x.inverse, a);
   return a;
 }
 

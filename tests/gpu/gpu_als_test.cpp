@@ -44,6 +44,23 @@ TEST_F(GpuAls, follows_the_trajectory_of_the_processor_in_single_precision) {
     }
 }
 
+TEST_F(GpuAls, follows_the_trajectory_of_nonnegative_factors) {
+  for (const auto& dims : shapes)
+    for (const Index n : {1, dims.front() == 40 ? 100 : 37})
+      for (const bool all : {true, false}) {
+        SCOPED_TRACE("order " + std::to_string(dims.size()) + ", " + std::to_string(n) + " components");
+        const auto x = test::tame_tensor(dims, 3000, std::uint64_t(n), n % 2 == 0);
+        auto options = test::options_for(n, 10);
+        options.als.nonnegative.assign(dims.size(), all);
+        options.als.nonnegative.front() = true;
+
+        const auto here = test::decompose(x, options), there = test::decompose(x, on_gpu(options));
+
+        expect_same_fits(there.fits, here.fits, 1e-10);
+        for (const double entry : there.model.factors.front().flat()) EXPECT_GE(entry, 0);
+      }
+}
+
 // More carries than are added up in one round.
 TEST_F(GpuAls, divides_a_slice_that_has_most_of_the_nonzeros) {
   const auto x = test::tame_tensor({2, 900, 800}, 150000, 3, true);

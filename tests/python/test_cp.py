@@ -290,7 +290,6 @@ def test_biases_are_the_last_components(make_tensor, program, tmp_path):
         ({"format": "magic"}, None),
         ({"device": "tpu"}, None),
         ({"time_limit": 0}, "time_limit"),
-        ({"device": "gpu", "nonneg": True}, None),
         ({"dtype": "float16"}, "dtype"),
         ({"nonneg": [7]}, "mode"),
         ({"nonneg": "nobody"}, "mode"),

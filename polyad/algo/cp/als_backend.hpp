@@ -58,8 +58,7 @@ class AlsBackend {
 template <class Real>
 std::unique_ptr<AlsBackend<Real>> make_host_backend(const AlsData<Real>& data);
 
-// On a GPU; see gpu/als_passes.hpp. Every step must be a pass over a tree with the mode at its root, and no
-// factor must be nonnegative.
+// On a GPU; see gpu/als_passes.hpp. Every step must be a pass over a tree with the mode at its root.
 template <class Real>
 std::unique_ptr<AlsBackend<Real>> make_gpu_backend(const AlsData<Real>& data, int device);
 

@@ -170,13 +170,12 @@ class alignas(64) RowUpdater {
     for (Index r = 0; r < n(); ++r) add_multiple(a, rest[r], system_->inverse, r);
   }
 
-  // Nonnegative least squares by few sweeps, since the other factors change too; until changes are small
-  // relative to the largest entry: whether entries that are zero up to rounding change depends on the format.
+  // Nonnegative least squares.
   void descend(const Real* m, Real* a) {
     for (Index r = 0; r < n(); ++r) a[r] = std::max(a[r], Real{});
     find_rest(m, a);
     descend_nonnegative<Real>(
-        n(), a, rest_.data(), {.max_sweeps = 10, .little = Real(1e-3)},
+        n(), a, rest_.data(), usual_descent_end<Real>,
         [&](Index r) { return system_->v[r * stride() + r]; },
         [&](Real step, Index r) { add_multiple(rest_.data(), -step, system_->v, r); });
     for (Index r = 0; r < n(); ++r) a[r] *= system_->scale[r];

@@ -19,8 +19,6 @@ constexpr Index min_nonzeros = 1'000'000;
 // The option that a GPU cannot serve, and what it would have to be; empty: none.
 std::string hindrance(const DecomposeOptions& options) {
   if (options.method != Method::als) return option_name("method") + " als";
-  if (options.nonnegative || !options.nonnegative_modes.empty())
-    return "factors that may be negative, without " + option_name("nonnegative");
   if (options.missing) return "all cells to be known, without " + option_name("DecomposeOptions::missing");
   if (options.implicit) return "values, without " + option_name("implicit");
   if (options.format != StorageFormat::automatic && options.format != StorageFormat::csf_all)
