@@ -1,5 +1,6 @@
 #include "polyad/base/error.hpp"
 #include "polyad/gpu/als_passes.hpp"
+#include "polyad/gpu/cell_passes.hpp"
 #include "polyad/gpu/device.hpp"
 
 // For builds without CUDA.
@@ -28,7 +29,19 @@ std::unique_ptr<AlsPasses<Real>> make_passes(int /*device*/, std::span<const Mod
   throw Error(Errc::bad_option, no_cuda);
 }
 
+template <class Real>
+std::unique_ptr<CellPasses<Real>> make_cell_passes(int /*device*/,
+                                                   std::span<const kernels::RowSystems<Real>> /*modes*/,
+                                                   std::span<const Matrix<Real>> /*factors*/) {
+  throw Error(Errc::bad_option, no_cuda);
+}
+
 template std::unique_ptr<AlsPasses<float>> make_passes(int, std::span<const ModeNonzeros<float>>, Index);
 template std::unique_ptr<AlsPasses<double>> make_passes(int, std::span<const ModeNonzeros<double>>, Index);
+template std::unique_ptr<CellPasses<float>> make_cell_passes(int, std::span<const kernels::RowSystems<float>>,
+                                                             std::span<const Matrix<float>>);
+template std::unique_ptr<CellPasses<double>> make_cell_passes(int,
+                                                              std::span<const kernels::RowSystems<double>>,
+                                                              std::span<const Matrix<double>>);
 
 }  // namespace polyad::gpu

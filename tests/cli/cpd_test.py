@@ -412,10 +412,11 @@ class RefusalTest(CpdTest):
     def test_what_a_gpu_does_not_do_is_refused_by_name(self) -> None:
         for message, options in (
                 ("--device gpu requires --method als", ("--method", "opt")),
-                ("--device gpu requires all cells to be known, without --missing", ("--missing",)),
-                ("--device gpu requires values, without --implicit", ("--implicit",)),
+                ("--device gpu requires factors that may be negative with --missing, without --nonneg", ("--missing", "--nonneg")),
+                ("--device gpu requires factors that may be negative with --implicit, without --nonneg", ("--implicit", "--nonneg")),
+                ("--device gpu requires --rank at most 127", ("--missing", "-r", 128)),
                 ("--device gpu requires --format auto or csf-all", ("--format", "coo"))):
-            self.assert_fails(message, 2, "cpd", DEBIAN, "-r", 2, "--device", "gpu", *options)
+            self.assert_fails(message, 2, "cpd", DEBIAN, *(() if "-r" in options else ("-r", 2)), "--device", "gpu", *options)
         self.assert_fails("--device gpu:0 requires --rank at most 512", 2, "cpd", DEBIAN, "-r", 513, "--device", "gpu:0")
         self.assert_fails("--device gpu:x: expected auto, cpu, gpu or a GPU by its number, as in gpu:0", 2, "cpd", DEBIAN, "-r", 2,
                           "--device", "gpu:x")

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "polyad/gpu/als_kernels.hpp"
+#include "polyad/gpu/cell_kernels.hpp"
 #include "polyad/gpu/device.hpp"
 
 namespace polyad::gpu {
@@ -100,6 +101,58 @@ std::vector<Real> updated(const RowUpdate<Real>& x, std::span<const Real> m, std
   return a;
 }
 
+// Adds the operands of the cells of a piece.
+template <class Real>
+void add_piece(const CellView<Real>& cells, const CellPiece& piece, std::span<Real> system) {
+  const SystemShape shape{cells.num_unknowns()};
+  std::vector<Real> left(std::size_t(shape.columns())), right(left);
+  for (Index cell = piece.begin; cell < piece.end; ++cell) {
+    for (int u = 0; u < shape.columns(); ++u) cells.operands(cell, u, left[u], right[u]);
+    for (int i = 0; i < shape.rows(); ++i)
+      for (int j = i; j < shape.columns(); ++j) system[i * shape.columns() + j] += left[i] * right[j];
+  }
+}
+
+// Gaussian elimination, which leaves the solution in the last column.
+template <class Real>
+bool eliminate(const SystemShape& shape, std::span<Real> system) {
+  const int n = shape.num_unknowns, columns = shape.columns();
+  const auto at = [&](int i, int j) -> Real& { return system[i * columns + j]; };
+  std::vector<Real> diagonal;
+  for (int k = 0; k < n; ++k) diagonal.push_back(at(k, k));
+  for (int k = 0; k < n; ++k) {
+    if (!is_pivot(at(k, k), diagonal[k])) return false;
+    for (int i = k + 1; i < n; ++i) {
+      const Real x = at(k, i) / at(k, k);
+      for (int j = i; j <= n; ++j) at(i, j) -= x * at(k, j);
+    }
+  }
+  for (int k = n - 1; k >= 0; --k) {
+    for (int j = k + 1; j < n; ++j) at(k, n) -= at(k, j) * at(j, n);
+    at(k, n) /= at(k, k);
+  }
+  return true;
+}
+
+template <class Real>
+void solve_slice(const SystemsView<Real>& x, LocalIndex slice, std::vector<Real> system) {
+  const auto shape = x.shape();
+  const Index row = x.rows[slice];
+  if (x.background != nullptr)
+    for (std::size_t e = 0; e < system.size(); ++e) system[e] += x.background[e];
+  for (int u = 0; u < shape.num_unknowns; ++u)
+    system[u * shape.columns() + u] += u < x.cells.num_factors ? x.ridge[row] : x.bias_ridge[row];
+  if (!eliminate<Real>(shape, system)) {
+    x.is_singular[slice] = 1;
+    return;
+  }
+  std::vector<Real> solution;
+  for (int u = 0; u < shape.num_unknowns; ++u)
+    solution.push_back(system[u * shape.columns() + shape.num_unknowns]);
+  for (int c = 0; c < x.cells.num_columns; ++c)
+    x.factor[row * x.cells.num_columns + c] = x.entry(solution.data(), c);
+}
+
 }  // namespace
 
 template <class Real>
@@ -141,6 +194,39 @@ void start_block_sums(const double* block_sums, int num_blocks, Index sums_per_b
     for (Index s = 0; s < sums_per_block; ++s) to[s] += block_sums[block * sums_per_block + s];
 }
 
+template <class Real>
+void start_row_systems(const SystemsView<Real>& x) {
+  const auto size = std::size_t(x.shape().size());
+  for (Index p = 0; p < x.num_pieces; ++p) {
+    std::vector<Real> system(size);
+    add_piece<Real>(x.cells, x.pieces[p], system);
+    if (x.pieces[p].partial < 0)
+      solve_slice(x, x.pieces[p].slice, std::move(system));
+    else
+      std::copy(system.begin(), system.end(), x.partial + Index(size) * x.pieces[p].partial);
+  }
+  for (Index s = 0; s < x.num_cut_slices; ++s) {
+    const auto [slice, first, count] = x.cut_slices[s];
+    std::vector<Real> system(size);
+    for (Index k = first; k < first + count; ++k)
+      for (std::size_t e = 0; e < size; ++e) system[e] += x.partial[k * Index(size) + Index(e)];
+    solve_slice(x, slice, std::move(system));
+  }
+}
+
+template <class Real>
+void start_cell_errors(const ErrorsView<Real>& x, CellErrorSums* to) {
+  for (Index cell = 0; cell < x.cells.num_cells; ++cell) {
+    Real m = 0;
+    for (int c = 0; c < x.cells.num_columns; ++c)
+      m += x.factor[Index(x.row_of[cell]) * x.cells.num_columns + c] * x.cells.product(cell, c);
+    auto& sums = to[cell / cells_per_block];
+    if (cell % cells_per_block == 0) sums = {};
+    const auto errors = x.errors(cell, m);
+    for (int i = 0; i < CellErrorSums::count; ++i) sums.x[i] += errors.x[i];
+  }
+}
+
 template void start_chunk_sums(int, const ChunkView<float>&, const RowTables<float>&, Columns<float>*,
                                Columns<float>*);
 template void start_chunk_sums(int, const ChunkView<double>&, const RowTables<double>&, Columns<double>*,
@@ -149,5 +235,9 @@ template void start_carry_sums(const CarrySum*, Index, int, const Columns<float>
 template void start_carry_sums(const CarrySum*, Index, int, const Columns<double>*, Columns<double>*);
 template int start_row_update(const RowUpdate<float>&);
 template int start_row_update(const RowUpdate<double>&);
+template void start_row_systems(const SystemsView<float>&);
+template void start_row_systems(const SystemsView<double>&);
+template void start_cell_errors(const ErrorsView<float>&, CellErrorSums*);
+template void start_cell_errors(const ErrorsView<double>&, CellErrorSums*);
 
 }  // namespace polyad::gpu

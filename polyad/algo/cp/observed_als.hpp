@@ -37,6 +37,10 @@ struct ObservedOptions : CpOptions {
   bool approaches = false;
   int cg_steps = 0;  // of conjugate gradients per row and sweep; 0: rows are solved for exactly
   std::vector<int> mode_order = {};  // of the updates in a sweep; empty: 0, 1, ...
+  // The GPU that solves for rows and measures; nothing: the processor. For tensors with a tree for every
+  // mode, without nonnegative factors and conjugate gradients. Rows whose cells are on several processes are
+  // solved for on the processor.
+  std::optional<int> gpu = {};
 };
 
 // A tensor of which some cells are observed. Rows are solved for fastest where every process holds all cells

@@ -7,6 +7,7 @@
 
 #include "polyad/algo/cp/random_start.hpp"
 #include "polyad/base/parallel.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/kernels/cp/factor.hpp"
 #include "polyad/kernels/cp/normal_equations.hpp"
 #include "polyad/kernels/cp/row_update.hpp"
@@ -74,9 +75,26 @@ ObservedSweeps<Real>::ObservedSweeps(const ObservedTensor<Real>& cells, const Ob
     bias_ridges_.push_back(ridges_for(counts, options.bias_shrinkage, 1));
   }
   connect();
-  if (start == nullptr) return;
-  expand_all(exchanges_);
-  sent_before_ = sent_by(exchanges_);
+  if (start != nullptr) {
+    expand_all(exchanges_);
+    sent_before_ = sent_by(exchanges_);
+  }
+  if (options.gpu) make_passes();
+}
+
+template <class Real>
+void ObservedSweeps<Real>::make_passes() {
+  std::vector<kernels::RowSystems<Real>> modes;
+  for (int m = 0; m < x_.order(); ++m) modes.push_back(systems(m));
+  passes_ = timings_.measure("upload", [&] {
+    return collectively(x_.comm(),
+                        [&] { return gpu::make_cell_passes<Real>(*options_.gpu, modes, factors_); });
+  });
+}
+
+template <class Real>
+void ObservedSweeps<Real>::put_rows(int mode) {
+  if (passes_) timings_.measure("upload", [&] { passes_->put_rows(mode, factors_[mode]); });
 }
 
 template <class Real>
@@ -128,6 +146,7 @@ kernels::FactorVector<Real> ObservedSweeps<Real>::restore(StateNumbers& numbers)
 template <class Real>
 void ObservedSweeps<Real>::has_been_filled() {
   expand_all(exchanges_);
+  for (int m = 0; m < x_.order(); ++m) put_rows(m);
   sent_before_ = sent_by(exchanges_) + sent_by(folds_);
 }
 
@@ -257,6 +276,7 @@ void ObservedSweeps<Real>::update(int mode) {
     x_.comm().all_reduce(gram.flat());
     exchanges_[mode].finish_expanding();
   });
+  if (x_.comm().size() > 1) put_rows(mode);
   grams_[mode] = std::move(gram);
 }
 
@@ -269,7 +289,10 @@ void ObservedSweeps<Real>::solve(const kernels::RowSystems<Real>& of_mode, int m
     kernels::sum_systems<Real>(of_mode, factors_, first, sums_);
     if (x_.folds(mode)) folds_[fold_of_mode_[mode]].start_folding();
   }
-  if (first > 0) kernels::solve_rows<Real>(of_mode, factors_, first);
+  if (first > 0 && passes_)
+    passes_->solve_rows(of_mode, factors_, first);
+  else if (first > 0)
+    kernels::solve_rows<Real>(of_mode, factors_, first);
   if (!adds_up) return;
   if (x_.folds(mode)) folds_[fold_of_mode_[mode]].finish_folding();
   kernels::solve_sums<Real>(of_mode, sums_, first, x_.num_owned(mode), factors_);
@@ -285,7 +308,8 @@ int ObservedSweeps<Real>::mode_to_measure() const {
 template <class Real>
 Sweep ObservedSweeps<Real>::measure() const {
   const int mode = mode_to_measure();
-  const auto errors = sum_over(x_.comm(), kernels::measure_cells<Real>(systems(mode), factors_));
+  const auto errors = sum_over(x_.comm(), passes_ ? passes_->measure(systems(mode))
+                                                  : kernels::measure_cells<Real>(systems(mode), factors_));
   Sweep sweep;
   sweep.cell_loss = errors.loss;
   if (loss_.has_background())

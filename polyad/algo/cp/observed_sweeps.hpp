@@ -1,10 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "polyad/algo/cp/observed_als.hpp"
 #include "polyad/distributed/row_exchange.hpp"
+#include "polyad/gpu/cell_passes.hpp"
 #include "polyad/kernels/cp/factor_vectors.hpp"
 
 namespace polyad {
@@ -70,6 +72,10 @@ class ObservedSweeps {
 
   void update(int mode);
 
+  // Of the GPU, if there is one.
+  void make_passes();
+  void put_rows(int mode);
+
   // Systems of rows that others have cells of are under way while those of the other rows are solved.
   void solve(const kernels::RowSystems<Real>& of_mode, int mode);
 
@@ -98,6 +104,7 @@ class ObservedSweeps {
   Traffic sent_before_;                    // before the first sweep
   int num_sweeps_ = 0;
   Timings timings_;
+  std::unique_ptr<gpu::CellPasses<Real>> passes_;  // of the GPU; null: there is none
 };
 
 }  // namespace polyad

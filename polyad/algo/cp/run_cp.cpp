@@ -59,6 +59,7 @@ ObservedOptions observed_options_for(const PreparedTensor<Real>& x, const CpRunO
   observed.bias_shrinkage = {run.regularisation, 0};
   observed.nonnegative = options.als.nonnegative;
   observed.mode_order = x.chosen.plan.mode_order;
+  observed.gpu = options.als.gpu;
   if (run.alpha) {
     observed.loss = {kernels::CellLoss::Kind::confidence, alpha_for(x, *run.alpha), 1};
     observed.patience = 0;  // preferences of held-out cells say nothing about their values

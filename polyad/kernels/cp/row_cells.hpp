@@ -10,38 +10,24 @@
 
 namespace polyad::kernels {
 
-// A cell adds quadratic * m^2 - 2 * linear * m + constant to the loss.
-template <class Real>
-struct CellTerms {
-  Real quadratic, linear, constant;
-};
-
 template <class Real>
 class CellReader {
  public:
   explicit CellReader(const RowSystems<Real>& systems)
       : values_(cell_values(systems).data()),
         weights_(systems.weights.empty() ? nullptr : systems.weights.data()),
-        is_confidence_(systems.loss.kind == CellLoss::Kind::confidence),
-        alpha_(Real(systems.loss.alpha)),
-        background_(Real(systems.loss.background)),
+        loss_(systems.loss),
         offset_(Real(systems.offset)) {}
 
   Real value(Index z) const { return values_[z] - offset_; }
   Real weight(Index z) const { return weights_ == nullptr ? Real(1) : weights_[z]; }
-  CellTerms<Real> terms(Index z) const {
-    const Real w = std::max(weight(z), Real{}), x = value(z);
-    if (w == 0) return {0, 0, 0};
-    if (!is_confidence_) return {w - background_, w * x, w * x * x};
-    const Real more = alpha_ * w * std::abs(x), liked = x > 0 ? background_ + more : Real{};
-    return {more, liked, liked};
-  }
+  CellTerms<Real> terms(Index z) const { return loss_.terms(value(z), weight(z)); }
 
  private:
   const Real* values_;
   const Real* weights_;
-  bool is_confidence_;
-  Real alpha_, background_, offset_;
+  LossOfCells<Real> loss_;
+  Real offset_;
 };
 
 // Visits the cells of a slice, fiber by fiber, with the product of the rows above them.

@@ -329,6 +329,20 @@ void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors
 }
 
 template <class Real>
+void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors,
+                std::span<const Index> slices) {
+  BackgroundTerms<Real> background;
+  if (systems.loss.has_background()) background = BackgroundTerms<Real>(systems);
+  auto& solved = factors[systems.mode()];
+  share_out(
+      std::ssize(slices), 1, [&] { return CholeskyRows<Real>(systems, factors, background); },
+      [&](auto& rows, Index begin, Index end) {
+        for (Index i = begin; i < end; ++i)
+          rows.solve(slices[i], solved.row(systems.tree->ids(0)[slices[i]]).data());
+      });
+}
+
+template <class Real>
 void sum_systems(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors, Index first,
                  Matrix<Real>& sums) {
   parallel_for(sums.num_rows(), [&](Index i) { std::ranges::fill(sums.row(i), Real{}); });
@@ -414,6 +428,7 @@ Array<Index> count_cells(const RowSystems<Real>& systems, Index num_rows) {
 
 template std::span<const float> cell_values(const RowSystems<float>&);
 template void solve_rows(const RowSystems<float>&, std::span<Matrix<float>>, Index);
+template void solve_rows(const RowSystems<float>&, std::span<Matrix<float>>, std::span<const Index>);
 template void sum_systems(const RowSystems<float>&, std::span<const Matrix<float>>, Index, Matrix<float>&);
 template void solve_sums(const RowSystems<float>&, const Matrix<float>&, Index, Index,
                          std::span<Matrix<float>>);
@@ -421,6 +436,7 @@ template CellErrors measure_cells(const RowSystems<float>&, std::span<const Matr
 template Array<Index> count_cells(const RowSystems<float>&, Index);
 template std::span<const double> cell_values(const RowSystems<double>&);
 template void solve_rows(const RowSystems<double>&, std::span<Matrix<double>>, Index);
+template void solve_rows(const RowSystems<double>&, std::span<Matrix<double>>, std::span<const Index>);
 template void sum_systems(const RowSystems<double>&, std::span<const Matrix<double>>, Index, Matrix<double>&);
 template void solve_sums(const RowSystems<double>&, const Matrix<double>&, Index, Index,
                          std::span<Matrix<double>>);

@@ -3,25 +3,12 @@
 #include <span>
 
 #include "polyad/base/matrix.hpp"
+#include "polyad/kernels/cp/cell_terms.hpp"
 #include "polyad/tensor/local_tensor.hpp"
 #include "polyad/tensor/ratings/rating_model.hpp"
 #include "polyad/tensor/ratings/rating_rows.hpp"
 
 namespace polyad::kernels {
-
-// How cells enter a least-squares problem, in which m is the value of the model at a cell.
-struct CellLoss {
-  enum class Kind {
-    squares,    // an observed cell adds weight * (value - m)^2
-    confidence  // implicit feedback: it adds (background + alpha * weight * |value|) * (p - m)^2, where p is
-                // 1 for a positive value and 0 for another
-  };
-  Kind kind = Kind::squares;
-  double alpha = 1;
-  double background = 0;  // a cell that is not observed adds background * m^2
-
-  bool has_background() const { return background > 0; }
-};
 
 // Where the time of solve_rows goes, summed over threads.
 struct RowSeconds {
@@ -77,6 +64,10 @@ struct RowSystems {
 // does not depend on the number of threads.
 template <class Real>
 void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors, Index num_rows);
+// The rows of some slices.
+template <class Real>
+void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors,
+                std::span<const Index> slices);
 // All rows.
 template <class Real>
 void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors) {

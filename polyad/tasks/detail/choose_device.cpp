@@ -4,6 +4,8 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
+#include "polyad/gpu/cell_kernels.hpp"
+#include "polyad/gpu/cell_passes.hpp"
 #include "polyad/gpu/chunk_sums.hpp"
 #include "polyad/gpu/chunked_nonzeros.hpp"
 #include "polyad/gpu/device.hpp"
@@ -19,22 +21,30 @@ constexpr Index min_nonzeros = 1'000'000;
 // The option that a GPU cannot serve, and what it would have to be; empty: none.
 std::string hindrance(const DecomposeOptions& options) {
   if (options.method != Method::als) return option_name("method") + " als";
-  if (options.missing) return "all cells to be known, without " + option_name("DecomposeOptions::missing");
-  if (options.implicit) return "values, without " + option_name("implicit");
+  const bool is_observed = options.missing || options.implicit;
+  if (is_observed && (options.nonnegative || !options.nonnegative_modes.empty()))
+    return fmt::format("factors that may be negative with {}, without {}",
+                       option_name(options.implicit ? "implicit" : "DecomposeOptions::missing"),
+                       option_name("nonnegative"));
   if (options.format != StorageFormat::automatic && options.format != StorageFormat::csf_all)
     return option_name("format") + " auto or csf-all";
-  if (options.rank > gpu::max_gpu_columns)
-    return fmt::format("{} at most {}", option_name("rank"), gpu::max_gpu_columns);
+  const Index max_rank = is_observed ? gpu::max_gpu_unknowns - 1 : gpu::max_gpu_columns;
+  if (options.rank > max_rank) return fmt::format("{} at most {}", option_name("rank"), max_rank);
   return "";
 }
 
 // An estimate that is too high for tensors with empty slices.
 Index device_bytes(const SparseTensor<double>& x, const DecomposeOptions& options) {
+  const Index value_bytes = options.precision == Precision::float32 ? sizeof(float) : sizeof(double);
   std::vector<gpu::ModeCounts> modes;
-  for (int m = 0; m < x.order(); ++m)
-    modes.push_back({x.num_nonzeros(), std::min(x.extent(m), x.num_nonzeros())});
-  return gpu::passes_bytes(modes, kernels::padded_components(options.rank),
-                           options.precision == Precision::float32 ? sizeof(float) : sizeof(double));
+  std::vector<Index> num_rows;
+  for (int m = 0; m < x.order(); ++m) {
+    num_rows.push_back(std::min(x.extent(m), x.num_nonzeros()));
+    modes.push_back({x.num_nonzeros(), num_rows.back()});
+  }
+  if (options.missing || options.implicit)
+    return gpu::cell_passes_bytes(num_rows, x.num_nonzeros(), options.rank + x.order(), value_bytes);
+  return gpu::passes_bytes(modes, kernels::padded_components(options.rank), value_bytes);
 }
 
 bool is_worth_it(const Comm& comm, const SparseTensor<double>& x, const DecomposeOptions& options) {
