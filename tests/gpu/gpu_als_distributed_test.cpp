@@ -56,7 +56,7 @@ TEST_F(DistributedGpuAls, solves_for_rows_of_observed_cells_on_several_processes
     const auto there = on_gpu(options);
 
     const auto x = prepare_observed<double>(comm, share, there, silent,
-                                            test::some_distribution(distributor, comm.size(), n));
+                                            test::plain_distribution(distributor, comm.size(), n));
     const auto fits = run_cp(x, there).fit_trajectory;
 
     ASSERT_EQ(fits.size(), expected.size());

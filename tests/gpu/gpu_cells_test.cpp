@@ -76,8 +76,8 @@ TEST_F(GpuCells, follow_the_sweeps_of_implicit_feedback_and_of_biases) {
 }
 
 TEST_F(GpuCells, follow_the_sweeps_in_single_precision_and_with_weights) {
-  const auto x = test::tame_tensor({40, 30, 50}, 3000, 3, true);
-  expect_same_results<float>(x, observed_options(8, 3), 2e-3);
+  const auto x = test::tame_tensor({40, 30}, 900, 3, true);
+  for (const Index n : {2, 8}) expect_same_results<float>(x, observed_options(n, 3), 1e-3);
   SparseTensor<double> cells(std::vector<Index>{40, 30, 50}), weights(cells);
   for (Index z = 0; z < 1200; ++z) {  // no cell twice
     const std::array<Index, 3> at{z % 40, z / 40, z * 7 % 50};
