@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Milliseconds per iteration of `polyad cpd` on a GPU and on the processor, in turn; best of several rounds.
 
-usage: bench/gpu_against_cpu.py [--polyad PROGRAM] [--rank 16 ...] [--rounds 3] [--iterations 30] [--scale 1] [TENSOR ...]
+usage: bench/gpu_against_cpu.py [--polyad PROGRAM] [--rank 16 ...] [--rounds 3] [--iterations 30] [--scale 1] [--with OPTIONS] [TENSOR ...]
 
 PROGRAM is one that was built with CUDA (default: build/cuda/bin/polyad). TENSOR is a name for `polyad generate like` or a file
 (default: nell netflix delicious fb). Also says how long the nonzeros take to reach the GPU, and how far the two fits differ.
+OPTIONS are further ones of `cpd`, as in --with="--missing --test 0".
 """
 
 import argparse
@@ -21,7 +22,8 @@ CONTESTANTS = [("GPU, double", ["--device", "gpu"]), ("GPU, single", ["--device"
 
 
 def decompose(options: argparse.Namespace, tensor: str, rank: int, device: list[str], result: Path) -> dict:
-    command = [options.polyad, "cpd", tensor, "-r", str(rank), "-i", str(options.iterations), "--tol", "0", "--quiet", *device]
+    command = [options.polyad, "cpd", tensor, "-r", str(rank), "-i", str(options.iterations), "--tol", "0", "--quiet", *device,
+               *options.extra]
     subprocess.run([*command, "--json", result], check=True, stdout=subprocess.DEVNULL)
     return json.loads(result.read_text(encoding="utf-8"))
 
@@ -46,6 +48,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--iterations", type=int, default=30)
     parser.add_argument("--scale", type=float, default=1)
+    parser.add_argument("--with", dest="extra", type=str.split, default=[], metavar="OPTIONS")
     parser.add_argument("tensors", nargs="*", default=NAMES, metavar="TENSOR")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
