@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "polyad/gpu/chunk_sums.hpp"
 #include "polyad/kernels/cp/cell_terms.hpp"
@@ -114,9 +115,13 @@ struct SystemsView {
 };
 
 template <class Real>
+inline constexpr Real pivot_rounding = 8 * std::numeric_limits<Real>::epsilon();
+template <class Real>
+inline constexpr Real largest_pivot = std::numeric_limits<Real>::max();
+// As kernels::SymmetricSystem has it.
+template <class Real>
 POLYAD_ON_DEVICE bool is_pivot(Real pivot, Real diagonal) {
-  constexpr Real rounding = 8 * (sizeof(Real) == 4 ? Real(1.1920929e-7) : Real(2.220446049250313e-16));
-  return pivot > rounding * diagonal && pivot - pivot == 0;
+  return pivot > pivot_rounding<Real> * diagonal && pivot <= largest_pivot<Real>;
 }
 
 // Solves for all rows that have slices.
