@@ -13,6 +13,16 @@ namespace {
 
 }  // namespace
 
+RunRequests add_up_with_requests(const Comm& comm, std::vector<double>& sums, const AskProcess& ask) {
+  const auto own = ask ? ask() : RunRequests{};
+  const auto count = sums.size();
+  sums.insert(sums.end(), {own.stops, own.runs_out, own.saves});
+  comm.all_reduce(std::span(sums));
+  const RunRequests all{sums[count], sums[count + 1], sums[count + 2]};
+  sums.resize(count);
+  return all;
+}
+
 void StateNumbers::put_list(std::span<const double> numbers) {
   put(double(numbers.size()));
   values_.insert(values_.end(), numbers.begin(), numbers.end());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "polyad/algo/cp/cp_options.hpp"
+#include "polyad/comm/comm.hpp"
 #include "polyad/distributed/state_rows.hpp"
 
 namespace polyad {
@@ -53,6 +54,19 @@ struct RunRestart {
   std::function<void(const OwnRows<Real>& rows, Index num_vectors, Index num_columns)> fill;
 };
 
+// What processes ask of a run before its next iteration. Added up over all processes: above zero, some
+// process asks for it.
+struct RunRequests {
+  double stops = 0;     // that it ends: there was a signal
+  double runs_out = 0;  // that it ends: another iteration would last beyond the time limit
+  double saves = 0;     // that its state is saved
+};
+using AskProcess = std::function<RunRequests()>;  // what this process asks for; empty: nothing
+
+// Adds up `sums` over all processes, and in the same message what they ask for. The words for that are sent
+// whether or not there is somebody to ask: a run has the same bits either way. Collective.
+RunRequests add_up_with_requests(const Comm& comm, std::vector<double>& sums, const AskProcess& ask);
+
 // Where a run with states of some kind is after an iteration.
 template <class State>
 struct PauseWith {
@@ -60,6 +74,7 @@ struct PauseWith {
   double fit = 0;                    // of the model; of ratings, the root mean square error
   bool is_end = false;               // there is no further iteration
   std::function<void(State&)> save;  // adds the state of the run
+  RunRequests asked = {};            // by all processes, in a collective of the iteration
 };
 
 // What such a run goes on from, and what is done between its iterations, beside the observer.
@@ -69,6 +84,8 @@ struct ControlsWith {
   // Called on every process after each iteration, also of those that are repeated. Returns a reason to stop,
   // the same on all processes.
   std::function<std::optional<StopReason>(const PauseWith<State>&)> pause = {};
+  // Called on every process during an iteration, perhaps several times; the last answers count.
+  AskProcess ask = {};
 };
 
 template <class Real>

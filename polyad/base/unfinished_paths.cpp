@@ -145,8 +145,8 @@ bool StoppableWork::is_supported() {
   return handles_signals;
 }
 
-int StoppableWork::stop_signal() const {
-  return asked_to_stop;
+int StoppableWork::stop_signal() {
+  return num_stoppable.load() > 0 ? asked_to_stop.load() : 0;
 }
 
 void save_on_signals() {

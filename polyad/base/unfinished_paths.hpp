@@ -51,8 +51,8 @@ class StoppableWork {
 
   // Whether this process handles signals so.
   static bool is_supported();
-  // The signal that asked it to stop; 0: none.
-  int stop_signal() const;
+  // The signal that asked the work under way to stop; 0: none, or there is no such work.
+  static int stop_signal();
 };
 
 // From now on SIGUSR1 and SIGXCPU are requests to save the state of the work. For programs.

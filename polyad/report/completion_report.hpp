@@ -35,6 +35,8 @@ struct ListTraining {
 
 // Options, results and costs of a run of `polyad complete`, without the model itself.
 struct CompletionRun {
+  std::string ended_after = {};   // where the training was when it ended: "epoch 12 of at most 50"
+  bool is_asked_to_stop = false;  // by a signal, in its last epoch or later
   Index num_users = 0, num_items = 0, num_ratings = 0, num_test = 0;
   Index num_duplicates = 0;                        // ratings dropped
   Index num_test_duplicates = 0, num_unknown = 0;  // of a test file: dropped; skipped

@@ -23,17 +23,21 @@ namespace {
 // Relative to the norm of the tensor: smaller weights are indistinguishable from rounding errors.
 constexpr double negligible = 1e-100;
 
-// Sums over the rows of all processes, in one collective. Where all have solved all rows, those of the first
-// process: they differ in rounding where processes have different numbers of threads.
-void make_global(const Comm& comm, const ExchangePlan& exchange, kernels::RowSums& sums) {
+// Sums over the rows of all processes, in one collective, with what these ask for. Where all have solved all
+// rows, those of the first process, which asks for nothing: they differ in rounding where processes have
+// different numbers of threads.
+std::optional<RunRequests> make_global(const Comm& comm, const ExchangePlan& exchange, const AskProcess& ask,
+                                       kernels::RowSums& sums) {
   std::vector<double> all(sums.gram.flat().begin(), sums.gram.flat().end());
   all.push_back(sums.inner);
+  std::optional<RunRequests> asked;
   if (exchange.is_replicated)
     comm.broadcast(std::span(all), 0);
   else
-    comm.all_reduce(std::span(all));
+    asked = add_up_with_requests(comm, all, ask);
   sums.inner = all.back();
   std::copy(all.begin(), all.end() - 1, sums.gram.flat().begin());
+  return asked;
 }
 
 // The state of one run. As in docs/algorithms.md: M = MTTKRP(X, n), V is the elementwise product of the Gram
@@ -42,9 +46,10 @@ template <class Real>
 class CpAls {
  public:
   CpAls(const DistTensor<Real>& x, const AlsPlan& plan, const CpAlsOptions& options,
-        const Kruskal<Real>* start)
+        const Kruskal<Real>* start, AskProcess ask)
       : x_(x),
         plan_(plan),
+        ask_(std::move(ask)),
         num_wanted_(options.num_components),
         num_components_(kernels::padded_components(options.num_components)),
         nonnegative_(options.nonnegative),
@@ -83,9 +88,14 @@ class CpAls {
 
   // Updates every factor once.
   Iteration iterate() {
+    asked_.reset();
     for (const auto& step : plan_.steps) run(step);
     ++num_iterations_;
-    return measure();
+    auto iteration = measure();
+    std::vector<double>
+        nothing_else;  // there is no other sum on one process, or where all modes are replicated
+    iteration.asked = asked_ ? *asked_ : add_up_with_requests(x_.comm(), nothing_else, ask_);
+    return iteration;
   }
   int num_iterations() const { return num_iterations_; }
   double max_condition() const { return max_condition_; }
@@ -195,7 +205,7 @@ class CpAls {
       if (x_.comm().size() == 1) return;
       backend_->fetch_rows(mode);
       exchanges_[mode].start_expanding();
-      make_global(x_.comm(), x_.exchange(mode), sums);
+      if (const auto asked = make_global(x_.comm(), x_.exchange(mode), ask_, sums)) asked_ = asked;
       exchanges_[mode].finish_expanding();
       backend_->put_rows(mode);
     });
@@ -263,9 +273,11 @@ class CpAls {
 
   const DistTensor<Real>& x_;
   const AlsPlan& plan_;
-  Index num_wanted_;               // components
-  Index num_components_;           // with columns of zeros, as kernels like it
-  std::vector<bool> nonnegative_;  // [mode]
+  AskProcess ask_;
+  std::optional<RunRequests> asked_;  // in the iteration under way
+  Index num_wanted_;                  // components
+  Index num_components_;              // with columns of zeros, as kernels like it
+  std::vector<bool> nonnegative_;     // [mode]
   std::vector<Matrix<Real>> factors_;
   std::vector<Matrix<double>> grams_;
   std::vector<double> weights_;  // [component]: the norm of its rank-one tensor, as of the last update
@@ -306,7 +318,9 @@ CpResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAl
                       const CpObserver& observe, const Kruskal<Real>* start, const CpControl<Real>& control) {
   CpResult<Real> result;
   std::optional<CpAls<Real>> als;
-  const auto begin = [&] { result.timings.measure("start", [&] { als.emplace(x, plan, options, start); }); };
+  const auto begin = [&] {
+    result.timings.measure("start", [&] { als.emplace(x, plan, options, start, control.ask); });
+  };
   begin();
   const CpMethod<Real> method{begin, [&] { return als->iterate(); },
                               [&](CpState<Real>& state) { als->save(state); },

@@ -16,8 +16,11 @@
 namespace polyad {
 
 template <class Real>
-CpObjective<Real>::CpObjective(const DistTensor<Real>& x, Index num_components)
-    : x_(x), num_components_(num_components), num_columns_(kernels::padded_components(num_components)) {
+CpObjective<Real>::CpObjective(const DistTensor<Real>& x, Index num_components, AskProcess ask)
+    : x_(x),
+      ask_(std::move(ask)),
+      num_components_(num_components),
+      num_columns_(kernels::padded_components(num_components)) {
   for (int m = 0; m < x.order(); ++m) {
     num_owned_.push_back(x.num_owned(m));
     factors_.emplace_back(x.num_rows(m), num_columns_);
@@ -115,15 +118,20 @@ Evaluation CpObjective<Real>::add_up(double inner, const kernels::FactorVector<R
     return kernels::inner_products<Real>({gradient_rows_}, {direction, gradient_rows_});
   });
   std::vector<double> sums{inner, local(0, 0), local(0, 1)};
-  timings_.measure("communicate", [&] { x_.comm().all_reduce(std::span(sums)); });
+  const auto asked =
+      timings_.measure("communicate", [&] { return add_up_with_requests(x_.comm(), sums, ask_); });
   const double tensor_norm = x_.squared_norm() > 0 ? 1 : 0;
   const double model_norm = kernels::sum_of_entries(kernels::hadamard_except(grams_, -1));
   constexpr double rounding = 4 * std::numeric_limits<Real>::epsilon();
   double squared_factors = 0;
   for (const auto& of_mode : grams_)
     for (Index r = 0; r < num_columns_; ++r) squared_factors += of_mode(r, r);
-  return {tensor_norm / 2 - sums[0] + model_norm / 2, sums[1], sums[2], squared_factors,
-          rounding * (tensor_norm / 2 + std::abs(sums[0]) + model_norm / 2)};
+  return {tensor_norm / 2 - sums[0] + model_norm / 2,
+          sums[1],
+          sums[2],
+          squared_factors,
+          rounding * (tensor_norm / 2 + std::abs(sums[0]) + model_norm / 2),
+          asked};
 }
 
 template <class Real>

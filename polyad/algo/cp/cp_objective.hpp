@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "polyad/algo/run_state.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/distributed/cp/dist_tensor.hpp"
 #include "polyad/distributed/row_exchange.hpp"
@@ -17,6 +18,7 @@ struct Evaluation {
   double squared_gradient = 0;  // squared norm of the gradient
   double squared_factors = 0;   // squared norm of the point, a vector of all factor entries
   double rounding = 0;          // estimated rounding error of the value
+  RunRequests asked = {};
 };
 
 // f = 1/2 |X/|X| - model|^2 as a function of the factors of all modes, whose components have
@@ -27,7 +29,7 @@ struct Evaluation {
 template <class Real>
 class CpObjective {
  public:
-  CpObjective(const DistTensor<Real>& x, Index num_components);
+  CpObjective(const DistTensor<Real>& x, Index num_components, AskProcess ask = {});
   CpObjective(const CpObjective&) = delete;
   CpObjective& operator=(const CpObjective&) = delete;
 
@@ -64,6 +66,7 @@ class CpObjective {
   Evaluation add_up(double inner, const kernels::FactorVector<Real>& direction);
 
   const DistTensor<Real>& x_;
+  AskProcess ask_;
   Index num_components_, num_columns_;
   std::vector<Index> num_owned_;        // [mode]
   std::vector<Matrix<Real>> factors_;   // [mode]

@@ -19,9 +19,10 @@ namespace {
 template <class Real>
 class CpOpt {
  public:
-  CpOpt(const DistTensor<Real>& x, const CpOptions& options, const Kruskal<Real>* start)
+  CpOpt(const DistTensor<Real>& x, const CpOptions& options, const Kruskal<Real>* start,
+        const AskProcess& ask)
       : num_wanted_(options.num_components),
-        objective_(x, options.num_components),
+        objective_(x, options.num_components, ask),
         memory_(x.comm(), num_lbfgs_pairs, objective_.num_owned(), objective_.num_cols()) {
     objective_.start(random_start(options, false), start);
     for (int m = 0; m < x.order(); ++m)
@@ -81,7 +82,9 @@ class CpOpt {
   void copy(const kernels::FactorVector<Real>& from, const kernels::FactorVector<Real>& to) {
     kernels::combine<Real>({{1, from}}, to);
   }
-  Iteration now() const { return {.fit = fit_from<Real>(2 * now_.value), .rounding = 2 * now_.rounding}; }
+  Iteration now() const {
+    return {.fit = fit_from<Real>(2 * now_.value), .rounding = 2 * now_.rounding, .asked = now_.asked};
+  }
   Iteration ended() const {
     auto last = now();
     last.is_last = true;
@@ -154,7 +157,9 @@ CpResult<Real> cp_opt(const DistTensor<Real>& x, const CpOptions& options, const
                       const Kruskal<Real>* start, const CpControl<Real>& control) {
   CpResult<Real> result;
   std::optional<CpOpt<Real>> opt;
-  const auto begin = [&] { result.timings.measure("start", [&] { opt.emplace(x, options, start); }); };
+  const auto begin = [&] {
+    result.timings.measure("start", [&] { opt.emplace(x, options, start, control.ask); });
+  };
   begin();
   const CpMethod<Real> method{begin, [&] { return opt->iterate(); },
                               [&](CpState<Real>& state) { opt->save(state); },

@@ -48,13 +48,19 @@ double squared_residual(double fit) {
   return (1 - fit) * (1 - fit);
 }
 
-// Runs the method again up to an iteration that it has been through.
+// Runs the method again up to an iteration that it has been through, or until a signal asks it to stop.
 template <class Real>
 void return_to(CpResult<Real>& result, const CpMethod<Real>& method, int iteration) {
   const Stopwatch watch;
   method.begin();
-  for (int i = 0; i < iteration; ++i) result.fit_trajectory[i] = method.iterate().fit;
-  result.model_iteration = iteration;
+  bool is_stopped = false;
+  for (int i = 0; i < iteration && !is_stopped; ++i) {
+    const auto now = method.iterate();
+    result.fit_trajectory[i] = now.fit;
+    result.model_iteration = i + 1;
+    is_stopped = now.asked.stops > 0 && i + 1 < iteration;
+  }
+  if (is_stopped) result.stop = StopReason::interrupted;
   result.timings.add("iterate", watch.seconds());
 }
 
@@ -122,7 +128,7 @@ void iterate(CpResult<Real>& result, const CpOptions& options, const CpObserver&
       course.save(state.numbers);
       method.save(state);
     };
-    const auto asked = control.pause({result.iterations(), course.fit(), is_end, save});
+    const auto asked = control.pause({result.iterations(), course.fit(), is_end, save, iteration.asked});
     if (!is_end) cut_short = asked;
   }
   if (!goes_on)

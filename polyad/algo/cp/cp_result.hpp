@@ -58,6 +58,7 @@ struct Iteration {
   double fit;            // at its end
   double rounding = 0;   // rounding error of |X - model|^2 / |X|^2
   bool is_last = false;  // no further progress is possible
+  RunRequests asked = {};
 };
 
 // A method: how to begin, reproducibly, and one iteration; and its state between iterations.
@@ -73,7 +74,7 @@ struct CpMethod {
 // changes or until the observer stops it. Records the trajectory, times and reason. The
 // fit should not decrease except by rounding; if it does, the method is begun again and
 // stopped at the iteration with the best fit, so that no copies of models are needed; not if it was cut
-// short.
+// short. A signal on the way there ends it where it is.
 template <class Real>
 void iterate(CpResult<Real>& result, const CpOptions& options, const CpObserver& observe,
              const CpMethod<Real>& method, const CpControl<Real>& control = {});

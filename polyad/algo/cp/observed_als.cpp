@@ -124,7 +124,7 @@ ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedO
                                   const SweepObserver& observe, const Kruskal<Real>* start,
                                   const CpControl<Real>& control) {
   ObservedResult<Real> result;
-  ObservedSweeps<Real> sweeps(x, options, start);
+  ObservedSweeps<Real> sweeps(x, options, start, control.ask);
   BestSweep<Real> best(options.patience);
   if (control.from != nullptr)
     restore(*control.from, result, sweeps, best);
@@ -151,7 +151,7 @@ ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedO
     if (has_ended) result.stop = goes_on ? StopReason::converged : StopReason::observer;
     if (!control.pause) continue;
     const bool is_end = has_ended || std::ssize(result.sweeps) == options.max_iterations;
-    const auto cut_short = control.pause({sweep.number, 0, is_end, save});
+    const auto cut_short = control.pause({sweep.number, 0, is_end, save, sweeps.asked()});
     if (is_end || !cut_short) continue;
     result.stop = *cut_short;
     has_ended = true;

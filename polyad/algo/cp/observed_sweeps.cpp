@@ -20,8 +20,9 @@ ErrorFigures figures_of(const ErrorSums& sums) {
   return {std::sqrt(sums.squares / double(sums.count)), sums.magnitudes / double(sums.count)};
 }
 
-// Over all processes, in one collective.
-kernels::CellErrors sum_over(const Comm& comm, const kernels::CellErrors& own) {
+// Over all processes, in one collective, with what these ask for.
+kernels::CellErrors sum_over(const Comm& comm, const kernels::CellErrors& own, const AskProcess& ask,
+                             RunRequests& asked) {
   std::vector<double> all{own.loss,
                           own.train.squares,
                           own.train.magnitudes,
@@ -29,7 +30,7 @@ kernels::CellErrors sum_over(const Comm& comm, const kernels::CellErrors& own) {
                           own.test.magnitudes,
                           double(own.train.count),
                           double(own.test.count)};
-  comm.all_reduce(std::span(all));
+  asked = add_up_with_requests(comm, all, ask);
   return {all[0], {all[1], all[2], Index(all[5])}, {all[3], all[4], Index(all[6])}};
 }
 
@@ -46,8 +47,13 @@ kernels::RowSystems<Real> ObservedTensor<Real>::cells(int mode) const {
 
 template <class Real>
 ObservedSweeps<Real>::ObservedSweeps(const ObservedTensor<Real>& cells, const ObservedOptions& options,
-                                     const Kruskal<Real>* start)
-    : cells_(cells), x_(cells.x), options_(options), mode_order_(options.mode_order), loss_(options.loss) {
+                                     const Kruskal<Real>* start, AskProcess ask)
+    : cells_(cells),
+      x_(cells.x),
+      options_(options),
+      ask_(std::move(ask)),
+      mode_order_(options.mode_order),
+      loss_(options.loss) {
   const int order = x_.order();
   if (mode_order_.empty()) {
     mode_order_.resize(std::size_t(order));
@@ -306,10 +312,11 @@ int ObservedSweeps<Real>::mode_to_measure() const {
 }
 
 template <class Real>
-Sweep ObservedSweeps<Real>::measure() const {
+Sweep ObservedSweeps<Real>::measure() {
   const int mode = mode_to_measure();
-  const auto errors = sum_over(x_.comm(), passes_ ? passes_->measure(systems(mode))
-                                                  : kernels::measure_cells<Real>(systems(mode), factors_));
+  const auto own =
+      passes_ ? passes_->measure(systems(mode)) : kernels::measure_cells<Real>(systems(mode), factors_);
+  const auto errors = sum_over(x_.comm(), own, ask_, asked_);
   Sweep sweep;
   sweep.cell_loss = errors.loss;
   if (loss_.has_background())

@@ -16,7 +16,7 @@ template <class Real>
 class ObservedSweeps {
  public:
   ObservedSweeps(const ObservedTensor<Real>& cells, const ObservedOptions& options,
-                 const Kruskal<Real>* start);
+                 const Kruskal<Real>* start, AskProcess ask = {});
   ObservedSweeps(const ObservedSweeps&) = delete;  // the exchanges refer to its rows
   ObservedSweeps& operator=(const ObservedSweeps&) = delete;
 
@@ -27,6 +27,7 @@ class ObservedSweeps {
   void approach();
 
   Sweep sweep();
+  const RunRequests& asked() const { return asked_; }  // in the last sweep
 
   std::vector<Matrix<Real>> owned_rows() const;
   const std::vector<Matrix<double>>& grams() const { return grams_; }
@@ -82,7 +83,7 @@ class ObservedSweeps {
   // A mode whose cells can be visited in the order in which they are stored.
   int mode_to_measure() const;
 
-  Sweep measure() const;
+  Sweep measure();
 
   // The regularisation of the rows that this process owns.
   double own_penalty() const;
@@ -90,6 +91,8 @@ class ObservedSweeps {
   const ObservedTensor<Real>& cells_;
   const DistTensor<Real>& x_;
   const ObservedOptions& options_;
+  AskProcess ask_;
+  RunRequests asked_;
   std::vector<int> mode_order_;
   kernels::CellLoss loss_;
   std::vector<Matrix<Real>> factors_;

@@ -88,14 +88,16 @@ double loss_of_nothing(const PreparedTensor<Real>& x, const kernels::CellLoss& l
 template <class Real, class Put>
 CpControl<Real> with_numbers(const CpControl<Real>& control, Put put) {
   if (!control.pause) return control;
-  return {control.from, [&control, put](const CpPause<Real>& pause) {
+  return {control.from,
+          [&control, put](const CpPause<Real>& pause) {
             auto with = pause;
             with.save = [&](CpState<Real>& state) {
               put(state.numbers);
               pause.save(state);
             };
             return control.pause(with);
-          }};
+          },
+          control.ask};
 }
 
 // As a decomposition is described: the fit is that of the observed cells that the model learned from, or by

@@ -59,6 +59,7 @@ class Trainer {
   }
 
   CompletionResult<Real> run(const CompletionObserver& observe, const RunControls<Real>& controls) {
+    ask_ = controls.ask;
     if (controls.from != nullptr) {
       restore(*controls.from);
     } else {
@@ -90,7 +91,7 @@ class Trainer {
   void pause(const RunControls<Real>& controls, const EpochRecord& record) {
     const bool is_end = !goes_on();
     const auto add_state = [this](RunState<Real>& state) { save(state); };
-    const auto reason = controls.pause({record.epoch, record.train.rmse, is_end, add_state});
+    const auto reason = controls.pause({record.epoch, record.train.rmse, is_end, add_state, asked_});
     if (reason && !is_end) result_.stop = completion_stop(*reason);
   }
 
@@ -273,11 +274,12 @@ class Trainer {
     return record;
   }
 
-  // By the errors that were met, and by those that some ratings would meet now. Collective.
-  bool has_gone_astray(const ErrorFigures& met) const {
+  // By the errors that were met, and by those that some ratings would meet now. Hears what processes ask for.
+  // Collective.
+  bool has_gone_astray(const ErrorFigures& met) {
     constexpr std::size_t enough = 4096;
     SumsOfParts some(x_.parts.size());
-    std::vector<Index> are_bounded(x_.parts.size());
+    std::vector<char> are_bounded(x_.parts.size());
     for_each_part(num_parts(), [&](Index part) {
       const auto i = std::size_t(part);
       for (const auto& blocks : blocks_[i]) {
@@ -288,9 +290,10 @@ class Trainer {
       }
       are_bounded[i] = kernels::are_bounded(rows_.users[i]) && kernels::are_bounded(rows_.items[i]) ? 1 : 0;
     });
-    const Index is_bounded = std::ranges::min(are_bounded);
+    std::vector<double> num_unbounded{double(std::ranges::count(are_bounded, 0))};
+    asked_ = add_up_with_requests(x_.comm, num_unbounded, ask_);
     const double maximum = max_errors * x_.scale, now = figures(some).rmse;
-    return x_.comm.all_reduce(is_bounded, Reduce::min) == 0 || !(met.rmse <= maximum) || !(now <= maximum);
+    return num_unbounded[0] > 0 || !(met.rmse <= maximum) || !(now <= maximum);
   }
 
   // [part of this process].
@@ -397,6 +400,8 @@ class Trainer {
   };
   std::vector<Array<Index>> own_numbers_;
   std::vector<std::vector<RowPlace>> own_places_;
+  AskProcess ask_;
+  RunRequests asked_;  // in the last epoch
   CompletionResult<Real> result_;
 };
 

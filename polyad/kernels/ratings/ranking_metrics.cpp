@@ -112,12 +112,14 @@ RankingTask task_for(const RatingModel<Real>& model, const SparseTensor<double>&
 
 // The lists of a few users at a time.
 template <class Real>
-ListMeasures measure_lists(const RatingModel<Real>& model, const RankingTask& task) {
+ListMeasures measure_lists(const RatingModel<Real>& model, const RankingTask& task,
+                           const std::function<void()>& between = {}) {
   const Index num_users = std::ssize(task.users);
   const auto& candidates = task.items.slices;
   ListMeasures sums;
   std::vector<char> is_recommended(std::size_t(model.num_items()), 0);
   for (Index begin = 0; begin < num_users; begin += batch_users) {
+    if (between) between();
     const auto batch = std::span(task.users)
                            .subspan(std::size_t(begin))
                            .first(std::size_t(std::min(batch_users, num_users - begin)));
@@ -155,15 +157,15 @@ RatingModel<double> popularity_model(const SparseTensor<double>& ratings, const 
 
 template <class Real>
 RankingMetrics measure_ranking(const RatingModel<Real>& model, const SparseTensor<double>& training,
-                               const SparseTensor<double>& held_out, Index k,
-                               std::optional<double> threshold) {
+                               const SparseTensor<double>& held_out, Index k, std::optional<double> threshold,
+                               const std::function<void()>& between) {
   const auto task = task_for(model, training, held_out, k, threshold);
   RankingMetrics metrics;
   metrics.k = k;
   metrics.threshold = task.threshold;
   metrics.num_users = std::ssize(task.users);
-  metrics.model = measure_lists(model, task);
-  metrics.popularity = measure_lists(popularity_model(training, task.items), task);
+  metrics.model = measure_lists(model, task, between);
+  metrics.popularity = measure_lists(popularity_model(training, task.items), task, between);
   return metrics;
 }
 
@@ -176,9 +178,11 @@ double measure_ndcg(const RatingModel<Real>& model, const SparseTensor<double>& 
 }
 
 template RankingMetrics measure_ranking(const RatingModel<float>&, const SparseTensor<double>&,
-                                        const SparseTensor<double>&, Index, std::optional<double>);
+                                        const SparseTensor<double>&, Index, std::optional<double>,
+                                        const std::function<void()>&);
 template RankingMetrics measure_ranking(const RatingModel<double>&, const SparseTensor<double>&,
-                                        const SparseTensor<double>&, Index, std::optional<double>);
+                                        const SparseTensor<double>&, Index, std::optional<double>,
+                                        const std::function<void()>&);
 template double measure_ndcg(const RatingModel<float>&, const SparseTensor<double>&,
                              const SparseTensor<double>&, Index, std::optional<double>);
 template double measure_ndcg(const RatingModel<double>&, const SparseTensor<double>&,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "polyad/tensor/ratings/ranking_metrics.hpp"
@@ -9,11 +10,13 @@
 namespace polyad::kernels {
 
 // Default threshold: the mean of the training ratings. Both tensors are users x items with the extents
-// of the model, otherwise Error{bad_input}. Memory: a copy of the ratings, and a batch of users.
+// of the model, otherwise Error{bad_input}. Memory: a copy of the ratings, and a batch of users. `between` is
+// called before each batch; what it throws ends the measurement.
 template <class Real>
 RankingMetrics measure_ranking(const RatingModel<Real>& model, const SparseTensor<double>& training,
                                const SparseTensor<double>& held_out, Index k,
-                               std::optional<double> threshold = {});
+                               std::optional<double> threshold = {},
+                               const std::function<void()>& between = {});
 
 // Only the NDCG of the model, in much less time: other measures need the places of all items.
 template <class Real>

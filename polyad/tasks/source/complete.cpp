@@ -140,18 +140,30 @@ tasks::WholeModel<Real> gather_whole(const Comm& comm, const Descended<Real>& tr
   });
 }
 
-// When a run began, as the time limit counts.
-struct RunClock {
+// A run under way: when it began, as the time limit counts, and from when on a signal ends it with the model
+// so far.
+struct RunUnderWay {
   double load_seconds = 0;
   Stopwatch since_call = {};
+  std::optional<StoppableWork> since_training = {};
 
   double seconds() const { return load_seconds + since_call.seconds(); }
 };
 
+// Whether a signal to any process asks for it. Collective.
+bool is_asked_to_stop(const Comm& comm) {
+  return comm.all_reduce(Index(StoppableWork::stop_signal() != 0), Reduce::max) > 0;
+}
+
+std::string epoch_of(const report::CompletionRun& run, Index first_epoch) {
+  return fmt::format("epoch {} of at most {}", run.epochs.empty() ? first_epoch : run.epochs.back().epoch,
+                     first_epoch + run.options.max_epochs);
+}
+
 // By stochastic gradient descent. Collective.
 template <class Real>
 Learned<Real> descend(const Context& context, Tensor ratings, const CompleteOptions& asked_for,
-                      const CompleteOptions& in_training, const RunClock& clock) {
+                      const CompleteOptions& in_training, RunUnderWay& under_way) {
   const Comm& comm = context.comm();
   auto training = training_options(asked_for);
   const auto machine = tasks::load_machine(comm);  // whatever the threads: these must not change the model
@@ -167,12 +179,15 @@ Learned<Real> descend(const Context& context, Tensor ratings, const CompleteOpti
 
   const Index first_epoch = ready.earlier ? ready.earlier->training.epochs : 0;
   tasks::TrainingControl<Real> control(context, transposed(*learned.own, learned.by), in_training,
-                                       tasks::TrainedModel::main, clock.seconds(), first_epoch);
+                                       tasks::TrainedModel::main, under_way.seconds(), first_epoch);
   const Stopwatch watch;
+  const auto controls = control.controls(learned.by);
+  under_way.since_training.emplace();
   auto result = sgd_completion(ready.x, training, observer_of(context, asked_for),
-                               ready.earlier ? &*ready.earlier : nullptr, control.controls(learned.by));
+                               ready.earlier ? &*ready.earlier : nullptr, controls);
   auto& run = learned.run;
   run = report::describe_completion(ready.x, learned.by, training, result, machine.model);
+  run.ended_after = epoch_of(run, first_epoch);
   run.train_seconds = watch.seconds();
   run.checkpoint = control.use();
   run.machine = machine.source;
@@ -198,7 +213,7 @@ AlsCompletionOptions als_options(const CompleteOptions& options) {
 // By alternating least squares. Collective.
 template <class Real>
 Learned<Real> alternate(const Context& context, Tensor ratings, const CompleteOptions& asked_for,
-                        const CompleteOptions& in_training, const RunClock& clock) {
+                        const CompleteOptions& in_training, RunUnderWay& under_way) {
   const Comm& comm = context.comm();
   const std::string input = ratings.path;
   auto task = tasks::split_ratings(context, std::move(ratings), in_training);
@@ -215,19 +230,24 @@ Learned<Real> alternate(const Context& context, Tensor ratings, const CompleteOp
     tasks::warn_of_values(context, own.train.values(), input);
     als.range = learned.range = range_of(comm, own.train.values());
   }
-  tasks::TrainingControl<Real> control(context, own, in_training, tasks::TrainedModel::main, clock.seconds());
+  tasks::TrainingControl<Real> control(context, own, in_training, tasks::TrainedModel::main,
+                                       under_way.seconds());
   const Stopwatch watch;
   if (als.alpha) {
     choice = control.choose(own.train, 1);
     als.shrinkage = choice.settings.shrinkage;
   }
-  const auto control_sweeps = [&](const DistTensor<Real>& x) { return control.control(x); };
+  const auto control_sweeps = [&](const DistTensor<Real>& x) {
+    under_way.since_training.emplace();
+    return control.control(x);
+  };
   const auto result = std::make_shared<AlsCompletionResult<Real>>(als_completion<Real>(
       comm, own, als, context.progress(), observer_of(context, asked_for), control_sweeps));
   auto options = training_options(asked_for);
   options.has_biases = als.has_biases;
   options.shrinkage = als.shrinkage;
   learned.run = report::describe_completion(comm, own, options, *result, als.alpha);
+  learned.run.ended_after = epoch_of(learned.run, 0);
   learned.run.cg_steps = als.cg_steps;
   learned.run.train_seconds = watch.seconds();
   learned.run.checkpoint = control.use();
@@ -248,14 +268,23 @@ Learned<Real> alternate(const Context& context, Tensor ratings, const CompleteOp
   return learned;
 }
 
+// The model of ratings is kept, and has no lists.
+void end_without_lists(StopReason reason, report::CompletionRun& run) {
+  run.stop = completion_stop(reason);
+  run.ended_after += ", without a model for lists";
+}
+
 // Adds a model for lists to the one that will be gathered. Collective.
 template <class Real>
-void learn_lists(const Context& context, const CompleteOptions& options, const RunClock& clock,
+void learn_lists(const Context& context, const CompleteOptions& options, const RunUnderWay& under_way,
                  Learned<Real>& learned) {
+  if (is_asked_to_stop(context.comm())) return end_without_lists(StopReason::interrupted, learned.run);
   auto own = transposed(*learned.own, learned.by);
-  tasks::TrainingControl<Real> control(context, own, options, tasks::TrainedModel::lists, clock.seconds());
+  tasks::TrainingControl<Real> control(context, own, options, tasks::TrainedModel::lists,
+                                       under_way.seconds());
   const auto trained = std::make_shared<tasks::TrainedLists<Real>>(
       tasks::train_lists<Real>(context, std::move(own.train), options, control));
+  if (trained->cut_short) return end_without_lists(*trained->cut_short, learned.run);
   if (const auto use = control.use()) {
     learned.run.checkpoint->written += use->written;
     learned.run.checkpoint->seconds += use->seconds;
@@ -268,7 +297,11 @@ void learn_lists(const Context& context, const CompleteOptions& options, const R
                                            trained->result.stop,
                                            trained->seconds};
   learned.run.list_trials = trained->trials;
-  if (is_cut_short(trained->result.stop)) learned.run.stop = trained->result.stop;
+  if (is_cut_short(trained->result.stop)) {
+    learned.run.stop = trained->result.stop;
+    learned.run.ended_after = fmt::format("sweep {} of at most {} of the model for lists",
+                                          learned.run.lists->sweeps, trained->options.max_sweeps);
+  }
   learned.gather = [comm = context.comm(), trained, gather = std::move(learned.gather)] {
     auto whole = gather();
     auto lists = tasks::gather_lists(comm, *trained, whole.ratings);
@@ -284,12 +317,31 @@ void rank_items(tasks::CompletionState<Real>& state, const Learned<Real>& learne
   const OneProcessWorks patience;
   const auto test = gather_ratings(state.comm, learned.own->test, learned.by);
   state.gather();
+  const auto stop_on_signals = [] {
+    if (StoppableWork::stop_signal() != 0) throw Error(Errc::interrupted, "a signal ended the measurement");
+  };
   const auto ranking = collectively(state.comm, [&] {
-    return state.comm.rank() == 0 ? kernels::measure_ranking(state.whole().ranks(), state.whole().ratings,
-                                                             test, options.ranking, options.relevant)
-                                  : RankingMetrics{};
+    return state.comm.rank() == 0
+               ? kernels::measure_ranking(state.whole().ranks(), state.whole().ratings, test, options.ranking,
+                                          options.relevant, stop_on_signals)
+               : RankingMetrics{};
   });
   state.run.ranking = state.comm.broadcast(ranking, 0);
+}
+
+// Unless a signal asks the run to stop: then it ends without.
+template <class Real>
+void try_to_rank_items(tasks::CompletionState<Real>& state, const Learned<Real>& learned,
+                       const CompleteOptions& options) {
+  auto& run = state.run;
+  try {
+    if (run.stop != CompletionStop::interrupted && !is_asked_to_stop(state.comm))
+      return rank_items(state, learned, options);
+  } catch (const Error& error) {
+    if (error.code() != Errc::interrupted) throw;
+  }
+  run.stop = CompletionStop::interrupted;
+  run.ended_after += ", before its lists were measured";
 }
 
 // The errors that training measured are those on the validation ratings; the test comes now, once, on process
@@ -318,7 +370,7 @@ void test_once(tasks::CompletionState<Real>& state, const Learned<Real>& learned
 
 template <class Real>
 CompletionModel complete_in(const Context& context, Tensor ratings, const CompleteOptions& options) {
-  const RunClock clock{ratings.load_seconds};
+  RunUnderWay under_way{ratings.load_seconds};
   const std::string input = ratings.path;
   auto settings = tasks::settings_of(options, ratings);
   auto in_training = options;
@@ -326,12 +378,11 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   if (options.validate.kind != TestRatings::Kind::none)
     held = tasks::hold_out_test(context, ratings, in_training);
   auto learned = [&] {
-    const StoppableWork until_trained;
     auto model = tasks::uses_least_squares(options)
-                     ? alternate<Real>(context, std::move(ratings), options, in_training, clock)
-                     : descend<Real>(context, std::move(ratings), options, in_training, clock);
+                     ? alternate<Real>(context, std::move(ratings), options, in_training, under_way)
+                     : descend<Real>(context, std::move(ratings), options, in_training, under_way);
     if (tasks::trains_lists(options) && !is_cut_short(model.run.stop))
-      learn_lists(context, in_training, clock, model);
+      learn_lists(context, in_training, under_way, model);
     return model;
   }();
 
@@ -345,7 +396,8 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   if (held) test_once(*state, learned, std::move(*held));
   if (state->run.test_errors)
     state->run.baselines = measure_baselines(context.comm(), *learned.own, learned.by);
-  if (options.ranking > 0 && state->run.num_test > 0) rank_items(*state, learned, options);
+  if (options.ranking > 0 && state->run.num_test > 0) try_to_rank_items(*state, learned, options);
+  state->run.is_asked_to_stop = is_asked_to_stop(context.comm());
   state->run.output_seconds = watch.seconds();
   state->note_memory();
   return CompletionModel(std::move(state));
@@ -370,11 +422,7 @@ std::string to_text(const EpochRecord& record) {
 void require_finished(const CompletionModel& model) {
   const auto& run = model.state().run;
   if (!is_cut_short(run.stop)) return;
-  tasks::refuse_unfinished(
-      run.stop == CompletionStop::time_limit,
-      fmt::format("epoch {} of at most {}", run.epochs.empty() ? 0 : run.epochs.back().epoch,
-                  run.options.max_epochs),
-      run.checkpoint);
+  tasks::refuse_unfinished(run.stop == CompletionStop::time_limit, run.ended_after, run.checkpoint);
 }
 
 CompletionModel complete(const Context& context, Tensor ratings, const CompleteOptions& options) {

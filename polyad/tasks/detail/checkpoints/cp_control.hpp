@@ -54,7 +54,8 @@ class CpRunControl {
 
   CpControl<Real> control() {
     if (!controls_.pause) return {};
-    return {restart_ ? &*restart_ : nullptr, [this](const CpPause<Real>& pause) { return act(pause); }};
+    return {restart_ ? &*restart_ : nullptr, [this](const CpPause<Real>& pause) { return act(pause); },
+            controls_.ask};
   }
 
  private:
@@ -68,7 +69,7 @@ class CpRunControl {
       state.num_columns = cp.num_columns;
       state.rows = rows_of_vectors<Real>(x_, std::move(cp.vectors), cp.num_columns);
     };
-    return controls_.pause({pause.iteration, pause.fit, pause.is_end, save});
+    return controls_.pause({pause.iteration, pause.fit, pause.is_end, save, pause.asked});
   }
 
   const DistTensor<Real>& x_;

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,7 +19,7 @@ class RunControl {
   // checkpoints: null for none. seconds_before: what counts towards the limit before this moment.
   RunControl(const Comm& comm, std::vector<int> mode_order, Checkpoints* checkpoints, double time_limit,
              double seconds_before)
-      : comm_(comm),
+      : is_first_(comm.rank() == 0),
         mode_order_(std::move(mode_order)),
         checkpoints_(checkpoints),
         time_limit_(time_limit),
@@ -41,47 +39,68 @@ class RunControl {
   // Every state that is saved begins with this list of numbers, before those of the algorithm.
   void put_first(std::vector<double> numbers) { first_numbers_ = std::move(numbers); }
 
-  // The iterations begin.
+  // The iterations begin. From now on a signal does not end the program but the run, after an iteration.
   RunControls<Real> controls() {
-    last_pause_ = watch_.seconds();
-    const bool is_needed = checkpoints_ != nullptr || time_limit_ > 0 || StoppableWork::is_supported();
-    if (!is_needed) return {};
-    return {from(), [this](const RunPause<Real>& pause) { return act(pause); }};
+    work_.emplace();
+    return with([this](const RunPause<Real>& pause) { return act(pause); }, from());
+  }
+
+  // For iterations before these, of which no state is kept: what asks the run to stop asks them.
+  RunControls<Real> controls_before() {
+    return with([this](const RunPause<Real>& pause) {
+      note_pause();
+      return reason_to_stop(pause.asked);
+    });
   }
 
  private:
-  enum Request { stops, runs_out, saves, num_requests };
+  template <class Act>
+  RunControls<Real> with(Act act_at_pause, RunRestart<Real>* restart = nullptr) {
+    last_pause_ = watch_.seconds();
+    const bool is_needed = checkpoints_ != nullptr || time_limit_ > 0 || StoppableWork::is_supported();
+    if (!is_needed) return {};
+    return {restart, std::move(act_at_pause), [this] { return ask(); }};
+  }
 
-  // As the clock of process 0 says, and signals to any.
-  std::array<Index, num_requests> requests() {
-    std::array<Index, num_requests> asked{};
-    asked[stops] = Index(work_.stop_signal() != 0);
+  // As the clock of process 0 says, and signals to any. The iteration under way ends when it has taken as
+  // long as the longest so far, at the earliest.
+  RunRequests ask() {
+    RunRequests asked;
+    asked.stops = StoppableWork::stop_signal() != 0 ? 1 : 0;
+    const double now = watch_.seconds(), iteration = std::max(longest_, now - last_pause_);
+    if (is_first_ && time_limit_ > 0)
+      asked.runs_out = seconds_before_ + last_pause_ + 2 * iteration > time_limit_ ? 1 : 0;
+    if (checkpoints_ != nullptr) {
+      const double seconds = checkpoints_->options().every_seconds;
+      wants_save_ = take_save_request() || wants_save_;
+      asked.saves = wants_save_ || (is_first_ && seconds > 0 && now - last_saved_ >= seconds) ? 1 : 0;
+    }
+    return asked;
+  }
+
+  static std::optional<StopReason> reason_to_stop(const RunRequests& asked) {
+    if (asked.stops > 0) return StopReason::interrupted;
+    if (asked.runs_out > 0) return StopReason::time_limit;
+    return std::nullopt;
+  }
+
+  void note_pause() {
     const double now = watch_.seconds();
     longest_ = std::max(longest_, now - last_pause_);
     last_pause_ = now;
-    if (comm_.rank() == 0 && time_limit_ > 0)
-      asked[runs_out] = Index(seconds_before_ + now + longest_ > time_limit_);
-    if (checkpoints_ != nullptr) {
-      const double seconds = checkpoints_->options().every_seconds;
-      const bool is_due = comm_.rank() == 0 && seconds > 0 && now - last_saved_ >= seconds;
-      asked[saves] = Index(take_save_request() || is_due);
-    }
-    comm_.all_reduce(std::span<Index>(asked), Reduce::max);
-    return asked;
   }
 
   std::optional<StopReason> act(const RunPause<Real>& pause) {
     ++sequence_;
     ++unsaved_;
-    const auto asked = requests();
+    note_pause();
+    const auto reason = reason_to_stop(pause.asked);
     if (checkpoints_ != nullptr) {
       const int every = checkpoints_->options().every_iterations;
       const bool is_due = every > 0 && unsaved_ >= every;
-      if (pause.is_end || is_due || std::ranges::max(asked) > 0) save(pause);
+      if (pause.is_end || is_due || reason || pause.asked.saves > 0) save(pause);
     }
-    if (asked[stops] > 0) return StopReason::interrupted;
-    if (asked[runs_out] > 0) return StopReason::time_limit;
-    return std::nullopt;
+    return reason;
   }
 
   void save(const RunPause<Real>& pause) {
@@ -92,18 +111,20 @@ class RunControl {
     checkpoints_->write<Real>({pause.iteration, pause.fit, pause.is_end, save_all}, sequence_, mode_order_);
     last_saved_ = last_pause_ = watch_.seconds();
     unsaved_ = 0;
+    wants_save_ = false;
   }
 
-  Comm comm_;
+  bool is_first_;  // of the processes: its clock counts
   std::vector<int> mode_order_;
   Checkpoints* checkpoints_;
   double time_limit_, seconds_before_;
   std::optional<RunRestart<Real>> restart_;
   std::optional<std::vector<double>> first_numbers_;
-  StoppableWork work_;
+  std::optional<StoppableWork> work_;  // since the iterations began
   Stopwatch watch_;
   Index sequence_ = 0;
   int unsaved_ = 0;                                       // iterations since the last checkpoint
+  bool wants_save_ = false;                               // a signal to this process asks for one
   double last_saved_ = 0, last_pause_ = 0, longest_ = 0;  // by the watch; longest iteration
 };
 

@@ -6,6 +6,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/tasks/detail/checkpoints/checkpoint_identity.hpp"
+#include "polyad/tasks/detail/ratings/completion_state.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 
 namespace polyad::tasks {
@@ -55,6 +56,8 @@ ListSettings take_settings(StateNumbers& numbers) {
   return settings;
 }
 
+constexpr int not_chosen = -1;
+
 // Trials take fewer sweeps where there are fewer epochs: the choice may depend on that number.
 std::vector<double> numbers_of(const ListChoice& choice, int max_epochs) {
   StateNumbers numbers;
@@ -91,6 +94,18 @@ StoredChoice choice_from(std::vector<double> values) {
   return stored;
 }
 
+// For iterations of which no state is kept.
+template <class Real>
+CpControl<Real> cp_controls_of(const RunControls<Real>& controls) {
+  CpControl<Real> control;
+  control.ask = controls.ask;
+  if (controls.pause)
+    control.pause = [pause = controls.pause](const CpPause<Real>& at) {
+      return pause({at.iteration, at.fit, at.is_end, {}, at.asked});
+    };
+  return control;
+}
+
 bool are_same(const ListSettings& one, const ListSettings& other) {
   return one.shrinkage == other.shrinkage && one.popularity == other.popularity;
 }
@@ -101,23 +116,27 @@ template <class Real>
 TrainingControl<Real>::TrainingControl(const Context& context, const SplitRatings& own,
                                        const CompleteOptions& options, TrainedModel model,
                                        double seconds_before, Index first_epoch)
-    : context_(context), options_(options) {
+    : context_(context), options_(options), model_(model) {
   if (options.checkpoint) {
     checkpoints_.emplace(context, place_of(*options.checkpoint, model),
                          training_identity(context, own, options, model));
     const auto& found = checkpoints_->found();
-    if (found && model == TrainedModel::main) {
-      require_epochs(*found, options, first_epoch);
-      context.note(fmt::format("going on from {} after epoch {}", options.checkpoint->directory.string(),
-                               found->iteration));
-    }
+    if (found && model == TrainedModel::main) require_epochs(*found, options, first_epoch);
   }
   run_.emplace(context.comm(), std::vector<int>(), checkpoints_ ? &*checkpoints_ : nullptr,
                options.max_seconds, seconds_before);
 }
 
 template <class Real>
+void TrainingControl<Real>::say_what_it_goes_on_from() const {
+  if (model_ != TrainedModel::main || !checkpoints_ || !checkpoints_->found()) return;
+  context_.note(fmt::format("going on from {} after epoch {}", options_.checkpoint->directory.string(),
+                            checkpoints_->found()->iteration));
+}
+
+template <class Real>
 RunControls<Real> TrainingControl<Real>::controls(RatingSide first) {
+  say_what_it_goes_on_from();
   users_first_ = run_->controls();
   if (first == RatingSide::user || !users_first_.pause) return users_first_;
   RunControls<Real> items_first;
@@ -126,8 +145,9 @@ RunControls<Real> TrainingControl<Real>::controls(RatingSide first) {
       pause.save(state);
       state.rows = transposed_rows(state.rows);
     };
-    return users_first_.pause({pause.iteration, pause.fit, pause.is_end, save});
+    return users_first_.pause({pause.iteration, pause.fit, pause.is_end, save, pause.asked});
   };
+  items_first.ask = users_first_.ask;
   if (users_first_.from == nullptr) return items_first;
   const auto fill = [this](const OwnRows<Real>& own, Index num_vectors, Index num_columns) {
     users_first_.from->fill(transposed_rows(own), num_vectors, num_columns);
@@ -139,6 +159,7 @@ RunControls<Real> TrainingControl<Real>::controls(RatingSide first) {
 
 template <class Real>
 CpControl<Real> TrainingControl<Real>::control(const DistTensor<Real>& x) {
+  say_what_it_goes_on_from();
   return cp_.emplace(x, *run_).control();
 }
 
@@ -155,12 +176,13 @@ ListChoice TrainingControl<Real>::choose(const SparseTensor<double>& own, double
   if (stored && stored->max_epochs == options_.max_epochs)
     choice = stored->choice;
   else
-    choice = choose_lists<Real>(context_, own, options_, power);
+    choice = choose_lists<Real>(context_, own, options_, power, cp_controls_of(run_->controls_before()));
   if (stored && !are_same(stored->choice.settings, choice.settings)) {
     checkpoints_->forget();
     run_->begin_anew();
+    context_.note("other settings of lists are chosen than before: their model is trained from the start");
   }
-  run_->put_first(numbers_of(choice, options_.max_epochs));
+  run_->put_first(numbers_of(choice, choice.cut_short ? not_chosen : options_.max_epochs));
   return choice;
 }
 
@@ -171,7 +193,8 @@ void refuse_checkpoints(const char* field, const CompleteOptions& options) {
 }
 
 void require_uncut(const CompletionModel& model) {
-  if (const auto stop = model.stop_reason(); stop && is_cut_short(*stop))
+  const auto& run = model.state().run;
+  if (is_cut_short(run.stop) || run.is_asked_to_stop)
     throw Error(Errc::interrupted, "a signal ended the run before its last training; nothing is kept");
 }
 

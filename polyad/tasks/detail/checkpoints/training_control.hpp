@@ -31,12 +31,16 @@ class TrainingControl {
   CpControl<Real> control(const DistTensor<Real>& x);
   std::optional<report::CheckpointUse> use() const;
 
-  // Settings of lists as the run that this one goes on from has chosen them, or else chosen now.
+  // Settings of lists as the run that this one goes on from has chosen them, or else chosen now. Where that
+  // was cut short, they are the usual ones, and a run that goes on from this one chooses again.
   ListChoice choose(const SparseTensor<double>& own, double power);
 
  private:
+  void say_what_it_goes_on_from() const;
+
   const Context& context_;
   const CompleteOptions& options_;
+  TrainedModel model_;
   std::optional<Checkpoints> checkpoints_;
   std::optional<RunControl<Real>> run_;
   std::optional<CpRunControl<Real>> cp_;

@@ -50,30 +50,40 @@ SparseTensor<double> on_process_0(const Comm& comm, const SparseTensor<double>& 
   return all;
 }
 
+std::optional<StopReason> reason_of(CompletionStop stop) {
+  if (stop == CompletionStop::interrupted) return StopReason::interrupted;
+  if (stop == CompletionStop::time_limit) return StopReason::time_limit;
+  return std::nullopt;
+}
+
 // The model of the first ratings of all processes is measured on the others. Ratings are gathered when the
 // training has ended, so that the memory of both is not needed at once. Collective.
 template <class Real>
-std::vector<report::ListTrial> trials_of(const Context& context, const SplitRatings& own, double power,
-                                         const AlsCompletionOptions& als) {
+ListChoice trials_of(const Context& context, const SplitRatings& own, double power,
+                     const AlsCompletionOptions& als, const CpControl<Real>& control) {
   const Comm& comm = context.comm();
   const auto& extents = own.train.extents();
+  std::optional<StopReason> cut_short;
   auto model = [&] {
-    const auto result = als_completion<Real>(
-        comm, {powers_of(comm, own.train, power), SparseTensor<double>(extents)}, als, context.progress());
-    return gather_model(comm, result, extents[0], extents[1], als);
+    const auto result =
+        als_completion<Real>(comm, {powers_of(comm, own.train, power), SparseTensor<double>(extents)}, als,
+                             context.progress(), {}, [&](const DistTensor<Real>&) { return control; });
+    cut_short = reason_of(result.stop);
+    return cut_short ? RatingModel<Real>{} : gather_model(comm, result, extents[0], extents[1], als);
   }();
+  if (cut_short) return {{}, {}, cut_short};
   const auto train = on_process_0(comm, own.train), test = on_process_0(comm, own.test);
   const OneProcessWorks patience;
-  std::vector<report::ListTrial> trials;
+  ListChoice measured;
   for (const double popularity : trial_popularities) {
     const double ndcg = collectively(comm, [&] {
       if (comm.rank() != 0) return 0.0;
       add_popularity(model, train, popularity);
       return kernels::measure_ndcg(model, train, test, list_length);
     });
-    trials.push_back({als.shrinkage, popularity, comm.broadcast(ndcg, 0)});
+    measured.trials.push_back({als.shrinkage, popularity, comm.broadcast(ndcg, 0)});
   }
-  return trials;
+  return measured;
 }
 
 }  // namespace
@@ -93,7 +103,7 @@ bool chooses_lists(const CompleteOptions& options, Index num_ratings) {
 
 template <class Real>
 ListChoice choose_lists(const Context& context, const SparseTensor<double>& own,
-                        const CompleteOptions& options, double power) {
+                        const CompleteOptions& options, double power, const CpControl<Real>& control) {
   ListChoice choice{usual_list_settings(options)};
   const Comm& comm = context.comm();
   if (!chooses_lists(options, comm.all_reduce(own.num_nonzeros()))) return choice;
@@ -103,7 +113,9 @@ ListChoice choose_lists(const Context& context, const SparseTensor<double>& own,
   for (const auto& shrinkage : trial_shrinkages) {
     auto als = list_options(options, shrinkage);
     als.max_sweeps = std::min(als.max_sweeps, trial_sweeps);
-    std::ranges::copy(trials_of<Real>(context, split, power, als), std::back_inserter(choice.trials));
+    const auto compared = trials_of<Real>(context, split, power, als, control);
+    if (compared.cut_short) return {choice.settings, {}, compared.cut_short};
+    std::ranges::copy(compared.trials, std::back_inserter(choice.trials));
   }
   trim_memory();  // of the trials
   const auto best = std::ranges::max_element(choice.trials, {}, &report::ListTrial::ndcg);
@@ -114,8 +126,8 @@ ListChoice choose_lists(const Context& context, const SparseTensor<double>& own,
 }
 
 template ListChoice choose_lists<float>(const Context&, const SparseTensor<double>&, const CompleteOptions&,
-                                        double);
+                                        double, const CpControl<float>&);
 template ListChoice choose_lists<double>(const Context&, const SparseTensor<double>&, const CompleteOptions&,
-                                         double);
+                                         double, const CpControl<double>&);
 
 }  // namespace polyad::tasks

@@ -81,9 +81,15 @@ template <class Real>
 TrainedLists<Real> train_lists(const Context& context, SparseTensor<double> own,
                                const CompleteOptions& options, TrainingControl<Real>& control) {
   const Stopwatch watch;
-  auto [settings, trials] = control.choose(own, list_power);
-  TrainedLists<Real> trained{
-      list_options(options, settings.shrinkage), {}, settings.popularity, 0, std::move(trials)};
+  auto choice = control.choose(own, list_power);
+  const auto& settings = choice.settings;
+  TrainedLists<Real> trained{list_options(options, settings.shrinkage),
+                             {},
+                             settings.popularity,
+                             0,
+                             std::move(choice.trials),
+                             choice.cut_short};
+  if (trained.cut_short) return trained;
   auto powers = powers_of(context.comm(), std::move(own), list_power);
   const auto extents = powers.extents();
   trained.result = als_completion<Real>(context.comm(), {std::move(powers), SparseTensor<double>(extents)},

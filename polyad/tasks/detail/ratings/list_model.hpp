@@ -43,6 +43,7 @@ struct TrainedLists {
   double popularity = 0;
   double seconds = 0;                          // with the choice of settings
   std::vector<report::ListTrial> trials = {};  // that chose regularisation and popularity
+  std::optional<StopReason> cut_short = {};    // before its first sweep: there is no model
 };
 // `own`: training ratings of this process, users x items. Collective.
 template <class Real>
