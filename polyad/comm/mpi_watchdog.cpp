@@ -1,11 +1,14 @@
 #include "polyad/comm/mpi_watchdog.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -26,6 +29,7 @@ constexpr int exit_of_resource = 3;
 constexpr double shortest_tick = 0.05, longest_tick = 1;
 constexpr double working_share = 0.002;  // of the time between two ticks: less is not called work
 constexpr int max_named = 10;
+constexpr double longest_stop = 10;  // seconds that a process may be stopped while another waits
 
 constinit std::atomic<LifeSigns*> shown_signs{nullptr};
 
@@ -62,6 +66,26 @@ constexpr std::size_t bytes_with_padding = sizeof(LifeSigns) + alignof(LifeSigns
 void* aligned(void* bytes) {
   std::size_t space = bytes_with_padding;
   return std::align(alignof(LifeSigns), sizeof(LifeSigns), bytes, space);
+}
+
+// Of process numbers, as the system counts them; 0: not known.
+std::uint64_t own_number_space() {
+  struct stat space {};
+  return stat("/proc/self/ns/pid", &space) == 0 ? std::uint64_t(space.st_ino) : 0;
+}
+
+// The letter by which the system describes the state of a process: T, if it is stopped. 'X': there is none.
+char state_of(int number) {
+  const std::string path = "/proc/" + std::to_string(number) + "/stat";
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return errno == ENOENT ? 'X' : '?';
+  std::array<char, 256> text{};
+  const auto size = read(file, text.data(), text.size());
+  close(file);
+  const std::string_view words(text.data(), std::size_t(std::max<ssize_t>(size, 0)));
+  const auto end_of_name = words.rfind(") ");
+  return end_of_name == std::string_view::npos || end_of_name + 2 >= words.size() ? '?'
+                                                                                  : words[end_of_name + 2];
 }
 
 // How long each sign of a process has been the same.
@@ -111,6 +135,8 @@ struct Watchdog::State {
         MPI_SUCCESS)
       return;
     auto* mine = new (aligned(bytes_of_mine)) LifeSigns;
+    mine->number.store(int(getpid()));
+    mine->space.store(own_number_space());
     MPI_Barrier(machine);
     for (int r = 0; r < int(ranks.size()); ++r) {
       MPI_Aint bytes = 0;
@@ -147,9 +173,36 @@ struct Watchdog::State {
     if (works) signs[self]->works.fetch_add(1, std::memory_order_relaxed);
   }
 
+  // What the system says of a process on this machine; ?: it cannot be asked.
+  char state_of_process(std::size_t r) const {
+    const auto space = signs[r]->space.load();
+    return space != 0 && space == signs[self]->space.load() ? state_of(signs[r]->number.load()) : '?';
+  }
+
+  // Ends the run if processes do not go on by themselves.
+  void judge_halted(double limit) const {
+    std::vector<int> stopped, dead;
+    bool is_first = true;
+    for (std::size_t r = 0; r < observed.size(); ++r) {
+      const bool is_silent = signs[r]->is_watched.load() && observed[r].same_beats >= limit;
+      const char state = is_silent ? state_of_process(r) : '?';
+      if (state == 'T')
+        stopped.push_back(ranks[r]);
+      else if (state == 'Z' || state == 'X')
+        dead.push_back(ranks[r]);
+      else if (int(r) < self && observed[r].is_in_call())
+        is_first = false;
+    }
+    if (!is_first && observed[self].same_calls < limit + grace) return;
+    if (!dead.empty()) end_for(dead, " ended");
+    if (!stopped.empty()) end_for(stopped, " been stopped for " + seconds_text(limit));
+  }
+
   // Of those that are not stopped, the one with the lowest rank speaks first.
   void judge() {
     const auto& own = observed[self];
+    const double limit = std::min(longest_stop, seconds);
+    if (own.is_in_call() && own.same_calls >= limit) judge_halted(limit);
     if (!own.is_in_call() || own.same_calls < seconds) return;
     std::vector<int> silent;
     bool is_first = true, somebody_works = false, all_wait = true;
@@ -168,17 +221,18 @@ struct Watchdog::State {
       if (!other.is_in_call() || other.same_calls < seconds / 2) all_wait = false;
     }
     if (!is_first && own.same_calls < seconds + grace) return;
-    if (!silent.empty()) end_for(silent);
+    if (!silent.empty()) end_for(silent, " not answered for " + seconds_text(seconds));
     if (somebody_works || !all_wait) return;
-    if (!has_remote) end("all processes wait for each other for " + seconds_text(seconds) + ": " + places());
+    if (!has_remote)
+      end("all processes wait for each other for " + seconds_text(seconds) + ": " + places() + limit_is_set);
     if (signs[self]->patience.load() == 0)
-      end("processes on other machines have not answered for " + seconds_text(seconds) + ": " + places());
+      end("processes on other machines have not answered for " + seconds_text(seconds) + ": " + places() +
+          limit_is_set);
   }
 
-  [[noreturn]] void end_for(std::span<const int> silent) const {
-    end(list_of(silent) + (silent.size() == 1 ? " has" : " have") + " not answered for " +
-        seconds_text(seconds) + ": process " + std::to_string(rank) + " waits in " +
-        name_of(signs[self]->call.load()));
+  [[noreturn]] void end_for(std::span<const int> others, const std::string& what_they_have) const {
+    end(list_of(others) + (others.size() == 1 ? " has" : " have") + what_they_have + ": process " +
+        std::to_string(rank) + " waits in " + name_of(signs[self]->call.load()) + limit_is_set);
   }
 
   std::string places() const {
@@ -191,7 +245,7 @@ struct Watchdog::State {
 
   // The main thread is inside MPI and does not return, so it must not be involved.
   [[noreturn]] static void end(const std::string& sentence) {
-    const std::string line = "polyad: " + sentence + "; POLYAD_TIMEOUT sets the limit\n";
+    const std::string line = "polyad: " + sentence + "\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
     constexpr unsigned patience_with_mpi = 10;
     alarm(patience_with_mpi);
@@ -200,6 +254,7 @@ struct Watchdog::State {
   }
 
   static constexpr double grace = 3;  // seconds, for another process to speak
+  static constexpr const char* limit_is_set = "; POLYAD_TIMEOUT sets the limit";
 
   MPI_Comm all;
   double seconds;

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _core, _mpi
 from ._errors import bad_option
-from ._host import Progress, host, memory_bytes, seconds_of, set_numbers
+from ._host import Progress, host, memory_bytes, seconds_of, set_checkpoint, set_numbers
 from ._partition import Partition
 from ._tensor import PathLike, Tensor, comm_of, from_pieces, share, tensor
 
@@ -521,11 +521,7 @@ def cp(
         options.mode_order = [] if mode_order is None else [mode_number(given.modes, mode) for mode in mode_order]
         options.max_memory_bytes = memory_bytes(memory)
         options.max_seconds = seconds_of(time_limit)
-        if checkpoint is not None:
-            options.set_checkpoint(os.fspath(checkpoint), str(every), int(keep))
-        elif every != "10min" or keep != 2:
-            name = "every" if every != "10min" else "keep"
-            raise bad_option(name, f"{name} requires checkpoint, the folder that keeps the state of the run")
+        set_checkpoint(options, checkpoint, every, keep)
         if missing:
             options.set_missing(reg, test, bool(biases))
         if implicit:

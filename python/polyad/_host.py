@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Union
@@ -70,6 +71,15 @@ def set_numbers(options: Any, **numbers: tuple[str, Any]) -> None:
 def memory_bytes(memory: str | int | float | None) -> int:
     """800MB, or a number of bytes; None is no limit."""
     return 0 if memory is None else _core.parse_bytes(str(memory if isinstance(memory, str) else int(memory)), "memory")
+
+
+def set_checkpoint(options: Any, directory: Any, every: str, keep: int) -> None:
+    """Where the state of a run is kept; None: nowhere, and then nothing may be said about it."""
+    if directory is not None:
+        options.set_checkpoint(os.fspath(directory), str(every), int(keep))
+    elif every != "10min" or keep != 2:
+        name = "every" if every != "10min" else "keep"
+        raise bad_option(name, f"{name} requires checkpoint, the folder that keeps the state of the run")
 
 
 def seconds_of(duration: str | float | None) -> float:

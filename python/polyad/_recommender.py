@@ -15,7 +15,7 @@ import numpy as np
 from . import _core, _mpi
 from ._cp import is_single
 from ._errors import Error, bad_option
-from ._host import Progress, host, memory_bytes, set_numbers
+from ._host import Progress, host, memory_bytes, seconds_of, set_checkpoint, set_numbers
 from ._tensor import PathLike, Tensor, comm_of, share, tensor
 
 if TYPE_CHECKING:
@@ -146,6 +146,10 @@ class Recommender:
         ranking: int = 10,
         relevant: float | None = None,
         memory: str | int | None = None,
+        checkpoint: PathLike | None = None,
+        every: str = "10min",
+        keep: int = 2,
+        time_limit: str | float | None = None,
         callback: Callable[[Any], object] | None = None,
         progress: Progress = "auto",
         comm: Any = None,
@@ -156,6 +160,11 @@ class Recommender:
         own; ``validate`` ratings choose the epoch. ``callback`` is called after each epoch with ``epoch``, ``train_rmse``,
         ``test_rmse`` and ``seconds``, and ends the training by returning False, as does Ctrl-C. With ``comm``, a communicator of
         mpi4py, its processes work together, as in ``cp``, and all get the whole model.
+
+        ``checkpoint`` is a folder that keeps the state of the training, after so much time or so many epochs as ``every`` says
+        ("10min", "20it"), and at its end; the newest ``keep`` stay. The same call again, of a recommender with the same options,
+        goes on from there. ``time_limit`` ("1h50m", or seconds) ends the training before, with the model so far; ``stop`` is then
+        "time_limit".
         """
         arguments = {**self._options, **locals()}
         comm = comm_of(user_items, comm)
@@ -168,6 +177,8 @@ class Recommender:
             options.ranking = ranking
             options.relevant = relevant
             options.max_memory_bytes = memory_bytes(memory)
+            options.max_seconds = seconds_of(time_limit)
+            set_checkpoint(options, checkpoint, every, keep)
             informed = host(self._threads, progress, processes)
         for name, ratings in others.items():
             if ratings is not None:
@@ -237,7 +248,7 @@ class Recommender:
 
     @property
     def stop(self) -> str | None:
-        """Why the training ended: "epochs", "test_error", "converged", "callback" or "interrupted"."""
+        """Why the training ended: "epochs", "test_error", "converged", "callback", "interrupted" or "time_limit"."""
         return "interrupted" if self._interrupted else self._model.stop
 
     @property

@@ -84,6 +84,13 @@ void bind_complete_options(nb::module_& module) {
       .def_rw("relevant", &CompleteOptions::relevant)
       .def_rw("seed", &CompleteOptions::seed)
       .def_rw("max_memory_bytes", &CompleteOptions::max_memory_bytes)
+      .def_rw("max_seconds", &CompleteOptions::max_seconds)
+      .def(
+          "set_checkpoint",
+          [](CompleteOptions& o, const std::string& directory, const std::string& every, int keep) {
+            o.checkpoint = parse_checkpoint(directory, every, keep);
+          },
+          nb::arg("directory"), nb::arg("every"), nb::arg("keep"))
       .def("set_method",
            [](CompleteOptions& o, const std::string& name) {
              o.method = named<CompletionMethod>(name, all_methods, "method");

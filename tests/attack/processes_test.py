@@ -248,14 +248,14 @@ def cpu_seconds(process: int) -> float:
 
 @unittest.skipUnless(WITH_MPI, "this build has no MPI")
 class TimeoutTest(AttackTest):
-    def start(self, seconds: float, *arguments: object) -> subprocess.Popen:
-        """Two processes of a long run; process 1 writes its number to a file."""
-        tell = f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 0 || echo $$ > {self.folder}/pid; exec "$@"'
-        return subprocess.Popen([SOURCE / "tools" / "mpirun", "2", "sh", "-c", tell, "sh", POLYAD, *map(str, arguments)],
+    def start(self, seconds: float, *arguments: object, processes: int = 2) -> subprocess.Popen:
+        """Processes of a long run; process 1 writes its number to a file."""
+        tell = f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" != 1 || echo $$ > {self.folder}/pid; exec "$@"'
+        return subprocess.Popen([SOURCE / "tools" / "mpirun", str(processes), "sh", "-c", tell, "sh", POLYAD, *map(str, arguments)],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 env={**os.environ, "POLYAD_TIMEOUT": str(seconds)})
 
-    def stop_one(self, process: subprocess.Popen) -> int:
+    def stop_one(self, process: subprocess.Popen, by: int = signal.SIGSTOP) -> int:
         """Stops process 1 when it has read the tensor: by its work, not by time, which says little on a busy machine. Where
         the system does not count the work of other processes, after half a minute."""
         number = 0
@@ -265,21 +265,58 @@ class TimeoutTest(AttackTest):
             self.assertIsNone(process.poll(), "the run is too short for this test")
             text = (self.folder / "pid").read_text() if (self.folder / "pid").exists() else ""
             number = int(text) if text.endswith("\n") else 0
-        os.kill(number, signal.SIGSTOP)
+        os.kill(number, by)
         return number
 
-    def test_a_process_that_does_not_answer_is_named(self) -> None:
+    def test_a_process_that_is_stopped_is_named(self) -> None:
+        """After ten seconds, or the limit where that is less."""
+        for seconds, processes in ((5, 2), (600, 4)):
+            process = self.start(seconds, "cpd", self.x, "-r", 4, "-i", 100000000, "--tol", 0, "-q", "-t", 1, processes=processes)
+            number = self.stop_one(process)
+            try:
+                _, messages = process.communicate(timeout=PATIENCE / 3)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGKILL)
+            self.assertRegex(messages, rf"polyad: process 1 has been stopped for {min(seconds, 10)} s: process \d waits in MPI_\w+; "
+                                       r"POLYAD_TIMEOUT sets the limit\n")
+            self.assertEqual(messages.count("polyad: "), 1)
+            self.assertEqual(process.returncode, 3)
+            (self.folder / "pid").unlink()
+
+    def test_a_process_that_is_killed_ends_the_others(self) -> None:
+        process = self.start(600, "cpd", self.x, "-r", 4, "-i", 100000000, "--tol", 0, "-q", "-t", 1, processes=4)
+        self.stop_one(process, by=signal.SIGKILL)
+        began = time.monotonic()
+        _, messages = process.communicate(timeout=PATIENCE / 3)
+        self.assertLess(time.monotonic() - began, 30)  # some 2 s on a machine that does nothing else
+        self.assertNotEqual(process.returncode, 0)
+        self.assertRegex(messages, r"(?i)rank 1\b|process 1\b|signal 9|killed", messages)
+
+    def test_a_run_that_is_stopped_as_a_whole_goes_on(self) -> None:
         process = self.start(5, "cpd", self.x, "-r", 4, "-i", 100000000, "--tol", 0, "-q", "-t", 1)
-        number = self.stop_one(process)
-        try:
-            _, messages = process.communicate(timeout=PATIENCE)
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(number, signal.SIGKILL)
-        self.assertRegex(messages, r"polyad: process 1 has not answered for 5 s: process 0 waits in MPI_\w+; "
-                               r"POLYAD_TIMEOUT sets the limit\n")
-        self.assertEqual(messages.count("polyad: "), 1)
-        self.assertEqual(process.returncode, 3)
+        first = self.stop_one(process)
+        all_of_them = [first, *self.siblings_of(first)]
+        self.assertEqual(len(all_of_them), 2)
+        for number in all_of_them:
+            os.kill(number, signal.SIGSTOP)
+        time.sleep(7)
+        for number in all_of_them:
+            os.kill(number, signal.SIGCONT)
+        time.sleep(7)
+        self.assertIsNone(process.poll(), "it runs on")
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+    @staticmethod
+    def siblings_of(process: int) -> list[int]:
+        """Other processes of the same launcher."""
+        parents = {}
+        for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                number, rest = status.read_text().split(" (", 1)
+                parents[int(number)] = int(rest.rsplit(") ", 1)[1].split()[1])
+        return [number for number, parent in parents.items() if parent == parents[process] and number != process]
 
     def test_a_process_that_goes_on_in_time_is_waited_for(self) -> None:
         process = self.start(10, "cpd", self.x, "-r", 4, "-i", 100000000, "--tol", 0, "-q", "-t", 1)

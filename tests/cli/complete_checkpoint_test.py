@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 import unittest
 
+from interrupt_test import SENTENCE, handles
 from program import POLYAD, SOURCE, WITH_MPI, ProgramTest, run
 
 sys.path.insert(0, str(SOURCE / "tools"))
@@ -125,13 +127,14 @@ class CompleteCheckpointTest(ProgramTest):
         rng = random.Random(3)
         for file in sorted([*(self.states / "000003").iterdir(), *(self.states / "lists" / "000003").iterdir()]):
             sound = file.read_bytes()
-            at = rng.randrange(len(sound))
-            file.write_bytes(sound[:at] + bytes([sound[at] ^ 4]) + sound[at + 1:])
-            for arguments in (self.command("--checkpoint", self.states), ["check", self.states]):
-                ended = run(*arguments)
-                self.assertEqual(ended.returncode, 2, f"{file}, byte {at}: {ended.stderr}")
-                self.assertIn(f"{file.parent}/", ended.stderr + ended.stdout)
+            for at in [0, len(sound) - 1, *rng.sample(range(len(sound)), 8)]:
+                file.write_bytes(sound[:at] + bytes([sound[at] ^ (1 << rng.randrange(8))]) + sound[at + 1:])
+                for arguments in (self.command("--checkpoint", self.states), ["check", self.states]):
+                    ended = run(*arguments)
+                    self.assertEqual(ended.returncode, 2, f"{file}, byte {at}: {ended.stderr}")
+                    self.assertIn(f"{file.parent}/", ended.stderr + ended.stdout)
             file.write_bytes(sound)
+        self.succeed(*self.command("--checkpoint", self.states))
 
     def start(self, *options: object) -> subprocess.Popen:
         return subprocess.Popen([POLYAD, *map(str, self.command(*options, epochs=1_000_000))], stdout=subprocess.PIPE,
@@ -154,6 +157,55 @@ class CompleteCheckpointTest(ProgramTest):
             self.assertEqual(max(int(name) for name in os.listdir(self.states) if name.isdigit()), summary["epochs"])
             self.assertIn("model.npz", os.listdir(model))
             self.succeed("recommend", model, "--user", 1)
+
+    def test_a_signal_at_any_moment_ends_with_a_sentence_and_the_model_so_far(self) -> None:
+        """Reading, choosing settings of lists, training of both models, measuring lists, writing."""
+        self.succeed("generate", "ratings", self.ratings, "--users", 1500, "--items", 400, "--nnz", 40000, "-r", 2, "-q")
+        model, rng, codes = self.folder / "model", random.Random(7), []
+        for options in ([], ["--implicit"]):
+            arguments = self.command(*options, "--test", 0.1, "--ranking", 10, "--out", model, epochs=20)
+            began = time.monotonic()
+            self.succeed(*arguments)
+            seconds = time.monotonic() - began
+            for moment in range(12):
+                shutil.rmtree(model)
+                process = subprocess.Popen([POLYAD, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                while process.poll() is None and not handles(process, signal.SIGTERM):
+                    time.sleep(0.001)
+                time.sleep(seconds * (moment + rng.random()) / 12)
+                process.send_signal(signal.SIGTERM)
+                _, said = process.communicate(timeout=60)
+                codes.append(process.returncode)
+                self.assertIn(process.returncode, (0, 4, -signal.SIGTERM), said)
+                self.assertTrue(model.exists() or process.returncode < 0)
+                if process.returncode == 4:
+                    self.assertRegex(said, r"^polyad: a signal ended the run after (epoch \d+ of at most 20(, without a model for lists)?|"
+                                           r"sweep \d+ of at most 20 of the model for lists)(, before its lists were measured)?; "
+                                           r"with --checkpoint the same command would go on\n$")
+                    self.succeed("recommend", model, "--user", 1)
+                elif process.returncode < 0:
+                    self.assertEqual(said, SENTENCE)
+                if not model.exists():
+                    model.mkdir()
+            shutil.rmtree(model)
+        self.assertIn(4, codes)
+        self.assertIn(-signal.SIGTERM, codes)
+
+    def test_sentences_count_the_epochs_of_the_run(self) -> None:
+        before = self.folder / "before"
+        self.succeed(*self.command("--out", before, epochs=30))
+        ended = run(*self.command("--resume", before, "--lists", "ratings", "--time-limit", "1s", epochs=10_000_000))
+        self.assertEqual(ended.returncode, 4, ended.stderr)
+        found = re.search(r"^polyad: the time limit ended the run after epoch (\d+) of at most 10000030; ", ended.stderr)
+        self.assertTrue(found and int(found[1]) > 30, ended.stderr)
+
+    def test_what_a_training_goes_on_from_is_told_when_it_is_known(self) -> None:
+        self.succeed("generate", "ratings", self.ratings, "--users", 1500, "--items", 400, "--nnz", 40000, "-r", 2, "-q")
+        command = ["complete", self.ratings, "-r", 4, "-t", 1, "--implicit", "--checkpoint", self.states]
+        self.succeed(*command, "-e", 2)
+        told = run(*command, "-e", 5).stderr
+        anew = "other settings of lists are chosen than before: their model is trained from the start"
+        self.assertNotEqual(anew in told, f"going on from {self.states} after epoch 2" in told, told)
 
     def test_a_signal_ends_a_search_and_keeps_nothing(self) -> None:
         process = self.start("--search", "rank=2,4", "--validate", 0.1, "--patience", 0, "--out", self.folder / "model")
