@@ -164,7 +164,7 @@ class Recommender:
         ``checkpoint`` is a folder that keeps the state of the training, after so much time or so many epochs as ``every`` says
         ("10min", "20it"), and at its end; the newest ``keep`` stay. The same call again, of a recommender with the same options,
         goes on from there. ``time_limit`` ("1h50m", or seconds) ends the training before, with the model so far; ``stop`` is then
-        "time_limit".
+        "time".
         """
         arguments = {**self._options, **locals()}
         comm = comm_of(user_items, comm)
@@ -248,7 +248,7 @@ class Recommender:
 
     @property
     def stop(self) -> str | None:
-        """Why the training ended: "epochs", "test_error", "converged", "callback", "interrupted" or "time_limit"."""
+        """Why the training ended: "epochs", "test_error", "converged", "callback", "time" or "interrupted"."""
         return "interrupted" if self._interrupted else self._model.stop
 
     @property

@@ -40,7 +40,7 @@ const char* stop_name(CompletionStop stop) {
     case CompletionStop::interrupted:
       return "interrupted";
     case CompletionStop::time_limit:
-      return "time_limit";
+      return "time";
     case CompletionStop::observer:
       break;
   }

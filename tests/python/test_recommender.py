@@ -114,6 +114,55 @@ def test_callback_history_and_stop(ratings):
         polyad.Recommender(4).fit(polyad.read(ratings), callback=fail)
 
 
+@pytest.mark.parametrize("keywords", [{}, {"method": "als"}, {"implicit": True}, {"schedule": "bold", "dtype": "float64"}])
+def test_a_training_goes_on_from_its_checkpoint(ratings, tmp_path, keywords):
+    x, place = polyad.read(ratings), tmp_path / "states"
+
+    def fit(epochs, **options):
+        return polyad.Recommender(4, epochs=epochs, threads=1, **keywords).fit(x, **options)
+
+    whole = fit(9)
+    begun = fit(50, checkpoint=place, every="1h", callback=lambda epoch: epoch.epoch < 3)
+    assert begun.stop == "callback" and len(begun.history) == 3
+    fit(6, checkpoint=place, every="1it", keep=1)
+    assert sorted(file.name for file in place.iterdir() if file.name.isdigit()) == ["000006"]
+    further = fit(9, checkpoint=place)
+    assert further.info["checkpoint"]["resumed_iteration"] == 6
+    assert [epoch.epoch for epoch in further.history] == [epoch.epoch for epoch in whole.history]
+    for name in ("user_factors", "item_factors", "user_biases", "item_biases"):
+        assert np.array_equal(getattr(further, name), getattr(whole, name))
+    assert np.array_equal(further.recommend(1)[0], whole.recommend(1)[0])
+    for other in ({"seed": 2}, {"reg": 0.7}):
+        with pytest.raises(ValueError, match="another directory"):
+            polyad.Recommender(4, epochs=9, threads=1, **keywords, **other).fit(x, checkpoint=place)
+
+
+def test_a_time_limit_keeps_the_model_so_far(ratings):
+    for limit in (0.3, "1s"):
+        model = polyad.Recommender(4, epochs=10**7, lists="ratings").fit(polyad.read(ratings), time_limit=limit)
+        assert model.stop == "time" and len(model.history) > 0 and len(model.recommend(1)[0]) == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"every": "2it"}, "every requires checkpoint"),
+        ({"keep": 3}, "keep requires checkpoint"),
+        ({"checkpoint": "states", "every": "often"}, "every often: expected a time"),
+        ({"checkpoint": "states", "keep": 0}, "keep 0: expected 1 or more"),
+        ({"time_limit": "soon"}, "time_limit soon: expected a time"),
+        ({"time_limit": -1}, "time_limit=-1: expected more than 0 seconds"),
+    ],
+)
+def test_options_of_long_trainings_are_checked(ratings, tmp_path, monkeypatch, options, text):
+    x = polyad.read(ratings)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(ValueError, match=text):
+        polyad.Recommender(4).fit(x, **options)
+    assert not any((tmp_path / "here").iterdir())
+
+
 def test_test_ratings_of_their_own(ratings):
     x = polyad.read(ratings)
     held_out = np.arange(x.nnz) % 10 == 0
