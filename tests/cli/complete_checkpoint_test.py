@@ -16,6 +16,7 @@ from program import POLYAD, SOURCE, WITH_MPI, ProgramTest, run
 
 sys.path.insert(0, str(SOURCE / "tools"))
 from kill_runs import kill_session  # noqa: E402
+from checkpoint_test import children_of  # noqa: E402
 
 os.environ["OMP_WAIT_POLICY"] = "passive"
 
@@ -157,6 +158,21 @@ class CompleteCheckpointTest(ProgramTest):
             self.assertEqual(max(int(name) for name in os.listdir(self.states) if name.isdigit()), summary["epochs"])
             self.assertIn("model.npz", os.listdir(model))
             self.succeed("recommend", model, "--user", 1)
+
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
+    def test_a_signal_to_one_process_stops_all(self) -> None:
+        for method in ("sgd", "als"):
+            shutil.rmtree(self.states, ignore_errors=True)
+            process = subprocess.Popen([SOURCE / "tools" / "mpirun", "3", POLYAD, *map(str, self.command(
+                *METHODS[method], "--checkpoint", self.states, "--every", "3it", epochs=1_000_000))], stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True, start_new_session=True)
+            while process.poll() is None and not (self.states.is_dir() and any(name.isdigit() for name in os.listdir(self.states))):
+                time.sleep(0.01)
+            os.kill(max(children_of(process.pid)), signal.SIGTERM)
+            _, said = process.communicate(timeout=120)
+            self.assertRegex(said, r"polyad: a signal ended the run after epoch \d+ of at most 1000000")
+            self.assertNotEqual(process.returncode, 0)
+            self.assertTrue(all(name.isdigit() or name == "lists" for name in os.listdir(self.states)))
 
     def test_a_signal_at_any_moment_ends_with_a_sentence_and_the_model_so_far(self) -> None:
         """Reading, choosing settings of lists, training of both models, measuring lists, writing."""
