@@ -88,11 +88,17 @@ double num_different(std::span<const Index> rows) {
 }
 
 // Users and items whose rows a process has: its own, and of others those that its ratings need.
-double rows_in_reach(const Comm& comm, const SplitRatings& own) {
-  double rows = 0;
+struct RowsInReach {
+  double all = 0;
+  double of_larger_side = 0;  // which are kept a second time, in another basis, while rows are solved
+};
+RowsInReach rows_in_reach(const Comm& comm, const SplitRatings& own) {
+  RowsInReach rows;
   for (int m = 0; m < 2; ++m) {
     const double different = num_different(own.train.indices(m)) + num_different(own.test.indices(m));
-    rows += std::min(comm.size() > 1 ? 2 * different : different, double(own.train.extent(m)));
+    const double of_side = std::min(comm.size() > 1 ? 2 * different : different, double(own.train.extent(m)));
+    rows.all += of_side;
+    rows.of_larger_side = std::max(rows.of_larger_side, of_side);
   }
   return rows;
 }
@@ -105,8 +111,10 @@ double bytes_of_least_squares(const Comm& comm, const SplitRatings& own, Index n
   constexpr double bytes_of_weight = 8, bytes_of_place = 32;
   const auto count = double(own.train.num_nonzeros() + own.test.num_nonzeros());
   const bool tests = own.test.num_nonzeros() > 0;
+  const auto rows = rows_in_reach(comm, own);
+  const double row = bytes_of_row<Real>(num_factors);
   return count * (bytes_of_cell + (tests ? bytes_of_weight : 0)) +
-         rows_in_reach(comm, own) * ((tests ? 3 : 2) * bytes_of_row<Real>(num_factors) + bytes_of_place);
+         rows.all * ((tests ? 3 : 2) * row + bytes_of_place) + rows.of_larger_side * row;
 }
 
 // All rows and ratings on one process, which arrive, are sorted, and are grouped by user.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <map>
 #include <utility>
@@ -98,6 +99,49 @@ TEST(RowSystems, SolvesAnyNumberOfUnknownsTheSameOnAnyNumberOfThreads) {
           EXPECT_TRUE(std::ranges::equal(first[mode].flat(), p.factors()[mode].flat())) << n;
     }
   }
+}
+
+// Row i of mode 0 has i + 1 cells: fewer than there are factors, as many, and more. Systems of the size
+// of the cells are solved for the former, in the basis of eigenvectors where there is a background.
+template <class Real>
+test::RowProblem<Real> rows_of_all_sizes(Index num_factors, bool has_biases, std::uint64_t seed) {
+  constexpr Index num_rows = 150, num_columns = 150;
+  test::RowProblem<Real> p({{2, 2}, 2}, num_factors, has_biases, false, seed);
+  SparseTensor<Real, LocalIndex> tensor({num_rows, num_columns});
+  p.cells.clear();
+  for (Index i = 0; i < num_rows; ++i)
+    for (Index j = 0; j < num_columns; ++j) {
+      if (7 * j % num_columns > i) continue;
+      const auto value = Real(Random(seed, 9).uniform(std::uint64_t(i * num_columns + j)) - 0.3);
+      tensor.append(std::array{i, j}, value);
+      p.cells[{i, j}] = {double(value), 1};
+    }
+  for (int m = 0; m < 2; ++m) {
+    auto& factor = p.factors()[m];
+    factor = test::random_matrix<Real>(tensor.extent(m), factor.num_cols(), seed + std::uint64_t(m));
+    if (has_biases)
+      for (Index i = 0; i < factor.num_rows(); ++i) factor(i, num_factors + 1 - m) = 1;
+  }
+  p.problem.compacted.tensor = std::move(tensor);
+  return p;
+}
+template <class Real>
+void expect_minima_of_all_sizes(double tolerance) {
+  std::uint64_t seed = 900;
+  for (const Index n : {1, 2, 16, 37, 64})
+    for (const CellLoss loss : {CellLoss{}, CellLoss{CellLoss::Kind::confidence, 3, 1}})
+      for (const bool has_biases : {false, true})
+        for (const int num_threads : {1, 3}) {
+          const test::Threads threads(num_threads);
+          auto p = rows_of_all_sizes<Real>(n, has_biases, ++seed);
+          for (int mode = 0; mode < 2; ++mode) expect_minimum<Real>(p, mode, loss, false, tolerance);
+        }
+}
+TEST(RowSystems, SolvesRowsWithFewerCellsThanFactorsAsManyAndMore) {
+  expect_minima_of_all_sizes<double>(1e-10);
+}
+TEST(RowSystems, SolvesRowsOfAllSizesInSinglePrecision) {
+  expect_minima_of_all_sizes<float>(2e-3);
 }
 
 // With as many steps as there are unknowns, and some more for what rounding takes away.

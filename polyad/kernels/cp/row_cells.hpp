@@ -49,7 +49,8 @@ class SliceWalk {
   void visit(Index slice, const Real* above, Visit visit) {
     descend(0, slice, above, visit);
   }
-  const Real* leaf_row(Index z) const { return leaf_rows_ + Index(leaf_ids_[z]) * n_; }
+  Index leaf(Index z) const { return Index(leaf_ids_[z]); }
+  const Real* leaf_row(Index z) const { return leaf_rows_ + leaf(z) * n_; }
   // What the model has at a cell by the biases of the modes other than the root's.
   Real other_biases(const Real* product, const Real* leaf, Index num_factors) const {
     const Index own = num_factors + tree_.modes()[0];

@@ -4,12 +4,15 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/kernels/cp/cell_visits.hpp"
 #include "polyad/kernels/cp/conjugate_rows.hpp"
+#include "polyad/kernels/cp/dual_rows.hpp"
 #include "polyad/kernels/cp/row_cells.hpp"
 #include "polyad/kernels/cp/row_solver.hpp"
 #include "polyad/kernels/cp/symmetric_system.hpp"
@@ -35,11 +38,12 @@ template <class Real>
 class CholeskyRows {
  public:
   CholeskyRows(const RowSystems<Real>& systems, std::span<const Matrix<Real>> factors,
-               const BackgroundTerms<Real>& background)
+               const BackgroundTerms<Real>& background, const DualBasis<Real>* basis = nullptr)
       : systems_(systems),
         cells_(systems),
         walk_(*systems.tree, factors),
         n_(systems.num_factors),
+        dual_(basis == nullptr ? nullptr : std::make_unique<DualRows<Real>>(systems, factors, *basis)),
         solver_(systems, factors[0].num_cols(), background),
         system_(solver_.system()),
         panel_rows_(std::clamp<Index>(panel_bytes / (system_.stride() * Index(sizeof(Real))), 8, 64)),
@@ -53,11 +57,12 @@ class CholeskyRows {
   // The solution of a slice's row goes to `to`.
   void solve(Index slice, Real* to) {
     watch_.add_to(seconds_.other);
-    solver_.solve(to, [&] {
-      solver_.start();
-      add_cells(slice);
-      solver_.add_ridge(systems_.tree->ids(0)[slice]);
-    });
+    if (dual_ == nullptr || !dual_->solve(slice, to))
+      solver_.solve(to, [&] {
+        solver_.start();
+        add_cells(slice);
+        solver_.add_ridge(systems_.tree->ids(0)[slice]);
+      });
     watch_.add_to(seconds_.factorise);
   }
   // What the cells of a slice add to the system of its row.
@@ -129,6 +134,7 @@ class CholeskyRows {
   CellReader<Real> cells_;
   SliceWalk<Real> walk_;
   Index n_;
+  std::unique_ptr<DualRows<Real>> dual_;  // for slices of few cells; null: there is no basis for it
   RowSolver<Real> solver_;
   SymmetricSystem<Real>& system_;
   Index panel_rows_;
@@ -230,6 +236,15 @@ Index rows_at_a_time(const RowSystems<Real>& systems, Index num_rows) {
   return std::max<Index>(1, (num_rows + num_threads() - 1) / num_threads());
 }
 
+// Nothing, if no rows are worth it.
+template <class Real>
+std::optional<DualBasis<Real>> dual_basis(const RowSystems<Real>& systems,
+                                          std::span<const Matrix<Real>> factors) {
+  if (!DualRows<Real>::suits(systems, factors[0].num_cols())) return std::nullopt;
+  if (!systems.loss.has_background()) return DualBasis<Real>(systems.num_factors);
+  return DualBasis<Real>(*systems.gram, systems.loss.background, factors[systems.tree->modes().back()]);
+}
+
 // Errors of cells, summed up.
 template <class Real>
 class ErrorCount {
@@ -306,6 +321,7 @@ template <class Real>
 void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors, Index num_rows) {
   BackgroundTerms<Real> background;
   if (systems.loss.has_background()) background = BackgroundTerms<Real>(systems);
+  const auto basis = dual_basis<Real>(systems, factors);
   auto& solved = factors[systems.mode()];
   const Index num_slices = slice_from(*systems.tree, num_rows);
   std::atomic<Index> next = 0;
@@ -322,7 +338,8 @@ void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors
     if (systems.cg_steps > 0)
       solve_some(ConjugateRows<Real>(systems, factors, background), seconds[thread]);
     else
-      solve_some(CholeskyRows<Real>(systems, factors, background), seconds[thread]);
+      solve_some(CholeskyRows<Real>(systems, factors, background, basis ? &*basis : nullptr),
+                 seconds[thread]);
   });
   if (systems.seconds != nullptr)
     for (const auto& of_thread : seconds) *systems.seconds += of_thread;

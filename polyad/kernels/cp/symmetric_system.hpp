@@ -111,9 +111,10 @@ class SymmetricSystem {
   const Real* full_row(Index i) const { return matrix_.data() + i * stride_; }
 
   void clear() {
-    std::ranges::fill(matrix_, Real{});
+    clear_matrix();
     clear_sides();
   }
+  void clear_matrix() { std::ranges::fill(matrix_, Real{}); }
   // Starts from a matrix, of which the upper triangle is used.
   void start_from(std::span<const Real> matrix) {
     std::ranges::copy(matrix, matrix_.begin());
