@@ -12,7 +12,12 @@
 namespace polyad::kernels {
 namespace {
 
-constexpr Index tile_users = 4;         // whose scores are summed at once
+// Users whose scores are summed at once: as many as have room in the registers, to hide each other's latency.
+#if defined(__aarch64__) || defined(__AVX512F__)
+constexpr Index tile_users = 8;
+#else
+constexpr Index tile_users = 4;
+#endif
 constexpr Index panel_users = 256;      // users per packing of a block of items
 constexpr Index block_bytes = 1 << 18;  // of packed items: they stay in the second-level cache
 
@@ -70,13 +75,24 @@ class ItemBlock {
   Array<Real> packed_, biases_;
 };
 
-// Offers a block of items, all but the excluded ones.
+// Offers a block of items, all but the excluded ones. Hardly any is worth it: whether one of several is, is
+// decided by vector instructions.
 template <class Real>
 void offer_block(std::span<const Index> items, std::span<const Real> scores, std::span<const Index> excluded,
                  BestItems<Real>& best) {
-  for (Index i = 0; i < std::ssize(items); ++i)
-    if (best.is_worth_offering(scores[i]) && !std::ranges::binary_search(excluded, items[i]))
-      best.offer(items[i], scores[i]);
+  constexpr Index group = 16;
+  const auto is_worth_a_look = [&](const Real* of_group) {
+    int count = 0;
+    for (Index i = 0; i < group; ++i) count += int(best.is_worth_offering(of_group[i]));
+    return count > 0;
+  };
+  for (Index begin = 0; begin < std::ssize(items); begin += group) {
+    const Index end = std::min(begin + group, std::ssize(items));
+    if (end - begin == group && !is_worth_a_look(scores.data() + begin)) continue;
+    for (Index i = begin; i < end; ++i)
+      if (best.is_worth_offering(scores[i]) && !std::ranges::binary_search(excluded, items[i]))
+        best.offer(items[i], scores[i]);
+  }
 }
 
 // What is asked of a panel of users. Without targets there is no order to measure.

@@ -56,6 +56,18 @@ std::optional<StopReason> reason_of(CompletionStop stop) {
   return std::nullopt;
 }
 
+// Without items of a single rating, which hardly a list contains, whatever the settings, and which are many.
+SparseTensor<double> of_known_items(const SparseTensor<double>& ratings) {
+  std::vector<Index> counts(std::size_t(ratings.extent(1)), 0);
+  for (const Index item : ratings.indices(1)) ++counts[item];
+  SparseTensor<double> others(ratings.extents());
+  for (Index z = 0; z < ratings.num_nonzeros(); ++z) {
+    const Index user = ratings.indices(0)[z], item = ratings.indices(1)[z];
+    if (counts[item] > 1) others.append(std::array{user, item}, ratings.values()[z]);
+  }
+  return others;
+}
+
 // The model of the first ratings of all processes is measured on the others. Ratings are gathered when the
 // training has ended, so that the memory of both is not needed at once. Collective.
 template <class Real>
@@ -73,13 +85,14 @@ ListChoice trials_of(const Context& context, const SplitRatings& own, double pow
   }();
   if (cut_short) return {{}, {}, cut_short};
   const auto train = on_process_0(comm, own.train), test = on_process_0(comm, own.test);
+  const auto listed = of_known_items(train);
   const OneProcessWorks patience;
   ListChoice measured;
   for (const double popularity : trial_popularities) {
     const double ndcg = collectively(comm, [&] {
       if (comm.rank() != 0) return 0.0;
       add_popularity(model, train, popularity);
-      return kernels::measure_ndcg(model, train, test, list_length);
+      return kernels::measure_ndcg(model, listed, test, list_length);
     });
     measured.trials.push_back({als.shrinkage, popularity, comm.broadcast(ndcg, 0)});
   }
