@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
+#include <utility>
 
 #include "polyad/hypergraph/shuffled.hpp"
 
@@ -13,18 +16,104 @@ constexpr std::uint64_t balance_stream = 0x70617274;
 
 }  // namespace
 
+namespace {
+
+// The shares of the parts that no heavy vertex fills, the largest of which are filled first.
+class SharesLeft {
+ public:
+  explicit SharesLeft(std::span<const double> shares) : shares_(shares.begin(), shares.end()) {
+    std::ranges::sort(shares_);
+    std::partial_sum(shares_.begin(), shares_.end(), std::back_inserter(sums_));
+  }
+
+  std::size_t count() const { return shares_.size(); }
+  double largest() const { return shares_.back() / sums_.back(); }
+  // Of a part with this share of the whole; one that is filled counts as the largest of the others.
+  double of(double share) const { return std::min(share / sums_.back(), largest()); }
+  void fill_largest() {
+    shares_.pop_back();
+    sums_.pop_back();
+  }
+
+ private:
+  std::vector<double> shares_, sums_;  // ascending, and the sum of those up to each
+};
+
+Index limit_of(double fair, double imbalance) {
+  constexpr double rounding = 1e-12;
+  return std::max({Index((1 + imbalance) * fair), Index(std::ceil(fair * (1 - rounding))), Index(1)});
+}
+
+// Of the heaviest part, if vertices go one by one, the heaviest first, to the lightest of equal parts.
+Index evenly_distributed(std::vector<Index> weights, std::size_t num_parts) {
+  std::ranges::sort(weights, std::ranges::greater{});
+  std::vector<Index> heap(num_parts, 0);  // the lightest first
+  Index heaviest = 0;
+  for (const Index weight : weights) {
+    std::ranges::pop_heap(heap, std::ranges::greater{});
+    heap.back() += weight;
+    heaviest = std::max(heaviest, heap.back());
+    std::ranges::push_heap(heap, std::ranges::greater{});
+  }
+  return heaviest;
+}
+
+std::vector<Index> weights_of(const Hypergraph& h, int constraint) {
+  std::vector<Index> weights;
+  for (Index v = 0; v < h.num_vertices(); ++v)
+    if (const Index weight = h.vertex_weight(v, constraint); weight > 0) weights.push_back(weight);
+  return weights;
+}
+
+std::vector<Index> limits_of_constraint(const Hypergraph& h, int constraint, std::span<const double> shares,
+                                        double imbalance) {
+  SharesLeft left(shares);
+  auto total = double(total_weight(h, constraint));
+  double required = 0;
+  if (h.has_vertex_weights()) {
+    auto weights = weights_of(h, constraint);
+    std::ranges::make_heap(weights);
+    while (!weights.empty() && weights.front() > limit_of(total * left.largest(), imbalance)) {
+      total -= double(weights.front());
+      left.fill_largest();
+      std::ranges::pop_heap(weights);
+      weights.pop_back();
+    }
+    if (std::ranges::min(shares) == std::ranges::max(shares))
+      required = double(evenly_distributed(std::move(weights), left.count()));
+  }
+  std::vector<Index> limits;
+  for (const double share : shares)
+    limits.push_back(limit_of(std::max(total * left.of(share), required), imbalance));
+  return limits;
+}
+
+}  // namespace
+
 PartLimits part_limits(const Hypergraph& h, int num_parts, double imbalance, std::span<const double> shares) {
+  const std::vector<double> equal(std::size_t(num_parts), 1.0 / num_parts);
+  if (shares.empty()) shares = equal;
   PartLimits limits;
+  for (int c = 0; c < h.num_constraints(); ++c)
+    limits.push_back(limits_of_constraint(h, c, shares, imbalance));
+  return limits;
+}
+
+LimitedWeights::LimitedWeights(const Hypergraph& h, const PartLimits& limits) : original_(&h) {
+  if (!h.has_vertex_weights()) return;  // all weigh 1, and limits are no less
+  std::vector<Array<Index>> weights;
+  bool is_limited = false;
   for (int c = 0; c < h.num_constraints(); ++c) {
-    const double total = double(total_weight(h, c));
-    const Index heaviest = largest_weight(h, c);
-    auto& of_parts = limits.emplace_back();
-    for (int part = 0; part < num_parts; ++part) {
-      const double fair = total * (shares.empty() ? 1.0 / num_parts : shares[part]);
-      of_parts.push_back(std::max({Index((1 + imbalance) * fair), Index(std::ceil(fair)), heaviest}));
+    const Index maximum = std::ranges::max(limits[std::size_t(c)]);
+    auto& of = weights.emplace_back(std::size_t(h.num_vertices()));
+    for (Index v = 0; v < h.num_vertices(); ++v) {
+      of[v] = std::min(h.vertex_weight(v, c), maximum);
+      is_limited = is_limited || of[v] < h.vertex_weight(v, c);
     }
   }
-  return limits;
+  if (!is_limited) return;
+  copy_ = h;
+  copy_->set_vertex_weights(std::move(weights));
 }
 
 Balance::Balance(const Hypergraph& h, std::span<const int> parts, const PartLimits& limits)
@@ -68,9 +157,6 @@ void fill_empty_parts(std::span<int> parts, int num_parts) {
   }
 }
 
-namespace {
-
-// The constraint of which a vertex takes the largest share of a part.
 int heaviest_constraint(const Hypergraph& h, Index vertex, const PartLimits& limits) {
   int heaviest = 0;
   double maximum = -1;
@@ -81,8 +167,6 @@ int heaviest_constraint(const Hypergraph& h, Index vertex, const PartLimits& lim
   }
   return heaviest;
 }
-
-}  // namespace
 
 std::vector<int> random_parts(const Hypergraph& h, const PartLimits& limits, std::uint64_t seed) {
   const auto num_parts = int(limits[0].size());

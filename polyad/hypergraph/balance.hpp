@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,10 +12,27 @@ namespace polyad::hypergraph {
 // Maximum weight of each part: [constraint][part].
 using PartLimits = std::vector<std::vector<Index>>;
 
-// Limits of (1 + imbalance) times each part's share of the total weight, but at least what the heaviest
-// vertex, or a whole number of equal vertices, requires. shares: [part], with sum 1; empty: equal.
+// Limits of (1 + imbalance) times each part's share of the weight or, if vertices are too few to be
+// distributed so evenly, of the heaviest part where the heaviest vertex always goes to the lightest part. A
+// vertex that is heavier than the limit fills a part alone, and the others share what is left: it does not
+// raise their limits. shares: [part], with sum 1; empty: equal.
 PartLimits part_limits(const Hypergraph& h, int num_parts, double imbalance,
                        std::span<const double> shares = {});
+
+// A hypergraph in which no vertex weighs more than the largest limit: one that does
+// fills its part, whatever it weighs. Refers to the given hypergraph, or is a copy if there is such a vertex.
+class LimitedWeights {
+ public:
+  LimitedWeights(const Hypergraph& h, const PartLimits& limits);
+  LimitedWeights(const LimitedWeights&) = delete;
+  LimitedWeights& operator=(const LimitedWeights&) = delete;
+
+  const Hypergraph& h() const { return copy_ ? *copy_ : *original_; }
+
+ private:
+  const Hypergraph* original_;
+  std::optional<Hypergraph> copy_;
+};
 
 // Weights of the parts relative to their limits.
 class Balance {
@@ -44,6 +62,9 @@ class Balance {
   std::vector<std::vector<Index>> remaining_;  // [constraint][part]
   std::vector<Index> num_vertices_;            // [part]
 };
+
+// The constraint of which a vertex takes the largest share of a part.
+int heaviest_constraint(const Hypergraph& h, Index vertex, const PartLimits& limits);
 
 // Gives every empty part a vertex of the part that has the most, as long as there are enough vertices.
 void fill_empty_parts(std::span<int> parts, int num_parts);

@@ -55,6 +55,8 @@ class Hypergraph {
   }
   bool has_net_weights() const { return !net_weights_.empty(); }
   bool has_vertex_weights() const { return !vertex_weights_.empty(); }
+  // [constraint][vertex], for as many constraints as before.
+  void set_vertex_weights(std::vector<Array<Index>> weights) { vertex_weights_ = std::move(weights); }
 
   friend bool operator==(const Hypergraph&, const Hypergraph&) = default;
 

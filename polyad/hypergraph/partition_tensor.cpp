@@ -132,7 +132,10 @@ std::vector<Index> places_of_slices(const SliceModel& model, std::span<const Ind
 class PowerPartitioner {
  public:
   PowerPartitioner(const Hypergraph& h, PartitionOptions options)
-      : h_(h), options_(std::move(options)), limits_(part_limits(h, options_.num_parts, options_.imbalance)) {
+      : h_(h),
+        options_(std::move(options)),
+        limits_(part_limits(h, options_.num_parts, options_.imbalance)),
+        limited_(h, limits_) {
     tell_ = std::exchange(options_.on_better, [this](std::span<const int> parts, double cost) {
       if (tell_ && cost < least_told_ && is_balanced(parts)) tell_(parts, least_told_ = cost);
     });
@@ -182,7 +185,7 @@ class PowerPartitioner {
   }
 
   bool is_balanced(std::span<const int> parts) const {
-    const Balance balance(h_, parts, limits_);
+    const Balance balance(limited_.h(), parts, limits_);
     for (int part = 0; part < options_.num_parts; ++part)
       if (balance.is_overloaded(part)) return false;
     return true;
@@ -203,6 +206,7 @@ class PowerPartitioner {
   const Hypergraph& h_;
   PartitionOptions options_;
   PartLimits limits_;
+  LimitedWeights limited_;
   std::function<void(std::span<const int> parts, double cost)> tell_;
   double least_told_ = std::numeric_limits<double>::infinity();
   Stopwatch watch_;
@@ -314,9 +318,10 @@ TensorPartition measured_partition(const SparseTensor<double>& x, const TensorPa
 
 PartitionResult partition_by(const Hypergraph& h, PartitionMethod method, PartitionOptions options) {
   const auto limits = part_limits(h, options.num_parts, options.imbalance);
+  const LimitedWeights limited(h, limits);
   switch (method) {
     case PartitionMethod::hypergraph:
-      if (options.previous.empty()) options.starts.push_back(block_parts(h, limits));
+      if (options.previous.empty()) options.starts.push_back(block_parts(limited.h(), limits));
       if (options.previous.empty() && options.objective.kind == Objective::Kind::lambda_power)
         return PowerPartitioner(h, options).run();
       return partition_hypergraph(h, options);
@@ -330,8 +335,8 @@ PartitionResult partition_by(const Hypergraph& h, PartitionMethod method, Partit
     case PartitionMethod::random:
       break;
   }
-  auto parts =
-      method == PartitionMethod::block ? block_parts(h, limits) : random_parts(h, limits, options.seed);
+  auto parts = method == PartitionMethod::block ? block_parts(limited.h(), limits)
+                                                : random_parts(limited.h(), limits, options.seed);
   fill_empty_parts(parts, options.num_parts);
   return measured(h, std::move(parts), options);
 }

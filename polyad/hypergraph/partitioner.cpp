@@ -68,9 +68,11 @@ Work work_of(Effort effort, int num_parts) {
 class Partitioner {
  public:
   Partitioner(const Hypergraph& h, const PartitionOptions& options)
-      : h_(h),
+      : original_(h),
         options_(options),
-        limits_(part_limits(h, options.num_parts, options.imbalance, options.shares)) {}
+        limits_(part_limits(h, options.num_parts, options.imbalance, options.shares)),
+        limited_(h, limits_),
+        h_(limited_.h()) {}
 
   PartitionResult run() {
     const auto work = work_of(options_.effort, options_.num_parts);
@@ -86,7 +88,7 @@ class Partitioner {
     if (is_start_) improve_again(cycles);
     if (best_rank_.overload > 0) keep_limits(h_, best_, limits_, options_.objective);
     fill_empty_parts(best_, options_.num_parts);
-    auto metrics = measure_partition(h_, best_, options_.num_parts, options_.objective.rho);
+    auto metrics = measure_partition(original_, best_, options_.num_parts, options_.objective.rho);
     return {std::move(best_), std::move(metrics), was_cut_short_};
   }
 
@@ -234,9 +236,11 @@ class Partitioner {
     consider(uncoarsen(levels, std::move(parts), seed));
   }
 
-  const Hypergraph& h_;
+  const Hypergraph& original_;
   const PartitionOptions& options_;
   PartLimits limits_;
+  LimitedWeights limited_;
+  const Hypergraph& h_;  // without vertices that are heavier than a part may be
   Stopwatch watch_;
   std::vector<const std::vector<int>*> ordered_starts_;
   std::vector<int> best_;

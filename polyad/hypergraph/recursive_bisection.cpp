@@ -26,8 +26,11 @@ struct PieceHypergraph {
 class Bisection {
  public:
   Bisection(const Hypergraph& h, const PartitionOptions& options)
-      : h_(h),
+      : original_(h),
         options_(options),
+        limits_(part_limits(h, options.num_parts, options.imbalance)),
+        limited_(h, limits_),
+        h_(limited_.h()),
         lambda_(std::size_t(h.num_nets()), 1),
         number_(std::size_t(h.num_vertices()), none),
         parts_(std::size_t(h.num_vertices()), 0) {
@@ -43,7 +46,7 @@ class Bisection {
       for (auto& half : halves(pieces.front())) pieces.push_back(std::move(half));
     }
     keep_promises();
-    auto metrics = measure_partition(h_, parts_, options_.num_parts, options_.objective.rho);
+    auto metrics = measure_partition(original_, parts_, options_.num_parts, options_.objective.rho);
     return {std::move(parts_), std::move(metrics), was_cut_short_};
   }
 
@@ -106,8 +109,7 @@ class Bisection {
 
   // Bisections that were each as uneven as they may be, and as vertices forced them to be, can add up.
   void keep_promises() {
-    const auto limits = part_limits(h_, options_.num_parts, options_.imbalance);
-    keep_limits(h_, parts_, limits, options_.objective);
+    keep_limits(h_, parts_, limits_, options_.objective);
     fill_empty_parts(parts_, options_.num_parts);
   }
 
@@ -116,8 +118,11 @@ class Bisection {
     return std::ranges::any_of(pins, [&](LocalIndex v) { return parts[v] != parts[pins[0]]; });
   }
 
-  const Hypergraph& h_;
+  const Hypergraph& original_;
   const PartitionOptions& options_;
+  PartLimits limits_;
+  LimitedWeights limited_;
+  const Hypergraph& h_;  // without vertices that are heavier than a part may be
   double imbalance_;
   std::vector<Index> lambda_;       // [net]: parts that it touches so far
   std::vector<LocalIndex> number_;  // [vertex]: in the piece

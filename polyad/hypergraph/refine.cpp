@@ -382,7 +382,10 @@ std::vector<int> fitted(const Hypergraph& h, std::span<const int> parts, const P
   std::vector<int> result(parts.begin(), parts.end());
   for (const Index v : order) {
     int& part = result[std::size_t(v)];
-    if (!fits(v, part)) part = int(std::ranges::max_element(room[0]) - room[0].begin());
+    if (!fits(v, part)) {
+      const auto& of_parts = room[std::size_t(heaviest_constraint(h, v, limits))];
+      part = int(std::ranges::max_element(of_parts) - of_parts.begin());
+    }
     for (int c = 0; c < h.num_constraints(); ++c)
       room[std::size_t(c)][std::size_t(part)] -= h.vertex_weight(v, c);
   }
