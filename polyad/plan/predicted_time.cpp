@@ -29,7 +29,7 @@ PredictedTime predict_time(const PartLoads& loads, int mode, Index num_component
     reduced = std::max(reduced, double(part.reduced));
   }
   // All-reduces: of the Gram matrix, in stages; of whole rows, each word twice over, as good ones do it.
-  const double stages = std::ceil(std::log2(double(parts.size())));
+  const double stages = std::ceil(std::log2(double(loads.num_parts())));
   maximum.communicate += stages * (machine.per_message + machine.per_word * n * n);
   if (reduced > 0)
     maximum.communicate +=

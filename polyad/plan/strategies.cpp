@@ -132,14 +132,14 @@ class MediumSearch {
   std::vector<Tried> tried_;
 };
 
-Spread spread_of(const std::vector<PartLoad>& parts, Index PartLoad::*count, Index times) {
+Spread spread_of(const std::vector<PartLoad>& parts, Index num_parts, Index PartLoad::*count, Index times) {
   Spread spread;
   double sum = 0;
   for (const auto& part : parts) {
     spread.max = std::max(spread.max, part.*count * times);
     sum += double(part.*count * times);
   }
-  spread.avg = sum / double(parts.size());
+  spread.avg = sum / double(num_parts);
   return spread;
 }
 
@@ -210,7 +210,7 @@ StrategyLoads plan_loads(const LoadPlanner& planner, const Distribution& distrib
                          const DistributionOptions& options, Index num_components,
                          const MachineModel& machine) {
   constexpr double clearly = 0.8;
-  StrategyLoads result{planner.loads(distribution), {}};
+  StrategyLoads result{planner.loads(distribution, IdleParts::one), {}};
   if (distribution.scheme == Scheme::coarse || distribution.num_parts == 1) return result;
   for (int m = 0; m < int(result.loads.size()); ++m) {
     auto& mode = result.loads[m];
@@ -231,9 +231,9 @@ StrategyCost cost_of(const PartLoads& loads, Index num_components, const Machine
   StrategyCost cost;
   std::vector<Index> rows_sent(loads.front().size(), 0), messages(rows_sent);
   for (const auto& parts : loads) {
-    cost.modes.push_back({spread_of(parts, &PartLoad::nonzeros, 1),
-                          spread_of(parts, &PartLoad::sent, num_components),
-                          spread_of(parts, &PartLoad::messages, 1)});
+    cost.modes.push_back({spread_of(parts, loads.num_parts(), &PartLoad::nonzeros, 1),
+                          spread_of(parts, loads.num_parts(), &PartLoad::sent, num_components),
+                          spread_of(parts, loads.num_parts(), &PartLoad::messages, 1)});
     for (std::size_t p = 0; p < parts.size(); ++p) {
       rows_sent[p] += parts[p].sent;
       messages[p] += parts[p].messages;

@@ -34,7 +34,7 @@ std::vector<Index> rows_under_way(const PartLoads& loads, Scheme scheme, bool ar
 // Of the process that gets most, which had an equal share before.
 Index max_while_moving(const PartLoads& loads, Scheme scheme) {
   const auto& parts = loads.front();
-  if (parts.size() == 1) return 0;
+  if (loads.num_parts() == 1) return 0;
   Index total = 0, received = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
     Index of_part = parts[p].nonzeros;
@@ -43,7 +43,7 @@ Index max_while_moving(const PartLoads& loads, Scheme scheme) {
     received = std::max(received, of_part);
     total += parts[p].nonzeros;
   }
-  return bytes_while_moving(total / std::ssize(parts) + 1, received, int(loads.size()));
+  return bytes_while_moving(total / loads.num_parts() + 1, received, int(loads.size()));
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_componen
   for (const auto& parts : loads) rows.push_back(std::max<Index>(1, maximum(parts, &PartLoad::local)));
   // How many rows are complete where they are summed is not known: as if none were.
   const std::vector<double> complete(loads.size(),
-                                     scheme == Scheme::coarse || loads.front().size() == 1 ? 1 : 0);
+                                     scheme == Scheme::coarse || loads.num_parts() == 1 ? 1 : 0);
   std::vector<AlsCost> costs;
   for (const auto& parts : loads) {
     TensorShape shape{rows, maximum(parts, &PartLoad::nonzeros), {}, 0};

@@ -121,6 +121,43 @@ TEST(LoadPlanner, counts_as_the_definition_does_for_any_number_of_parts) {
     }
 }
 
+// One idle part stands for all of them where there are many.
+TEST(LoadPlanner, counts_the_same_where_idle_parts_are_left_out) {
+  int n = 0, num_shorter = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (const int parts : {1, 12, 3000, 16385}) {
+      const auto x =
+          test::tame_tensor(shape.extents, std::min<Index>(shape.num_nonzeros, 100), 3, shape.heavy);
+      const Distributor distributor(Comm::self(), x, parts, std::uint64_t(++n));
+      const auto distribution = test::some_distribution(distributor, parts, n);
+      const LoadPlanner planner(Comm::self(), x);
+      const auto all = planner.loads(distribution);
+      auto busy = planner.loads(distribution, IdleParts::one);
+      EXPECT_EQ(busy.num_parts(), parts);
+      num_shorter += busy.num_left_out > 0 ? 1 : 0;
+      const auto is_idle = [&](std::size_t part) {
+        return std::ranges::all_of(all, [&](const auto& mode) {
+          return mode[part] == PartLoad{} || (mode[part].reduced > 0 && mode[part].touched == 0);
+        });
+      };
+      if (busy.num_left_out == 0) {
+        EXPECT_EQ(busy, all);
+        continue;
+      }
+      std::size_t at = 0;
+      for (std::size_t part = 0; part < std::size_t(parts); ++part) {
+        const bool is_listed =
+            at + 1 < busy.front().size() && std::ranges::equal(
+                                                all, busy, {}, [&](const auto& mode) { return mode[part]; },
+                                                [&](const auto& mode) { return mode[at]; });
+        EXPECT_TRUE(is_listed || is_idle(part)) << n;
+        at += is_listed ? 1 : 0;
+      }
+      EXPECT_EQ(at + 1, busy.front().size()) << n;
+    }
+  EXPECT_GT(num_shorter, 10);
+}
+
 TEST(LoadPlanner, comes_near_with_a_sample_of_the_rows) {
   const auto x = test::tame_tensor({4000, 3000, 2000}, 40000, 5);
   const Distributor distributor(Comm::self(), x, 8, 1);

@@ -96,11 +96,19 @@ Distribution Distributor::with(Scheme scheme, std::string partition) const {
 }
 
 // Rows are cut where slices without nonzeros are not counted; a cut in terms of slices is just before the
-// row's own slice. The first block begins at 0.
+// row's own slice. The first block begins at 0; those without rows are left out.
 RowBlocks Distributor::blocks(int mode, std::span<const Index> row_cuts, std::vector<int> parts) const {
-  auto begin = profiles_[mode].slices_of(row_cuts);
+  std::vector<Index> cuts;
+  std::size_t num_kept = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (row_cuts[i] == row_cuts[i + 1]) continue;
+    cuts.push_back(row_cuts[i]);
+    parts[num_kept++] = parts[i];
+  }
+  if (num_kept == 0) return {{0}, {parts.front()}};
+  parts.resize(num_kept);
+  auto begin = profiles_[mode].slices_of(cuts);
   begin.front() = 0;
-  begin.pop_back();
   return {std::move(begin), std::move(parts)};
 }
 
@@ -142,11 +150,14 @@ RowOwners Distributor::owned_rows(const GridShape& grid, int mode, std::span<con
   std::vector<Index> cuts;
   std::vector<int> owners;
   for (int l = 0; l < grid.dim(mode); ++l) {
-    const auto ranks = grid.layer(mode, l);
     const Index begin = layer_cuts[l], size = layer_cuts[std::size_t(l) + 1] - begin;
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      cuts.push_back(begin + part_begin(size, Index(i), std::ssize(ranks)));
-      owners.push_back(ranks[i]);
+    if (size == 0 && l > 0) continue;
+    const auto ranks = grid.layer(mode, l);
+    for (Index i = 0; i < std::ssize(ranks); ++i) {
+      const Index first = part_begin(size, i, std::ssize(ranks));
+      if (i > 0 && first == part_begin(size, i + 1, std::ssize(ranks))) continue;
+      cuts.push_back(begin + first);
+      owners.push_back(ranks[std::size_t(i)]);
     }
   }
   cuts.push_back(layer_cuts.back());

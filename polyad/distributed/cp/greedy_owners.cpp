@@ -11,21 +11,19 @@
 namespace polyad {
 namespace {
 
-// Parts by load, then by number of rows, then by number from the first on.
+// Parts by load, then by number of rows, then by number from the first on. Only those with rows are listed.
 class BoundedLoads {
  public:
   BoundedLoads(int num_parts, int first, double maximum)
-      : first_(first), max_load_(maximum), loads_(std::size_t(num_parts)) {
-    for (int p = 0; p < num_parts; ++p) order_.insert(key(p));
-  }
+      : first_(first), max_load_(maximum), loads_(std::size_t(num_parts)) {}
 
-  int choose(std::span<const int> among) const {
+  int choose(std::span<const int> among) {
     const int best = *std::ranges::min_element(among, {}, [&](int p) { return key(p); });
-    return double(loads_[best].words) > max_load_ ? part_of(*order_.begin()) : best;
+    return double(loads_[best].words) > max_load_ ? least_loaded() : best;
   }
 
   void give(int part, Index words) {
-    order_.erase(key(part));
+    if (loads_[part].rows > 0) order_.erase(key(part));
     loads_[part].words += words;
     ++loads_[part].rows;
     order_.insert(key(part));
@@ -41,14 +39,21 @@ class BoundedLoads {
     const auto count = int(loads_.size());
     return {load.words, load.rows, part >= first_ ? part - first_ : part - first_ + count};
   }
-  int part_of(const Key& key) const {
-    const int part = std::get<2>(key) + first_, count = int(loads_.size());
+  int part_at(int number) const {
+    const int part = number + first_, count = int(loads_.size());
     return part < count ? part : part - count;
+  }
+  int least_loaded() {
+    const auto count = int(loads_.size());
+    while (first_without_rows_ < count && loads_[part_at(first_without_rows_)].rows > 0)
+      ++first_without_rows_;
+    return part_at(first_without_rows_ < count ? first_without_rows_ : std::get<2>(*order_.begin()));
   }
 
   int first_;
   double max_load_;
   std::vector<Load> loads_;
+  int first_without_rows_ = 0;  // no number before it belongs to a part without rows
   std::set<Key> order_;
 };
 

@@ -161,6 +161,14 @@ void extrapolate(const Comm& comm, double fraction, std::vector<PartLoad>& loads
     for (const auto count : RowLoads::counted_by_row) load.*count = Index(std::llround(*at++));
 }
 
+void add_counts(std::vector<PartLoad>& loads, const std::vector<Index>& nonzeros,
+                const std::vector<Index>& messages) {
+  for (std::size_t p = 0; p < loads.size(); ++p) {
+    loads[p].nonzeros = nonzeros[p];
+    loads[p].messages = messages[p];
+  }
+}
+
 }  // namespace
 
 void replicate(std::vector<PartLoad>& loads) {
@@ -270,14 +278,55 @@ RowParts LoadPlanner::rows_and_parts(int mode, const std::vector<Parts>& parts, 
   return comm_.size() == 1 ? rows : bring_together(comm_, rows, share_.extent(mode));
 }
 
-PartLoads LoadPlanner::loads(const Distribution& distribution) const {
+// Parts with nonzeros or rows are no more than these.
+Index LoadPlanner::max_busy_parts() const {
+  Index count = 0;
+  for (const auto& groups : groups_) count += std::ssize(groups.nonzeros) + std::ssize(groups.rows);
+  return count;
+}
+
+// As loads() on one process, with busy parts numbered one after the other, and one idle part behind them.
+PartLoads LoadPlanner::loads_of_busy(const Distribution& distribution, std::vector<Parts> parts) const {
+  const bool folds = distribution.scheme != Scheme::coarse;
+  std::vector<RowParts> rows;
+  std::vector<std::vector<int>> owner;
+  std::vector<int> busy;
+  for (int m = 0; m < share_.order(); ++m) {
+    rows.push_back(rows_and_parts(m, parts, distribution.num_parts));
+    owner.push_back(owners(rows.back(), distribution, m, share_.extent(m)));
+    busy.insert(busy.end(), rows.back().parts.begin(), rows.back().parts.end());
+    busy.insert(busy.end(), owner.back().begin(), owner.back().end());
+  }
+  std::ranges::sort(busy);
+  const auto repeated = std::ranges::unique(busy);
+  busy.erase(repeated.begin(), repeated.end());
+  const auto renumber = [&](auto& numbers) {
+    for (int& part : numbers) part = int(std::ranges::lower_bound(busy, part) - busy.begin());
+  };
+  for (auto& of : parts) renumber(of);
+  const int num_listed = int(busy.size()) + 1;
+  PartLoads modes;
+  modes.num_left_out = distribution.num_parts - num_listed;
+  for (std::size_t m = 0; m < rows.size(); ++m) {
+    renumber(rows[m].parts);
+    renumber(owner[m]);
+    auto counted = add_rows(rows[m], owner[m], folds, num_listed);
+    const auto nonzeros = count_nonzeros(parts[parts.size() == 1 ? 0 : m], num_listed);
+    auto& loads = modes.emplace_back(std::move(counted.parts));
+    add_counts(loads, nonzeros, counted.lending.messages(comm_, folds));
+    if (distribution.replicates(int(m))) replicate(loads);
+  }
+  return modes;
+}
+
+PartLoads LoadPlanner::loads(const Distribution& distribution, IdleParts idle) const {
   const bool folds = distribution.scheme != Scheme::coarse;
   std::vector<Parts> parts;
+  for (const auto& how : distribution.nonzeros) parts.push_back(parts_of(how));
+  if (idle == IdleParts::one && comm_.size() == 1 && !sample_ && max_busy_parts() < distribution.num_parts)
+    return loads_of_busy(distribution, std::move(parts));
   std::vector<std::vector<Index>> nonzeros;
-  for (const auto& how : distribution.nonzeros) {
-    parts.push_back(parts_of(how));
-    nonzeros.push_back(count_nonzeros(parts.back(), distribution.num_parts));
-  }
+  for (const auto& of : parts) nonzeros.push_back(count_nonzeros(of, distribution.num_parts));
   PartLoads modes;
   for (int m = 0; m < share_.order(); ++m) {
     const auto rows = rows_and_parts(m, parts, distribution.num_parts);
@@ -285,11 +334,8 @@ PartLoads LoadPlanner::loads(const Distribution& distribution) const {
         add_rows(rows, owners(rows, distribution, m, share_.extent(m)), folds, distribution.num_parts);
     auto& loads = modes.emplace_back(std::move(counted.parts));
     extrapolate(comm_, evaluated(m).fraction, loads);
-    const auto messages = counted.lending.messages(comm_, folds);
-    for (std::size_t p = 0; p < loads.size(); ++p) {
-      loads[p].nonzeros = nonzeros[parts.size() == 1 ? 0 : m][p];
-      loads[p].messages = messages[p];
-    }
+    add_counts(loads, nonzeros[parts.size() == 1 ? 0 : std::size_t(m)],
+               counted.lending.messages(comm_, folds));
     if (distribution.replicates(m) && loads.size() > 1) replicate(loads);
   }
   return modes;

@@ -21,7 +21,14 @@ struct PartLoad {
 
   friend bool operator==(const PartLoad&, const PartLoad&) = default;
 };
-using PartLoads = std::vector<std::vector<PartLoad>>;  // [mode][part]
+// [mode][part]. Of parts that have nothing to do in any mode, all but one can be left out.
+struct PartLoads : std::vector<std::vector<PartLoad>> {
+  Index num_left_out = 0;
+
+  Index num_parts() const { return std::ssize(front()) + num_left_out; }
+};
+// Whether all parts are listed that have nothing to do, or one for all of them.
+enum class IdleParts { all, one };
 
 // Converts the loads of a mode to those if the mode is replicated.
 void replicate(std::vector<PartLoad>& loads);
@@ -39,7 +46,7 @@ class LoadPlanner {
 
   // Computes the loads. Collective. On several processes greedy and balanced
   // owners are predicted for ranges of rows, which approximates choose_owners.
-  PartLoads loads(const Distribution& distribution) const;
+  PartLoads loads(const Distribution& distribution, IdleParts idle = IdleParts::all) const;
 
  private:
   using Parts = Array<int>;  // [nonzero]
@@ -58,6 +65,8 @@ class LoadPlanner {
   Parts parts_of(const OwnedByList& owners) const;
   std::vector<Index> count_nonzeros(const Parts& parts, int num_parts) const;
   RowParts rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const;
+  Index max_busy_parts() const;
+  PartLoads loads_of_busy(const Distribution& distribution, std::vector<Parts> parts) const;
 
   Comm comm_;
   const SparseTensor<double>& share_;
