@@ -33,7 +33,6 @@ RankOptions fixed_options(const RankArgs& args) {
 }
 
 void run(const Comm& comm, const RankArgs& args) {
-  require_one_process(comm, "rank");
   Console console(comm, args.common, plan_input(args.input).reads_machine_constants());
   auto options = fixed_options(args);
   auto x = load(args.input, console);

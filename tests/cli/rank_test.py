@@ -202,10 +202,39 @@ class RefusalTest(RankTest):
         self.assertEqual((names.read_text(), beside.read_text()), ("a\n", "b\n"))
 
     @unittest.skipUnless(WITH_MPI, "this build has no MPI")
-    def test_several_processes(self) -> None:
-        result = run("rank", self.planted(), processes=2)
+    def test_several_processes_agree_with_one(self) -> None:
+        for name, options in (("of-three.tns", ()), ("nonneg.tns", ("--nonneg", "--holdout", 0, "--starts", 2)),
+                              ("single.tns", ("--precision", "single", "--starts", 4))):
+            path = self.planted(name=name)
+            one, three = (self.result("rank", path, "-q", "-t", 1, "--components", "1-4", *options, processes=processes)
+                          for processes in (1, 3))
+            self.assertEqual((one["processes"], three["processes"]), (1, 3))
+            self.assertEqual((one["recommended"], one["reason"]), (three["recommended"], three["reason"]))
+            for alone, shared in zip(one["counts"], three["counts"], strict=True):
+                self.assert_near(alone, shared, 1e-12 if "single" not in name else 1e-5)
+
+    def test_several_processes_print_one_table(self) -> None:
+        path = self.planted()
+        one, two = (run("rank", path, "--components", "1-3", "-t", 1, processes=processes).stdout for processes in (1, 2))
+        self.assertEqual(one.split("recommended:")[0], two.split("recommended:")[0])
+
+    def test_several_processes_refuse_alike(self) -> None:
+        result = run("rank", self.planted(), "--components", "0", processes=2)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("polyad: polyad rank runs on one process; 2 were started", result.stderr)
+        self.assertEqual(result.stderr.count("polyad: --components 0"), 1, result.stderr)
+
+    def assert_near(self, one: object, other: object, tolerance: float) -> None:
+        if isinstance(one, dict):
+            self.assertEqual(set(one), set(other))
+            for key in one:
+                self.assert_near(one[key], other[key], tolerance)
+        elif isinstance(one, list):
+            for a, b in zip(one, other, strict=True):
+                self.assert_near(a, b, tolerance)
+        elif isinstance(one, float):
+            self.assertLessEqual(abs(one - other), tolerance * max(1, abs(one)))
+        else:
+            self.assertEqual(one, other)
 
 
 if __name__ == "__main__":
