@@ -38,6 +38,11 @@ constexpr std::array hurdles{Hurdle{2, 0.25}, Hurdle{6, 0.15}, Hurdle{11, 0.02}}
 // Clusters are heavy: so much above its limit, a part on the coarsest level is brought down on finer ones.
 constexpr double mended_later = 0.02;
 
+constexpr int max_parts_to_climb = 32, max_climbs = 5;
+// With fewer parts only at the end: before, it leads to partitions from which passes gain less.
+constexpr int min_parts_to_climb_early = 6;
+constexpr Index max_vertices_to_climb = 200000;
+
 struct Work {
   int random_starts, grown_starts, cycles;
 };
@@ -58,6 +63,10 @@ Work work_of(Effort effort) {
 Work work_of(Effort effort, int num_parts) {
   constexpr int many = 128;
   auto work = work_of(effort);
+  if (num_parts >= min_parts_to_climb_early && num_parts <= max_parts_to_climb) {
+    work.random_starts *= 2;
+    work.grown_starts *= 3;
+  }
   if (num_parts > many) {
     work.random_starts = (work.random_starts + 2) / 3;
     work.grown_starts = (work.grown_starts + 1) / 2;
@@ -86,6 +95,7 @@ class Partitioner {
     for (int cycle = 0; cycle < cycles; ++cycle) improve_again(cycle);
     // A start that no refinement from scratch has reached is refined itself.
     if (is_start_) improve_again(cycles);
+    if (options_.num_parts < min_parts_to_climb_early && !is_late()) consider(climbed(best_));
     if (best_rank_.overload > 0) keep_limits(h_, best_, limits_, options_.objective);
     fill_empty_parts(best_, options_.num_parts);
     auto metrics = measure_partition(original_, best_, options_.num_parts, options_.objective.rho);
@@ -161,6 +171,22 @@ class Partitioner {
     Refiner refiner(h, parts, limits_, options_.objective);
     refiner.rebalance();
     make_passes(refiner, passes, 0, passes.size(), seed);
+    if (options_.num_parts >= min_parts_to_climb_early) climb(refiner);
+  }
+
+  // By single moves that may lose at first, where there are few parts and few vertices: such moves are made
+  // one after the other, and passes gain as much where there are many parts.
+  void climb(Refiner& refiner) {
+    if (options_.num_parts > max_parts_to_climb || refiner.num_vertices() > max_vertices_to_climb) return;
+    const Index max_fruitless = std::max<Index>(refiner.num_vertices() / 4, 1000);
+    for (int round = 0; round < max_climbs && !is_late(); ++round)
+      if (refiner.climb(max_fruitless) == 0) return;
+  }
+
+  std::vector<int> climbed(std::vector<int> parts) {
+    Refiner refiner(h_, parts, limits_, options_.objective);
+    climb(refiner);
+    return parts;
   }
 
   std::vector<int> rebalanced(std::vector<int> parts) const {
@@ -193,6 +219,7 @@ class Partitioner {
       best[i] = std::min(best[i], price);
     }
     make_passes(refiner, first_passes, done, first_passes.size(), seed);
+    if (options_.num_parts >= min_parts_to_climb_early) climb(refiner);
     return true;
   }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <queue>
 #include <utility>
 
 #include "polyad/base/parallel.hpp"
@@ -281,6 +282,87 @@ bool Refiner::rebalance() {
     if (now.part >= 0) move(now.vertex, now.part);
   }
   return is_balanced();
+}
+
+// Vertices by what they gain by moving; those that were moved are not taken in again.
+class Refiner::MoveQueue {
+ public:
+  explicit MoveQueue(Index num_vertices) : gain_(std::size_t(num_vertices), unknown) {}
+
+  bool is_empty() const { return heap_.empty(); }
+  bool was_moved(Index vertex) const { return gain_[std::size_t(vertex)] == moved; }
+  // Only where it gains more than was known.
+  void push(Index vertex, std::int64_t gain) {
+    if (was_moved(vertex) || gain <= gain_[std::size_t(vertex)]) return;
+    gain_[std::size_t(vertex)] = gain;
+    heap_.emplace(gain, vertex);
+  }
+  // The vertex that gained most when it was pushed last, and is then unknown; -1: it is no longer known so.
+  Index pop() {
+    const auto [gain, vertex] = heap_.top();
+    heap_.pop();
+    auto& known = gain_[std::size_t(vertex)];
+    if (known != gain) return -1;
+    known = unknown;
+    return vertex;
+  }
+  std::int64_t top_gain() const { return heap_.top().first; }
+  void set_moved(Index vertex) { gain_[std::size_t(vertex)] = moved; }
+
+ private:
+  static constexpr auto unknown = std::numeric_limits<std::int64_t>::min();
+  static constexpr auto moved = std::numeric_limits<std::int64_t>::max();
+
+  std::vector<std::int64_t> gain_;  // [vertex]
+  std::priority_queue<std::pair<std::int64_t, Index>> heap_;
+};
+
+// Those to whom the move has made another part better. Who is worse off is noticed when its turn comes.
+void Refiner::queue_followers(Index vertex, int from, int to, MoveQueue& queue, Scratch& scratch) const {
+  constexpr Index max_net_size = 1000;  // larger nets say little, and take long
+  for (const auto net : h_.nets(vertex)) {
+    if (h_.net_size(net) > max_net_size) continue;
+    const bool is_first = counts_.of(net, to) == 1, leaves_one = counts_.of(net, from) == 1;
+    if (!is_first && !leaves_one) continue;
+    for (const auto v : h_.pins(net))
+      if (!queue.was_moved(v) && (is_first || parts_[v] == from))
+        if (const auto proposal = propose(v, Wish::leave, scratch); proposal.part >= 0)
+          queue.push(v, proposal.gain);
+  }
+}
+
+std::int64_t Refiner::climb(Index max_fruitless) {
+  counts_.set_affinity(Affinity::exact());
+  std::ranges::fill(content_since_, 0);
+  Scratch scratch(counts_.width());
+  MoveQueue queue(h_.num_vertices());
+  for (Index v = 0; v < h_.num_vertices(); ++v)
+    if (std::ranges::any_of(h_.nets(v), [&](auto net) { return counts_.lambda(net) > 1; }))
+      if (const auto proposal = propose(v, Wish::leave, scratch); proposal.part >= 0)
+        queue.push(v, proposal.gain);
+  std::vector<std::pair<Index, int>> moves;  // vertex, and the part that it left
+  std::size_t num_kept = 0;
+  std::int64_t total = 0, best = 0;
+  while (!queue.is_empty() && std::ssize(moves) - Index(num_kept) <= max_fruitless) {
+    const Index vertex = queue.pop();
+    if (vertex < 0 || balance_.num_vertices(parts_[vertex]) == 1) continue;
+    const auto proposal = propose(vertex, Wish::leave, scratch);
+    if (proposal.part < 0) continue;
+    if (!queue.is_empty() && proposal.gain < queue.top_gain()) {
+      queue.push(vertex, proposal.gain);
+      continue;
+    }
+    const int from = parts_[vertex];
+    total += gain(vertex, proposal.part);
+    move(vertex, proposal.part);
+    queue.set_moved(vertex);
+    moves.emplace_back(vertex, from);
+    if (total > best) best = total, num_kept = moves.size();
+    queue_followers(vertex, from, proposal.part, queue, scratch);
+  }
+  for (; moves.size() > num_kept; moves.pop_back()) move(moves.back().first, moves.back().second);
+  ++now_;
+  return best;
 }
 
 // By how much the parts of two vertices exceed their limits, if these change places.

@@ -31,6 +31,11 @@ class Refiner {
   // vertex can leave any more; returns whether all parts are within their limits.
   bool exchange();
 
+  // Moves one vertex after the other, always the one that gains most or loses least, each at most once, and
+  // takes back all moves after the best state on the way (Fiduccia and Mattheyses 1982). Ends after
+  // `max_fruitless` moves since that state. Returns by how much the objective, in units, is smaller.
+  std::int64_t climb(Index max_fruitless);
+
   // Change of the objective (with a smoothed affinity, of its approximation) if
   // the vertex moves, times the affinity of a full part: positive is better.
   std::int64_t gain(Index vertex, int to) const;
@@ -70,6 +75,8 @@ class Refiner {
   void add_lists(std::span<const LocalIndex> nets, Drawn& drawn, Sum* sums) const;
   void take_better(Proposal& best, int part, std::int64_t gain) const;
   bool is_as_before(Index vertex) const;
+  class MoveQueue;
+  void queue_followers(Index vertex, int from, int to, MoveQueue& queue, Scratch& scratch) const;
   bool is_wanted(const Proposal& proposal) const;
   bool is_balanced() const;
   bool exchange_one(int part, std::span<const int> partners, std::span<const std::vector<Index>> members);

@@ -63,6 +63,35 @@ TEST(Refiner, lowers_the_cost_and_keeps_the_balance) {
     }
 }
 
+// Also out of states that no single move improves.
+TEST(Refiner, climbs_to_states_that_cost_less_and_takes_back_what_did_not_pay) {
+  int num_better = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed)
+    for (const auto& objective : objectives) {
+      const int num_parts = seed % 5 == 0 ? 70 : 2 + int(seed % 6);
+      const auto h = test::random_hypergraph(300, 200, seed, seed % 2 ? Weights::random : Weights::equal,
+                                             1 + int(seed % 3));
+      const auto limits = part_limits(h, num_parts, 0.1);
+      auto parts = random_parts(h, limits, seed);
+      Refiner refiner(h, parts, limits, objective);
+      const bool was_balanced = refiner.rebalance();
+      for (std::uint64_t pass = 0; pass < 20; ++pass) refiner.pass(Affinity::exact(), pass);
+      for (const Index max_fruitless : {0, 10, 300}) {
+        const double before = cost(h, parts, num_parts, objective);
+        const auto gain = refiner.climb(max_fruitless);
+        EXPECT_GE(gain, 0);
+        EXPECT_DOUBLE_EQ(cost(h, parts, num_parts, objective), before - double(gain));
+        num_better += gain > 0 ? 1 : 0;
+        const Balance balance(h, parts, limits);
+        for (int part = 0; part < num_parts; ++part) {
+          EXPECT_FALSE(was_balanced && balance.is_overloaded(part));
+          EXPECT_GT(balance.num_vertices(part), 0);
+        }
+      }
+    }
+  EXPECT_GT(num_better, 60);
+}
+
 TEST(Refiner, empties_parts_that_weigh_too_much) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const auto h = test::random_hypergraph(400, 100, seed);
