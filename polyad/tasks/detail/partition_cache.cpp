@@ -90,8 +90,9 @@ std::uint64_t partition_fingerprint(const Comm& comm, const SparseTensor<double>
         std::bit_cast<std::uint64_t>(how.imbalance)})
     fingerprint = extend_fingerprint(fingerprint, choice);
   // Those of earlier versions were made otherwise, and not as well.
-  constexpr std::uint64_t version = 2, power_version = 2;
-  fingerprint = extend_fingerprint(fingerprint, version);
+  constexpr std::uint64_t power_version = 2, slices_version = 2;
+  if (options.model != hypergraph::PartitionModel::fine)
+    fingerprint = extend_fingerprint(fingerprint, slices_version);
   if (how.objective.kind == hypergraph::Objective::Kind::lambda_power)
     fingerprint = extend_fingerprint(fingerprint, power_version);
   return fingerprint;
