@@ -177,6 +177,7 @@ class Partitioner {
   // By single moves that may lose at first, where there are few parts and few vertices: such moves are made
   // one after the other, and passes gain as much where there are many parts.
   void climb(Refiner& refiner) {
+    if (!options_.previous.empty()) return;  // most vertices are to stay where they were
     if (options_.num_parts > max_parts_to_climb || refiner.num_vertices() > max_vertices_to_climb) return;
     const Index max_fruitless = std::max<Index>(refiner.num_vertices() / 4, 1000);
     for (int round = 0; round < max_climbs && !is_late(); ++round)
