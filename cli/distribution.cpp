@@ -38,6 +38,13 @@ void add_distribution_options(CLI::App& command, DistributionTexts& args) {
                   "Modes of which every process holds all factor rows: auto, none, or as in 2,3")
       ->capture_default_str();
   command
+      .add_option(
+          "--exchange", args.exchange,
+          "How factor rows reach other processes: auto, direct, or in stages by way of others that add "
+          "up partial sums: routed, or routed:3 with three stages; or one of these for each mode, as "
+          "in direct,routed,direct")
+      ->capture_default_str();
+  command
       .add_option("--row-owners", args.row_owners,
                   "Which process owns a factor row that several need: greedy, balanced, even (medium grain) "
                   "or random "

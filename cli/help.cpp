@@ -34,10 +34,10 @@ std::vector<std::string> choices_in(const std::string& type) {
 // What stands for the value of an option, where its type says too little.
 std::string value_name(const std::string& name) {
   static const std::map<std::string, std::string> known = {
-      {"cache", "FOLDER"}, {"columns", "NAMES"},       {"dims", "DIMS"},     {"fix", "FILE"},
-      {"grid", "GRID"},    {"input-format", "FORMAT"}, {"json", "FILE"},     {"labels", "LABELS"},
-      {"memory", "SIZE"},  {"mode-order", "MODES"},    {"nonneg", "=MODES"}, {"out", "PATH"},
-      {"report", "FILE"},  {"replicate", "MODES"},     {"value", "NAME"},
+      {"cache", "FOLDER"}, {"columns", "NAMES"},       {"dims", "DIMS"},       {"fix", "FILE"},
+      {"grid", "GRID"},    {"input-format", "FORMAT"}, {"json", "FILE"},       {"labels", "LABELS"},
+      {"memory", "SIZE"},  {"mode-order", "MODES"},    {"nonneg", "=MODES"},   {"out", "PATH"},
+      {"exchange", "WAY"}, {"report", "FILE"},         {"replicate", "MODES"}, {"value", "NAME"},
   };
   const auto found = known.find(name);
   return found == known.end() ? "" : found->second;

@@ -53,9 +53,10 @@ RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows 
   const Index num_words = num_words_under_way(plan, num_components_, rows.factor.num_cols());
   if (rows.buffer == nullptr) own_buffer_ = SharedArray<Real>(comm, num_words);
   auto& buffer = rows.buffer == nullptr ? own_buffer_ : *rows.buffer;
-  assert(std::ssize(buffer.mine()) >= num_words);
-  lent_ = buffer.mine().first(plan.lent.size() * std::size_t(num_components_));
-  staged_ = buffer.mine().subspan(lent_.size(), std::size_t(num_staged(plan, is_padded()) * num_components_));
+  assert(std::ssize(buffer.mine()) >= rows.first_word + num_words && plan.stages.empty());
+  const auto words = buffer.mine().subspan(std::size_t(rows.first_word), std::size_t(num_words));
+  lent_ = words.first(plan.lent.size() * std::size_t(num_components_));
+  staged_ = words.subspan(lent_.size());
   notes_.resize(4 * (plan.lenders.size() + plan.borrowers.size()));
   constexpr int tags_of_mode = 4;
   if (folds_) connect_folds(buffer, tags_of_mode * tag);

@@ -24,6 +24,12 @@ DistributionOptions with_blocks(DistributionOptions options) {
 
 using Candidate = ChosenDistribution::Candidate;
 
+// [rank]: the first rank on its machine. Collective.
+std::vector<int> machines_of_all(const Comm& comm) {
+  const auto neighbours = comm.split_by_machine();
+  return comm.all_gather(neighbours.broadcast(comm.rank(), 0));
+}
+
 class DistributionSearch {
  public:
   DistributionSearch(const Comm& comm, const SparseTensor<double>& share, const DistributionOptions& options,
@@ -34,7 +40,11 @@ class DistributionSearch {
         num_components_(num_components),
         machine_(machine),
         limit_(limit),
-        distributor_(comm, share, comm.size(), options.seed) {}
+        distributor_(comm, share, comm.size(), options.seed) {
+    check_exchange(options, share.order(), comm.size());
+    const auto stages = given_stages(options_, share.order(), comm.size());
+    if (!stages || !stages->empty()) machines_ = machines_of_all(comm);
+  }
 
   ChosenDistribution run(std::vector<Distribution> made_already) {
     for (const auto& strategy : coarse_strategies(distributor_, options_)) enter(strategy);
@@ -42,7 +52,7 @@ class DistributionSearch {
     for (auto& distribution : made_already) enter(std::move(distribution));
     enter_medium();
     auto chosen = best();
-    chosen.distribution.is_replicated = replicated_modes(chosen.distribution);
+    settle_rows(chosen.distribution);
     return chosen;
   }
 
@@ -65,6 +75,7 @@ class DistributionSearch {
   void enter(const Strategy& strategy) { enter(strategy.make()); }
 
   void enter(Distribution distribution) {
+    distribution.machines = machines_;
     for (const auto rule : row_rules_to_compare(distribution.scheme, options_)) {
       distribution.row_rule = rule;
       entries_.push_back(distribution);
@@ -72,10 +83,17 @@ class DistributionSearch {
     if (distribution.scheme != Scheme::fine) entries_.push_back(std::move(distribution));
   }
 
-  std::vector<bool> replicated_modes(const Distribution& distribution) {
-    if (options_.is_replicated) return *options_.is_replicated;
-    if (distribution.scheme == Scheme::coarse) return {};
-    return plan_loads(planner(), distribution, options_, num_components_, machine_).is_replicated;
+  // Which modes are replicated, and in how many stages the rows of the others go.
+  void settle_rows(Distribution& distribution) {
+    const auto stages = given_stages(options_, share_.order(), comm_.size());
+    if ((options_.is_replicated || distribution.scheme == Scheme::coarse) && stages) {
+      if (options_.is_replicated) distribution.is_replicated = *options_.is_replicated;
+      distribution.num_stages = *stages;
+      return;
+    }
+    auto planned = plan_loads(planner(), distribution, options_, num_components_, machine_);
+    distribution.is_replicated = std::move(planned.is_replicated);
+    distribution.num_stages = std::move(planned.num_stages);
   }
 
   const LoadPlanner& planner() {
@@ -116,6 +134,7 @@ class DistributionSearch {
   const MachineModel& machine_;
   const MemoryLimit& limit_;
   Distributor distributor_;
+  std::vector<int> machines_;  // [rank], where rows may go in stages
   std::optional<LoadPlanner> planner_;
   std::vector<Distribution> entries_;
   std::vector<Candidate> candidates_;  // as entries_, those evaluated so far

@@ -26,7 +26,9 @@ class PlanOfParts {
         options_(options),
         progress_(progress),
         distributor_(Comm::self(), x, num_parts, options.distribution.seed),
-        profile_seconds_(watch_.lap()) {}
+        profile_seconds_(watch_.lap()) {
+    check_exchange(options.distribution, x.order(), num_parts);
+  }
 
   std::vector<PlannedStrategy> run() {
     if (distributor_.num_parts() == 1) {
@@ -74,6 +76,7 @@ class PlanOfParts {
     const auto planned_loads =
         plan_loads(planner_, distribution, options_.distribution, options_.num_components, options_.machine);
     planned.is_replicated = planned_loads.is_replicated;
+    planned.num_stages = planned_loads.num_stages;
     planned.cost = cost_of(planned_loads.loads, options_.num_components, options_.machine);
     const auto need =
         memory_need(planned_loads.loads, distribution.scheme, options_.num_components, options_.max_bytes,
@@ -146,6 +149,11 @@ std::string reason_for(const StrategyPlan& plan, const StrategyPlanOptions& opti
 
 std::string describe(const PlannedStrategy& planned) {
   return planned.processes == 1 ? "one process" : describe(planned.strategy);
+}
+
+std::vector<std::string> exchange_names(const PlannedStrategy& planned, int order) {
+  return planned.processes == 1 ? std::vector<std::string>{}
+                                : exchange_names(planned.is_replicated, planned.num_stages, order);
 }
 
 std::optional<std::size_t> StrategyPlan::recommended_on(int processes) const {

@@ -28,6 +28,7 @@ struct PlannedStrategy {
   int processes = 1;
   Strategy strategy;                // on one process there is none: its partition is empty
   std::vector<bool> is_replicated;  // [mode]; empty: none is
+  std::vector<int> num_stages;      // [mode]: in which rows are exchanged; empty: directly in all
   StrategyCost cost;
   Index memory_bytes = 0;  // predicted, of the process that needs the most
   bool fits = true;
@@ -54,6 +55,9 @@ struct StrategyPlan {
 // process. Words, messages and loads are exactly those of a run.
 StrategyPlan plan_strategies(const SparseTensor<double>& x, const StrategyPlanOptions& options,
                              Progress& progress);
+
+// [mode]: how its rows are exchanged: "direct", "routed:3" or "replicated"; empty on one process.
+std::vector<std::string> exchange_names(const PlannedStrategy& planned, int order);
 
 // Text such as "medium 4x4x1 nnz", "fine random", "one process".
 std::string describe(const PlannedStrategy& planned);

@@ -6,6 +6,29 @@
 #include "polyad/distributed/imbalance.hpp"
 
 namespace polyad {
+namespace {
+
+// Of a part, for the rows of its load or of a stage of it.
+template <class Load>
+double exchange_seconds(const Load& load, double num_components, const MachineModel& machine) {
+  return machine.per_message * double(load.messages) +
+         machine.per_word * num_components * double(std::max(load.sent, load.received)) +
+         machine.per_packed_word * num_components * double(load.sent + load.received);
+}
+
+// Every stage waits for the slowest part of the one before.
+double stage_seconds(const ModeLoads& loads, double num_components, const MachineModel& machine) {
+  double seconds = 0;
+  for (const auto& stage : loads.stages) {
+    double slowest = 0;
+    for (const auto& load : stage)
+      slowest = std::max(slowest, exchange_seconds(load, num_components, machine));
+    seconds += slowest;
+  }
+  return seconds;
+}
+
+}  // namespace
 
 PredictedTime predict_time(const PartLoads& loads, int mode, Index num_components,
                            const MachineModel& machine) {
@@ -20,14 +43,13 @@ PredictedTime predict_time(const PartLoads& loads, int mode, Index num_component
     for (int k = 0; k < int(loads.size()); ++k)
       if (k != mode) longest = std::max(longest, double(loads[k][p].touched));
     const double gather = machine.per_gather(longest * n * sizeof(double));
-    const double exchange = machine.per_message * double(part.messages) +
-                            machine.per_word * n * double(std::max(part.sent, part.received)) +
-                            machine.per_packed_word * n * double(part.sent + part.received);
     maximum.multiply = std::max(maximum.multiply, gather * n * double(part.nonzeros));
     maximum.update = std::max(maximum.update, machine.per_row * n * n * double(part.owned));
-    maximum.communicate = std::max(maximum.communicate, exchange);
+    if (parts.stages.empty())
+      maximum.communicate = std::max(maximum.communicate, exchange_seconds(part, n, machine));
     reduced = std::max(reduced, double(part.reduced));
   }
+  maximum.communicate += stage_seconds(parts, n, machine);
   // All-reduces: of the Gram matrix, in stages; of whole rows, each word twice over, as good ones do it.
   const double stages = std::ceil(std::log2(double(loads.num_parts())));
   maximum.communicate += stages * (machine.per_message + machine.per_word * n * n);

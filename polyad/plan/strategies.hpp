@@ -45,16 +45,31 @@ using StrategySeconds = std::function<double(const Strategy& strategy)>;
 void explore_medium(const Distributor& distributor, const DistributionOptions& options, std::size_t num_grids,
                     const StrategySeconds& seconds);
 
-// Loads of the parts of a distribution, in which those modes are replicated that the
-// options say or, by default, that are predicted to be clearly faster replicated.
+// Fewer parts exchange rows directly by default: there are few messages to save.
+inline constexpr int min_parts_to_route = 32;
+
+// [mode]: "direct", "routed:3" or "replicated".
+std::vector<std::string> exchange_names(const std::vector<bool>& is_replicated,
+                                        const std::vector<int>& num_stages, int order);
+
+// Loads of the parts of a distribution, in which those modes are replicated that the options say or, by
+// default, that are predicted to be clearly faster replicated; and the rows of the others go in as many
+// stages as the options say or, by default on many parts, as are predicted to be faster.
 struct StrategyLoads {
   PartLoads loads;
   std::vector<bool> is_replicated;  // [mode]; empty: none is
+  std::vector<int> num_stages;      // [mode]; empty: one in all, that is, rows go directly
 };
 // Computes these loads. Collective, as the planner is.
 StrategyLoads plan_loads(const LoadPlanner& planner, const Distribution& distribution,
                          const DistributionOptions& options, Index num_components,
                          const MachineModel& machine);
+
+// The number of stages of every mode as in Distribution, if the options leave nothing to a prediction for so
+// many parts.
+std::optional<std::vector<int>> given_stages(const DistributionOptions& options, int order, int num_parts);
+// Throws Error{bad_option} for stages that so many parts cannot have, and for an exchange of other modes.
+void check_exchange(const DistributionOptions& options, int order, int num_parts);
 
 // Maximum and mean of a quantity over the parts.
 struct Spread {
@@ -66,6 +81,11 @@ struct StrategyCost {
   struct Mode {
     Spread nonzeros;         // that a part multiplies
     Spread words, messages;  // that a part sends
+    struct Stage {
+      Spread words, messages;
+      Index all_words = 0, all_messages = 0;  // sent by all parts
+    };
+    std::vector<Stage> stages = {};  // empty: rows go directly
   };
   std::vector<Mode> modes;
   Index volume_words = 0, messages = 0;          // sent by all parts

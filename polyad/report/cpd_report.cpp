@@ -66,6 +66,17 @@ Timings slowest(const Comm& comm, const Timings& mine) {
   return result;
 }
 
+nlohmann::ordered_json stages_json(const CpdRun& run) {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto& stage : run.communication.stages)
+    json.push_back({{"mode", stage.mode + 1},
+                    {"stage", stage.stage + 1},
+                    {"words", stage.words},
+                    {"messages", stage.messages},
+                    {"max_messages", stage.max_messages}});
+  return json;
+}
+
 nlohmann::ordered_json communication_json(const CpdRun& run) {
   const auto& sent = run.communication;
   return {{"volume_words_per_iteration", sent.volume_words},
@@ -73,7 +84,8 @@ nlohmann::ordered_json communication_json(const CpdRun& run) {
           {"messages_per_iteration", sent.messages},
           {"max_volume_words", sent.max_volume_words},
           {"max_messages", sent.max_messages},
-          {"all_reduced_words_per_iteration", sent.all_reduced_words}};
+          {"all_reduced_words_per_iteration", sent.all_reduced_words},
+          {"stages", stages_json(run)}};
 }
 
 // Nothing for a method whose time is not predicted.
@@ -142,6 +154,9 @@ std::string distribution_text(const CpdRun& run) {
   if (!run.replicated_modes.empty())
     text += fmt::format("; all-reduced {} of mode {}", counted(run.communication.all_reduced_words, "word"),
                         fmt::join(run.replicated_modes, ", "));
+  for (std::size_t m = 0; m < run.exchange.size(); ++m)
+    if (run.exchange[m].starts_with("routed"))
+      text += fmt::format("; mode {} {} stages", m + 1, run.exchange[m]);
   text += "\n";
   return text;
 }
@@ -207,6 +222,7 @@ void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const 
   run.candidates = chosen.candidates;
   for (int m = 0; m < int(run.dims.size()); ++m)
     if (distribution.replicates(m)) run.replicated_modes.push_back(m + 1);
+  run.exchange = exchange_names(distribution.is_replicated, distribution.num_stages, int(run.dims.size()));
   run.imbalance = imbalance_of(loads);
   run.predicted = predict_time(loads, run.options.als.num_components, machine);
 }
@@ -293,6 +309,7 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   json["policy"] = run.policy;
   json["row_owners"] = run.row_owners;
   json["replicated"] = run.replicated_modes;
+  json["exchange"] = run.exchange;
   json["format"] = run.chosen.name;
   json["plan"] = describe(run.chosen.plan);
   json["mode_order"] = from_one(run.chosen.plan.mode_order);

@@ -44,6 +44,7 @@ struct CpdRun {
   // On several processes.
   std::string distribution = "none", partition = "none", policy = "none", row_owners = "none";
   std::vector<int> grid, replicated_modes;                // modes from 1
+  std::vector<std::string> exchange;                      // [mode]: see exchange_names
   std::vector<ChosenDistribution::Candidate> candidates;  // compared distributions
   Communication communication;
   Imbalance imbalance;

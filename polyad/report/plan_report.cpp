@@ -30,12 +30,28 @@ nlohmann::ordered_json spreads_json(const StrategyCost& cost, Spread StrategyCos
   return json;
 }
 
+nlohmann::ordered_json stages_json(const StrategyCost& cost) {
+  auto json = nlohmann::ordered_json::array();
+  for (std::size_t m = 0; m < cost.modes.size(); ++m)
+    for (std::size_t s = 0; s < cost.modes[m].stages.size(); ++s) {
+      const auto& stage = cost.modes[m].stages[s];
+      json.push_back({{"mode", m + 1},
+                      {"stage", s + 1},
+                      {"words", stage.all_words},
+                      {"messages", stage.all_messages},
+                      {"max_words", stage.words.max},
+                      {"max_messages", stage.messages.max}});
+    }
+  return json;
+}
+
 nlohmann::ordered_json index_or_null(const std::optional<std::size_t>& index) {
   return index ? nlohmann::ordered_json(*index) : nlohmann::ordered_json();
 }
 
 nlohmann::ordered_json strategy_json(const PlanRun& run, const PlannedStrategy& planned) {
-  const auto& [processes, strategy, is_replicated, cost, memory, fits, seconds, break_even] = planned;
+  const auto& [processes, strategy, is_replicated, num_stages, cost, memory, fits, seconds, break_even] =
+      planned;
   const bool alone = processes == 1;
   nlohmann::ordered_json json;
   json["processes"] = processes;
@@ -45,9 +61,11 @@ nlohmann::ordered_json strategy_json(const PlanRun& run, const PlannedStrategy& 
   json["policy"] = strategy.policy ? to_string(*strategy.policy) : "none";
   json["row_owners"] = strategy.row_rule ? to_string(*strategy.row_rule) : "none";
   json["replicated"] = replicated_modes(planned);
+  json["exchange"] = exchange_names(planned, int(run.dims.size()));
   json["load"] = spreads_json(cost, &StrategyCost::Mode::nonzeros);
   json["volume_per_mode"] = spreads_json(cost, &StrategyCost::Mode::words);
   json["messages_per_mode"] = spreads_json(cost, &StrategyCost::Mode::messages);
+  json["stages"] = stages_json(cost);
   json["volume_words"] = cost.volume_words;
   json["max_volume_words"] = cost.max_volume_words;
   json["messages"] = cost.messages;
@@ -85,14 +103,17 @@ std::string table_line(const PlannedStrategy& planned, bool is_recommended) {
                      planned.break_even_iterations ? with_commas(*planned.break_even_iterations) : "never");
 }
 
-std::string mode_table(const StrategyCost& cost) {
-  auto text = fmt::format("{:<6} {:>12} {:>12} {:>14} {:>14} {:>10} {:>10}\n", "mode", "max load", "avg load",
-                          "max words", "avg words", "max msgs", "avg msgs");
+std::string mode_table(const PlannedStrategy& planned) {
+  const auto& cost = planned.cost;
+  const auto exchange = exchange_names(planned, int(cost.modes.size()));
+  auto text =
+      fmt::format("{:<6} {:>12} {:>12} {:>14} {:>14} {:>10} {:>10}{}\n", "mode", "max load", "avg load",
+                  "max words", "avg words", "max msgs", "avg msgs", exchange.empty() ? "" : " exchange");
   for (std::size_t m = 0; m < cost.modes.size(); ++m) {
-    const auto& [nonzeros, words, messages] = cost.modes[m];
-    text += fmt::format("{:<6} {:>12} {:>12.1f} {:>14} {:>14.1f} {:>10} {:>10.1f}\n", m + 1,
+    const auto& [nonzeros, words, messages, stages] = cost.modes[m];
+    text += fmt::format("{:<6} {:>12} {:>12.1f} {:>14} {:>14.1f} {:>10} {:>10.1f}{}\n", m + 1,
                         with_commas(nonzeros.max), nonzeros.avg, with_commas(words.max), words.avg,
-                        with_commas(messages.max), messages.avg);
+                        with_commas(messages.max), messages.avg, exchange.empty() ? "" : " " + exchange[m]);
   }
   return text;
 }
@@ -137,6 +158,13 @@ std::vector<std::string> cpd_options(const PlanRun& run, const PlannedStrategy& 
   const auto modes = replicated_modes(planned);
   if (strategy.scheme != Scheme::coarse)
     add("--replicate", modes.empty() ? "none" : fmt::format("{}", fmt::join(modes, ",")));
+  if (!planned.num_stages.empty()) {
+    auto names = exchange_names(planned, int(run.dims.size()));
+    std::ranges::replace(names, std::string("replicated"), std::string("direct"));
+    add("--exchange", fmt::format("{}", fmt::join(names, ",")));
+  } else if (planned.processes >= min_parts_to_route) {
+    add("--exchange", "direct");
+  }
   if (wanted.seed != DistributionOptions{}.seed) add("--seed", std::to_string(wanted.seed));
   return options;
 }
@@ -229,7 +257,7 @@ std::string plan_text(const PlanRun& run) {
     text += fmt::format("recommended: {}{}: {}\n",
                         best.processes == 1 ? "" : processes_text(best.processes) + ", ", describe(best),
                         plan.reason);
-    text += fmt::format("  {}\n\n{}", cpd_command(run, best), mode_table(best.cost));
+    text += fmt::format("  {}\n\n{}", cpd_command(run, best), mode_table(best));
   } else {
     text += fmt::format("no recommendation: {}\n", plan.reason);
   }

@@ -16,7 +16,8 @@ struct DistributionTexts {
   std::string policy = "auto";      // a name of all_policies
   std::string row_owners = "auto";  // a name of a RowRule
   std::string replicate = "auto";   // "none", or modes counted from 1 as in "2,3"
-  std::string cache;                // folder of cached partitions; empty: the user's
+  std::string exchange = "auto";  // "direct", "routed", "routed:3", or one of these for each mode, by commas
+  std::string cache;              // folder of cached partitions; empty: the user's
   int num_free_primes = 2;
   int policy_c = 0;  // damping of the policy "ordered"; 0: not given
 

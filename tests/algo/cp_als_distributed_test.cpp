@@ -71,6 +71,34 @@ TEST(DistributedCpAls, follows_the_trajectory_of_one_process_and_sends_what_was_
     }
 }
 
+TEST(DistributedCpAls, follows_the_trajectory_of_one_process_if_rows_go_in_stages) {
+  const Comm comm = Comm::world();
+  int n = comm.size(), num_routed = 0;
+  for (const auto& c : test::distributed_cases())
+    for (int round = 0; round < 3; ++round, n += 2) {
+      SCOPED_TRACE("case " + std::to_string(n));
+      const auto whole = test::tame_tensor(c.extents, c.num_nonzeros, std::uint64_t(n), c.heavy);
+      const auto share = test::share_of(whole, comm);
+      const auto options = options_of(c, n);
+      const Distributor distributor(comm, share, comm.size(), std::uint64_t(n));
+      auto distribution = test::some_routed_distribution(distributor, comm.size(), n);
+
+      const auto routed = run(comm, share, options, distribution);
+
+      expect_same(routed, test::decompose(whole, options), comm.rank() == 0);
+      const auto& sent = routed.result.communication;
+      EXPECT_EQ(sent.volume_words, sent.predicted_volume_words);
+      Index stage_words = 0;
+      for (const auto& stage : sent.stages) stage_words += stage.words;
+      EXPECT_LE(stage_words, sent.volume_words);
+      num_routed += sent.stages.empty() ? 0 : 1;
+      if (round > 0) continue;
+      EXPECT_EQ(routed.result.fit_trajectory, run(comm, share, options, distribution).result.fit_trajectory)
+          << "twice";
+    }
+  EXPECT_TRUE(comm.size() <= 2 || num_routed > 10) << num_routed;
+}
+
 // Near its diagonal, so that processes share some rows and have others to themselves.
 SparseTensor<double> banded_tensor(const std::vector<Index>& extents, Index num_nonzeros,
                                    std::uint64_t seed) {
@@ -120,8 +148,9 @@ TEST(DistributedCpAls, solves_what_is_complete_while_the_rest_is_folded_in_every
         if (n % 3 == 1) options.als.nonnegative.assign(extents.size(), true);
         const test::Threads threads(1 + n % 3);
         const Distributor distributor(comm, share, comm.size(), 5);
-        const auto distribution =
+        auto distribution =
             n % 2 == 0 ? distributor.fine_block() : test::medium_distribution(distributor, comm.size(), n);
+        if (n % 4 < 2) distribution.num_stages.assign(extents.size(), 1 + n / 4 % max_stages(comm.size()));
         const auto plans = all_kinds_of_plans(whole.order());
         // In the last rounds processes do as they like.
         const auto& plan = plans[std::size_t(round < 4 ? round : round + comm.rank()) % plans.size()];

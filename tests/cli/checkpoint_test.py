@@ -72,7 +72,8 @@ class CheckpointTest(ProgramTest):
     @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_the_same_on_several_processes(self) -> None:
         for name, options in (("als", []), ("opt", ["--method", "opt"]), ("missing", ["--missing"]),
-                              ("fine", ["--distribution", "fine"]), ("replicated", ["--replicate", 3, "--distribution", "medium"])):
+                              ("fine", ["--distribution", "fine"]), ("replicated", ["--replicate", 3, "--distribution", "medium"]),
+                              ("routed", ["--distribution", "fine", "--exchange", "routed:2"])):
             with self.subTest(name):
                 whole, again = self.both(options, processes=3)
                 self.assertEqual(again["fit_trajectory"], whole["fit_trajectory"])

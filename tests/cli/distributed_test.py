@@ -109,10 +109,41 @@ class DistributedTest(ProgramTest):
                             "--replicate", "5")
         self.assert_refused("--replicate is for --distribution medium or fine", 2, "--replicate", "3")
 
+    def test_rows_may_go_in_stages(self) -> None:
+        for processes, options in ((3, ("--distribution", "coarse")), (4, ("--distribution", "medium", "--grid", "2x2x1x1")),
+                                   (6, ("--distribution", "fine", "--partition", "random"))):
+            with self.subTest(options):
+                direct = self.debian(processes, *options, "--exchange", "direct")
+                routed = self.debian(processes, *options, "--exchange", "routed:2")
+                self.assertTrue(all(name in ("routed:2", "replicated") for name in routed["exchange"]), routed["exchange"])
+                for here, there in zip(routed["fit_trajectory"], direct["fit_trajectory"], strict=True):
+                    self.assertAlmostEqual((1 - here) ** 2, (1 - there) ** 2, delta=1e-12)
+                stages = routed["communication"]["stages"]
+                self.assertEqual(sum(stage["words"] for stage in stages), routed["communication"]["volume_words_per_iteration"])
+                self.assertEqual(sum(stage["messages"] for stage in stages), routed["communication"]["messages_per_iteration"])
+                self.assertEqual(direct["communication"]["stages"], [])
+        mixed = self.debian(4, "--distribution", "fine", "--exchange", "direct,routed:2,routed,auto", "--replicate", "4")
+        self.assertEqual(mixed["exchange"], ["direct", "routed:2", "routed:2", "replicated"])
+        by_default = self.debian(4)
+        self.assertLessEqual(set(by_default["exchange"]), {"direct", "replicated"})
+        fine = ("--distribution", "fine")
+        for sentence, options in (
+                ("--exchange fast: expected auto, direct, routed or routed:K with K stages from 2 to 30", ("--exchange", "fast")),
+                ("--exchange routed:1: expected auto, direct", ("--exchange", "routed:1")),
+                ("--exchange routed,direct: expected auto, direct", ("--exchange", "routed,direct")),
+                ("--exchange routed:2: between 2 processes rows can only go directly", ("--exchange", "routed:2")),
+                ("--exchange: mode 2 is replicated (--replicate), so that its rows are not sent",
+                 (*fine, "--exchange", "direct,routed,direct,direct", "--replicate", 2)),
+                ("--exchange: all modes are replicated (--replicate), so that no rows are sent",
+                 (*fine, "--exchange", "routed", "--replicate", "1,2,3,4"))):
+            with self.subTest(options):
+                self.assert_refused(sentence, 2, *options)
+
     def test_all_factors_at_once(self) -> None:
         opt = ("cpd", DEBIAN, *QUICK, "-q", "--method", "opt")
         alone = self.result(*opt)
-        for options in (("--distribution", "coarse"), ("--distribution", "medium"), ("--distribution", "fine")):
+        for options in (("--distribution", "coarse"), ("--distribution", "medium"), ("--distribution", "fine"),
+                        ("--distribution", "fine", "--exchange", "routed:2")):
             with self.subTest(options):
                 result = self.result(*opt, *options, processes=3)
                 for here, there in zip(result["fit_trajectory"], alone["fit_trajectory"], strict=True):

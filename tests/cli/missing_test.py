@@ -154,8 +154,10 @@ class MissingTest(ProgramTest):
         self.write_weighted([7, 9, 5], 3)
         options = ("cpd", self.x, "-r", 2, "--missing", "--weights", self.w, "--test", 0.1, "-i", 5, "--tol", 0, "-t", 1, "-q")
         alone = self.result(*options)
-        for processes in (2, 3, 8):
-            result = self.result(*options, processes=processes)
+        for processes, further in ((2, ()), (3, ()), (8, ()), (3, ("--exchange", "routed:2")),
+                                   (4, ("--exchange", "routed:2", "--distribution", "medium", "--grid", "2x2x1"))):
+            result = self.result(*options, *further, processes=processes)
+            self.assertEqual("direct" in result["exchange"], not further)
             for key in ("fit_trajectory", "test_rmse_per_iteration"):
                 for here, there in zip(result[key], alone[key], strict=True):
                     self.assertAlmostEqual(here, there, delta=1e-7 * abs(there))

@@ -15,8 +15,8 @@ DEBIAN = SOURCE / "data" / "debian.tns.gz"
 # The keys are an interface; docs/json.md says what they mean.
 KEYS = {"strategies", "recommended", "reason", "recommended_on", "rank", "seed", "dims", "nnz", "duplicates",
         "memory_limit_bytes", "machine", "constants", "threads", "threads_per_process", "seconds", "peak_memory_bytes"}
-STRATEGY_KEYS = {"row_owners", "processes", "distribution", "partition", "grid", "policy", "replicated", "load", "volume_per_mode",
-                 "messages_per_mode", "volume_words", "max_volume_words", "messages", "max_messages", "all_reduced_words",
+STRATEGY_KEYS = {"row_owners", "processes", "distribution", "partition", "grid", "policy", "replicated", "exchange", "load", "volume_per_mode",
+                 "messages_per_mode", "stages", "volume_words", "max_volume_words", "messages", "max_messages", "all_reduced_words",
                  "imbalance", "memory_bytes", "fits", "predicted_seconds_per_iteration", "predicted", "partition_seconds",
                  "break_even_iterations", "cpd_options"}
 INNER_KEYS = {
@@ -121,8 +121,10 @@ class AsPlannedTest(PlanTest):
                            ("max_volume_words", "max_volume_words"), ("max_messages", "max_messages"),
                            ("all_reduced_words", "all_reduced_words_per_iteration")):
             self.assertEqual(strategy[key], sent[there], (key, strategy["cpd_options"]))
-        for key in ("distribution", "partition", "grid", "policy", "replicated"):
+        for key in ("distribution", "partition", "grid", "policy", "replicated", "exchange"):
             self.assertEqual(strategy[key], ran[key], strategy["cpd_options"])
+        stages = [{key: value for key, value in stage.items() if key != "max_words"} for stage in strategy["stages"]]
+        self.assertEqual(stages, sent["stages"], strategy["cpd_options"])
         for key, value in strategy["imbalance"].items():
             self.assertAlmostEqual(value, ran["imbalance"][key], msg=key)
         for key, value in strategy["predicted"].items():
@@ -163,6 +165,32 @@ class AsPlannedTest(PlanTest):
         for strategy in result["strategies"]:
             self.assertEqual(strategy["replicated"], [3])
             self.assert_as_planned(path, strategy)
+
+    def test_rows_in_stages(self) -> None:
+        path = self.with_duplicates()
+        for processes, exchange in ((3, "routed:2"), (4, "routed"), (5, "direct,routed:3,routed:2")):
+            result = self.plan(path, "-k", processes, "-r", 5, "--exchange", exchange)
+            some = self.some_of(result, processes, 15)
+            self.assertTrue(any(strategy["stages"] for strategy in some))
+            for strategy in some:
+                self.assert_as_planned(path, strategy)
+
+    def test_stages_are_chosen_on_many_processes(self) -> None:
+        path = self.generated()
+        narrow = (path, "-r", 5, "--distribution", "fine", "--partition", "random", "--replicate", "none")
+        for processes in (16, 64, 1024):
+            seconds = {}
+            for exchange in ("direct", "auto"):
+                best = self.plan(*narrow, "-k", processes, "--exchange", exchange)["strategies"][0]
+                seconds[exchange] = best["predicted_seconds_per_iteration"]
+                is_routed = exchange == "auto" and processes >= 32
+                self.assertEqual([name != "direct" for name in best["exchange"]], [is_routed] * 3, (processes, best["exchange"]))
+                self.assertEqual(best["cpd_options"][-2:], ["--exchange", ",".join(best["exchange"]) if is_routed else "direct"]
+                                 if processes >= 32 else best["cpd_options"][-2:])
+            if processes >= 32:
+                self.assertLess(seconds["auto"], 0.8 * seconds["direct"])
+        self.assert_fails("--exchange routed:5: between 16 processes rows can go in at most 4 stages", 2, "plan", path, "-k", 16,
+                          "--exchange", "routed:5")
 
     def test_a_partition_from_a_file(self) -> None:
         path = self.with_duplicates()

@@ -210,6 +210,36 @@ TEST(LoadPlanner, samples_the_same_rows_on_many_processes) {
     }
 }
 
+TEST(Distribution, with_stages_planned_on_one_process_or_together_is_that_of_many) {
+  const Comm comm = Comm::world();
+  int n = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (int round = 0; round < 8; ++round) {
+      const auto whole = test::tame_tensor(shape.extents, std::min<Index>(shape.num_nonzeros, 500),
+                                           std::uint64_t(++n), shape.heavy);
+      const auto share = test::share_of(whole, comm);
+      const Distributor alone(Comm::self(), whole, comm.size(), 7), together(comm, share, comm.size(), 7);
+      const auto planned = test::some_routed_distribution(alone, comm.size(), n);
+      const auto distribution = test::some_routed_distribution(together, comm.size(), n);
+
+      const auto expected = LoadPlanner(Comm::self(), whole, 1, find_repeated(whole)).loads(planned);
+      const auto found = localise<double>(comm, move_to_owners(comm, share, distribution), distribution);
+
+      Index words = 0;
+      for (int m = 0; m < whole.order(); ++m) {
+        EXPECT_EQ(found.loads[m].stages, expected[m].stages) << "case " << n << ", mode " << m;
+        for (int p = 0; p < comm.size(); ++p) {
+          EXPECT_EQ(found.loads[m][p], expected[m][p]) << "case " << n << ", mode " << m << ", part " << p;
+          words += expected[m][p].sent;
+        }
+      }
+      EXPECT_EQ(found.volume_rows, words);
+      if (distribution.rows.empty()) continue;  // owners are then predicted for ranges of rows
+      const auto by_many = LoadPlanner(comm, share).loads(distribution);
+      for (int m = 0; m < whole.order(); ++m) EXPECT_EQ(by_many[m].stages, expected[m].stages) << n;
+    }
+}
+
 // What one process plans for many is what many have.
 TEST(Distribution, planned_on_one_process_is_that_of_many) {
   const Comm comm = Comm::world();

@@ -120,7 +120,8 @@ class JsonTest(ProgramTest):
         graph = self.write("small.hgr", "3 4\n1 2\n2 3\n3 4\n")
         self.compare("partition", self.result("partition", self.x, "-k", 3), self.result("partition", graph, "-k", 2))
         self.compare("plan", self.result("plan", self.x, "-r", 4, "-k", "1-4"),
-                     self.result("plan", self.x, "-r", 4, "-k", 2, "--memory", "1GB"))
+                     self.result("plan", self.x, "-r", 4, "-k", 2, "--memory", "1GB"),
+                     self.result("plan", self.x, "-r", 4, "-k", 4, "--exchange", "routed"))
         self.compare("plan --for complete", self.result("plan", self.ratings, "--for", "complete", "-k", "2,4"))
 
     def test_keys_of_folds(self) -> None:
@@ -154,7 +155,8 @@ class JsonTest(ProgramTest):
                      self.result(*decompose, "--missing", "--test", 0.2), self.result(*decompose, "--missing", "--biases"),
                      self.result(*decompose, "--implicit", "--test", 0.2),
                      self.result(*decompose, "--method", "opt"), self.result(*decompose, processes=2),
-                     self.result(*decompose, "--distribution", "fine", "--partition", "hypergraph", processes=2))
+                     self.result(*decompose, "--distribution", "fine", "--partition", "hypergraph", processes=2),
+                     self.result(*decompose, "--exchange", "routed", "--replicate", "none", "--distribution", "fine", processes=3))
         learn = ["complete", self.ratings, "-r", 2, "--epochs", 2]
         many = self.folder / "many.tns"  # enough to choose settings of lists by
         self.succeed("generate", "ratings", many, "--users", 900, "--items", 300, "--nnz", 24000, "--quiet")

@@ -159,8 +159,7 @@ TEST(PlanStrategies, is_the_same_again) {
 TEST(MemoryNeed, grows_with_nonzeros_rows_and_copies) {
   const auto need = [](Index nonzeros, Index rows, Scheme scheme) {
     PartLoad load{.nonzeros = nonzeros, .touched = rows, .local = rows, .owned = rows};
-    PartLoads loads;
-    loads.assign(3, {load, load});
+    const PartLoads loads(3, std::vector<PartLoad>{load, load});
     return memory_need(loads, scheme, 16, 0).bytes;
   };
   const Index base = need(1000000, 1000, Scheme::fine);

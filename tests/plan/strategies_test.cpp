@@ -175,14 +175,48 @@ TEST(PlanLoads, replicates_where_that_is_predicted_to_be_clearly_faster) {
   const Distributor distributor(Comm::self(), x, 64, 1);
   const LoadPlanner planner(Comm::self(), x);
   const auto distribution = distributor.medium(GridShape({8, 8, 1}), {});
-  const auto chosen = plan_loads(planner, distribution, {}, 4, {});
+  DistributionOptions direct;
+  direct.exchange = {{Exchange::Kind::direct, 0}};
+  const auto chosen = plan_loads(planner, distribution, direct, 4, {});
   EXPECT_TRUE(chosen.is_replicated[2]) << "64 processes send 3 rows to each other";
   EXPECT_FALSE(chosen.is_replicated[0]);
-  DistributionOptions none;
+  auto none = direct;
   none.is_replicated = std::vector<bool>(3, false);
   const auto exchanged = plan_loads(planner, distribution, none, 4, {});
   EXPECT_LT(predict_time(chosen.loads, 4, {}).seconds(), predict_time(exchanged.loads, 4, {}).seconds());
   EXPECT_TRUE(plan_loads(planner, distributor.coarse_block(), {}, 4, {}).is_replicated.empty());
+}
+
+TEST(PlanLoads, takes_stages_where_they_are_predicted_to_be_faster) {
+  const auto x = test::tame_tensor({4000, 3000, 40}, 20000, 4);
+  const LoadPlanner planner(Comm::self(), x);
+  for (const int num_parts : {8, 31, 32, 200, 1000}) {
+    const Distributor distributor(Comm::self(), x, num_parts, 1);
+    for (const auto& distribution :
+         {distributor.fine_random(), distributor.fine_block(), distributor.coarse_block()})
+      for (const bool may_replicate : {false, true}) {
+        const auto seconds = [&](const StrategyLoads& planned) {
+          return predict_time(planned.loads, 4, {}).seconds();
+        };
+        DistributionOptions options;
+        if (!may_replicate) options.is_replicated = std::vector<bool>(3, false);
+        const auto chosen = plan_loads(planner, distribution, options, 4, {});
+        options.exchange = {{Exchange::Kind::direct, 0}};
+        const auto direct = plan_loads(planner, distribution, options, 4, {});
+        EXPECT_TRUE(direct.num_stages.empty());
+        EXPECT_LE(seconds(chosen), seconds(direct)) << num_parts;
+        if (num_parts < min_parts_to_route) {
+          EXPECT_TRUE(chosen.num_stages.empty());
+          EXPECT_EQ(chosen.loads, direct.loads);
+        }
+        options.exchange = {{Exchange::Kind::routed, 2}};
+        const auto two = plan_loads(planner, distribution, options, 4, {});
+        for (int m = 0; m < 3; ++m) {
+          const bool is_routed = two.is_replicated.empty() || !two.is_replicated[m];
+          EXPECT_EQ(two.loads[m].stages.size(), is_routed ? 2U : 0U);
+        }
+      }
+  }
 }
 
 TEST(Strategies, are_all_that_was_asked_for) {

@@ -7,6 +7,7 @@
 #include "polyad/comm/comm.hpp"
 #include "polyad/distributed/cp/distribution.hpp"
 #include "polyad/distributed/cp/grid_choice.hpp"
+#include "polyad/distributed/virtual_topology.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
 
 namespace polyad::test {
@@ -65,6 +66,17 @@ inline Distribution some_distribution(const Distributor& distributor, int num_pa
   if (result.scheme != Scheme::coarse && n % 3 == 0)
     for (std::size_t m = 0; m < distributor.profiles().size(); ++m)
       result.is_replicated.push_back((std::size_t(n) + m) % 2 == 0);
+  return result;
+}
+
+// The same, with rows that go in stages in some modes where there are enough parts, between ranks of machines
+// that are made up.
+inline Distribution some_routed_distribution(const Distributor& distributor, int num_parts, int n) {
+  auto result = some_distribution(distributor, num_parts, n);
+  for (std::size_t m = 0; m < distributor.profiles().size(); ++m)
+    result.num_stages.push_back(1 + (n + int(m)) % max_stages(num_parts));
+  if (n % 2 == 0)
+    for (int rank = 0; rank < num_parts; ++rank) result.machines.push_back(rank * (1 + n % 3) / 4);
   return result;
 }
 

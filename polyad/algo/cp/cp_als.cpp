@@ -11,7 +11,7 @@
 #include "polyad/algo/cp/finish_model.hpp"
 #include "polyad/algo/cp/random_start.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/distributed/row_exchange.hpp"
+#include "polyad/distributed/routed_exchange.hpp"
 #include "polyad/kernels/cp/factor.hpp"
 #include "polyad/kernels/cp/factor_vectors.hpp"
 #include "polyad/kernels/cp/normal_equations.hpp"
@@ -127,7 +127,7 @@ class CpAls {
   Kruskal<Real> take_model() &&;
   const Timings& timings() const { return timings_; }
   // By all iterations so far.
-  Traffic sent() const { return sent_by(exchanges_) - sent_before_; }
+  StagedTraffic sent() const { return sent_by(exchanges_) - sent_before_; }
 
  private:
   void put_factors() {
@@ -162,15 +162,15 @@ class CpAls {
     for (int m = 0; m < x_.order(); ++m) {
       max_partial = std::max(max_partial, num_partial(m));
       max_words = std::max(
-          max_words, RowExchange<Real>::num_words_under_way(x_.exchange(m), num_wanted_, num_components_));
+          max_words, RoutedExchange<Real>::num_words_under_way(x_.exchange(m), num_wanted_, num_components_));
     }
     partial_ = Matrix<Real>(max_partial, num_components_);
     under_way_ = SharedArray<Real>(x_.comm(), max_words);
     for (int m = 0; m < x_.order(); ++m) {
       partial_.set_num_rows(num_partial(m));
       exchanges_.emplace_back(x_.comm(), x_.exchange(m),
-                              typename RowExchange<Real>::Rows{partial_, factors_[m], num_wanted_,
-                                                               first_partial_[m], &under_way_},
+                              typename RoutedExchange<Real>::Rows{partial_, factors_[m], num_wanted_,
+                                                                  first_partial_[m], &under_way_},
                               m);
     }
   }
@@ -288,13 +288,13 @@ class CpAls {
     double others;  // the product of the norms of the other modes' columns
     double factor;  // what the new column was multiplied with
   };
-  std::vector<Scale> scales_;                 // [component], of the update under way
-  std::vector<Index> first_partial_;          // [mode]: the row that partial_ begins with
-  Matrix<Real> partial_;                      // the MTTKRP of the mode under way, of which others have parts
-  SharedArray<Real> under_way_;               // buffer of the exchange in progress
-  std::vector<RowExchange<Real>> exchanges_;  // [mode]
-  Traffic sent_before_;                       // before the first iteration
-  double inner_ = 0;                          // of tensor and model
+  std::vector<Scale> scales_;         // [component], of the update under way
+  std::vector<Index> first_partial_;  // [mode]: the row that partial_ begins with
+  Matrix<Real> partial_;              // the MTTKRP of the mode under way, of which others have parts
+  SharedArray<Real> under_way_;       // buffer of the exchange in progress
+  std::vector<RoutedExchange<Real>> exchanges_;  // [mode]
+  StagedTraffic sent_before_;                    // before the first iteration
+  double inner_ = 0;                             // of tensor and model
   int num_iterations_ = 0;
   double max_condition_ = 1;  // of the systems so far
   Timings timings_;
@@ -327,8 +327,9 @@ CpResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAl
                               [&](CpRestart<Real>& from) { als->restore(from); }};
   iterate(result, options, observe, method, control);
   for (const auto& [phase, seconds] : als->timings().phases()) result.timings.add(phase, seconds);
-  result.communication =
-      check_traffic(x.comm(), als->sent(), als->num_iterations(), x.volume_rows() * options.num_components);
+  result.communication = check_traffic(x.comm(), als->sent(), als->num_iterations(),
+                                       {x.volume_rows() * options.num_components,
+                                        planned_stages(x, options.num_components, options.num_components)});
   result.max_condition = als->max_condition();
   result.model = std::move(*als).take_model();
   return result;

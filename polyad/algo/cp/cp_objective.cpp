@@ -31,7 +31,8 @@ CpObjective<Real>::CpObjective(const DistTensor<Real>& x, Index num_components, 
   gradient_rows_ = kernels::first_rows_of<Real>(gradient_, num_owned_);
   for (int m = 0; m < x.order(); ++m)
     exchanges_.emplace_back(x.comm(), x.exchange(m),
-                            typename RowExchange<Real>::Rows{gradient_[m], factors_[m], num_components}, m);
+                            typename RoutedExchange<Real>::Rows{gradient_[m], factors_[m], num_components},
+                            m);
 }
 
 template <class Real>
@@ -148,7 +149,7 @@ Evaluation CpObjective<Real>::evaluate(const kernels::FactorVector<Real>& direct
 }
 
 template <class Real>
-Traffic CpObjective<Real>::sent() const {
+StagedTraffic CpObjective<Real>::sent() const {
   return sent_by(exchanges_);
 }
 

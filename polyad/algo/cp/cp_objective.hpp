@@ -5,7 +5,7 @@
 #include "polyad/algo/run_state.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/distributed/cp/dist_tensor.hpp"
-#include "polyad/distributed/row_exchange.hpp"
+#include "polyad/distributed/routed_exchange.hpp"
 #include "polyad/kernels/cp/factor.hpp"
 #include "polyad/kernels/cp/factor_vectors.hpp"
 
@@ -51,7 +51,7 @@ class CpObjective {
   Evaluation evaluate(const kernels::FactorVector<Real>& direction);
 
   int num_evaluations() const { return num_evaluations_; }
-  Traffic sent() const;  // in all evaluations
+  StagedTraffic sent() const;  // in all evaluations
   const Timings& timings() const { return timings_; }
 
   // The model at the last evaluated point. Collective.
@@ -73,7 +73,7 @@ class CpObjective {
   std::vector<Matrix<Real>> gradient_;  // [mode]: at first the MTTKRP
   std::vector<Matrix<double>> grams_;   // [mode]: over all processes
   kernels::FactorVector<Real> factor_rows_, gradient_rows_;
-  std::vector<RowExchange<Real>> exchanges_;  // [mode]
+  std::vector<RoutedExchange<Real>> exchanges_;  // [mode]
   int num_evaluations_ = 0;
   Timings timings_;
 };

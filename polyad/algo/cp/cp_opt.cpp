@@ -169,7 +169,8 @@ CpResult<Real> cp_opt(const DistTensor<Real>& x, const CpOptions& options, const
   result.timings.add("solve", opt->direction_seconds());
   result.evaluations = opt->num_evaluations();
   result.communication = check_traffic(x.comm(), opt->objective().sent(), opt->objective().num_evaluations(),
-                                       x.volume_rows() * options.num_components);
+                                       {x.volume_rows() * options.num_components,
+                                        planned_stages(x, options.num_components, options.num_components)});
   result.model = std::move(*opt).take_model();
   return result;
 }

@@ -143,8 +143,54 @@ void iterate(CpResult<Real>& result, const CpOptions& options, const CpObserver&
     return_to(result, method, int(best - result.fit_trajectory.begin()) + 1);
 }
 
-Communication check_traffic(const Comm& comm, const Traffic& sent, int rounds, Index predicted) {
+namespace {
+
+Traffic total_of(const StagedTraffic& all) {
+  Traffic sum;
+  for (const auto& mode : all)
+    for (const auto& stage : mode) sum += stage;
+  return sum;
+}
+
+// Of one round. Collective.
+std::vector<Communication::Stage> check_stages(const Comm& comm, const StagedTraffic& sent, int rounds,
+                                               const StagedTraffic& planned) {
+  std::vector<Communication::Stage> stages;
+  std::vector<Index> counted, expected, messages;
+  for (std::size_t m = 0; m < planned.size(); ++m)
+    for (std::size_t s = 0; s < planned[m].size(); ++s) {
+      stages.push_back({.mode = int(m), .stage = int(s)});
+      counted.insert(counted.end(), {sent[m][s].words, sent[m][s].messages});
+      expected.insert(expected.end(), {planned[m][s].words * rounds, planned[m][s].messages * rounds});
+      messages.push_back(sent[m][s].messages / rounds);
+    }
+  if (stages.empty()) return stages;
+  const bool is_as_planned = comm.all_reduce(std::int32_t(counted == expected ? 1 : 0), Reduce::min) == 1;
+  if (!is_as_planned)
+    throw Error(Errc::internal, "the processes sent other words or messages in a stage than they planned");
+  comm.all_reduce(std::span(counted));
+  comm.all_reduce(std::span(messages), Reduce::max);
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    stages[i].words = counted[2 * i] / rounds;
+    stages[i].messages = counted[2 * i + 1] / rounds;
+    stages[i].max_messages = messages[i];
+  }
+  return stages;
+}
+
+}  // namespace
+
+StagedTraffic operator-(StagedTraffic a, const StagedTraffic& b) {
+  for (std::size_t m = 0; m < b.size(); ++m)
+    for (std::size_t s = 0; s < b[m].size(); ++s) a[m][s] = a[m][s] - b[m][s];
+  return a;
+}
+
+Communication check_traffic(const Comm& comm, const StagedTraffic& sent_by_stage, int rounds,
+                            const PlannedTraffic& planned) {
+  const Index predicted = planned.words;
   if (rounds == 0) return {.predicted_volume_words = predicted};
+  const auto sent = total_of(sent_by_stage);
   const Index words = comm.all_reduce(sent.words);
   if (words != predicted * rounds)
     throw Error(Errc::internal,
@@ -155,7 +201,8 @@ Communication check_traffic(const Comm& comm, const Traffic& sent, int rounds, I
           comm.all_reduce(sent.words, Reduce::max) / rounds,
           comm.all_reduce(sent.messages, Reduce::max) / rounds,
           predicted,
-          sent.reduced_words / rounds};
+          sent.reduced_words / rounds,
+          check_stages(comm, sent_by_stage, rounds, planned.stages)};
 }
 
 template double fit_from<float>(double);

@@ -8,7 +8,8 @@
 #include "polyad/algo/cp/cp_state.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/comm.hpp"
-#include "polyad/distributed/row_exchange.hpp"
+#include "polyad/distributed/cp/dist_tensor.hpp"
+#include "polyad/distributed/routed_exchange.hpp"
 #include "polyad/tensor/kruskal.hpp"
 
 namespace polyad {
@@ -22,7 +23,17 @@ struct Communication {
   Index max_volume_words = 0, max_messages = 0;  // sent by the process that sends the most
   Index predicted_volume_words = 0;
   Index all_reduced_words = 0;  // of replicated modes, contributed by each process; not part of the volume
+  // What all processes send in a stage of a mode whose rows go in stages; part of the above.
+  struct Stage {
+    int mode = 0, stage = 0;
+    Index words = 0, messages = 0, max_messages = 0;
+  };
+  std::vector<Stage> stages = {};
 };
+
+// [mode][stage]: what a process has sent; one stage where rows go directly.
+using StagedTraffic = std::vector<std::vector<Traffic>>;
+StagedTraffic operator-(StagedTraffic a, const StagedTraffic& b);
 
 template <class Real>
 struct CpResult {
@@ -79,13 +90,30 @@ template <class Real>
 void iterate(CpResult<Real>& result, const CpOptions& options, const CpObserver& observe,
              const CpMethod<Real>& method, const CpControl<Real>& control = {});
 
+// What must be sent in a round: words by all processes; and by this one in every stage, [mode][stage], empty
+// for modes whose rows go directly.
+struct PlannedTraffic {
+  Index words = 0;
+  StagedTraffic stages = {};
+};
 // Communication of a round, from what this process has sent in all of them. Throws
 // Error{internal} if this differs from what follows from the distribution. Collective.
-Communication check_traffic(const Comm& comm, const Traffic& sent, int rounds, Index predicted);
+Communication check_traffic(const Comm& comm, const StagedTraffic& sent, int rounds,
+                            const PlannedTraffic& planned);
+// Of every stage, for partial sums and for rows of so many words.
+template <class Real>
+StagedTraffic planned_stages(const DistTensor<Real>& x, Index words_of_sum, Index words_of_row) {
+  StagedTraffic planned(std::size_t(x.order()));
+  for (int m = 0; m < x.order(); ++m)
+    for (const auto& stage : x.exchange(m).stages)
+      planned[m].push_back({stage.rows_folded() * words_of_sum + stage.rows_expanded() * words_of_row,
+                            stage.messages_sent(), 0});
+  return planned;
+}
 
 // Makes the rows of all modes known to the processes that borrow them. Collective.
 template <class Real>
-void expand_all(std::vector<RowExchange<Real>>& exchanges) {
+void expand_all(std::vector<RoutedExchange<Real>>& exchanges) {
   for (auto& exchange : exchanges) {
     exchange.start_expanding();
     exchange.finish_expanding();
@@ -94,10 +122,10 @@ void expand_all(std::vector<RowExchange<Real>>& exchanges) {
 
 // What all modes have sent so far.
 template <class Real>
-Traffic sent_by(const std::vector<RowExchange<Real>>& exchanges) {
-  Traffic sum;
-  for (const auto& exchange : exchanges) sum += exchange.sent();
-  return sum;
+StagedTraffic sent_by(const std::vector<RoutedExchange<Real>>& exchanges) {
+  StagedTraffic sent;
+  for (const auto& exchange : exchanges) sent.push_back(exchange.sent_by_stage());
+  return sent;
 }
 
 }  // namespace polyad

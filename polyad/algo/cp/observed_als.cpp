@@ -156,8 +156,7 @@ ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedO
     result.stop = *cut_short;
     has_ended = true;
   }
-  result.communication =
-      check_traffic(x.x.comm(), sweeps.sent(), sweeps.num_sweeps(), sweeps.predicted_words());
+  result.communication = check_traffic(x.x.comm(), sweeps.sent(), sweeps.num_sweeps(), sweeps.planned());
   for (const auto& [phase, seconds] : sweeps.timings().phases()) result.timings.add(phase, seconds);
   result.best_sweep = int(result.sweeps.size());
   if (best.number() > 0) {

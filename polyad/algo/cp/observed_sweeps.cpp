@@ -83,7 +83,7 @@ ObservedSweeps<Real>::ObservedSweeps(const ObservedTensor<Real>& cells, const Ob
   connect();
   if (start != nullptr) {
     expand_all(exchanges_);
-    sent_before_ = sent_by(exchanges_);
+    sent_before_ = sent_so_far();
   }
   if (options.gpu) make_passes();
 }
@@ -153,7 +153,18 @@ template <class Real>
 void ObservedSweeps<Real>::has_been_filled() {
   expand_all(exchanges_);
   for (int m = 0; m < x_.order(); ++m) put_rows(m);
-  sent_before_ = sent_by(exchanges_) + sent_by(folds_);
+  sent_before_ = sent_so_far();
+}
+
+template <class Real>
+StagedTraffic ObservedSweeps<Real>::sent_so_far() const {
+  auto sent = sent_by(exchanges_);
+  for (int m = 0; m < x_.order(); ++m) {
+    if (!x_.folds(m)) continue;
+    const auto folded = folds_[fold_of_mode_[m]].sent_by_stage();
+    for (std::size_t s = 0; s < folded.size(); ++s) sent[m][s] += folded[s];
+  }
+  return sent;
 }
 
 template <class Real>
@@ -164,10 +175,11 @@ std::vector<Index> ObservedSweeps<Real>::num_owned() const {
 }
 
 template <class Real>
-Index ObservedSweeps<Real>::predicted_words() const {
+PlannedTraffic ObservedSweeps<Real>::planned() const {
   bool folds = false;
   for (int m = 0; m < x_.order(); ++m) folds = folds || x_.folds(m);
-  return folds ? x_.volume_rows() / 2 * (num_columns() + words()) : x_.volume_rows() * num_columns();
+  return {folds ? x_.volume_rows() / 2 * (num_columns() + words()) : x_.volume_rows() * num_columns(),
+          planned_stages(x_, words(), num_columns())};
 }
 
 template <class Real>
@@ -200,26 +212,26 @@ void ObservedSweeps<Real>::connect() {
     max_sums = std::max(max_sums, end_sum(m) - first_sum(m));
     if (x_.folds(m))
       max_words =
-          std::max(max_words, RowExchange<Real>::num_words_under_way(x_.exchange(m), words(), words()));
+          std::max(max_words, RoutedExchange<Real>::num_words_under_way(x_.exchange(m), words(), words()));
   }
   sums_ = Matrix<Real>(max_sums, words());
   under_way_ = SharedArray<Real>(x_.comm(), max_words);
   for (int m = 0; m < x_.order(); ++m) {
     exchanges_.emplace_back(
         x_.comm(), x_.exchange(m),
-        typename RowExchange<Real>::Rows{
+        typename RoutedExchange<Real>::Rows{
             .partial = nothing_, .factor = factors_[m], .num_components = num_columns(), .folds = false},
         m);
     fold_of_mode_.push_back(folds_.size());
     if (!x_.folds(m)) continue;
     sums_.set_num_rows(end_sum(m) - first_sum(m));
     folds_.emplace_back(x_.comm(), x_.exchange(m),
-                        typename RowExchange<Real>::Rows{.partial = sums_,
-                                                         .factor = sums_,
-                                                         .num_components = words(),
-                                                         .first_partial = first_sum(m),
-                                                         .buffer = &under_way_,
-                                                         .expands = false},
+                        typename RoutedExchange<Real>::Rows{.partial = sums_,
+                                                            .factor = sums_,
+                                                            .num_components = words(),
+                                                            .first_partial = first_sum(m),
+                                                            .buffer = &under_way_,
+                                                            .expands = false},
                         m);
   }
 }
@@ -230,8 +242,8 @@ Array<Index> ObservedSweeps<Real>::counts_of(int mode) const {
   if (!x_.folds(mode)) return counts;
   Matrix<double> column(std::ssize(counts), 1);
   std::ranges::copy(counts, column.flat().begin());
-  RowExchange<double>(x_.comm(), x_.exchange(mode),
-                      {.partial = column, .factor = column, .num_components = 1, .expands = false}, mode)
+  RoutedExchange<double>(x_.comm(), x_.exchange(mode),
+                         {.partial = column, .factor = column, .num_components = 1, .expands = false}, mode)
       .fold();
   std::ranges::transform(column.flat(), counts.begin(), [](double count) { return Index(count); });
   return counts;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "polyad/algo/cp/observed_als.hpp"
-#include "polyad/distributed/row_exchange.hpp"
+#include "polyad/distributed/routed_exchange.hpp"
 #include "polyad/gpu/cell_passes.hpp"
 #include "polyad/kernels/cp/factor_vectors.hpp"
 
@@ -39,13 +39,14 @@ class ObservedSweeps {
   std::vector<Index> num_owned() const;
   Index num_columns() const { return options_.num_components + (options_.has_biases ? x_.order() : 0); }
   int num_sweeps() const { return num_sweeps_; }  // those of approach() included
-  Traffic sent() const { return sent_by(exchanges_) + sent_by(folds_) - sent_before_; }
+  StagedTraffic sent() const { return sent_so_far() - sent_before_; }
   // By all processes in a sweep, computed from the distribution: a row that is borrowed is sent once, and
   // where systems are folded, its system once.
-  Index predicted_words() const;
+  PlannedTraffic planned() const;
   const Timings& timings() const { return timings_; }
 
  private:
+  StagedTraffic sent_so_far() const;
   kernels::FactorVector<Real> own_rows() { return kernels::first_rows_of<Real>(factors_, num_owned()); }
 
   // Each mode takes its part of the weights, whose columns have length one.
@@ -99,12 +100,12 @@ class ObservedSweeps {
   std::vector<Matrix<double>> grams_;
   std::vector<Array<Real>> ridges_, bias_ridges_;  // [mode][row]
   Matrix<Real> nothing_;                           // no partial rows: systems are folded instead
-  std::vector<RowExchange<Real>> exchanges_;
-  Matrix<Real> sums_;                      // systems of the mode under way, see words_of_system()
-  SharedArray<Real> under_way_;            // buffer of the fold in progress
-  std::vector<RowExchange<Real>> folds_;   // of modes that are folded
-  std::vector<std::size_t> fold_of_mode_;  // [mode]: its place there
-  Traffic sent_before_;                    // before the first sweep
+  std::vector<RoutedExchange<Real>> exchanges_;
+  Matrix<Real> sums_;                        // systems of the mode under way, see words_of_system()
+  SharedArray<Real> under_way_;              // buffer of the fold in progress
+  std::vector<RoutedExchange<Real>> folds_;  // of modes that are folded
+  std::vector<std::size_t> fold_of_mode_;    // [mode]: its place there
+  StagedTraffic sent_before_;                // before the first sweep
   int num_sweeps_ = 0;
   Timings timings_;
   std::unique_ptr<gpu::CellPasses<Real>> passes_;  // of the GPU; null: there is none

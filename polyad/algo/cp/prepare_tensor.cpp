@@ -52,7 +52,7 @@ NonzeroShapes measure_shapes(const Comm& comm, const LocalNonzeros<Real>& x) {
     rows.emplace_back(exchange.rows);
     all_rows.push_back(comm.all_reduce(exchange.num_owned));
     result.num_rows.push_back(std::ssize(exchange.rows));
-    result.num_lent.push_back(std::ssize(exchange.lent));
+    result.num_lent.push_back(exchange.rows_expanded());
     result.num_travelling.push_back(exchange.num_travelling());
     result.num_folded.push_back(exchange.rows_folded());
   }

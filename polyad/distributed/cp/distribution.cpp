@@ -57,6 +57,12 @@ std::string to_string(Scheme scheme) {
   }
 }
 
+std::string to_string(const Exchange& exchange) {
+  if (exchange.kind == Exchange::Kind::any) return "auto";
+  if (exchange.kind == Exchange::Kind::direct) return "direct";
+  return exchange.num_stages == 0 ? "routed" : "routed:" + std::to_string(exchange.num_stages);
+}
+
 std::string to_string(RowRule rule) {
   switch (rule) {
     case RowRule::even:

@@ -47,7 +47,13 @@ struct Distribution {
   // [mode]: whether every process holds all rows of the factor; empty: in no mode. Not in coarse grain.
   std::vector<bool> is_replicated;
 
+  // [mode]: number of stages in which rows reach their owners; empty: one in all modes, that is, directly.
+  std::vector<int> num_stages;
+  // [part]: its machine, any number; empty: not known. For rows that go in stages.
+  std::vector<int> machines;
+
   bool replicates(int mode) const { return !is_replicated.empty() && is_replicated[mode]; }
+  int stages(int mode) const { return num_stages.empty() ? 1 : num_stages[mode]; }
 
   // How the distribution was made, for output.
   std::string partition;

@@ -48,6 +48,21 @@ std::string to_string(const LayerPolicy& policy);
 // All policies that are compared if none is given.
 std::vector<LayerPolicy> all_policies();
 
+// How partial sums of rows reach the owners of the rows, and factor rows those who need them.
+struct Exchange {
+  enum class Kind {
+    any,     // what is predicted to be faster
+    direct,  // one message from each process to each other that has rows for it
+    routed   // in stages by way of other processes, which add up partial sums: fewer messages
+  };
+  Kind kind = Kind::any;
+  int num_stages = 0;  // with `routed`, at least 2; 0: by prediction
+
+  friend bool operator==(const Exchange&, const Exchange&) = default;
+};
+// Text such as "auto", "direct", "routed", "routed:3".
+std::string to_string(const Exchange& exchange);
+
 // Options of a distribution. By default, everything is chosen by the predicted time of an iteration.
 struct DistributionOptions {
   enum class Partition {
@@ -77,6 +92,13 @@ struct DistributionOptions {
   std::uint64_t seed = 1;  // seed of random and hypergraph partitions
   // [mode]: whether every process holds all rows of the factor; default: chosen by prediction.
   std::optional<std::vector<bool>> is_replicated = {};
+  // How rows are exchanged: one for all modes, or [mode]; empty (default): chosen by prediction.
+  std::vector<Exchange> exchange = {};
+
+  Exchange exchange_of(int mode) const {
+    if (exchange.empty()) return {};
+    return exchange.size() == 1 ? exchange.front() : exchange[std::size_t(mode)];
+  }
 };
 
 }  // namespace polyad

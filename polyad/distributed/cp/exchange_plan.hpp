@@ -34,19 +34,40 @@ struct ExchangePlan {
   // Whether every process holds and updates all rows of the mode: their sums are combined
   // by all-reduce, and nothing is expanded. For accounting and output, process 0 owns them.
   bool is_replicated = false;
+  // Of rows that go by way of other processes (routed_plan.hpp): one plan per stage of the fold, in this
+  // order; the expand goes back through them. The local rows of a stage are the first ones of this plan:
+  // those that the process still holds, and behind them those that it sends on; there are no lenders and
+  // borrowers but those of the stages. Empty: rows go directly.
+  std::vector<ExchangePlan> stages;
 
   Index num_local() const { return std::ssize(rows); }
-  Index num_borrowed() const { return is_replicated ? 0 : num_local() - num_owned; }
+  // Number of rows that this process receives in an expand.
+  Index num_borrowed() const {
+    if (is_replicated) return 0;
+    return stages.empty() ? num_local() - num_owned : of_stages(&ExchangePlan::num_borrowed);
+  }
   // Number of rows whose partial sums this process sends: to their owners, or to all if replicated.
   Index num_travelling() const { return is_replicated ? num_local() : num_borrowed(); }
   Index num_solved() const { return is_replicated ? num_local() : num_owned; }
   // Number of leading rows whose sums are complete without a fold.
   Index num_complete() const { return folds ? num_interior : num_owned; }
   Index rows_folded() const { return folds ? num_borrowed() : 0; }  // sent by this process
-  Index rows_expanded() const { return std::ssize(lent); }          // sent by this process
-  Index messages_sent() const { return (folds ? std::ssize(lenders) : 0) + std::ssize(borrowers); }
+  Index rows_expanded() const {                                     // sent by this process
+    return std::ssize(lent) + of_stages(&ExchangePlan::rows_expanded);
+  }
+  Index messages_sent() const {
+    return (folds ? std::ssize(lenders) : 0) + std::ssize(borrowers) +
+           of_stages(&ExchangePlan::messages_sent);
+  }
 
   friend bool operator==(const ExchangePlan&, const ExchangePlan&) = default;
+
+ private:
+  Index of_stages(Index (ExchangePlan::*count)() const) const {
+    Index sum = 0;
+    for (const auto& stage : stages) sum += (stage.*count)();
+    return sum;
+  }
 };
 
 // The rows that a process touches but does not own, ordered by owner and then by row.

@@ -5,6 +5,7 @@
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/distributed/cp/greedy_owners.hpp"
+#include "polyad/distributed/cp/routed_plan.hpp"
 #include "polyad/distributed/move_nonzeros.hpp"
 
 namespace polyad {
@@ -66,10 +67,15 @@ PlannedMode plan_mode(const Comm& comm, const Distribution& distribution, int mo
     return result;
   }
   const auto owners = row_owners(comm, distribution, mode, extent, touched);
-  result.plan = plan_exchange(comm, touched, owners);
-  const Index away = comm.all_reduce(
+  const int num_stages = distribution.stages(mode);
+  result.plan = num_stages == 1
+                    ? plan_exchange(comm, touched, owners)
+                    : plan_routes(comm, touched, owners, topology_for(distribution, mode, num_stages));
+  Index away = comm.all_reduce(
       Index(std::ranges::count_if(touched, [&](Index row) { return owners(row) != comm.rank(); })));
   result.plan.folds = distribution.scheme != Scheme::coarse && away > 0;
+  for (auto& stage : result.plan.stages) stage.folds = result.plan.folds;
+  if (num_stages > 1) away = comm.all_reduce(result.plan.num_borrowed());
   result.volume = away * (result.plan.folds ? 2 : 1);
   return result;
 }
@@ -85,6 +91,16 @@ PartLoad load_of(const ExchangePlan& plan, Index touched) {
   load.received = plan.num_borrowed() + (plan.folds ? plan.rows_expanded() : 0);
   load.messages = plan.messages_sent();
   return load;
+}
+
+// The loads of all processes. Collective.
+ModeLoads loads_of(const Comm& comm, const ExchangePlan& plan, Index touched) {
+  ModeLoads loads = comm.all_gather(load_of(plan, touched));
+  for (const auto& stage : plan.stages) {
+    const auto load = load_of(stage, 0);
+    loads.stages.push_back(comm.all_gather(StageLoad{load.sent, load.received, load.messages}));
+  }
+  return loads;
 }
 
 void number_by_plan(RowNumbers& rows, const ExchangePlan& plan) {
@@ -116,7 +132,7 @@ LocalNonzeros<Real> localise(const Comm& comm, std::vector<SparseTensor<double>>
   for (int m = 0; m < int(extents.size()); ++m) {
     auto [plan, touched, volume] = plan_mode(comm, distribution, m, extents[m], touched_slices(numbers, m));
     result.volume_rows += volume;
-    result.loads.push_back(comm.all_gather(load_of(plan, touched)));
+    result.loads.push_back(loads_of(comm, plan, touched));
     for (auto& of_tensor : numbers) number_by_plan(of_tensor[m], plan);
     result.exchanges.push_back(std::move(plan));
   }

@@ -25,7 +25,8 @@ struct LocalNonzeros {
   Index num_nonzeros = 0, num_negative = 0, num_duplicates = 0;
   double squared_norm = 0, value_scale = 1;
   // Number of rows that fold and expand of all modes send in an iteration, by the volume identity of
-  // docs/algorithms.md: computed from the processes that touch and own each row, not from the exchange plans.
+  // docs/algorithms.md: computed from the processes that touch and own each row, not from the exchange plans;
+  // where rows go in stages, the rows that leave processes in every stage.
   Index volume_rows = 0;
   PartLoads loads;  // loads of all processes
 };

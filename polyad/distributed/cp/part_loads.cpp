@@ -9,6 +9,8 @@
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/distributed/cp/lending.hpp"
+#include "polyad/distributed/cp/routed_loads.hpp"
+#include "polyad/distributed/cp/routed_plan.hpp"
 #include "polyad/distributed/cp/touching_parts.hpp"
 #include "polyad/tensor/compact.hpp"
 
@@ -171,8 +173,9 @@ void add_counts(std::vector<PartLoad>& loads, const std::vector<Index>& nonzeros
 
 }  // namespace
 
-void replicate(std::vector<PartLoad>& loads) {
+void replicate(ModeLoads& loads) {
   Index rows = 0;
+  loads.stages.clear();
   for (const auto& load : loads) rows += load.owned;
   for (auto& load : loads)
     load = {
@@ -210,7 +213,10 @@ LoadPlanner::RowGroups LoadPlanner::group_by_row(const LoadSample& sample, int m
 
 LoadPlanner::LoadPlanner(const Comm& comm, const SparseTensor<double>& share, double fraction,
                          std::vector<Index> repeated)
-    : comm_(comm), share_(share), repeated_(std::move(repeated)) {
+    : comm_(comm),
+      share_(share),
+      num_nonzeros_(comm.all_reduce(share.num_nonzeros())),
+      repeated_(std::move(repeated)) {
   if (fraction < 1) sample_ = sample_loads(comm, share, fraction);
   for (int m = 0; m < share.order(); ++m) {
     groups_.push_back(group_by_row(sample_ ? sample_->nonzeros : share, m));
@@ -323,22 +329,46 @@ PartLoads LoadPlanner::loads(const Distribution& distribution, IdleParts idle) c
   const bool folds = distribution.scheme != Scheme::coarse;
   std::vector<Parts> parts;
   for (const auto& how : distribution.nonzeros) parts.push_back(parts_of(how));
-  if (idle == IdleParts::one && comm_.size() == 1 && !sample_ && max_busy_parts() < distribution.num_parts)
+  bool is_direct = true;
+  for (int m = 0; m < share_.order(); ++m) is_direct = is_direct && distribution.stages(m) == 1;
+  if (idle == IdleParts::one && is_direct && comm_.size() == 1 && !sample_ &&
+      max_busy_parts() < distribution.num_parts)
     return loads_of_busy(distribution, std::move(parts));
   std::vector<std::vector<Index>> nonzeros;
   for (const auto& of : parts) nonzeros.push_back(count_nonzeros(of, distribution.num_parts));
   PartLoads modes;
   for (int m = 0; m < share_.order(); ++m) {
-    const auto rows = rows_and_parts(m, parts, distribution.num_parts);
-    auto counted =
-        add_rows(rows, owners(rows, distribution, m, share_.extent(m)), folds, distribution.num_parts);
-    auto& loads = modes.emplace_back(std::move(counted.parts));
+    Touching touching{rows_and_parts(m, parts, distribution.num_parts), {}, evaluated(m).fraction, folds};
+    touching.owners = owners(touching.rows, distribution, m, share_.extent(m));
+    auto counted = add_rows(touching.rows, touching.owners, folds, distribution.num_parts);
+    ModeLoads loads(std::move(counted.parts));
     extrapolate(comm_, evaluated(m).fraction, loads);
     add_counts(loads, nonzeros[parts.size() == 1 ? 0 : std::size_t(m)],
                counted.lending.messages(comm_, folds));
-    if (distribution.replicates(m) && loads.size() > 1) replicate(loads);
+    if (distribution.replicates(m) && loads.size() > 1)
+      replicate(loads);
+    else if (distribution.stages(m) > 1)
+      loads = routed(touching, std::move(loads), topology_for(distribution, m, distribution.stages(m)));
+    modes.push_back(std::move(loads));
   }
   return modes;
+}
+
+LoadPlanner::Touching LoadPlanner::touching(const Distribution& distribution, int mode) const {
+  std::vector<Parts> parts;
+  for (const auto& how : distribution.nonzeros) parts.push_back(parts_of(how));
+  Touching result{rows_and_parts(mode, parts, distribution.num_parts),
+                  {},
+                  evaluated(mode).fraction,
+                  distribution.scheme != Scheme::coarse};
+  result.owners = owners(result.rows, distribution, mode, share_.extent(mode));
+  return result;
+}
+
+ModeLoads LoadPlanner::routed(const Touching& touching, ModeLoads direct,
+                              const VirtualTopology& topology) const {
+  return routed_loads(comm_, touching.rows, touching.owners, touching.folds, touching.fraction, topology,
+                      std::move(direct));
 }
 
 }  // namespace polyad

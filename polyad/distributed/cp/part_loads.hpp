@@ -1,11 +1,13 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "polyad/distributed/cp/distribution.hpp"
 #include "polyad/distributed/cp/greedy_owners.hpp"
 #include "polyad/distributed/cp/load_sample.hpp"
+#include "polyad/distributed/virtual_topology.hpp"
 
 namespace polyad {
 
@@ -21,17 +23,36 @@ struct PartLoad {
 
   friend bool operator==(const PartLoad&, const PartLoad&) = default;
 };
-// [mode][part]. Of parts that have nothing to do in any mode, all but one can be left out.
-struct PartLoads : std::vector<std::vector<PartLoad>> {
+
+// What a part sends and receives in one stage of an exchange, in fold and expand together: a part of what its
+// PartLoad says.
+struct StageLoad {
+  Index sent = 0, received = 0, messages = 0;
+
+  friend bool operator==(const StageLoad&, const StageLoad&) = default;
+};
+
+// [part]: the loads of a mode.
+struct ModeLoads : std::vector<PartLoad> {
+  ModeLoads() = default;
+  ModeLoads(std::vector<PartLoad> loads) : vector(std::move(loads)) {}  // NOLINT(*-explicit-*): the same
+
+  std::vector<std::vector<StageLoad>> stages;  // [stage][part]; empty: rows go directly
+};
+// [mode]. Of parts that have nothing to do in any mode, all but one can be left out.
+struct PartLoads : std::vector<ModeLoads> {
+  using vector::vector;
+
   Index num_left_out = 0;
 
   Index num_parts() const { return std::ssize(front()) + num_left_out; }
 };
-// Whether all parts are listed that have nothing to do, or one for all of them.
+// Whether all parts are listed that have nothing to do, or one for all of them. All are listed if rows go in
+// stages, in which any part may pass them on.
 enum class IdleParts { all, one };
 
 // Converts the loads of a mode to those if the mode is replicated.
-void replicate(std::vector<PartLoad>& loads);
+void replicate(ModeLoads& loads);
 
 // Computes the loads of distributions of a tensor without moving nonzeros, for any number of parts. With
 // a fraction below 1, only a sample of about that fraction of the nonzeros is evaluated for each mode and
@@ -44,9 +65,23 @@ class LoadPlanner {
   LoadPlanner(const Comm& comm, const SparseTensor<double>& share, double fraction = 1,
               std::vector<Index> repeated = {});
 
-  // Computes the loads. Collective. On several processes greedy and balanced
-  // owners are predicted for ranges of rows, which approximates choose_owners.
+  int order() const { return share_.order(); }
+  Index num_nonzeros() const { return num_nonzeros_; }  // of all processes
+
+  // Computes the loads, of modes in as many stages as the distribution says. Collective. On several processes
+  // greedy and balanced owners are predicted for ranges of rows, which approximates choose_owners.
   PartLoads loads(const Distribution& distribution, IdleParts idle = IdleParts::all) const;
+
+  // What is needed to compute the loads of a mode again with other numbers of stages.
+  struct Touching {
+    RowParts rows;            // those of this process's range, or of a sample
+    std::vector<int> owners;  // of these rows
+    double fraction;          // of the rows of the mode
+    bool folds;
+  };
+  Touching touching(const Distribution& distribution, int mode) const;
+  // The loads if the rows of the mode go by this topology, from those if they go directly. Collective.
+  ModeLoads routed(const Touching& touching, ModeLoads direct, const VirtualTopology& topology) const;
 
  private:
   using Parts = Array<int>;  // [nonzero]
@@ -70,6 +105,7 @@ class LoadPlanner {
 
   Comm comm_;
   const SparseTensor<double>& share_;
+  Index num_nonzeros_;
   std::optional<LoadSample> sample_;  // nothing: the whole share is evaluated
   std::vector<Index> repeated_;
   std::vector<RowGroups> groups_;          // [mode]: all nonzeros, of the sample if there is one

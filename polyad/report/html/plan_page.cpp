@@ -163,19 +163,23 @@ std::string strategies(const PlanRun& run) {
 
 std::string modes(const std::vector<const PlannedStrategy*>& shown) {
   std::string rows;
-  for (const auto* planned : shown)
+  for (const auto* planned : shown) {
+    const auto exchange = exchange_names(*planned, int(planned->cost.modes.size()));
     for (std::size_t m = 0; m < planned->cost.modes.size(); ++m) {
-      const auto& [nonzeros, words, messages] = planned->cost.modes[m];
+      const auto& [nonzeros, words, messages, stages] = planned->cost.modes[m];
       rows +=
           fmt::format("<tr><th scope=\"row\">{}, mode {}</th>", escape_html(describe(*planned)), m + 1) +
           cell("max load", with_commas(nonzeros.max)) +
           cell("avg load", fmt::format("{:.0f}", nonzeros.avg)) + cell("max words", with_commas(words.max)) +
           cell("avg words", fmt::format("{:.0f}", words.avg)) + cell("max msgs", with_commas(messages.max)) +
-          cell("avg msgs", fmt::format("{:.1f}", messages.avg)) + "</tr>\n";
+          cell("avg msgs", fmt::format("{:.1f}", messages.avg)) +
+          cell("exchange", exchange.empty() ? "none" : exchange[m]) + "</tr>\n";
     }
+  }
   return "<p class=\"note\">Load: nonzeros multiplied; words and messages: sent. Maximum over the processes, "
          "and average.</p>\n" +
-         table_of({"", "max load", "avg load", "max words", "avg words", "max msgs", "avg msgs"}, rows);
+         table_of({"", "max load", "avg load", "max words", "avg words", "max msgs", "avg msgs", "exchange"},
+                  rows);
 }
 
 std::string basis(const PlanRun& run) {

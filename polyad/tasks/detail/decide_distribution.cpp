@@ -184,6 +184,8 @@ DistributionOptions checked(DistributionOptions options) {
   require_enumerator("grid_rule", options.grid_rule, GridRule::predicted);
   if (options.row_rule) require_enumerator("row_rule", *options.row_rule, RowRule::balanced);
   if (options.scheme) require_enumerator("scheme", *options.scheme, Scheme::fine);
+  for (const auto& exchange : options.exchange)
+    require_enumerator("exchange", exchange.kind, Exchange::Kind::routed);
   require_partition_file(options.partition == Partition::file, options.partition_file);
   check_grid(options);
   check_rows(options);

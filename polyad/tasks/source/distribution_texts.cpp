@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <optional>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "polyad/base/error.hpp"
@@ -58,6 +61,41 @@ std::optional<std::vector<bool>> parse_replicated(const std::string& text, int o
   return modes;
 }
 
+[[noreturn]] void refuse_exchange(const std::string& text) {
+  throw Error(
+      Errc::bad_option,
+      fmt::format("{} {}: expected auto, direct, routed or routed:K with K stages from 2 to 30, or one "
+                  "of these for each mode, as in direct,routed:3,direct",
+                  option_name("exchange"), text));
+}
+
+Exchange parse_one_exchange(const std::string& one, const std::string& text) {
+  using Kind = Exchange::Kind;
+  constexpr std::string_view with_stages = "routed:";
+  if (one == "auto") return {};
+  if (one == "direct") return {Kind::direct, 0};
+  if (one == "routed") return {Kind::routed, 0};
+  if (!one.starts_with(with_stages)) refuse_exchange(text);
+  const auto number = one.substr(with_stages.size());
+  int num_stages = 0;
+  const auto* const end = number.data() + number.size();
+  const auto [at, error] = std::from_chars(number.data(), end, num_stages);
+  if (error != std::errc() || at != end || num_stages < 2 || num_stages > 30) refuse_exchange(text);
+  return {Kind::routed, num_stages};
+}
+
+std::vector<Exchange> parse_exchange(const std::string& text, int order) {
+  std::vector<Exchange> all;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find(',', begin);
+    all.push_back(parse_one_exchange(text.substr(begin, end - begin), text));
+  }
+  if (all.size() > 1 && std::ssize(all) != order) refuse_exchange(text);
+  if (all.size() == 1 && all.front() == Exchange{}) all.clear();
+  return all;
+}
+
 }  // namespace
 
 DistributionOptions parse_distribution(const DistributionTexts& texts, std::uint64_t seed, int order) {
@@ -77,6 +115,7 @@ DistributionOptions parse_distribution(const DistributionTexts& texts, std::uint
     if (texts.row_owners == to_string(rule)) options.row_rule = rule;
   options.seed = seed;
   options.is_replicated = parse_replicated(texts.replicate, order);
+  options.exchange = parse_exchange(texts.exchange, order);
   return options;
 }
 

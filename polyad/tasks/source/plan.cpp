@@ -99,6 +99,11 @@ DistributionOptions distribution_of(const PlannedStrategy& planned, const PlanOp
     distribution.is_replicated = planned.is_replicated;
     distribution.is_replicated->resize(std::size_t(order), false);
   }
+  for (int m = 0; m < order && !planned.num_stages.empty(); ++m)
+    distribution.exchange.push_back(planned.num_stages[m] == 1
+                                        ? Exchange{Exchange::Kind::direct, 0}
+                                        : Exchange{Exchange::Kind::routed, planned.num_stages[m]});
+  if (planned.num_stages.empty()) distribution.exchange = {{Exchange::Kind::direct, 0}};
   return distribution;
 }
 

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "polyad/comm/comm.hpp"
+#include "polyad/distributed/cp/distribution.hpp"
+#include "polyad/distributed/cp/exchange_plan.hpp"
+#include "polyad/distributed/cp/row_parts.hpp"
+#include "polyad/distributed/virtual_topology.hpp"
+
+namespace polyad {
+
+// Plans of exchanges in which rows go by way of other processes (docs/algorithms.md, "Routed exchange"). In a
+// stage of the fold every process passes on the rows whose owner has another digit, and adds up what arrives
+// with what it has of the same rows: a row leaves a process once, however many partial sums came together
+// there. The expand goes back the same ways, and every process copies a row for all that passed it on. So
+// each stage is an exchange like a direct one, in which the next process on the way is the owner.
+
+// The processes that have partial sums of a row, on its way to its owner; of one row after the other.
+class RowHolders {
+ public:
+  explicit RowHolders(int num_ranks) : last_seen_(std::size_t(num_ranks), 0) {}
+
+  void begin(std::span<const int> touching) { holders_.assign(touching.begin(), touching.end()); }
+
+  // One stage: fn(from, to), from != to, for every process `from` that passes the row on to `to`.
+  template <class Fn>
+  void pass_on(const VirtualTopology& topology, int stage, int owner, Fn fn) {
+    ++now_;
+    std::size_t num_kept = 0;
+    for (const int holder : holders_) {
+      const int to = topology.next(holder, owner, stage);
+      if (to != holder) fn(holder, to);
+      if (std::exchange(last_seen_[to], now_) != now_) holders_[num_kept++] = to;
+    }
+    holders_.resize(num_kept);
+  }
+
+ private:
+  std::vector<int> holders_;
+  std::vector<Index> last_seen_;  // [rank]: when it became or stayed a holder
+  Index now_ = 0;
+};
+
+// The topology for a mode of a distribution: in medium grain rows stay within the layers of the mode.
+VirtualTopology topology_for(const Distribution& distribution, int mode, int num_stages);
+
+// The plans of all processes, from the processes that touch and that own each row.
+std::vector<ExchangePlan> plan_routes(const RowParts& rows, std::span<const int> owners,
+                                      const VirtualTopology& topology);
+
+// The plan of this process, from the rows that it touches (ascending). Collective.
+ExchangePlan plan_routes(const Comm& comm, std::span<const Index> touched, const RowOwners& owners,
+                         const VirtualTopology& topology);
+
+}  // namespace polyad

@@ -1,0 +1,69 @@
+#include "polyad/distributed/routed_exchange.hpp"
+
+#include <cassert>
+#include <span>
+
+namespace polyad {
+namespace {
+
+std::span<const ExchangePlan> stages_of(const ExchangePlan& plan) {
+  return plan.stages.empty() ? std::span(&plan, 1) : std::span(plan.stages);
+}
+
+}  // namespace
+
+template <class Real>
+Index RoutedExchange<Real>::num_words_under_way(const ExchangePlan& plan, Index num_components,
+                                                Index num_cols) {
+  Index sum = 0;
+  for (const auto& stage : stages_of(plan))
+    sum += RowExchange<Real>::num_words_under_way(stage, num_components, num_cols);
+  return sum;
+}
+
+template <class Real>
+RoutedExchange<Real>::RoutedExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag) {
+  constexpr int max_stages_of_mode = 32;
+  const auto stages = stages_of(plan);
+  assert(std::ssize(stages) <= max_stages_of_mode);
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    stages_.emplace_back(comm, stages[s], rows, tag * max_stages_of_mode + int(s));
+    if (rows.buffer != nullptr)
+      rows.first_word +=
+          RowExchange<Real>::num_words_under_way(stages[s], rows.num_components, rows.factor.num_cols());
+  }
+}
+
+template <class Real>
+void RoutedExchange<Real>::finish_folding() {
+  stages_.front().finish_folding();
+  for (auto& stage : std::span(stages_).subspan(1)) stage.fold();
+}
+
+template <class Real>
+void RoutedExchange<Real>::finish_expanding() {
+  stages_.back().finish_expanding();
+  for (std::size_t s = stages_.size() - 1; s-- > 0;) {
+    stages_[s].start_expanding();
+    stages_[s].finish_expanding();
+  }
+}
+
+template <class Real>
+Traffic RoutedExchange<Real>::sent() const {
+  Traffic sum;
+  for (const auto& stage : stages_) sum += stage.sent();
+  return sum;
+}
+
+template <class Real>
+std::vector<Traffic> RoutedExchange<Real>::sent_by_stage() const {
+  std::vector<Traffic> sent;
+  for (const auto& stage : stages_) sent.push_back(stage.sent());
+  return sent;
+}
+
+template class RoutedExchange<float>;
+template class RoutedExchange<double>;
+
+}  // namespace polyad
