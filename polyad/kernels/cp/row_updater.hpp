@@ -175,8 +175,7 @@ class alignas(64) RowUpdater {
     for (Index r = 0; r < n(); ++r) a[r] = std::max(a[r], Real{});
     find_rest(m, a);
     descend_nonnegative<Real>(
-        n(), a, rest_.data(), usual_descent_end<Real>,
-        [&](Index r) { return system_->v[r * stride() + r]; },
+        n(), a, rest_.data(), usual_descent_end<Real>, [&](Index r) { return system_->v[r * stride() + r]; },
         [&](Real step, Index r) { add_multiple(rest_.data(), -step, system_->v, r); });
     for (Index r = 0; r < n(); ++r) a[r] *= system_->scale[r];
   }
