@@ -61,9 +61,14 @@ SparseTensor<double> of_known_items(const SparseTensor<double>& ratings) {
   std::vector<Index> counts(std::size_t(ratings.extent(1)), 0);
   for (const Index item : ratings.indices(1)) ++counts[item];
   SparseTensor<double> others(ratings.extents());
+  others.resize(ratings.num_nonzeros() - std::ranges::count(counts, 1));
+  Index at = 0;
   for (Index z = 0; z < ratings.num_nonzeros(); ++z) {
-    const Index user = ratings.indices(0)[z], item = ratings.indices(1)[z];
-    if (counts[item] > 1) others.append(std::array{user, item}, ratings.values()[z]);
+    const Index item = ratings.indices(1)[z];
+    if (counts[item] == 1) continue;
+    others.indices(0)[at] = ratings.indices(0)[z];
+    others.indices(1)[at] = item;
+    others.values()[at++] = ratings.values()[z];
   }
   return others;
 }
