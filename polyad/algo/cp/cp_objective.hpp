@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "polyad/algo/cp/cp_result.hpp"
 #include "polyad/algo/run_state.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/distributed/cp/dist_tensor.hpp"

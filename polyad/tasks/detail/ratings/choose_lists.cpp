@@ -56,21 +56,18 @@ std::optional<StopReason> reason_of(CompletionStop stop) {
   return std::nullopt;
 }
 
-// Without items of a single rating, which hardly a list contains, whatever the settings, and which are many.
-SparseTensor<double> of_known_items(const SparseTensor<double>& ratings) {
+// Leaves out items of a single rating, which hardly a list contains, whatever the settings, and which are
+// many.
+void keep_known_items(SparseTensor<double>& ratings) {
   std::vector<Index> counts(std::size_t(ratings.extent(1)), 0);
   for (const Index item : ratings.indices(1)) ++counts[item];
-  SparseTensor<double> others(ratings.extents());
-  others.resize(ratings.num_nonzeros() - std::ranges::count(counts, 1));
-  Index at = 0;
+  Index kept = 0;
   for (Index z = 0; z < ratings.num_nonzeros(); ++z) {
-    const Index item = ratings.indices(1)[z];
-    if (counts[item] == 1) continue;
-    others.indices(0)[at] = ratings.indices(0)[z];
-    others.indices(1)[at] = item;
-    others.values()[at++] = ratings.values()[z];
+    if (counts[ratings.indices(1)[z]] == 1) continue;
+    for (int m = 0; m < 2; ++m) ratings.indices(m)[kept] = ratings.indices(m)[z];
+    ratings.values()[kept++] = ratings.values()[z];
   }
-  return others;
+  ratings.resize(kept);
 }
 
 // The model of the first ratings of all processes is measured on the others. Ratings are gathered when the
@@ -89,15 +86,16 @@ ListChoice trials_of(const Context& context, const SplitRatings& own, double pow
     return cut_short ? RatingModel<Real>{} : gather_model(comm, result, extents[0], extents[1], als);
   }();
   if (cut_short) return {{}, {}, cut_short};
-  const auto train = on_process_0(comm, own.train), test = on_process_0(comm, own.test);
-  const auto listed = of_known_items(train);
+  auto train = on_process_0(comm, own.train);
+  keep_known_items(train);
+  const auto test = on_process_0(comm, own.test);
   const OneProcessWorks patience;
   ListChoice measured;
   for (const double popularity : trial_popularities) {
     const double ndcg = collectively(comm, [&] {
       if (comm.rank() != 0) return 0.0;
       add_popularity(model, train, popularity);
-      return kernels::measure_ndcg(model, listed, test, list_length);
+      return kernels::measure_ndcg(model, train, test, list_length);
     });
     measured.trials.push_back({als.shrinkage, popularity, comm.broadcast(ndcg, 0)});
   }
