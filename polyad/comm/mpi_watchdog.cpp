@@ -194,8 +194,9 @@ struct Watchdog::State {
         is_first = false;
     }
     if (!is_first && observed[self].same_calls < limit + grace) return;
-    if (!dead.empty()) end_for(dead, " ended");
-    if (!stopped.empty()) end_for(stopped, " been stopped for " + seconds_text(limit));
+    if (!dead.empty()) end_for(dead, " ended", "");
+    if (!stopped.empty())
+      end_for(stopped, " been stopped for " + seconds_text(limit), limit < longest_stop ? limit_is_set : "");
   }
 
   // Of those that are not stopped, the one with the lowest rank speaks first.
@@ -221,7 +222,7 @@ struct Watchdog::State {
       if (!other.is_in_call() || other.same_calls < seconds / 2) all_wait = false;
     }
     if (!is_first && own.same_calls < seconds + grace) return;
-    if (!silent.empty()) end_for(silent, " not answered for " + seconds_text(seconds));
+    if (!silent.empty()) end_for(silent, " not answered for " + seconds_text(seconds), limit_is_set);
     if (somebody_works || !all_wait) return;
     if (!has_remote)
       end("all processes wait for each other for " + seconds_text(seconds) + ": " + places() + limit_is_set);
@@ -230,9 +231,10 @@ struct Watchdog::State {
           limit_is_set);
   }
 
-  [[noreturn]] void end_for(std::span<const int> others, const std::string& what_they_have) const {
+  [[noreturn]] void end_for(std::span<const int> others, const std::string& what_they_have,
+                            const char* hint) const {
     end(list_of(others) + (others.size() == 1 ? " has" : " have") + what_they_have + ": process " +
-        std::to_string(rank) + " waits in " + name_of(signs[self]->call.load()) + limit_is_set);
+        std::to_string(rank) + " waits in " + name_of(signs[self]->call.load()) + hint);
   }
 
   std::string places() const {

@@ -7,7 +7,7 @@
 namespace polyad::gpu {
 namespace {
 
-constexpr int max_threads_of_system = 256, cells_of_panel = 16;
+constexpr int max_threads_of_system = 256;
 constexpr int max_shares = 4;  // of the cells of a panel, among threads with the same tile
 constexpr int tile_entries = system_tile * system_tile;
 
@@ -21,8 +21,7 @@ struct BlockMemory {
         diagonal(right + cells_of_panel * shape.columns()),
         x(diagonal + shape.rows()) {}
   static std::size_t bytes(const SystemShape& shape) {
-    return sizeof(Real) *
-           std::size_t(shape.size() + cells_of_panel * (shape.rows() + shape.columns()) + 2 * shape.rows());
+    return sizeof(Real) * std::size_t(shape.size_in_block());
   }
 
   Real *system, *left, *right, *diagonal, *x;

@@ -13,6 +13,8 @@ namespace polyad::gpu {
 inline constexpr Index max_gpu_unknowns = 128;
 // Entries of the side of a tile of a system, which a thread sums.
 inline constexpr int system_tile = 4;
+// Cells whose operands are in the memory of a block at once.
+inline constexpr int cells_of_panel = 16;
 
 // A system: the upper triangle of its matrix, row by row, and beside it the right-hand side as a column.
 // Rows and columns are padded with zeros.
@@ -22,6 +24,8 @@ struct SystemShape {
   POLYAD_ON_DEVICE int rows() const { return padded(num_unknowns); }
   POLYAD_ON_DEVICE int columns() const { return padded(num_unknowns + 1); }
   POLYAD_ON_DEVICE int size() const { return rows() * columns(); }
+  // Numbers that a block of threads holds: the system, operands of the cells of a panel, and two vectors.
+  int size_in_block() const { return size() + cells_of_panel * (rows() + columns()) + 2 * rows(); }
   // Those on and above the diagonal, row by row.
   POLYAD_ON_DEVICE int num_tiles() const {
     const int down = rows() / system_tile, across = columns() / system_tile;

@@ -1,7 +1,9 @@
 #include "polyad/gpu/cell_passes.hpp"
 
 #include <algorithm>
+#include <string>
 
+#include "polyad/base/error.hpp"
 #include "polyad/gpu/cell_kernels.hpp"
 #include "polyad/gpu/cell_pieces.hpp"
 #include "polyad/gpu/check_device.hpp"
@@ -212,6 +214,13 @@ std::unique_ptr<CellPasses<Real>> make_cell_passes(int device,
     num_cells = std::max(num_cells, modes[m].tree->num_nonzeros());
   }
   check_device(device, cell_passes_bytes(num_rows, num_cells, factors.front().num_cols(), sizeof(Real)));
+  const Index num_factors = modes.front().num_factors;
+  const Index num_unknowns = num_factors + (factors.front().num_cols() > num_factors ? 1 : 0);
+  if (block_bytes_of_system(num_unknowns, sizeof(Real)) > block_memory_bytes(device))
+    throw Error(Errc::bad_option, "the GPU, " + list_devices().gpus[device].name +
+                                      ", has too little memory in a block of threads for systems of " +
+                                      std::to_string(num_unknowns) +
+                                      " unknowns; fewer components, or single precision, need less");
   use_device(device);
   return std::make_unique<DevicePasses<Real>>(device, modes, factors);
 }

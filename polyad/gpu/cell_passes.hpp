@@ -37,6 +37,8 @@ std::unique_ptr<CellPasses<Real>> make_cell_passes(int device,
                                                    std::span<const kernels::RowSystems<Real>> modes,
                                                    std::span<const Matrix<Real>> factors);
 
+// The memory that a block of threads needs for the system of a row.
+Index block_bytes_of_system(Index num_unknowns, Index value_bytes);
 // What these need on the GPU, at most.
 Index cell_passes_bytes(std::span<const Index> num_rows, Index num_cells, Index num_columns,
                         Index value_bytes);

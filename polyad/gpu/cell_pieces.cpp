@@ -32,6 +32,10 @@ std::vector<LocalIndex> ids_of_cells(const CsfTree<Real>& tree, int level) {
   return ids;
 }
 
+Index block_bytes_of_system(Index num_unknowns, Index value_bytes) {
+  return SystemShape{int(num_unknowns)}.size_in_block() * value_bytes;
+}
+
 // Values, weights and indices of cells, pieces, rows and flags of slices of all modes; partial systems and
 // errors of one mode at a time.
 Index cell_passes_bytes(std::span<const Index> num_rows, Index num_cells, Index num_columns,

@@ -39,6 +39,13 @@ Index free_bytes(int index) {
   return Index(free);
 }
 
+Index block_memory_bytes(int index) {
+  int bytes = 0;
+  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, index),
+        "asking for the memory of its blocks");
+  return bytes;
+}
+
 void use_device(int index) {
   check(cudaSetDevice(index), "beginning to use it");
 }

@@ -13,6 +13,8 @@ GpuList list_devices();
 
 // Memory of a GPU that is free. Begins to use it.
 Index free_bytes(int index);
+// Memory that a block of threads can have.
+Index block_memory_bytes(int index);
 // Whether this program has kernels for a GPU: they are compiled for some kinds. Begins to use it.
 bool has_kernels_for(int index);
 

@@ -19,6 +19,10 @@ Index free_bytes(int /*index*/) {
   throw Error(Errc::bad_option, no_cuda);
 }
 
+Index block_memory_bytes(int /*index*/) {
+  throw Error(Errc::bad_option, no_cuda);
+}
+
 bool has_kernels_for(int /*index*/) {
   return false;
 }

@@ -405,7 +405,10 @@ StrategyLoads plan_loads(const LoadPlanner& planner, const Distribution& distrib
     auto other = mode;
     replicate(other);
     std::swap(mode, other);
-    const bool is_better = options.is_replicated ? (*options.is_replicated)[m] : seconds() < limit;
+    const bool is_routed_by_wish =
+        options.exchange_of(m).kind == Exchange::Kind::routed && result.num_stages[m] > 1;
+    const bool is_better =
+        options.is_replicated ? (*options.is_replicated)[m] : !is_routed_by_wish && seconds() < limit;
     if (!is_better) std::swap(mode, other);
     result.is_replicated.push_back(is_better);
     if (is_better) result.num_stages[m] = 1;

@@ -156,7 +156,8 @@ std::string distribution_text(const CpdRun& run) {
                         fmt::join(run.replicated_modes, ", "));
   for (std::size_t m = 0; m < run.exchange.size(); ++m)
     if (run.exchange[m].starts_with("routed"))
-      text += fmt::format("; mode {} {} stages", m + 1, run.exchange[m]);
+      text += fmt::format("; rows of mode {} go in {} stages", m + 1,
+                          run.exchange[m].substr(run.exchange[m].find(':') + 1));
   text += "\n";
   return text;
 }

@@ -17,6 +17,9 @@ GpuList list_devices() {
 Index free_bytes(int /*index*/) {
   return emulated_bytes;
 }
+Index block_memory_bytes(int /*index*/) {
+  return 166912;  // of an A100
+}
 bool has_kernels_for(int /*index*/) {
   return true;
 }

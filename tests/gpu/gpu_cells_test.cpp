@@ -7,6 +7,7 @@
 
 #include "polyad/algo/cp/prepare_cells.hpp"
 #include "polyad/algo/cp/run_cp.hpp"
+#include "polyad/gpu/cell_passes.hpp"
 #include "polyad/gpu/cell_pieces.hpp"
 #include "tests/support/cp_cases.hpp"
 #include "tests/support/decomposed.hpp"
@@ -104,6 +105,16 @@ TEST_F(GpuCells, find_the_shortest_solution_of_a_singular_system) {
 TEST_F(GpuCells, divide_a_slice_that_has_most_of_the_cells) {
   const auto x = test::tame_tensor({2, 300, 100}, 3 * gpu::max_cells_of_piece, 3, true);
   expect_same_results<double>(x, observed_options(7, 3), 1e-8);
+}
+
+// On the emulated GPU; others may have room for more.
+TEST_F(GpuCells, refuse_systems_that_do_not_fit_into_a_block) {
+  const auto x = test::tame_tensor({30, 40}, 900, 3, true);
+  auto options = on_gpu(observed_options(127, 2));
+  options.observed->has_biases = true;
+  if (gpu::block_bytes_of_system(128, sizeof(double)) <= gpu::block_memory_bytes(0))
+    GTEST_SKIP() << "this GPU has room for all";
+  EXPECT_THROW(fit<double>(x, options), Error);
 }
 
 TEST_F(GpuCells, give_the_same_bits_when_they_run_twice) {

@@ -33,9 +33,13 @@ std::string hindrance(const DecomposeOptions& options) {
   return "";
 }
 
+Index bytes_of_value(const DecomposeOptions& options) {
+  return options.precision == Precision::float32 ? sizeof(float) : sizeof(double);
+}
+
 // An estimate that is too high for tensors with empty slices.
 Index device_bytes(const SparseTensor<double>& x, const DecomposeOptions& options) {
-  const Index value_bytes = options.precision == Precision::float32 ? sizeof(float) : sizeof(double);
+  const Index value_bytes = bytes_of_value(options);
   std::vector<gpu::ModeCounts> modes;
   std::vector<Index> num_rows;
   for (int m = 0; m < x.order(); ++m) {
@@ -47,12 +51,19 @@ Index device_bytes(const SparseTensor<double>& x, const DecomposeOptions& option
   return gpu::passes_bytes(modes, kernels::padded_components(options.rank), value_bytes);
 }
 
+// Of a block of threads; 0: few.
+Index block_bytes(const DecomposeOptions& options) {
+  if (!options.missing && !options.implicit) return 0;
+  return gpu::block_bytes_of_system(options.rank + 1, bytes_of_value(options));
+}
+
 bool is_worth_it(const Comm& comm, const SparseTensor<double>& x, const DecomposeOptions& options) {
   if (comm.size() > 1 || x.num_nonzeros() < min_nonzeros || x.order() > gpu::max_gpu_order) return false;
   if (!hindrance(options).empty() || options.max_memory_bytes > 0) return false;
   try {
     return !gpu::list_devices().gpus.empty() && gpu::has_kernels_for(0) &&
-           device_bytes(x, options) <= gpu::free_bytes(0);
+           device_bytes(x, options) <= gpu::free_bytes(0) &&
+           block_bytes(options) <= gpu::block_memory_bytes(0);
   } catch (const Error&) {  // one that others have to themselves, or that is broken
     return false;
   }

@@ -57,19 +57,21 @@ class RunControl {
   template <class Act>
   RunControls<Real> with(Act act_at_pause, RunRestart<Real>* restart = nullptr) {
     last_pause_ = watch_.seconds();
+    longest_ = last_length_ = 0;
     const bool is_needed = checkpoints_ != nullptr || time_limit_ > 0 || StoppableWork::is_supported();
     if (!is_needed) return {};
     return {restart, std::move(act_at_pause), [this] { return ask(); }};
   }
 
-  // As the clock of process 0 says, and signals to any. The iteration under way ends when it has taken as
-  // long as the longest so far, at the earliest.
+  // As the clock of process 0 says, and signals to any. The iteration under way is nearly over; it is taken
+  // to be as long as the one before it, at least.
   RunRequests ask() {
     RunRequests asked;
     asked.stops = StoppableWork::stop_signal() != 0 ? 1 : 0;
-    const double now = watch_.seconds(), iteration = std::max(longest_, now - last_pause_);
+    const double now = watch_.seconds(), so_far = now - last_pause_;
+    const double end = last_pause_ + std::max(last_length_, so_far);
     if (is_first_ && time_limit_ > 0)
-      asked.runs_out = seconds_before_ + last_pause_ + 2 * iteration > time_limit_ ? 1 : 0;
+      asked.runs_out = seconds_before_ + end + std::max(longest_, so_far) > time_limit_ ? 1 : 0;
     if (checkpoints_ != nullptr) {
       const double seconds = checkpoints_->options().every_seconds;
       wants_save_ = take_save_request() || wants_save_;
@@ -85,8 +87,9 @@ class RunControl {
   }
 
   void note_pause() {
-    const double now = watch_.seconds();
-    longest_ = std::max(longest_, now - last_pause_);
+    const double now = watch_.seconds(), length = now - last_pause_;
+    if (longest_ > 0) last_length_ = length;  // the first contains preparations
+    longest_ = std::max(longest_, length);
     last_pause_ = now;
   }
 
@@ -123,9 +126,10 @@ class RunControl {
   std::optional<StoppableWork> work_;  // since the iterations began
   Stopwatch watch_;
   Index sequence_ = 0;
-  int unsaved_ = 0;                                       // iterations since the last checkpoint
-  bool wants_save_ = false;                               // a signal to this process asks for one
-  double last_saved_ = 0, last_pause_ = 0, longest_ = 0;  // by the watch; longest iteration
+  int unsaved_ = 0;                         // iterations since the last checkpoint
+  bool wants_save_ = false;                 // a signal to this process asks for one
+  double last_saved_ = 0, last_pause_ = 0;  // by the watch
+  double longest_ = 0, last_length_ = 0;    // of iterations; 0: there was none
 };
 
 }  // namespace polyad::tasks

@@ -177,12 +177,18 @@ ListChoice TrainingControl<Real>::choose(const SparseTensor<double>& own, double
     choice = stored->choice;
   else
     choice = choose_lists<Real>(context_, own, options_, power, cp_controls_of(run_->controls_before()));
+  if (stored && choice.cut_short) {  // nothing was chosen, so that what was before remains
+    const auto cut_short = choice.cut_short;
+    choice = stored->choice;
+    choice.cut_short = cut_short;
+  }
   if (stored && !are_same(stored->choice.settings, choice.settings)) {
     checkpoints_->forget();
     run_->begin_anew();
     context_.note("other settings of lists are chosen than before: their model is trained from the start");
   }
-  run_->put_first(numbers_of(choice, choice.cut_short ? not_chosen : options_.max_epochs));
+  const int not_yet = stored ? stored->max_epochs : not_chosen;
+  run_->put_first(numbers_of(choice, choice.cut_short ? not_yet : options_.max_epochs));
   return choice;
 }
 
