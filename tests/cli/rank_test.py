@@ -213,11 +213,13 @@ class RefusalTest(RankTest):
             for alone, shared in zip(one["counts"], three["counts"], strict=True):
                 self.assert_near(alone, shared, 1e-12 if "single" not in name else 1e-5)
 
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_several_processes_print_one_table(self) -> None:
         path = self.planted()
         one, two = (run("rank", path, "--components", "1-3", "-t", 1, processes=processes).stdout for processes in (1, 2))
         self.assertEqual(one.split("recommended:")[0], two.split("recommended:")[0])
 
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_several_processes_refuse_alike(self) -> None:
         result = run("rank", self.planted(), "--components", "0", processes=2)
         self.assertEqual(result.returncode, 2)
