@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::uint64_t balance_stream = 0x70617274;
 
-}  // namespace
-
-namespace {
-
 // The shares of the parts that no heavy vertex fills, the largest of which are filled first.
 class SharesLeft {
  public:
@@ -69,7 +65,7 @@ std::vector<Index> limits_of_constraint(const Hypergraph& h, int constraint, std
                                         double imbalance) {
   SharesLeft left(shares);
   auto total = double(total_weight(h, constraint));
-  double required = 0;
+  Index required = 0;  // where vertices are too few to be distributed more evenly
   if (h.has_vertex_weights()) {
     auto weights = weights_of(h, constraint);
     std::ranges::make_heap(weights);
@@ -80,11 +76,11 @@ std::vector<Index> limits_of_constraint(const Hypergraph& h, int constraint, std
       weights.pop_back();
     }
     if (std::ranges::min(shares) == std::ranges::max(shares))
-      required = double(evenly_distributed(std::move(weights), left.count()));
+      required = evenly_distributed(std::move(weights), left.count());
   }
   std::vector<Index> limits;
   for (const double share : shares)
-    limits.push_back(limit_of(std::max(total * left.of(share), required), imbalance));
+    limits.push_back(std::max(limit_of(total * left.of(share), imbalance), required));
   return limits;
 }
 

@@ -210,33 +210,49 @@ TEST(LoadPlanner, samples_the_same_rows_on_many_processes) {
     }
 }
 
+// A distribution by many processes, and what one process plans for them.
+struct PlannedCase {
+  // choose(distributor, number of parts, number of the case)
+  template <class Choose>
+  PlannedCase(const Comm& comm, const test::ProblemShape& shape, int n, Choose choose)
+      : whole(test::tame_tensor(shape.extents, std::min<Index>(shape.num_nonzeros, 500), std::uint64_t(n),
+                                shape.heavy)),
+        share(test::share_of(whole, comm)),
+        alone(Comm::self(), whole, comm.size(), 7),
+        together(comm, share, comm.size(), 7),
+        distribution(choose(together, comm.size(), n)),
+        planned(
+            LoadPlanner(Comm::self(), whole, 1, find_repeated(whole)).loads(choose(alone, comm.size(), n))),
+        found(localise<double>(comm, move_to_owners(comm, share, distribution), distribution)) {}
+
+  void expect_same_loads() const {
+    Index words = 0;
+    for (int m = 0; m < whole.order(); ++m) {
+      EXPECT_EQ(found.loads[m].stages, planned[m].stages) << "mode " << m;
+      EXPECT_EQ(found.loads[m], planned[m]) << "mode " << m;
+      for (const auto& load : planned[m]) words += load.sent;
+    }
+    EXPECT_EQ(found.volume_rows, words);
+  }
+
+  SparseTensor<double> whole, share;
+  Distributor alone, together;
+  Distribution distribution;
+  PartLoads planned;
+  LocalNonzeros<double> found;
+};
+
 TEST(Distribution, with_stages_planned_on_one_process_or_together_is_that_of_many) {
   const Comm comm = Comm::world();
   int n = 0;
   for (const auto& shape : test::problem_shapes())
     for (int round = 0; round < 8; ++round) {
-      const auto whole = test::tame_tensor(shape.extents, std::min<Index>(shape.num_nonzeros, 500),
-                                           std::uint64_t(++n), shape.heavy);
-      const auto share = test::share_of(whole, comm);
-      const Distributor alone(Comm::self(), whole, comm.size(), 7), together(comm, share, comm.size(), 7);
-      const auto planned = test::some_routed_distribution(alone, comm.size(), n);
-      const auto distribution = test::some_routed_distribution(together, comm.size(), n);
-
-      const auto expected = LoadPlanner(Comm::self(), whole, 1, find_repeated(whole)).loads(planned);
-      const auto found = localise<double>(comm, move_to_owners(comm, share, distribution), distribution);
-
-      Index words = 0;
-      for (int m = 0; m < whole.order(); ++m) {
-        EXPECT_EQ(found.loads[m].stages, expected[m].stages) << "case " << n << ", mode " << m;
-        for (int p = 0; p < comm.size(); ++p) {
-          EXPECT_EQ(found.loads[m][p], expected[m][p]) << "case " << n << ", mode " << m << ", part " << p;
-          words += expected[m][p].sent;
-        }
-      }
-      EXPECT_EQ(found.volume_rows, words);
-      if (distribution.rows.empty()) continue;  // owners are then predicted for ranges of rows
-      const auto by_many = LoadPlanner(comm, share).loads(distribution);
-      for (int m = 0; m < whole.order(); ++m) EXPECT_EQ(by_many[m].stages, expected[m].stages) << n;
+      SCOPED_TRACE("case " + std::to_string(++n));
+      const PlannedCase x(comm, shape, n, test::some_routed_distribution);
+      x.expect_same_loads();
+      if (x.distribution.rows.empty()) continue;  // owners are then predicted for ranges of rows
+      const auto by_many = LoadPlanner(comm, x.share).loads(x.distribution);
+      for (int m = 0; m < x.whole.order(); ++m) EXPECT_EQ(by_many[m].stages, x.planned[m].stages);
     }
 }
 
@@ -246,23 +262,8 @@ TEST(Distribution, planned_on_one_process_is_that_of_many) {
   int n = 0;
   for (const auto& shape : test::problem_shapes())
     for (int round = 0; round < 8; ++round) {
-      const auto whole = test::tame_tensor(shape.extents, std::min<Index>(shape.num_nonzeros, 500),
-                                           std::uint64_t(++n), shape.heavy);
-      const auto share = test::share_of(whole, comm);
-      const Distributor alone(Comm::self(), whole, comm.size(), 7), together(comm, share, comm.size(), 7);
-      const auto planned = test::some_distribution(alone, comm.size(), n);
-      const auto distribution = test::some_distribution(together, comm.size(), n);
-
-      const auto expected = LoadPlanner(Comm::self(), whole, 1, find_repeated(whole)).loads(planned);
-      const auto found = localise<double>(comm, move_to_owners(comm, share, distribution), distribution);
-
-      Index words = 0;
-      for (int m = 0; m < whole.order(); ++m)
-        for (int p = 0; p < comm.size(); ++p) {
-          EXPECT_EQ(found.loads[m][p], expected[m][p]) << "case " << n << ", mode " << m << ", part " << p;
-          words += expected[m][p].sent;
-        }
-      EXPECT_EQ(found.volume_rows, words);
+      SCOPED_TRACE("case " + std::to_string(++n));
+      PlannedCase(comm, shape, n, test::some_distribution).expect_same_loads();
     }
 }
 

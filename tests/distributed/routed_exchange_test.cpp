@@ -10,6 +10,7 @@
 #include "polyad/base/random.hpp"
 #include "polyad/distributed/cp/greedy_owners.hpp"
 #include "polyad/distributed/cp/routed_plan.hpp"
+#include "tests/support/fold_and_expand.hpp"
 
 namespace polyad {
 namespace {
@@ -75,11 +76,7 @@ void expect_right_exchange(const Comm& comm, const RoutedShape& shape, int num_s
         partial(i, c) = std::ranges::binary_search(own, plan.rows[i])
                             ? Real(number_of(seed, comm.rank(), plan.rows[i], c) + round)
                             : 0;
-    exchange.fold();
-    for (Index i = 0; i < plan.num_owned; ++i)
-      for (Index c = 0; c < shape.components; ++c) factor(i, c) = partial(i, c);
-    exchange.start_expanding();
-    exchange.finish_expanding();
+    test::fold_and_expand(exchange, plan, partial, factor, shape.components);
     for (Index i = 0; i < plan.num_local(); i += 1 + plan.num_local() / 100)
       for (const Index c : {Index(0), shape.components - 1})
         ASSERT_EQ(factor(i, c), Real(routed_sum(comm, shape, seed, plan.rows[i], c, round)))

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "polyad/base/random.hpp"
+#include "tests/support/fold_and_expand.hpp"
 
 namespace polyad {
 namespace {
@@ -64,11 +65,7 @@ void expect_right_rows(const Comm& comm, const Shape& shape, std::uint64_t seed,
         partial(i, c) = touches(shape, seed, comm.rank(), plan.rows[i])
                             ? Real(number(seed, comm.rank(), plan.rows[i], c) + double(round))
                             : 0;
-    exchange.fold();
-    for (Index i = 0; i < plan.num_owned; ++i)
-      for (Index c = 0; c < shape.components; ++c) factor(i, c) = partial(i, c);
-    exchange.start_expanding();
-    exchange.finish_expanding();
+    test::fold_and_expand(exchange, plan, partial, factor, shape.components);
     for (Index i = 0; i < plan.num_local(); ++i) {
       int num_touching = 0;
       for (int rank = 0; rank < comm.size(); ++rank)

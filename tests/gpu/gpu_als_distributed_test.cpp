@@ -43,12 +43,7 @@ TEST_F(DistributedGpuAls, solves_for_rows_of_observed_cells_on_several_processes
   for (int n = 0; n < 4; ++n) {
     SCOPED_TRACE("case " + std::to_string(n));
     const auto whole = test::tame_tensor({60, 30, 20}, 2000, std::uint64_t(n), false);
-    auto options = test::options_for(5, 4);
-    options.als.tolerance = 0;
-    options.observed.emplace();
-    options.observed->regularisation = 0.1;
-    options.observed->patience = 0;
-    options.observed->held_out = 0.2;
+    const auto options = test::observed_options(5, 4);
     Progress silent;
     const auto alone = prepare_observed<double>(Comm::self(), whole, options, silent);
     const auto expected = run_cp(alone, options).fit_trajectory;

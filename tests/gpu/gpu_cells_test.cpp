@@ -17,6 +17,7 @@ namespace polyad {
 namespace {
 
 using GpuCells = test::GpuAls;
+using test::observed_options;
 using test::on_gpu;
 
 template <class Real>
@@ -37,16 +38,6 @@ void expect_same_results(const SparseTensor<double>& x, const CpRunOptions& opti
   ASSERT_EQ(there.held_out_rmse.size(), here.held_out_rmse.size());
   for (std::size_t i = 0; i < here.held_out_rmse.size(); ++i)
     EXPECT_NEAR(there.held_out_rmse[i], here.held_out_rmse[i], tolerance * (1 + here.held_out_rmse[i])) << i;
-}
-
-CpRunOptions observed_options(Index num_components, int sweeps) {
-  auto options = test::options_for(num_components, sweeps);
-  options.als.tolerance = 0;
-  options.observed.emplace();
-  options.observed->regularisation = 0.05;
-  options.observed->patience = 0;
-  options.observed->held_out = 0.1;
-  return options;
 }
 
 const std::vector<std::vector<Index>> shapes_of_cells{

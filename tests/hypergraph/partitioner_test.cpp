@@ -101,7 +101,7 @@ TEST(Partitioner, is_no_less_even_than_parts_at_random_where_the_balance_cannot_
     const auto limits = part_limits(h, options.num_parts, options.imbalance);
     const auto even = measure_partition(h, random_parts(h, limits, seed), options.num_parts);
     const auto result = partition_hypergraph(h, options);
-    EXPECT_LE(result.metrics.imbalance[0], 1.05 * (1 + even.imbalance[0]) - 1) << seed;
+    EXPECT_LE(result.metrics.imbalance[0], std::max(even.imbalance[0], 0.05)) << seed;
   }
 }
 
@@ -254,7 +254,7 @@ TEST(PartLimits, are_those_of_what_vertices_leave_that_fill_a_part_alone) {
     const auto even = measure_partition(limited.h(), random_parts(limited.h(), limits, seed), num_parts);
     EXPECT_LE(std::ranges::max(even.part_weights[0]), limit) << seed;
     const double attained = std::max(fair, double(std::ranges::max(even.part_weights[0])));
-    EXPECT_LE(double(limit), std::max({attained * (1 + imbalance), attained + 1, 1.0})) << seed;
+    EXPECT_LE(double(limit), std::max({fair * (1 + imbalance), attained + 1, 1.0})) << seed;
   }
 }
 

@@ -37,29 +37,49 @@ TEST(Refiner, knows_the_gain_of_every_move) {
     }
 }
 
+// Random parts of a random hypergraph, brought into balance if that is possible.
+struct RefinedCase {
+  RefinedCase(std::uint64_t seed, const Objective& of)
+      : num_parts(seed % 5 == 0 ? 70 : 2 + int(seed % 6)),
+        h(test::random_hypergraph(300, 200, seed, seed % 2 ? Weights::random : Weights::equal,
+                                  1 + int(seed % 3))),
+        limits(part_limits(h, num_parts, 0.1)),
+        parts(random_parts(h, limits, seed)),
+        objective(of),
+        refiner(h, parts, limits, of),
+        was_balanced(refiner.rebalance()) {}
+
+  double cost() const { return hypergraph::cost(h, parts, num_parts, objective); }
+  void expect_balance() const {
+    const Balance balance(h, parts, limits);
+    for (int part = 0; part < num_parts; ++part) {
+      EXPECT_FALSE(was_balanced && balance.is_overloaded(part));
+      EXPECT_GT(balance.num_vertices(part), 0);
+    }
+  }
+
+  int num_parts;
+  Hypergraph h;
+  PartLimits limits;
+  std::vector<int> parts;
+  Objective objective;
+  Refiner refiner;
+  bool was_balanced;
+};
+
 TEST(Refiner, lowers_the_cost_and_keeps_the_balance) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed)
     for (const auto& objective : objectives) {
-      const int num_parts = seed % 5 == 0 ? 70 : 2 + int(seed % 6);
-      const auto h = test::random_hypergraph(300, 200, seed, seed % 2 ? Weights::random : Weights::equal,
-                                             1 + int(seed % 3));
-      const auto limits = part_limits(h, num_parts, 0.1);
-      auto parts = random_parts(h, limits, seed);
-      Refiner refiner(h, parts, limits, objective);
-      const bool was_balanced = refiner.rebalance();
-      double last = cost(h, parts, num_parts, objective);
+      RefinedCase x(seed, objective);
+      double last = x.cost();
       for (std::uint64_t pass = 0; pass < 5; ++pass) {
-        refiner.pass(Affinity::exact(), pass);
-        const double now = cost(h, parts, num_parts, objective);
+        x.refiner.pass(Affinity::exact(), pass);
+        const double now = x.cost();
         EXPECT_LE(now, last);
         last = now;
       }
-      refiner.pass(Affinity::smoothed(0.3), 9);
-      const Balance balance(h, parts, limits);
-      for (int part = 0; part < num_parts; ++part) {
-        EXPECT_FALSE(was_balanced && balance.is_overloaded(part));
-        EXPECT_GT(balance.num_vertices(part), 0);
-      }
+      x.refiner.pass(Affinity::smoothed(0.3), 9);
+      x.expect_balance();
     }
 }
 
@@ -68,25 +88,15 @@ TEST(Refiner, climbs_to_states_that_cost_less_and_takes_back_what_did_not_pay) {
   int num_better = 0;
   for (std::uint64_t seed = 1; seed <= 30; ++seed)
     for (const auto& objective : objectives) {
-      const int num_parts = seed % 5 == 0 ? 70 : 2 + int(seed % 6);
-      const auto h = test::random_hypergraph(300, 200, seed, seed % 2 ? Weights::random : Weights::equal,
-                                             1 + int(seed % 3));
-      const auto limits = part_limits(h, num_parts, 0.1);
-      auto parts = random_parts(h, limits, seed);
-      Refiner refiner(h, parts, limits, objective);
-      const bool was_balanced = refiner.rebalance();
-      for (std::uint64_t pass = 0; pass < 20; ++pass) refiner.pass(Affinity::exact(), pass);
+      RefinedCase x(seed, objective);
+      for (std::uint64_t pass = 0; pass < 20; ++pass) x.refiner.pass(Affinity::exact(), pass);
       for (const Index max_fruitless : {0, 10, 300}) {
-        const double before = cost(h, parts, num_parts, objective);
-        const auto gain = refiner.climb(max_fruitless);
+        const double before = x.cost();
+        const auto gain = x.refiner.climb(max_fruitless);
         EXPECT_GE(gain, 0);
-        EXPECT_DOUBLE_EQ(cost(h, parts, num_parts, objective), before - double(gain));
+        EXPECT_DOUBLE_EQ(x.cost(), before - double(gain));
         num_better += gain > 0 ? 1 : 0;
-        const Balance balance(h, parts, limits);
-        for (int part = 0; part < num_parts; ++part) {
-          EXPECT_FALSE(was_balanced && balance.is_overloaded(part));
-          EXPECT_GT(balance.num_vertices(part), 0);
-        }
+        x.expect_balance();
       }
     }
   EXPECT_GT(num_better, 60);

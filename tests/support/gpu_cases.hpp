@@ -22,6 +22,17 @@ inline CpRunOptions on_gpu(CpRunOptions options) {
   return options;
 }
 
+// A model of the cells that a tensor has, some of which are held out.
+inline CpRunOptions observed_options(Index num_components, int sweeps) {
+  auto options = options_for(num_components, sweeps);
+  options.als.tolerance = 0;
+  options.observed.emplace();
+  options.observed->regularisation = 0.05;
+  options.observed->patience = 0;
+  options.observed->held_out = 0.1;
+  return options;
+}
+
 inline void expect_same_fits(const std::vector<double>& fits, const std::vector<double>& expected,
                              double tolerance) {
   ASSERT_EQ(fits.size(), expected.size());

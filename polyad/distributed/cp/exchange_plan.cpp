@@ -5,6 +5,7 @@
 #include <string>
 
 #include "polyad/base/error.hpp"
+#include "polyad/distributed/cp/row_sets.hpp"
 
 namespace polyad {
 namespace {
@@ -20,20 +21,6 @@ std::vector<ExchangePlan::Peer> peers(std::span<const Index> counts, Index begin
     begin += counts[rank];
   }
   return result;
-}
-
-Array<Index> distinct(std::span<const Index> rows) {
-  Array<Index> sorted(rows.begin(), rows.end());
-  std::ranges::sort(sorted);
-  const auto repeated = std::ranges::unique(sorted);
-  sorted.erase(repeated.begin(), repeated.end());
-  return sorted;
-}
-
-Array<Index> difference(std::span<const Index> rows, std::span<const Index> without) {
-  Array<Index> rest;
-  std::ranges::set_difference(rows, without, std::back_inserter(rest));
-  return rest;
 }
 
 }  // namespace
@@ -56,8 +43,8 @@ Borrowing plan_borrowing(int rank, int num_parts, std::span<const Index> touched
 ExchangePlan plan_exchange(std::span<const Index> touched, const Borrowing& borrowed,
                            std::span<const Index> wanted, std::span<const Index> wanted_counts) {
   ExchangePlan plan;
-  const auto lent = distinct(wanted);  // it may own them without touching them
-  plan.rows = difference(difference(touched, distinct(borrowed.rows)), lent);
+  const auto lent = distinct_rows(wanted);  // it may own them without touching them
+  plan.rows = rows_without(rows_without(touched, distinct_rows(borrowed.rows)), lent);
   plan.num_interior = std::ssize(plan.rows);
   plan.lent.reserve(wanted.size());
   for (const Index row : wanted)
@@ -84,7 +71,7 @@ ExchangePlan plan_exchange(const Comm& comm, std::span<const Index> touched, con
 ExchangePlan plan_replication(const Comm& comm, std::span<const Index> touched) {
   ExchangePlan plan;
   plan.is_replicated = true;
-  plan.rows = distinct(comm.all_gather_varying<Index>(touched).items);
+  plan.rows = distinct_rows(comm.all_gather_varying<Index>(touched).items);
   plan.num_owned = comm.rank() == 0 ? plan.num_local() : 0;
   return plan;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "polyad/base/error.hpp"
+#include "polyad/distributed/cp/row_sets.hpp"
 
 namespace polyad {
 namespace {
@@ -31,26 +32,13 @@ struct StageRows {
   RowsOfPeers passed_on, taken;
 };
 
-Array<Index> distinct_rows(Array<Index> rows) {
-  std::ranges::sort(rows);
-  const auto repeated = std::ranges::unique(rows);
-  rows.erase(repeated.begin(), repeated.end());
-  return rows;
-}
-
-Array<Index> rows_without(std::span<const Index> rows, std::span<const Index> without) {
-  Array<Index> rest;
-  std::ranges::set_difference(rows, without, std::back_inserter(rest));
-  return rest;
-}
-
 Array<Index> of_all_stages(const std::vector<StageRows>& stages, RowsOfPeers StageRows::*which) {
   Array<Index> all;
   for (const auto& stage : stages) {
     const auto& rows = (stage.*which).rows;
     all.insert(all.end(), rows.begin(), rows.end());
   }
-  return distinct_rows(std::move(all));
+  return distinct_rows(all);
 }
 
 // Finds local rows by global ones.
