@@ -33,7 +33,8 @@ class Refiner {
 
   // Moves one vertex after the other, always the one that gains most or loses least, each at most once, and
   // takes back all moves after the best state on the way (Fiduccia and Mattheyses 1982). Ends after
-  // `max_fruitless` moves since that state. Returns by how much the objective, in units, is smaller.
+  // `max_fruitless` moves since that state, or when it has read the pins a number of times. Returns by how
+  // much the objective, in units, is smaller.
   std::int64_t climb(Index max_fruitless);
 
   // Change of the objective (with a smoothed affinity, of its approximation) if
@@ -65,6 +66,7 @@ class Refiner {
     std::vector<std::uint8_t> bytes;
     std::vector<std::uint16_t> narrow;
     std::vector<std::uint32_t> wide;
+    Index num_nets_read = 0;  // by proposals
   };
 
   std::int64_t weight_at(Index net, int own) const;
