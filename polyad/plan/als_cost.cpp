@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "polyad/kernels/cp/work_cost.hpp"
 #include "polyad/tensor/coo.hpp"
@@ -96,6 +97,17 @@ double AlsCost::root_and_next(std::span<const int> tree) const {
          (1 - complete) * scatter(tree, tree[1]);
 }
 
+// Below the root, a row is read on the way up and another one added to on the way down.
+double AlsCost::levels(std::span<const int> tree, int num_levels) const {
+  double nanoseconds = root(tree) + update(tree[0]);
+  for (int level = 1; level < num_levels; ++level) {
+    const double nodes = shape_.num_nodes(set_of(tree.first(std::size_t(level + 1))));
+    nanoseconds += nodes * gather(tree[level]) * update_share + update(tree[level]);
+    nanoseconds += double(shape_.rows[tree[level]]) * options_.threads * row_lines() * 2 * line(0);
+  }
+  return nanoseconds;
+}
+
 double AlsCost::step_seconds(const AlsPlan& plan, const AlsStep& step) const {
   const double to_seconds = 1e-9 / options_.threads;
   if (plan.trees.empty()) return 0;  // other formats have costs of their own
@@ -107,6 +119,8 @@ double AlsCost::step_seconds(const AlsPlan& plan, const AlsStep& step) const {
       return to_seconds * root_and_next(tree);
     case AlsStep::Kind::scatter:
       return to_seconds * scatter(tree, step.mode);
+    case AlsStep::Kind::levels:
+      return to_seconds * levels(tree, step.num_levels);
     default:  // from the plain list: by the tree that has the mode highest
       const auto best = std::ranges::min_element(
           plan.trees, {}, [&](const auto& t) { return std::ranges::find(t, step.mode) - t.begin(); });
@@ -175,6 +189,7 @@ Index AlsCost::hicoo_format_bytes() const {
 
 Index AlsCost::work_bytes(const AlsPlan& plan) const {
   Index factor_rows = 0, parts = 0, whole = 0, partial = 0;
+  std::vector<Index> level_parts(shape_.rows.size());
   for (int m = 0; m < shape_.order(); ++m) {
     factor_rows += shape_.rows[m];
     if (complete_share(m) < 1) partial = std::max(partial, shape_.rows[m]);  // on their way to others
@@ -183,6 +198,8 @@ Index AlsCost::work_bytes(const AlsPlan& plan) const {
     if (step.kind == AlsStep::Kind::scatter) parts = std::max(parts, shape_.rows[step.mode]);
     if (step.kind == AlsStep::Kind::root_and_next)
       parts = std::max(parts, shape_.rows[plan.trees[step.tree][1]]);
+    for (int level = 1; level < step.num_levels; ++level)
+      level_parts[level] = std::max(level_parts[level], shape_.rows[plan.trees[step.tree][level]]);
     if (step.kind == AlsStep::Kind::mttkrp) {
       if (complete_share(step.mode) == 1) whole = std::max(whole, shape_.rows[step.mode]);
       const auto has_root = [&](const auto& tree) { return tree.front() == step.mode; };
@@ -190,11 +207,14 @@ Index AlsCost::work_bytes(const AlsPlan& plan) const {
         parts = std::max(parts, shape_.rows[step.mode]);
     }
   }
+  const Index added_rows = std::reduce(level_parts.begin(), level_parts.end());
   const Index row_bytes = options_.num_components * options_.value_bytes;
   // Gram matrices, those of each thread, and what inverting needs.
   const Index squares = shape_.order() + 2 * Index(options_.threads) + 6;
   const Index square_bytes = options_.num_components * options_.num_components * Index(sizeof(double));
-  return squares * square_bytes + (factor_rows + parts * options_.threads + whole + partial) * row_bytes +
+  return squares * square_bytes +
+         (factor_rows + parts * options_.threads + added_rows * (options_.threads - 1) + whole + partial) *
+             row_bytes +
          factor_rows * Index(sizeof(Index));
 }
 

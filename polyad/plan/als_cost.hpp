@@ -68,6 +68,7 @@ class AlsCost {
   double root(std::span<const int> tree) const;
   double scatter(std::span<const int> tree, int mode) const;
   double root_and_next(std::span<const int> tree) const;
+  double levels(std::span<const int> tree, int num_levels) const;
   Index tree_bytes(std::span<const int> tree) const;
 
   TensorShape shape_;

@@ -12,6 +12,14 @@ std::string tree_text(const std::vector<int>& modes) {
   return fmt::format("tree {}", fmt::join(from_one, "-"));
 }
 
+std::string levels_text(const std::vector<int>& modes, int num_levels) {
+  if (num_levels == 1) return fmt::format("mode {} over {}", modes[0] + 1, tree_text(modes));
+  std::vector<int> from_one;
+  for (int level = 0; level + 1 < num_levels; ++level) from_one.push_back(modes[level] + 1);
+  return fmt::format("modes {} and {} in one pass over {}", fmt::join(from_one, ", "),
+                     modes[num_levels - 1] + 1, tree_text(modes));
+}
+
 std::string step_text(const AlsPlan& plan, const AlsStep& step) {
   switch (step.kind) {
     case AlsStep::Kind::root:
@@ -19,6 +27,8 @@ std::string step_text(const AlsPlan& plan, const AlsStep& step) {
     case AlsStep::Kind::root_and_next:
       return fmt::format("modes {} and {} in one pass over {}", step.mode + 1, plan.trees[step.tree][1] + 1,
                          tree_text(plan.trees[step.tree]));
+    case AlsStep::Kind::levels:
+      return levels_text(plan.trees[step.tree], step.num_levels);
     case AlsStep::Kind::scatter:
       return fmt::format("mode {} by scattering over {}", step.mode + 1, tree_text(plan.trees[step.tree]));
     default:

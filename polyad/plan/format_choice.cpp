@@ -7,8 +7,9 @@
 namespace polyad {
 namespace {
 
-FormatOption csf_option(const AlsCost& cost, const std::string& name, const AlsPlanOptions& options) {
-  FormatOption option{name, Format::csf, plan_csf(cost, options)};
+FormatOption csf_option(const AlsCost& cost, PlanTrees plan_trees, const std::string& name,
+                        const AlsPlanOptions& options) {
+  FormatOption option{name, Format::csf, plan_trees(cost, options)};
   option.seconds = cost.seconds(option.plan);
   option.build_seconds = cost.tree_build_seconds() * double(option.plan.trees.size());
   option.format_bytes = cost.csf_format_bytes(option.plan.trees);
@@ -48,13 +49,14 @@ const std::vector<std::string>& format_names() {
   return names;
 }
 
-std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order) {
+std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order,
+                                       PlanTrees plan_trees) {
   const auto& rows = cost.shape().rows;
   std::vector<FormatOption> options;
-  options.push_back(csf_option(cost, "csf", {mode_order, {}}));
-  options.push_back(csf_option(cost, "csf-one", {mode_order, one_tree(rows)}));
-  options.push_back(csf_option(cost, "csf-two", {mode_order, two_trees(rows)}));
-  options.push_back(csf_option(cost, "csf-all", {mode_order, a_tree_per_mode(rows)}));
+  options.push_back(csf_option(cost, plan_trees, "csf", {mode_order, {}}));
+  options.push_back(csf_option(cost, plan_trees, "csf-one", {mode_order, one_tree(rows)}));
+  options.push_back(csf_option(cost, plan_trees, "csf-two", {mode_order, two_trees(rows)}));
+  options.push_back(csf_option(cost, plan_trees, "csf-all", {mode_order, a_tree_per_mode(rows)}));
   const auto plain = plain_plan(mode_order);
   const double build = cost.tree_build_seconds();  // they sort, too
   options.push_back({"coo", Format::coo, plain, cost.coo_seconds(), build, cost.coo_format_bytes()});

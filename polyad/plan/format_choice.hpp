@@ -43,8 +43,11 @@ std::vector<int> choose_mode_order(const TensorShape& shape, Index num_component
 
 // Names of all formats: csf (trees chosen by the planner), csf-one,
 // csf-two, csf-all, coo, hicoo; and the formats with their predictions.
+// `plan_trees` makes the plans of those with trees: plan_csf, or plan_evaluation for CP-OPT.
 const std::vector<std::string>& format_names();
-std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order);
+using PlanTrees = AlsPlan (*)(const AlsCost&, const AlsPlanOptions&);
+std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<int>& mode_order,
+                                       PlanTrees plan_trees = plan_csf);
 
 // The same for coarse grain, where each mode has a tensor of its own that is
 // only used for its rows: a tree rooted at the mode, or a list. costs: [mode].

@@ -41,10 +41,6 @@ std::vector<Modes> all_permutations(int order) {
   return all;
 }
 
-std::vector<Modes> candidate_trees(std::span<const Index> rows) {
-  return int(rows.size()) <= max_order_for_all ? all_permutations(int(rows.size())) : a_tree_per_mode(rows);
-}
-
 std::vector<Modes> candidate_orders(std::span<const Index> rows) {
   const auto order = int(rows.size());
   if (order <= max_order_for_all) return all_permutations(order);
@@ -194,6 +190,10 @@ std::vector<ModeSet> prefix_sets(std::span<const Index> rows) {
       for (int level = 1; level + 1 < order; ++level) sets.insert(set |= ModeSet(1) << tree[level]);
     }
   return {sets.begin(), sets.end()};
+}
+
+std::vector<Modes> candidate_trees(std::span<const Index> rows) {
+  return int(rows.size()) <= max_order_for_all ? all_permutations(int(rows.size())) : a_tree_per_mode(rows);
 }
 
 AlsPlan plan_csf(const AlsCost& cost, const AlsPlanOptions& options) {

@@ -22,6 +22,9 @@ struct AlsPlanOptions {
 // its arguments only; of equal costs the first order of modes is taken.
 AlsPlan plan_csf(const AlsCost& cost, const AlsPlanOptions& options);
 
+// Trees that are worth looking at for a tensor with these numbers of rows: all, up to order 5.
+std::vector<std::vector<int>> candidate_trees(std::span<const Index> rows);
+
 // The tree with the mode at its root that takes the least time for the MTTKRP of this mode.
 std::vector<int> fastest_tree(const AlsCost& cost, int mode);
 

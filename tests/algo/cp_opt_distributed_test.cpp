@@ -58,7 +58,7 @@ TEST(DistributedCpOpt, follows_the_trajectory_of_one_process_and_sends_what_was_
       if (n % 2 == 0) distribution.num_stages.assign(c.extents.size(), 1 + n / 2 % max_stages(comm.size()));
       const auto x = prepare<double>(comm, share, options, silent, distribution);
 
-      const auto result = cp_opt<double>(x.tensor, options.als);
+      const auto result = cp_opt<double>(x.tensor, x.chosen.plan, options.als);
 
       expect_same(result.fit_trajectory, test::decompose(whole, options).fits);
       EXPECT_EQ(result.communication.volume_words, x.tensor.volume_rows() * c.num_components);
@@ -77,7 +77,8 @@ TEST(DistributedCpOpt, gives_the_same_bits_when_it_runs_twice) {
   Progress silent;
   const auto x = prepare<double>(comm, share, options, silent, distributor.fine_random());
 
-  const auto one = cp_opt<double>(x.tensor, options.als), other = cp_opt<double>(x.tensor, options.als);
+  const auto one = cp_opt<double>(x.tensor, x.chosen.plan, options.als),
+             other = cp_opt<double>(x.tensor, x.chosen.plan, options.als);
 
   EXPECT_EQ(one.fit_trajectory, other.fit_trajectory);
   EXPECT_EQ(one.model, other.model);

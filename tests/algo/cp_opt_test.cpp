@@ -101,7 +101,7 @@ TEST(CpObjective, is_what_its_definition_says_and_its_gradient_what_finite_diffe
         options.format = format;
         Progress silent;
         const auto x = prepare<double>(Comm::self(), tensor, options, silent);
-        CpObjective<double> objective(x.tensor, num_components);
+        CpObjective<double> objective(x.tensor, x.chosen.plan, num_components);
         objective.start({.seed = std::uint64_t(n)});
         const DenseTensor dense(tensor);
         EXPECT_NEAR(squared_norm_of(dense.extents, whole_model(x.tensor, objective, num_components)), 1,
@@ -242,11 +242,12 @@ TEST(CpOpt, stops_where_it_is_told) {
   const auto options = opt_options_for(3, 1000, 1e-6);
   const auto prepared = prepare<double>(Comm::self(), x, options, silent);
 
-  const auto converged = cp_opt<double>(prepared.tensor, options.als);
-  const auto stopped =
-      cp_opt<double>(prepared.tensor, options.als, [](const CpProgress& p) { return p.iteration < 3; });
-  const auto none = cp_opt<double>(prepared.tensor, opt_options_for(3, 0).als);
-  const auto to_the_end = cp_opt<double>(prepared.tensor, opt_options_for(3, 100000).als);
+  const auto converged = cp_opt<double>(prepared.tensor, prepared.chosen.plan, options.als);
+  const auto stopped = cp_opt<double>(prepared.tensor, prepared.chosen.plan, options.als,
+                                      [](const CpProgress& p) { return p.iteration < 3; });
+  const auto none = cp_opt<double>(prepared.tensor, prepared.chosen.plan, opt_options_for(3, 0).als);
+  const auto to_the_end =
+      cp_opt<double>(prepared.tensor, prepared.chosen.plan, opt_options_for(3, 100000).als);
 
   EXPECT_EQ(converged.stop, StopReason::converged);
   EXPECT_LT(std::abs(converged.fit() - converged.fit_trajectory[converged.fit_trajectory.size() - 2]), 1e-6);

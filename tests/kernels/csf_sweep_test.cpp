@@ -191,6 +191,51 @@ TEST(ScatterMttkrp, equals_the_definition_at_every_level) {
     }
 }
 
+template <class Real>
+void expect_top_mttkrps(double tolerance) {
+  std::uint64_t seed = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (const Index n : test::component_counts())
+      for (const int threads : {1, 3, 8}) {
+        const test::Threads set(threads);
+        FactorProblem<Real> p(shape.extents, shape.num_nonzeros, n, ++seed, shape.heavy);
+        auto tensor = p.tensor();
+        const int order = tensor.order();
+        auto modes = natural_mode_order(order);
+        std::ranges::rotate(modes, modes.begin() + std::ptrdiff_t(seed % std::uint64_t(order)));
+        const CsfTree<Real> tree(tensor, modes);
+        const auto cuts = cut_evenly(tree, threads, n);
+        std::vector<PartialRows<Real>> parts;
+        for (int level = 1; level < order; ++level)
+          parts.emplace_back(threads - 1, p.tensor().extent(modes[level]), n);
+        for (int num_levels = 1; num_levels <= order; ++num_levels) {
+          std::vector<Matrix<Real>> m;
+          for (int level = 0; level < num_levels; ++level)
+            m.push_back(test::random_matrix<Real>(p.tensor().extent(modes[level]), n, seed));
+          std::vector<Matrix<Real>*> targets;
+          for (auto& of_level : m) targets.push_back(&of_level);
+
+          top_mttkrps<Real>({tree, cuts}, p.factors, targets, parts);
+
+          const auto first = m;
+          for (int level = 0; level < num_levels; ++level)
+            ASSERT_LT(relative_difference(m[level], ref::mttkrp<Real>(p.tensor(), p.factors, modes[level])),
+                      tolerance)
+                << level << " of " << num_levels;
+          top_mttkrps<Real>({tree, cuts}, p.factors, targets, parts);
+          ASSERT_EQ(m, first) << "not the same bits twice";
+        }
+      }
+}
+
+TEST(TopMttkrps, equal_the_definition_at_every_level) {
+  expect_top_mttkrps<double>(1e-13);
+}
+
+TEST(TopMttkrps, do_so_in_single_precision) {
+  expect_top_mttkrps<float>(3e-5);
+}
+
 // Rows from `first` on by one pass that only sums, those before by one that solves: as when other processes
 // add to some rows.
 TEST(UpdateRoot, of_some_slices_leaves_the_others_to_a_second_pass) {

@@ -91,7 +91,7 @@ void expect_gradient_as_defined(Index num_rows, Index n, double bound) {
   const auto v = test::random_matrix<double>(n, n, 3);
   auto m = mttkrp;
 
-  const double inner = turn_into_gradient(m, factor, v, 0.25, num_rows);
+  const double inner = turn_into_gradient(m, factor, v, 0.25, {0, num_rows});
 
   double expected_inner = 0;
   for (Index row = 0; row <= num_rows; ++row)

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "polyad/plan/format_choice.hpp"
+#include "polyad/plan/plan_evaluation.hpp"
 #include "polyad/tensor/sort.hpp"
 #include "tests/support/factor_problem.hpp"
 
@@ -97,6 +98,56 @@ TEST(PlanAls, is_no_slower_than_the_plain_list_by_its_own_account) {
   }
 }
 
+TEST(PlanEvaluation, serves_every_mode_once) {
+  for (const auto& shape : shapes())
+    for (const int threads : {1, 2, 64}) {
+      const AlsCost cost(shape, {16, 8, threads});
+      for (const auto& option : list_formats(cost, natural_mode_order(shape.order()), plan_evaluation)) {
+        const auto& plan = option.plan;
+        std::vector<int> served;
+        for (const auto& step : plan.steps) {
+          if (step.kind == Kind::mttkrp) {
+            served.push_back(step.mode);
+            continue;
+          }
+          ASSERT_EQ(step.kind, Kind::levels);
+          const auto& tree = plan.trees[step.tree];
+          EXPECT_EQ(tree.front(), step.mode);
+          served.insert(served.end(), tree.begin(), tree.begin() + step.num_levels);
+        }
+        std::ranges::sort(served);
+        EXPECT_EQ(served, natural_mode_order(shape.order())) << option.name;
+      }
+    }
+}
+
+TEST(PlanEvaluation, is_no_slower_than_a_pass_per_mode_by_its_own_account) {
+  for (const auto& shape : shapes())
+    for (const int threads : {1, 2, 64}) {
+      const AlsCost cost(shape, {16, 8, threads});
+      const auto order = natural_mode_order(shape.order());
+      const double build = cost.tree_build_seconds() / usual_iterations;
+      for (const auto& trees : {one_tree(shape.rows), two_trees(shape.rows), a_tree_per_mode(shape.rows)}) {
+        const double plain = cost.seconds(plain_plan(order, a_tree_per_mode(shape.rows)));
+        const auto planned = plan_evaluation(cost, {}), given = plan_evaluation(cost, {order, trees});
+
+        EXPECT_EQ(given.trees, trees);
+        EXPECT_LE(cost.seconds(planned) + build * double(planned.trees.size()),
+                  (plain + build * double(shape.order())) * (1 + 1e-9));
+        EXPECT_LE(cost.seconds(planned) + build * double(planned.trees.size()),
+                  (cost.seconds(given) + build * double(trees.size())) * (1 + 1e-9));
+        if (std::ssize(trees) == shape.order()) EXPECT_LE(cost.seconds(given), plain * (1 + 1e-9));
+      }
+    }
+}
+
+TEST(PlanEvaluation, does_not_add_to_long_modes_on_many_threads) {
+  const auto plan = plan_evaluation(AlsCost(shapes()[3], {16, 8, 64}), {});
+
+  for (const auto& step : plan.steps)
+    for (int level = 1; level < step.num_levels; ++level) EXPECT_EQ(plan.trees[step.tree][level], 2);
+}
+
 TEST(ChooseFormat, takes_the_fastest_that_fits) {
   const std::vector<FormatOption> options{{"fast", Format::csf, {}, 1.0, 0, 3000},
                                           {"small", Format::coo, {}, 2.0, 0, 1000}};
@@ -116,6 +167,9 @@ TEST(AlsPlan, describes_itself) {
   EXPECT_EQ(describe(plan),
             "modes 1 and 3 in one pass over tree 1-3-2, mode 2 by scattering over tree 1-3-2");
   EXPECT_EQ(describe(plain_plan({1, 0})), "mode 2, mode 1");
+  const AlsPlan evaluation{
+      {0, 1, 2, 3}, {{3, 0, 1, 2}, {2, 1, 0, 3}}, {{Kind::levels, 3, 0, 3}, {Kind::levels, 2, 1, 1}}};
+  EXPECT_EQ(describe(evaluation), "modes 4, 1 and 2 in one pass over tree 4-1-2-3, mode 3 over tree 3-2-1-4");
 }
 
 TEST(ShapeOf, counts_the_fibers_of_a_tensor) {

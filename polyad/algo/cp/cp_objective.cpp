@@ -16,11 +16,13 @@
 namespace polyad {
 
 template <class Real>
-CpObjective<Real>::CpObjective(const DistTensor<Real>& x, Index num_components, AskProcess ask)
+CpObjective<Real>::CpObjective(const DistTensor<Real>& x, const AlsPlan& plan, Index num_components,
+                               AskProcess ask)
     : x_(x),
       ask_(std::move(ask)),
       num_components_(num_components),
-      num_columns_(kernels::padded_components(num_components)) {
+      num_columns_(kernels::padded_components(num_components)),
+      passes_(x, plan, num_columns_) {
   for (int m = 0; m < x.order(); ++m) {
     num_owned_.push_back(x.num_owned(m));
     factors_.emplace_back(x.num_rows(m), num_columns_);
@@ -102,14 +104,13 @@ void CpObjective<Real>::multiply(int mode) {
   timings_.measure("communicate", [&] { exchanges_[mode].fold(); });
 }
 
-// Returns this process's part of the inner product of tensor and model.
+// Of some rows, whose sums are there. Returns their part of the inner product of tensor and model.
 template <class Real>
-double CpObjective<Real>::find_gradient(int mode) {
-  multiply(mode);
+double CpObjective<Real>::find_gradient(int mode, const kernels::RowRange& rows) {
   return timings_.measure("solve", [&] {
     const double scale = x_.squared_norm() > 0 ? 1 / std::sqrt(x_.squared_norm()) : 0;
     return kernels::turn_into_gradient(gradient_[mode], factors_[mode],
-                                       kernels::hadamard_except(grams_, mode), scale, num_owned_[mode]);
+                                       kernels::hadamard_except(grams_, mode), scale, rows);
   });
 }
 
@@ -135,16 +136,31 @@ Evaluation CpObjective<Real>::add_up(double inner, const kernels::FactorVector<R
           asked};
 }
 
+// Rows are under way while Gram matrices are computed; sums of rows during the next pass, and while the
+// gradient is computed of rows to which no other process adds.
 template <class Real>
 Evaluation CpObjective<Real>::evaluate(const kernels::FactorVector<Real>& direction) {
   ++num_evaluations_;
   timings_.measure("communicate", [&] {
     for (auto& exchange : exchanges_) exchange.start_expanding();
-    for (auto& exchange : exchanges_) exchange.finish_expanding();
   });
   update_grams();
+  timings_.measure("communicate", [&] {
+    for (auto& exchange : exchanges_) exchange.finish_expanding();
+  });
+  for (std::size_t step = 0; step < passes_.num_steps(); ++step) {
+    timings_.measure("mttkrp", [&] { passes_.run(step, factors_, gradient_); });
+    timings_.measure("communicate", [&] {
+      for (const int m : passes_.modes_of(step)) exchanges_[m].start_folding();
+    });
+  }
   double inner = 0;
-  for (int m = 0; m < x_.order(); ++m) inner = find_gradient(m);
+  for (int m = 0; m < x_.order(); ++m) inner = find_gradient(m, {0, x_.num_complete(m)});
+  for (int m = 0; m < x_.order(); ++m) {
+    timings_.measure("communicate", [&] { exchanges_[m].finish_folding(); });
+    const double added = find_gradient(m, {x_.num_complete(m), num_owned_[m]});
+    if (m + 1 == x_.order()) inner += added;  // every mode gives the same
+  }
   return add_up(inner, direction);
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "polyad/algo/cp/cp_result.hpp"
+#include "polyad/algo/cp/evaluation_passes.hpp"
 #include "polyad/algo/run_state.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/distributed/cp/dist_tensor.hpp"
@@ -26,11 +27,12 @@ struct Evaluation {
 // no weights. The tensor is scaled to norm 1, so that values have the same magnitude for every
 // tensor: (1 - fit)^2 = 2 f. A zero tensor is not scaled. f follows from the Gram matrices and
 // the last MTTKRP; the gradient of mode n is A_n V_n - M_n/|X|, where V_n is the elementwise
-// product of the other Gram matrices. An evaluation takes one pass over the nonzeros per mode.
+// product of the other Gram matrices. Since no factor changes during an evaluation, passes over the nonzeros
+// serve several modes, as the plan says.
 template <class Real>
 class CpObjective {
  public:
-  CpObjective(const DistTensor<Real>& x, Index num_components, AskProcess ask = {});
+  CpObjective(const DistTensor<Real>& x, const AlsPlan& plan, Index num_components, AskProcess ask = {});
   CpObjective(const CpObjective&) = delete;
   CpObjective& operator=(const CpObjective&) = delete;
 
@@ -63,7 +65,7 @@ class CpObjective {
   void multiply(int mode);
   void turn_towards_tensor(int mode);
   void take_components(const Kruskal<Real>& given);
-  double find_gradient(int mode);
+  double find_gradient(int mode, const kernels::RowRange& rows);
   Evaluation add_up(double inner, const kernels::FactorVector<Real>& direction);
 
   const DistTensor<Real>& x_;
@@ -73,6 +75,7 @@ class CpObjective {
   std::vector<Matrix<Real>> factors_;   // [mode]
   std::vector<Matrix<Real>> gradient_;  // [mode]: at first the MTTKRP
   std::vector<Matrix<double>> grams_;   // [mode]: over all processes
+  EvaluationPasses<Real> passes_;
   kernels::FactorVector<Real> factor_rows_, gradient_rows_;
   std::vector<RoutedExchange<Real>> exchanges_;  // [mode]
   int num_evaluations_ = 0;

@@ -19,10 +19,10 @@ namespace {
 template <class Real>
 class CpOpt {
  public:
-  CpOpt(const DistTensor<Real>& x, const CpOptions& options, const Kruskal<Real>* start,
+  CpOpt(const DistTensor<Real>& x, const AlsPlan& plan, const CpOptions& options, const Kruskal<Real>* start,
         const AskProcess& ask)
       : num_wanted_(options.num_components),
-        objective_(x, options.num_components, ask),
+        objective_(x, plan, options.num_components, ask),
         memory_(x.comm(), num_lbfgs_pairs, objective_.num_owned(), objective_.num_cols()) {
     objective_.start(random_start(options, false), start);
     for (int m = 0; m < x.order(); ++m)
@@ -153,12 +153,12 @@ class CpOpt {
 }  // namespace
 
 template <class Real>
-CpResult<Real> cp_opt(const DistTensor<Real>& x, const CpOptions& options, const CpObserver& observe,
-                      const Kruskal<Real>* start, const CpControl<Real>& control) {
+CpResult<Real> cp_opt(const DistTensor<Real>& x, const AlsPlan& plan, const CpOptions& options,
+                      const CpObserver& observe, const Kruskal<Real>* start, const CpControl<Real>& control) {
   CpResult<Real> result;
   std::optional<CpOpt<Real>> opt;
   const auto begin = [&] {
-    result.timings.measure("start", [&] { opt.emplace(x, options, start, control.ask); });
+    result.timings.measure("start", [&] { opt.emplace(x, plan, options, start, control.ask); });
   };
   begin();
   const CpMethod<Real> method{begin, [&] { return opt->iterate(); },
@@ -175,9 +175,9 @@ CpResult<Real> cp_opt(const DistTensor<Real>& x, const CpOptions& options, const
   return result;
 }
 
-template CpResult<float> cp_opt(const DistTensor<float>&, const CpOptions&, const CpObserver&,
+template CpResult<float> cp_opt(const DistTensor<float>&, const AlsPlan&, const CpOptions&, const CpObserver&,
                                 const Kruskal<float>*, const CpControl<float>&);
-template CpResult<double> cp_opt(const DistTensor<double>&, const CpOptions&, const CpObserver&,
-                                 const Kruskal<double>*, const CpControl<double>&);
+template CpResult<double> cp_opt(const DistTensor<double>&, const AlsPlan&, const CpOptions&,
+                                 const CpObserver&, const Kruskal<double>*, const CpControl<double>&);
 
 }  // namespace polyad

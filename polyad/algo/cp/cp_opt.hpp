@@ -2,6 +2,7 @@
 
 #include "polyad/algo/cp/cp_result.hpp"
 #include "polyad/distributed/cp/dist_tensor.hpp"
+#include "polyad/plan/als_plan.hpp"
 
 namespace polyad {
 
@@ -17,9 +18,11 @@ inline constexpr int num_cp_opt_vectors = 2 * num_lbfgs_pairs + 4;
 // fit never decreases, except by rounding. The run ends when the fit no longer changes or rounding permits no
 // further progress. Up to rounding, the trajectory depends only on the tensor and the options. Throws
 // Error{bad_input} if numbers exceed the range of Real, and Error{internal} if the words sent differ from
-// those that follow from the distribution. `start` and `control` as in cp_als. Collective.
+// those that follow from the distribution. `plan`: see plan_evaluation. `start` and `control` as in cp_als.
+// Collective.
 template <class Real>
-CpResult<Real> cp_opt(const DistTensor<Real>& x, const CpOptions& options, const CpObserver& observe = {},
-                      const Kruskal<Real>* start = nullptr, const CpControl<Real>& control = {});
+CpResult<Real> cp_opt(const DistTensor<Real>& x, const AlsPlan& plan, const CpOptions& options,
+                      const CpObserver& observe = {}, const Kruskal<Real>* start = nullptr,
+                      const CpControl<Real>& control = {});
 
 }  // namespace polyad

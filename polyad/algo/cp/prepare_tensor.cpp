@@ -16,6 +16,7 @@
 #include "polyad/gpu/chunked_nonzeros.hpp"
 #include "polyad/kernels/cp/factor.hpp"
 #include "polyad/kernels/cp/row_systems.hpp"
+#include "polyad/plan/plan_evaluation.hpp"
 #include "polyad/plan/stage_memory.hpp"
 #include "polyad/tensor/sort.hpp"
 
@@ -86,8 +87,9 @@ class FormatLister {
   std::vector<FormatOption> list(const std::vector<int>& mode_order) const {
     std::vector<AlsCost> costs;
     for (std::size_t t = 0; t < shapes_.locals.size(); ++t) costs.push_back(cost(t));
-    auto formats = is_coarse() ? list_coarse_formats(costs, mode_order) : list_formats(costs[0], mode_order);
-    if (is_opt()) plan_evaluations(formats);
+    auto formats = is_coarse() ? list_coarse_formats(costs, mode_order)
+                               : list_formats(costs[0], mode_order, is_opt() ? plan_evaluation : plan_csf);
+    if (is_opt() && is_coarse()) plan_evaluations(formats);
     if (options_.als.gpu) plan_root_passes(formats);
     const auto needs = stage_needs();
     for (auto& format : formats) {
@@ -150,11 +152,11 @@ class FormatLister {
     needs.extra_bytes += num_rows * num_wanted * Index(sizeof(Real));
   }
 
-  // For all factors at once: an MTTKRP per mode and no more.
+  // In coarse grain each tree serves its own mode. Rows are not updated in its pass.
   void plan_evaluations(std::vector<FormatOption>& formats) const {
     for (auto& format : formats) {
-      format.plan = plain_plan(format.plan.mode_order, format.plan.trees);
-      if (!is_coarse() && format.format == Format::csf) format.seconds = cost(0).seconds(format.plan);
+      for (auto& step : format.plan.steps)
+        if (step.kind == AlsStep::Kind::root) step = {AlsStep::Kind::levels, step.mode, step.tree, 1};
       format.work_bytes = cost(0).work_bytes(format.plan);
     }
   }

@@ -178,7 +178,8 @@ template <class Real>
 CpResult<Real> run_cp(const PreparedTensor<Real>& x, const CpRunOptions& options, const CpObserver& observe,
                       const Kruskal<Real>* start, const CpControl<Real>& control) {
   if (options.observed) return observed_cp<Real>(x, options, observe, start, control);
-  if (options.method == Method::opt) return cp_opt<Real>(x.tensor, options.als, observe, start, control);
+  if (options.method == Method::opt)
+    return cp_opt<Real>(x.tensor, x.chosen.plan, options.als, observe, start, control);
   return cp_als<Real>(x.tensor, x.chosen.plan, options.als, observe, start, control);
 }
 

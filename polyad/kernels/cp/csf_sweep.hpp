@@ -52,6 +52,15 @@ template <class Real>
 void scatter_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, int level,
                     PartialRows<Real>& m);
 
+// m[level] = the MTTKRP of the mode at this level, for the first levels of a tree, with factors that do not
+// change: from one pass, which multiplies rows on its way down and adds sums on its way up. Order of the
+// tree at least 2; m has at least one level, and a row per row of its factor. parts: [level - 1], for the
+// rows that all parts of the tree but the first add to, each with at least as many rows as m; all zero
+// between uses.
+template <class Real>
+void top_mttkrps(const CutTree<Real>& x, std::span<const Matrix<Real>> factors,
+                 std::span<Matrix<Real>* const> m, std::span<PartialRows<Real>> parts);
+
 // Updates the factor of the root mode in place: each row is solved as soon as its sum is
 // complete. With `next`, for order 3 and above, also adds the MTTKRP of the second
 // level's mode with the new rows. Rows of the factor without a node in x are not changed.

@@ -10,14 +10,14 @@ namespace polyad::kernels {
 
 template <class Real>
 double turn_into_gradient(Matrix<Real>& m, const Matrix<Real>& factor, const Matrix<double>& v, double scale,
-                          Index num_rows) {
+                          const RowRange& rows) {
   const Index n = m.num_cols();
   std::vector<double> partial(num_threads(), 0.0);
-  parallel_parts(num_rows, [&](Index begin, Index end, int thread) {
+  parallel_parts(rows.end - rows.begin, [&](Index begin, Index end, int thread) {
     Array<double> sums(std::size_t(n), 0.0), inner(std::size_t(n), 0.0);
-    for (Index row = begin; row < end; ++row) {
+    for (Index row = rows.begin + begin; row < rows.begin + end; ++row) {
       const Real* const a = factor.row(row).data();
-      Real* const to = m.row(row).data();
+      Real* const to = m.row(row - rows.first).data();
       for (Index r = 0; r < n; ++r) {
         sums[r] = -scale * double(to[r]);
         inner[r] -= double(a[r]) * sums[r];
@@ -35,8 +35,8 @@ double turn_into_gradient(Matrix<Real>& m, const Matrix<Real>& factor, const Mat
 }
 
 template double turn_into_gradient(Matrix<float>&, const Matrix<float>&, const Matrix<double>&, double,
-                                   Index);
+                                   const RowRange&);
 template double turn_into_gradient(Matrix<double>&, const Matrix<double>&, const Matrix<double>&, double,
-                                   Index);
+                                   const RowRange&);
 
 }  // namespace polyad::kernels

@@ -32,14 +32,14 @@ RowSums update_fetched(const RowSystem& system, Matrix<Real>& factor, const RowR
   return sums;
 }
 
-// to = the sum of a row over the parts, which become zero.
+// to = the sum of a row over the parts, which become zero; `goes_on`: added to what is there.
 template <class Real>
-void take_row(PartialRows<Real>& parts, Index row, Real* to) {
+void take_row(PartialRows<Real>& parts, Index row, Real* to, bool goes_on = false) {
   const Index n = parts.num_components();
   for (int p = 0; p < parts.num_parts(); ++p) {
     Real* from = parts.part(p) + row * n;
     for (Index c = 0; c < n; ++c) {
-      to[c] = p == 0 ? from[c] : to[c] + from[c];
+      to[c] = p == 0 && !goes_on ? from[c] : to[c] + from[c];
       from[c] = 0;
     }
   }
@@ -79,6 +79,12 @@ void add_up(PartialRows<Real>& parts, Matrix<Real>& m, Index first) {
 }
 
 template <class Real>
+void add_to(PartialRows<Real>& parts, Matrix<Real>& m) {
+  if (parts.num_parts() == 0) return;
+  parallel_for(m.num_rows(), [&](Index row) { take_row(parts, row, m.row(row).data(), true); });
+}
+
+template <class Real>
 Matrix<double> gram(const Matrix<Real>& factor, Index num_rows) {
   const Index n = factor.num_cols();
   std::vector<Matrix<double>> partial(num_threads(), Matrix<double>(n, n));
@@ -100,12 +106,14 @@ template class PartialRows<float>;
 template RowSums update_rows(PartialRows<float>&, const RowSystem&, Matrix<float>&, Index);
 template RowSums update_rows(const Matrix<float>&, const RowSystem&, Matrix<float>&, const RowRange&);
 template void add_up(PartialRows<float>&, Matrix<float>&, Index);
+template void add_to(PartialRows<float>&, Matrix<float>&);
 template Matrix<double> gram(const Matrix<float>&, Index);
 
 template class PartialRows<double>;
 template RowSums update_rows(PartialRows<double>&, const RowSystem&, Matrix<double>&, Index);
 template RowSums update_rows(const Matrix<double>&, const RowSystem&, Matrix<double>&, const RowRange&);
 template void add_up(PartialRows<double>&, Matrix<double>&, Index);
+template void add_to(PartialRows<double>&, Matrix<double>&);
 template Matrix<double> gram(const Matrix<double>&, Index);
 
 }  // namespace polyad::kernels

@@ -69,6 +69,10 @@ RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>
 template <class Real>
 void add_up(PartialRows<Real>& parts, Matrix<Real>& m, Index first = 0);
 
+// m += sum of the parts; sets the rows of the parts to zero.
+template <class Real>
+void add_to(PartialRows<Real>& parts, Matrix<Real>& m);
+
 // factor^T factor over its first num_rows rows, in double precision.
 template <class Real>
 Matrix<double> gram(const Matrix<Real>& factor, Index num_rows);

@@ -87,6 +87,24 @@ class TreeWalk {
     if (c == 0) __builtin_prefetch(ids + begin + 256);
   }
 
+  // Both in one loop.
+  template <int B>
+  [[gnu::always_inline]] Block<Real, B> sum_and_scatter_nonzeros(Index begin, Index end,
+                                                                 const Block<Real, B>& h, Index c,
+                                                                 Real* target) const {
+    const auto* ids = ids_[last_level()];
+    const Real* table = table_[last_level()];
+    Block<Real, B> sum;
+    if (c == 0) __builtin_prefetch(values_ + begin + 128);
+    for (Index z = begin; z < end; ++z) {
+      const Index at = Index(ids[z]) * n() + c, soon = Index(ids[z + distance]) * n() + c;
+      sum.add_scaled(values_[z], table + at, table + soon);
+      h.add_scaled_to(target + at, values_[z], target + soon);
+    }
+    if (c == 0) __builtin_prefetch(ids + begin + 256);
+    return Block<Real, B>(sum);
+  }
+
  private:
   static constexpr Index distance = 16;  // of prefetching rows, in nodes
   static_assert(distance <= Index(csf_look_ahead));
