@@ -49,20 +49,26 @@ void for_each_block(const KruskalRows<Real>& model, int mode,
 }
 
 template <class Real>
+Matrix<double> full_block(const RowBlock<Real>& block, Index first, Index last,
+                          std::span<const double> empty_row) {
+  Matrix<double> full(last - first, block.values.num_cols());
+  if (!empty_row.empty())
+    for (Index i = 0; i < full.num_rows(); ++i) std::ranges::copy(empty_row, full.row(i).begin());
+  parallel_for(std::ssize(block.rows), [&](Index i) {
+    std::ranges::copy(block.values.row(i), full.row(block.rows[i] - first).begin());
+  });
+  return full;
+}
+
+template <class Real>
 void for_each_full_block(const KruskalRows<Real>& model, int mode,
                          const std::function<void(Index, const Matrix<double>&)>& take) {
   const Index step = rows_at_once(model.num_components()), extent = model.extents[mode];
+  const auto empty_row =
+      model.empty_rows.empty() ? std::span<const double>() : std::span<const double>(model.empty_rows[mode]);
   for (Index first = 0; first < extent; first += step) {
     const Index last = std::min(extent, first + step);
-    const auto block = model.read(mode, first, last);
-    Matrix<double> full(last - first, model.num_components());
-    if (!model.empty_rows.empty())
-      for (Index i = 0; i < full.num_rows(); ++i)
-        std::ranges::copy(model.empty_rows[mode], full.row(i).begin());
-    parallel_for(std::ssize(block.rows), [&](Index i) {
-      std::ranges::copy(block.values.row(i), full.row(block.rows[i] - first).begin());
-    });
-    take(first, full);
+    take(first, full_block(model.read(mode, first, last), first, last, empty_row));
   }
 }
 
@@ -74,6 +80,8 @@ template void for_each_block(const KruskalRows<float>&, int,
                              const std::function<void(const RowBlock<float>&)>&);
 template void for_each_block(const KruskalRows<double>&, int,
                              const std::function<void(const RowBlock<double>&)>&);
+template Matrix<double> full_block(const RowBlock<float>&, Index, Index, std::span<const double>);
+template Matrix<double> full_block(const RowBlock<double>&, Index, Index, std::span<const double>);
 template void for_each_full_block(const KruskalRows<float>&, int,
                                   const std::function<void(Index, const Matrix<double>&)>&);
 template void for_each_full_block(const KruskalRows<double>&, int,

@@ -50,6 +50,12 @@ template <class Real>
 void for_each_block(const KruskalRows<Real>& model, int mode,
                     const std::function<void(const RowBlock<Real>&)>& take);
 
+// All rows in [first, last), in double precision, from those that exist; `empty_row`: every other row, or
+// empty for zeros.
+template <class Real>
+Matrix<double> full_block(const RowBlock<Real>& block, Index first, Index last,
+                          std::span<const double> empty_row);
+
 // Calls take(first, block) for all rows of a mode, in order, in double precision
 // and in blocks: block.row(i) is row first + i, that of empty_rows if it does not exist.
 template <class Real>

@@ -57,6 +57,128 @@ struct Output {
   KruskalFormat format;
 };
 
+// The names of the temporary folder of one process, for all.
+std::filesystem::path common_folder(const Comm& comm, const test::TemporaryFolder& own) {
+  std::vector<char> name;
+  if (comm.rank() == 0)
+    for (const char c : (own / "").string()) name.push_back(c);
+  comm.broadcast(name, 0);
+  return std::string(name.begin(), name.end());
+}
+
+// All processes write, each its part of every factor.
+template <class Real>
+void expect_the_same_files_from_all_processes() {
+  const Comm comm = Comm::world();
+  const test::TemporaryFolder own_folder;
+  const auto folder = common_folder(comm, own_folder);
+  for (const int n : {1, 3, 5, 6}) {
+    const auto x = distributed<Real>(comm, n);
+    const auto own = own_rows(x);
+    const auto gathered = test::gather_rows(x, own);
+    const RowStream<Real> stream(x, own);
+    for (const auto& [name, format] : {Output{"k", KruskalFormat::splatt},
+                                       {"k.npz", KruskalFormat::npz},
+                                       {"k.ktensor", KruskalFormat::ktensor}}) {
+      int num_factors = 0;
+      const auto failure = stream.serve(
+          [&](const KruskalRows<Real>& rows, const WriteTogether& write_together) {
+            EXPECT_EQ(bool(write_together), comm.size() > 1);
+            const auto counting = [&](const RowPlace& place) {
+              const auto pieces = write_together(place);
+              num_factors += pieces ? 1 : 0;
+              return pieces;
+            };
+            const auto expected_path = folder / (std::string("expected-") + name);
+            io::write_kruskal(expected_path, test::with_all_rows(gathered, extents), format);
+            io::write_kruskal(folder / name, rows, format, {}, io::Existing::replaced, {},
+                              write_together ? WriteTogether(counting) : WriteTogether());
+            EXPECT_EQ(all_bytes(folder / name, format) == all_bytes(expected_path, format), true)
+                << name << ", case " << n;
+          },
+          io::kruskal_sink(folder / name));
+      if (failure) std::rethrow_exception(failure);
+      EXPECT_EQ(num_factors, comm.rank() == 0 && comm.size() > 1 ? x.order() : 0);
+    }
+  }
+  comm.barrier();  // before the folder goes
+}
+
+TEST(RowStream, are_written_by_all_processes_as_by_one) {
+  expect_the_same_files_from_all_processes<double>();
+  expect_the_same_files_from_all_processes<float>();
+}
+
+TEST(RowStream, leave_the_earlier_file_where_a_process_cannot_write) {
+  const Comm comm = Comm::world();
+  if (comm.size() == 1) return;
+  const test::TemporaryFolder own_folder;
+  const auto folder = common_folder(comm, own_folder);
+  const auto x = distributed<double>(comm, 5);
+  const RowStream<double> stream(x, own_rows(x));
+  const auto count_files = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+  };
+  for (const auto& [name, format] :
+       {Output{"k.npz", KruskalFormat::npz}, Output{"k.ktensor", KruskalFormat::ktensor}}) {
+    auto sink = io::kruskal_sink(folder / name);
+    const auto write = sink.write;
+    sink.write = [&](Index offset, std::string_view bytes) {
+      if (comm.rank() == comm.size() - 1 && offset > 100000)
+        throw Error(Errc::resource, "no space left on the device");
+      write(offset, bytes);
+    };
+    std::string before;
+    if (comm.rank() == 0) {
+      io::write_kruskal(folder / name, Kruskal<double>{{1}, {Matrix<double>(2, 1), Matrix<double>(1, 1)}},
+                        format);
+      before = test::contents(folder / name);
+    }
+    const auto num_files = count_files();
+    comm.barrier();
+
+    const auto failure = stream.serve(
+        [&](const KruskalRows<double>& rows, const WriteTogether& write_together) {
+          io::write_kruskal(folder / name, rows, format, {}, io::Existing::replaced, {}, write_together);
+        },
+        sink);
+
+    EXPECT_EQ(failure != nullptr, comm.rank() == 0);
+    if (comm.rank() == 0) {
+      EXPECT_THROW(std::rethrow_exception(failure), Error);
+      EXPECT_EQ(test::contents(folder / name), before);
+      EXPECT_EQ(count_files(), num_files) << "a temporary file is left";
+    }
+    comm.barrier();
+  }
+}
+
+// As where the file is on a disk of another machine.
+TEST(RowStream, are_written_by_one_process_where_another_has_no_such_file) {
+  const Comm comm = Comm::world();
+  const test::TemporaryFolder folder;
+  const auto x = distributed<double>(comm, 3);
+  const auto gathered = test::gather_rows(x, own_rows(x));
+  for (const auto& [name, format] :
+       {Output{"k.npz", KruskalFormat::npz}, Output{"k.ktensor", KruskalFormat::ktensor}}) {
+    auto sink = io::kruskal_sink(folder / name);
+    const auto open = sink.open;
+    sink.open = [&](const std::string& file) { return comm.rank() != comm.size() - 1 && open(file); };
+    const auto failure =
+        RowStream<double>(x, own_rows(x))
+            .serve(
+                [&](const KruskalRows<double>& rows, const WriteTogether& write_together) {
+                  io::write_kruskal(folder / "expected", test::with_all_rows(gathered, extents), format);
+                  io::write_kruskal(folder / name, rows, format, {}, io::Existing::replaced, {},
+                                    write_together);
+                  EXPECT_EQ(test::contents(folder / name) == test::contents(folder / "expected"), true)
+                      << name;
+                },
+                sink);
+    EXPECT_EQ(failure, nullptr);
+  }
+}
+
 template <class Real>
 void expect_files_of_the_whole_model() {
   const Comm comm = Comm::world();

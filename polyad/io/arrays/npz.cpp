@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "polyad/base/error.hpp"
@@ -83,10 +85,23 @@ void write_npz(const std::filesystem::path& path, const WritableKruskal& k, Exis
   archive.add("weights.npy", npy_header(std::array{k.num_components()}), bytes_of(k.weights));
   for (int m = 0; m < k.order(); ++m) {
     const Index num_rows = k.extents[m], num_cols = k.num_components();
-    archive.add(factor_array_name(m) + ".npy", npy_header(std::array{num_rows, num_cols}),
-                {num_rows * num_cols * Index(sizeof(double)), [&](const WriteText& write) {
-                   k.for_each_block(m, [&](const Matrix<double>& block) { write(bytes_of(block.flat())); });
-                 }});
+    const Index num_bytes = num_rows * num_cols * Index(sizeof(double));
+    const auto name = factor_array_name(m) + ".npy";
+    const auto head = npy_header(std::array{num_rows, num_cols});
+    const auto write_there = [&](const std::filesystem::path& file,
+                                 Index offset) -> std::optional<std::uint32_t> {
+      const auto pieces = k.write_together({m, RowForm::doubles, file.string(), offset});
+      if (!pieces) return std::nullopt;
+      std::uint32_t crc = 0;
+      for (const auto& piece : *pieces) crc = crc_after(crc, piece.crc, piece.bytes);
+      return crc;
+    };
+    if (k.write_together && out.can_be_shared() && archive.add_shared(name, head, num_bytes, write_there))
+      continue;
+    archive.add(name, head, {num_bytes, [&](const WriteText& write) {
+                               k.for_each_block(
+                                   m, [&](const Matrix<double>& block) { write(bytes_of(block.flat())); });
+                             }});
   }
   if (const auto record = value_record(k.prepared); !record.empty())
     archive.add(value_record_name, record, "");

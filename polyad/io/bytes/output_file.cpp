@@ -99,6 +99,21 @@ void OutputFile::write_stored(std::string_view bytes) {
   }
 }
 
+void OutputFile::share(
+    Index ahead, const std::function<void(const std::filesystem::path& name, Index offset)>& write_there) {
+  pass_on(pending_);
+  pending_.clear();
+  const off_t here = lseek(descriptor_, 0, SEEK_CUR);
+  if (here < 0) fail_writing(path_, errno);
+  write_there(staged_->staged_path(), Index(here) + ahead);
+}
+
+void OutputFile::skip(Index bytes) {
+  pass_on(pending_);
+  pending_.clear();
+  if (lseek(descriptor_, off_t(bytes), SEEK_CUR) < 0) fail_writing(path_, errno);
+}
+
 void OutputFile::commit() {
   if (deflater_)
     deflater_->deflate_all(pending_, Z_FINISH, [&](std::string_view out) { write_stored(out); });

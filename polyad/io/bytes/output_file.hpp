@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,6 +30,13 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(std::string_view bytes);
+  // Whether others can write into it by its temporary name.
+  bool can_be_shared() const { return staged_ != nullptr && deflater_ == nullptr; }
+  // Lets write_there(name, offset) put bytes into the file, `ahead` bytes after what was written so far. What
+  // is written next comes before them, unless they are skipped.
+  void share(Index ahead,
+             const std::function<void(const std::filesystem::path& name, Index offset)>& write_there);
+  void skip(Index bytes);
   void commit();
 
  private:

@@ -38,7 +38,23 @@ std::string zip64_extra(const std::vector<Index>& numbers) {
   return extra;
 }
 
+ZipMember described(const std::string& name, Index bytes, Index header_begin) {
+  ZipMember member;
+  member.name = name;
+  member.header_begin = header_begin;
+  member.bytes = member.stored_bytes = bytes;
+  return member;
+}
+
 }  // namespace
+
+std::uint32_t crc_of(std::string_view bytes, std::uint32_t before) {
+  return std::uint32_t(crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+std::uint32_t crc_after(std::uint32_t before, std::uint32_t crc, Index bytes) {
+  return std::uint32_t(crc32_combine(before, crc, off_t(bytes)));
+}
 
 // By steps, because an OutputFile keeps a copy of what it is given until that is written.
 void ZipWriter::write(std::string_view bytes) {
@@ -51,26 +67,42 @@ void ZipWriter::add(const std::string& name, std::string_view head, std::string_
   add(name, head, Parts{Index(body.size()), [&](const WriteText& take) { take(body); }});
 }
 
-void ZipWriter::add(const std::string& name, std::string_view head, const Parts& body) {
-  ZipMember member;
-  member.name = name;
-  member.header_begin = position_;
-  member.bytes = member.stored_bytes = Index(head.size()) + body.bytes;
-  const auto add_to_crc = [&](std::string_view bytes) {
-    member.crc =
-        std::uint32_t(crc32_z(member.crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-  };
-  add_to_crc(head);
-  body.hand_out(add_to_crc);
+std::string ZipWriter::member_header(const ZipMember& member) const {
   const bool zip64 = needs_zip64(member.bytes);
   const std::string extra =
       zip64_extra(zip64 ? std::vector{member.bytes, member.stored_bytes} : std::vector<Index>());
   std::string header = "PK\x03\x04";
   append_description(header, member, zip64, extra.size());
-  write(header + name + extra);
+  return header + member.name + extra;
+}
+
+void ZipWriter::add(const std::string& name, std::string_view head, const Parts& body) {
+  auto member = described(name, Index(head.size()) + body.bytes, position_);
+  const auto add_to_crc = [&](std::string_view bytes) { member.crc = crc_of(bytes, member.crc); };
+  add_to_crc(head);
+  body.hand_out(add_to_crc);
+  write(member_header(member));
   write(head);
   body.hand_out([&](std::string_view bytes) { write(bytes); });
   members_.push_back(member);
+}
+
+// The length of the header is known before its contents.
+bool ZipWriter::add_shared(const std::string& name, std::string_view head, Index bytes,
+                           const WriteThere& write_there) {
+  auto member = described(name, Index(head.size()) + bytes, position_);
+  const Index ahead = std::ssize(member_header(member)) + std::ssize(head);
+  std::optional<std::uint32_t> crc;
+  out_.share(ahead,
+             [&](const std::filesystem::path& file, Index offset) { crc = write_there(file, offset); });
+  if (!crc) return false;
+  member.crc = crc_after(crc_of(head), *crc, bytes);
+  write(member_header(member));
+  write(head);
+  out_.skip(bytes);
+  position_ += bytes;
+  members_.push_back(member);
+  return true;
 }
 
 void ZipWriter::write_entry(const ZipMember& member) {

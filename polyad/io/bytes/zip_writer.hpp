@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +13,11 @@
 #include "polyad/io/text/line_writer.hpp"
 
 namespace polyad::io {
+
+// The CRC-32 of bytes, after others.
+std::uint32_t crc_of(std::string_view bytes, std::uint32_t before = 0);
+// The same from their own CRC-32 and their number.
+std::uint32_t crc_after(std::uint32_t before, std::uint32_t crc, Index bytes);
 
 // Writes a zip archive of uncompressed members, one after another. Its
 // bytes depend on names and contents only: all times are January 1, 1980.
@@ -27,11 +35,17 @@ class ZipWriter {
     std::function<void(const WriteText& take)> hand_out;
   };
   void add(const std::string& name, std::string_view head, const Parts& body);
+  // A body of `bytes` bytes that write_there(file, offset) puts into the file, see OutputFile::share, and
+  // returns the CRC-32 of. Adds nothing and returns false if it returns nothing.
+  using WriteThere =
+      std::function<std::optional<std::uint32_t>(const std::filesystem::path& file, Index offset)>;
+  bool add_shared(const std::string& name, std::string_view head, Index bytes, const WriteThere& write_there);
   // Writes the directory; the file must still be committed.
   void finish();
 
  private:
   void write(std::string_view bytes);
+  std::string member_header(const ZipMember& member) const;
   void write_entry(const ZipMember& member);
   bool needs_zip64(Index number) const { return number >= zip64_from_; }
 

@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
+#include <optional>
 
 #include "polyad/base/error.hpp"
 #include "polyad/io/arrays/npz.hpp"
+#include "polyad/io/bytes/shared_output.hpp"
 #include "polyad/io/bytes/staged_directory.hpp"
 #include "polyad/io/bytes/zip_archive.hpp"
+#include "polyad/io/bytes/zip_writer.hpp"
 #include "polyad/io/models/kruskal_formats.hpp"
 #include "polyad/io/models/kruskal_text.hpp"
 #include "polyad/io/tensors/binary/array_tensor.hpp"
@@ -63,6 +67,10 @@ void check_finite(const fs::path& path, const std::string& name, Index first, co
   const Index place = bad - factor.flat().begin();
   refuse(path, fmt::format("value '{}' in row {} and column {} of {} is not finite", *bad,
                            first + place / factor.num_cols() + 1, place % factor.num_cols() + 1, name));
+}
+
+std::string rows_bytes(const Matrix<double>& rows) {
+  return {reinterpret_cast<const char*>(rows.flat().data()), rows.flat().size() * sizeof(double)};
 }
 
 std::string factor_name(int mode) {
@@ -143,7 +151,8 @@ void write_kruskal(const fs::path& path, const Kruskal<double>& k, KruskalFormat
 
 template <class Real>
 void write_kruskal(const fs::path& path, const KruskalRows<Real>& k, KruskalFormat format,
-                   const AddFiles& add_files, Existing existing, const ValuePreparation& prepared) {
+                   const AddFiles& add_files, Existing existing, const ValuePreparation& prepared,
+                   const WriteTogether& write_together) {
   check_shape(path, k.weights, k.extents);
   const auto blocks = [&](int mode, const auto& take) {
     for_each_full_block<Real>(k, mode, [&](Index first, const Matrix<double>& block) {
@@ -151,12 +160,33 @@ void write_kruskal(const fs::path& path, const KruskalRows<Real>& k, KruskalForm
       take(block);
     });
   };
-  write_as(path, {k.weights, k.extents, blocks, prepared}, format, add_files, existing);
+  write_as(path, {k.weights, k.extents, blocks, prepared, write_together}, format, add_files, existing);
 }
 template void write_kruskal(const fs::path&, const KruskalRows<float>&, KruskalFormat, const AddFiles&,
-                            Existing, const ValuePreparation&);
+                            Existing, const ValuePreparation&, const WriteTogether&);
 template void write_kruskal(const fs::path&, const KruskalRows<double>&, KruskalFormat, const AddFiles&,
-                            Existing, const ValuePreparation&);
+                            Existing, const ValuePreparation&, const WriteTogether&);
+
+void write_mode(OutputFile& out, const WritableKruskal& k, int mode) {
+  std::optional<std::vector<StoredPiece>> pieces;
+  if (k.write_together && out.can_be_shared())
+    out.share(0, [&](const fs::path& file, Index offset) {
+      pieces = k.write_together({mode, RowForm::text, file.string(), offset});
+    });
+  if (!pieces) return k.for_each_block(mode, [&](const Matrix<double>& block) { write_rows(out, block); });
+  for (const auto& piece : *pieces) out.skip(piece.bytes);
+}
+
+RowSink kruskal_sink(const fs::path& path) {
+  const auto out = std::make_shared<SharedOutput>();
+  const auto store = [path](int mode, RowForm form, Index first, const Matrix<double>& rows) {
+    check_finite(path, factor_name(mode), first, rows);
+    return form == RowForm::text ? rows_text(rows) : rows_bytes(rows);
+  };
+  return {[=](const std::string& file) { return out->open(file, path); }, store,
+          [](std::string_view bytes) { return crc_of(bytes); },
+          [=](Index offset, std::string_view bytes) { out->write(offset, bytes); }, [=] { out->close(); }};
+}
 
 void check_kruskal_place(const fs::path& path, KruskalFormat format, Existing existing) {
   if (format == KruskalFormat::splatt) return check_splatt_place(path, existing);

@@ -8,6 +8,7 @@
 #include "polyad/io/bytes/staged_file.hpp"
 #include "polyad/io/models/label_files.hpp"
 #include "polyad/tensor/kruskal_rows.hpp"
+#include "polyad/tensor/row_sink.hpp"
 
 namespace polyad::io {
 
@@ -36,10 +37,13 @@ void write_kruskal(const std::filesystem::path& path, const Kruskal<double>& k, 
                    const AddFiles& add_files = {}, Existing existing = Existing::replaced);
 // The same bytes, with a row for every index, from rows that are read
 // in blocks (for npz twice, because a checksum precedes the data). `prepared` is kept as in Kruskal.
+// `write_together`: where it is possible, all processes write, each a part of every factor.
 template <class Real>
 void write_kruskal(const std::filesystem::path& path, const KruskalRows<Real>& k, KruskalFormat format,
                    const AddFiles& add_files = {}, Existing existing = Existing::replaced,
-                   const ValuePreparation& prepared = {});
+                   const ValuePreparation& prepared = {}, const WriteTogether& write_together = {});
+// What each process needs for write_together, which writes the rows of files that are not compressed.
+RowSink kruskal_sink(const std::filesystem::path& path);
 
 // Throws the error that writing a model of this format would end in, as far as
 // it can be known beforehand: Error{io}, or Error{bad_option} if something other

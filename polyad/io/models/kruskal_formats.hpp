@@ -3,8 +3,10 @@
 #include <filesystem>
 
 #include "polyad/io/bytes/input_file.hpp"
+#include "polyad/io/bytes/output_file.hpp"
 #include "polyad/io/models/kruskal.hpp"
 #include "polyad/tensor/kruskal_rows.hpp"
+#include "polyad/tensor/row_sink.hpp"
 
 // Readers and writers of Kruskal tensors, for kruskal.cpp alone. The writers are given
 // tensors that have been checked.
@@ -17,10 +19,14 @@ struct WritableKruskal {
   // All rows of a mode, in order and in blocks, without gaps.
   std::function<void(int mode, const std::function<void(const Matrix<double>&)>& take)> for_each_block;
   ValuePreparation prepared = {};
+  WriteTogether write_together = {};  // all processes write all rows of a mode
 
   int order() const { return int(extents.size()); }
   Index num_components() const { return Index(weights.size()); }
 };
+
+// Writes a line for each row of a mode: by all processes, where that is possible.
+void write_mode(OutputFile& out, const WritableKruskal& k, int mode);
 
 Kruskal<double> read_splatt_factors(const std::filesystem::path& directory);
 void write_splatt_factors(const std::filesystem::path& directory, const WritableKruskal& k,

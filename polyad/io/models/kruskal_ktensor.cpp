@@ -108,7 +108,7 @@ void write_ktensor(const std::filesystem::path& path, const WritableKruskal& k, 
   for (int m = 0; m < k.order(); ++m) {
     out.write("matrix\n2\n");
     write_list(out, {k.extents[m], k.num_components()});
-    k.for_each_block(m, [&](const Matrix<double>& block) { write_rows(out, block); });
+    write_mode(out, k, m);
   }
   std::string_view record_line;
   const auto record = value_record(k.prepared);

@@ -135,7 +135,7 @@ void write_splatt_factors(const fs::path& directory, const WritableKruskal& k, c
   StagedDirectory staged(directory, splatt_files(), existing);
   for (int m = 0; m < k.order(); ++m) {
     OutputFile mode(staged.path() / mode_name(m + 1));
-    k.for_each_block(m, [&](const Matrix<double>& block) { write_rows(mode, block); });
+    write_mode(mode, k, m);
     mode.commit();
   }
   OutputFile weights(staged.path() / splatt_key);

@@ -119,4 +119,11 @@ void write_rows(OutputFile& out, const Matrix<double>& rows) {
               [&](std::string& line, Index row) { append_row(line, rows.row(row)); });
 }
 
+std::string rows_text(const Matrix<double>& rows) {
+  std::string all;
+  write_lines([&](std::string_view text) { all += text; }, rows.num_rows(),
+              [&](std::string& line, Index row) { append_row(line, rows.row(row)); });
+  return all;
+}
+
 }  // namespace polyad::io

@@ -60,5 +60,6 @@ class GrowingMatrix {
 void write_row(OutputFile& out, std::span<const double> row);
 // A line for each row; with all threads.
 void write_rows(OutputFile& out, const Matrix<double>& rows);
+std::string rows_text(const Matrix<double>& rows);
 
 }  // namespace polyad::io

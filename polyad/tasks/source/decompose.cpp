@@ -150,21 +150,27 @@ class ModelState final : public CpModel::State {
   }
 
   void write(const std::filesystem::path& path, Progress& progress) override {
-    serve([&](const KruskalRows<Real>& rows) {
-      write_rows(path, rows, progress);
-      note_memory();
-    });
+    const auto failure = rows_.serve(
+        [&](const KruskalRows<Real>& rows, const WriteTogether& write_together) {
+          write_rows(path, rows, write_together, progress);
+          note_memory();
+        },
+        io::kruskal_sink(path));
+    throw_if(failure);
   }
 
  private:
-  void serve(const std::function<void(const KruskalRows<Real>&)>& use) {
-    const auto failure = rows_.serve(use);
+  void serve(const std::function<void(const KruskalRows<Real>&)>& use) { throw_if(rows_.serve(use)); }
+
+  // On process 0. Collective.
+  void throw_if(const std::exception_ptr& failure) {
     collectively(comm, [&] {
       if (failure) std::rethrow_exception(failure);
     });
   }
 
-  void write_rows(const std::filesystem::path& path, const KruskalRows<Real>& rows, Progress& progress) {
+  void write_rows(const std::filesystem::path& path, const KruskalRows<Real>& rows,
+                  const WriteTogether& write_together, Progress& progress) {
     const Stopwatch watch;
     const auto format = io::kruskal_format_by_extension(path).value();
     progress.begin("writing " + path.string());
@@ -176,9 +182,9 @@ class ModelState final : public CpModel::State {
             run.output_seconds = watch.seconds();
             tasks::write_text(directory / "summary.json", tasks::json_text(cpd_json(run)) + "\n");
           },
-          io::Existing::replaced, run.prepared);
+          io::Existing::replaced, run.prepared, write_together);
     } else {
-      io::write_kruskal(path, rows, format, {}, io::Existing::replaced, run.prepared);
+      io::write_kruskal(path, rows, format, {}, io::Existing::replaced, run.prepared, write_together);
       io::write_label_files(io::labels_place(path, format), labels);
       run.output_seconds = watch.seconds();
     }
