@@ -101,7 +101,7 @@ double AlsCost::root_and_next(std::span<const int> tree) const {
 double AlsCost::levels(std::span<const int> tree, int num_levels) const {
   double nanoseconds = root(tree) + update(tree[0]);
   for (int level = 1; level < num_levels; ++level) {
-    const double nodes = shape_.num_nodes(set_of(tree.first(std::size_t(level + 1))));
+    const double nodes = shape_.num_nodes(set_of(tree.first(std::size_t(level) + 1)));
     nanoseconds += nodes * gather(tree[level]) * update_share + update(tree[level]);
     nanoseconds += double(shape_.rows[tree[level]]) * options_.threads * row_lines() * 2 * line(0);
   }

@@ -14,7 +14,7 @@ class LevelsPass {
   using Pass = RootPass<Real, Width, Depth>;
   using Targets = std::array<Real*, max_order>;  // [level]: where a part adds the rows; the root's is unused
   // Narrower than elsewhere where rows are wide: three blocks per level should stay in registers.
-  static constexpr int block_width = Width * int(sizeof(Real)) <= 128 ? Width : 0;
+  static constexpr int block_width = int(Width * sizeof(Real) <= 128) * Width;
 
  public:
   LevelsPass(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, std::span<Matrix<Real>* const> m,
