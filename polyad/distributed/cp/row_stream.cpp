@@ -115,7 +115,7 @@ std::vector<StoredPiece> RowStream<Real>::write_pieces(Index offset, const std::
                                                        const RowSink& sink) const {
   constexpr Index page = 4096;
   const Comm& comm = x_.comm();
-  const auto pieces = comm.all_gather(StoredPiece{std::ssize(own), sink.crc(own)});
+  auto pieces = comm.all_gather(StoredPiece{std::ssize(own), sink.crc(own)});
   struct Edges {
     Index begin, inner_begin, inner_end, end;
   };
