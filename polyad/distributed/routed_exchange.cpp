@@ -50,13 +50,6 @@ void RoutedExchange<Real>::finish_expanding() {
 }
 
 template <class Real>
-Traffic RoutedExchange<Real>::sent() const {
-  Traffic sum;
-  for (const auto& stage : stages_) sum += stage.sent();
-  return sum;
-}
-
-template <class Real>
 std::vector<Traffic> RoutedExchange<Real>::sent_by_stage() const {
   std::vector<Traffic> sent;
   for (const auto& stage : stages_) sent.push_back(stage.sent());

@@ -25,7 +25,6 @@ class RoutedExchange {
   void start_expanding() { stages_.back().start_expanding(); }
   void finish_expanding();
 
-  Traffic sent() const;
   // [stage], the first of the fold first; one if rows go directly
   std::vector<Traffic> sent_by_stage() const;
 

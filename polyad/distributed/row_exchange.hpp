@@ -49,10 +49,9 @@ class RowExchange {
     bool folds = true, expands = true;    // what it is used for; a matrix that is not may have any size
     Index first_word = 0;                 // of the buffer that this exchange uses
   };
-  static constexpr int max_tag = 8190;
   // Size of the buffer, in words. Exchanges that do not overlap in time may share one buffer.
   static Index num_words_under_way(const ExchangePlan& plan, Index num_components, Index num_cols);
-  // `tag`, up to max_tag, distinguishes the exchanges of different modes. The plan has no stages. Collective.
+  // `tag`, up to 8190, distinguishes the exchanges of different modes. The plan has no stages. Collective.
   RowExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag);
   RowExchange(const RowExchange&) = delete;
   RowExchange& operator=(const RowExchange&) = delete;

@@ -76,9 +76,6 @@ std::vector<int> even_digits(int count, int num_digits) {
   return DigitSearch().best(count, num_digits).digits;
 }
 
-VirtualTopology::VirtualTopology(int num_ranks, int num_stages)
-    : VirtualTopology(num_ranks, num_stages, {}, {}) {}
-
 VirtualTopology::VirtualTopology(int num_ranks, int num_stages, std::span<const int> layer,
                                  std::span<const int> machine)
     : places_(std::size_t(num_ranks)), ranks_(std::size_t(num_ranks)) {

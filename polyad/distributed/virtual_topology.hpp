@@ -11,8 +11,6 @@ namespace polyad {
 // because the last digit is not used up, are stood in for by the places of the preceding last digit.
 class VirtualTopology {
  public:
-  // Ranks 0, ..., P - 1 of a single layer and of machines that are not known.
-  VirtualTopology(int num_ranks, int num_stages);
   // `layer`, [rank]: rows stay, if they can, among the ranks of a layer: the digits are those of the place
   // within it, and the last also tells the layers apart. `machine`, [rank]: if every machine has equally many
   // ranks of every layer, the first digit is the place within the machine, which the first stage then does

@@ -139,6 +139,19 @@ class DistributedTest(ProgramTest):
             with self.subTest(options):
                 self.assert_refused(sentence, 2, *options)
 
+    def test_systems_of_rows_go_directly_by_default(self) -> None:
+        """Stages, which are worth it for rows, would send whole systems several times."""
+        path = self.folder / "x.tns"
+        self.succeed("generate", "uniform", path, "--dims", "60x50x40", "--nnz", 4000, "-q")
+        fine = ("cpd", path, "-r", 5, "-i", 1, "-t", 1, "-q", "--distribution", "fine", "--partition", "random", "--replicate", "none")
+        for options, is_routed in (((), True), (("--missing",), False), (("--implicit",), False),
+                                   (("--missing", "--exchange", "auto,routed:2,auto"), None)):
+            with self.subTest(options):
+                names = self.result(*fine[:-2] if options else fine, *options, processes=32)["exchange"]
+                expected = ["direct", "routed:2", "direct"] if is_routed is None else [name if is_routed else "direct" for name in names]
+                self.assertEqual(names, expected)
+                self.assertEqual(any(name.startswith("routed") for name in names), is_routed is not False)
+
     def test_all_factors_at_once(self) -> None:
         opt = ("cpd", DEBIAN, *QUICK, "-q", "--method", "opt")
         alone = self.result(*opt)

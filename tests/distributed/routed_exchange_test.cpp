@@ -10,6 +10,7 @@
 #include "polyad/base/random.hpp"
 #include "polyad/distributed/cp/greedy_owners.hpp"
 #include "polyad/distributed/cp/routed_plan.hpp"
+#include "tests/support/all_routes.hpp"
 #include "tests/support/fold_and_expand.hpp"
 
 namespace polyad {
@@ -61,7 +62,7 @@ void expect_plan_of_all(const Comm& comm, const RoutedShape& shape, std::uint64_
   const ShuffledParts owners(shape.num_rows, comm.size(), seed);
   std::vector<int> owner;
   for (const Index row : rows.rows) owner.push_back(owners(row));
-  ASSERT_EQ(plan, plan_routes(rows, owner, topology)[comm.rank()]);
+  ASSERT_EQ(plan, test::plan_all_routes(rows, owner, topology)[comm.rank()]);
 }
 
 template <class Real>
@@ -100,7 +101,7 @@ void expect_right_in_stages(const char* shared_memory) {
     for (const auto& shape : routed_shapes) {
       SCOPED_TRACE(std::to_string(shape.num_rows) + " rows, " + std::to_string(num_stages) + " stages");
       const auto seed = 10 + std::uint64_t(num_stages);
-      const VirtualTopology topology(comm.size(), num_stages);
+      const VirtualTopology topology(comm.size(), num_stages, {}, {});
       const auto plan = plan_routes(comm, touched_by(shape, seed, comm.rank()),
                                     ShuffledParts(shape.num_rows, comm.size(), seed), topology);
       expect_plan_of_all(comm, shape, seed, topology, plan);
@@ -124,7 +125,7 @@ TEST(RoutedExchange, folds_that_follow_each_other_do_not_overtake) {
   const Comm comm = Comm::world();
   const RoutedShape shape{1000, 4, 4, 70};
   const auto own = touched_by(shape, 5, comm.rank());
-  const VirtualTopology topology(comm.size(), max_stages(comm.size()));
+  const VirtualTopology topology(comm.size(), max_stages(comm.size()), {}, {});
   const auto plan = plan_routes(comm, own, ShuffledParts(shape.num_rows, comm.size(), 5), topology);
   Matrix<double> partial(plan.num_local(), shape.columns);
   RoutedExchange<double> exchange(

@@ -13,6 +13,7 @@
 #include "polyad/base/random.hpp"
 #include "polyad/distributed/cp/routed_loads.hpp"
 #include "polyad/distributed/virtual_topology.hpp"
+#include "tests/support/all_routes.hpp"
 
 namespace polyad {
 namespace {
@@ -110,7 +111,7 @@ class Processes {
         ASSERT_EQ(found->num_rows(), lender.num_rows());
         for (Index i = 0; i < lender.num_rows(); ++i) {
           const auto local = theirs.lent[found->begin + i];
-          ASSERT_EQ(theirs.rows[local], own.rows[lender.begin + i]);
+          ASSERT_EQ(plans_[lender.rank].rows[local], plans_[rank].rows[lender.begin + i]);
           ASSERT_LT(Index(local), theirs.num_owned);
           fn(rows_[lender.rank][local], rows_[rank][lender.begin + i]);
         }
@@ -199,7 +200,7 @@ void expect_planned_loads(const RoutedProblem& problem, const VirtualTopology& t
 void expect_right_routes(const RoutedProblem& problem, const VirtualTopology& topology) {
   SCOPED_TRACE(std::to_string(topology.num_ranks()) + " ranks, " + std::to_string(topology.num_stages()) +
                " stages");
-  const auto plans = plan_routes(problem.rows, problem.owners, topology);
+  const auto plans = test::plan_all_routes(problem.rows, problem.owners, topology);
   expect_right_sums(problem, plans);
   expect_volume_identity(problem, topology, plans);
   for (const bool folds : {false, true}) expect_planned_loads(problem, topology, plans, folds);
@@ -218,7 +219,7 @@ VirtualTopology layered(int num_ranks, int num_stages, int num_layers, int per_m
 TEST(VirtualTopology, every_rank_reaches_every_other_in_all_stages) {
   for (int num_ranks = 2; num_ranks <= 100; ++num_ranks)
     for (int num_stages = 1; num_stages <= max_stages(num_ranks); ++num_stages) {
-      const VirtualTopology topology(num_ranks, num_stages);
+      const VirtualTopology topology(num_ranks, num_stages, {}, {});
       ASSERT_EQ(topology.num_stages(), num_stages);
       std::vector<std::set<std::pair<int, int>>> partners(static_cast<std::size_t>(num_stages));
       for (int from = 0; from < num_ranks; ++from)
@@ -279,7 +280,7 @@ TEST(RoutedPlan, moves_rows_as_a_direct_exchange_does_for_any_number_of_processe
   for (int num_ranks = 2; num_ranks <= 64; ++num_ranks) {
     const auto problem = some_rows(30, num_ranks, std::uint64_t(num_ranks));
     for (int num_stages = 1; num_stages <= max_stages(num_ranks); ++num_stages)
-      expect_right_routes(problem, VirtualTopology(num_ranks, num_stages));
+      expect_right_routes(problem, VirtualTopology(num_ranks, num_stages, {}, {}));
   }
 }
 
@@ -296,14 +297,15 @@ TEST(RoutedPlan, moves_rows_by_way_of_layers_and_machines) {
 TEST(RoutedPlan, moves_rows_between_thousands_of_processes) {
   for (const auto& [num_ranks, num_stages] :
        {std::pair(509, 3), std::pair(1000, 2), std::pair(1024, 10), std::pair(4096, 3), std::pair(4096, 6)})
-    expect_right_routes(some_rows(40, num_ranks, 5), VirtualTopology(num_ranks, num_stages));
+    expect_right_routes(some_rows(40, num_ranks, 5), VirtualTopology(num_ranks, num_stages, {}, {}));
 }
 
 TEST(RoutedPlan, one_stage_is_a_direct_exchange) {
   const auto problem = some_rows(50, 9, 3);
-  for (const auto& plan : plan_routes(problem.rows, problem.owners, VirtualTopology(9, 1))) {
+  for (const auto& plan : test::plan_all_routes(problem.rows, problem.owners, VirtualTopology(9, 1, {}, {}))) {
     ASSERT_EQ(plan.stages.size(), 1U);
-    EXPECT_EQ(plan.stages.front().rows, plan.rows);
+    EXPECT_TRUE(plan.stages.front().rows.empty());
+    EXPECT_EQ(plan.stages.front().num_local(), plan.num_local());
     EXPECT_EQ(plan.stages.front().num_owned, plan.num_owned);
     EXPECT_TRUE(std::ranges::is_sorted(std::span(plan.rows).first(std::size_t(plan.num_interior))));
   }
@@ -314,7 +316,7 @@ TEST(RoutedPlan, one_stage_is_a_direct_exchange) {
 TEST(RoutedPlan, adds_up_on_the_way) {
   RoutedProblem problem{{{5}, {0, 4096}, std::vector<int>(4096)}, {77}};
   std::iota(problem.rows.parts.begin(), problem.rows.parts.end(), 0);
-  const auto plans = plan_routes(problem.rows, problem.owners, VirtualTopology(4096, 3));
+  const auto plans = test::plan_all_routes(problem.rows, problem.owners, VirtualTopology(4096, 3, {}, {}));
   EXPECT_EQ(plans[77].rows_expanded(), 45);
   Index sent = 0;
   for (const auto& plan : plans) {

@@ -120,8 +120,20 @@ class FormatLister {
       num_systems =
           std::max(num_systems, lent + travelling + (has_trees ? lent + travelling : shapes_.num_rows[m]));
     }
-    return num_systems * Index(sizeof(Real)) *
-           kernels::words_of_system(options_.als.num_components, options_.observed->has_biases);
+    return basis_bytes(format) +
+           num_systems * Index(sizeof(Real)) *
+               kernels::words_of_system(options_.als.num_components, options_.observed->has_biases);
+  }
+
+  // Of matrices of implicit feedback: rows of the other mode in the basis in which rows with few cells are
+  // solved, of one tree at a time.
+  Index basis_bytes(const FormatOption& format) const {
+    if (!options_.observed->alpha || shapes_.whole.order() != 2) return 0;
+    Index bytes = 0;
+    for (const auto& tree : format.plan.trees)
+      bytes = std::max(bytes, kernels::dual_basis_bytes<Real>(options_.als.num_components,
+                                                              shapes_.num_rows[tree.back()]));
+    return bytes;
   }
 
   StageNeeds stage_needs() const {

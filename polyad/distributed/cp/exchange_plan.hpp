@@ -39,8 +39,10 @@ struct ExchangePlan {
   // those that the process still holds, and behind them those that it sends on; there are no lenders and
   // borrowers but those of the stages. Empty: rows go directly.
   std::vector<ExchangePlan> stages;
+  // Of a stage: how many rows of the plan that it belongs to are its own. They are not listed again.
+  Index num_rows_of_plan = 0;
 
-  Index num_local() const { return std::ssize(rows); }
+  Index num_local() const { return std::ssize(rows) + num_rows_of_plan; }
   // Number of rows that this process receives in an expand.
   Index num_borrowed() const {
     if (is_replicated) return 0;

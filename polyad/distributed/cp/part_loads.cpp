@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "polyad/base/parallel.hpp"
-#include "polyad/distributed/cp/lending.hpp"
+#include "polyad/distributed/cp/pair_set.hpp"
 #include "polyad/distributed/cp/routed_loads.hpp"
 #include "polyad/distributed/cp/routed_plan.hpp"
 #include "polyad/distributed/cp/touching_parts.hpp"
@@ -107,7 +107,7 @@ std::vector<int> owners(const RowParts& rows, const Distribution& distribution, 
 
 // Adds the loads that rows cause to parts.
 struct RowLoads {
-  explicit RowLoads(int num_parts) : parts(std::size_t(num_parts)), lending(num_parts) {}
+  explicit RowLoads(int num_parts) : parts(std::size_t(num_parts)), lending(num_parts, num_parts) {}
 
   // A borrowed row is received and, if sums are folded, its partial sum is sent back.
   void add(int owner, std::span<const int> touching, bool folds) {
@@ -137,7 +137,7 @@ struct RowLoads {
                                              &PartLoad::sent, &PartLoad::received};
 
   std::vector<PartLoad> parts;
-  Lending lending;
+  PairSet lending;  // pairs of a part and another that it lends rows to
 };
 
 RowLoads add_rows(const RowParts& rows, const std::vector<int>& owner, bool folds, int num_parts) {
@@ -149,6 +149,18 @@ RowLoads add_rows(const RowParts& rows, const std::vector<int>& owner, bool fold
   for (std::size_t t = 1; t < pieces.size(); ++t)
     if (pieces[t]) pieces.front()->add(*pieces[t]);
   return std::move(*pieces.front());
+}
+
+// [part]: number of messages, one to each part that it lends to and, with a fold, to each that it borrows
+// from. Collective.
+std::vector<Index> messages_of(const Comm& comm, const RowLoads& loads, bool folds) {
+  std::vector<Index> messages(loads.parts.size(), 0);
+  loads.lending.for_each_of_all(comm, [&](int owner, int borrower) {
+    ++messages[owner];
+    if (folds) ++messages[borrower];
+  });
+  comm.all_reduce(std::span(messages));
+  return messages;
 }
 
 // What a sample of rows shows, for all rows of all processes.
@@ -318,8 +330,9 @@ PartLoads LoadPlanner::loads_of_busy(const Distribution& distribution, std::vect
     renumber(owner[m]);
     auto counted = add_rows(rows[m], owner[m], folds, num_listed);
     const auto nonzeros = count_nonzeros(parts[parts.size() == 1 ? 0 : m], num_listed);
+    const auto messages = messages_of(comm_, counted, folds);
     auto& loads = modes.emplace_back(std::move(counted.parts));
-    add_counts(loads, nonzeros, counted.lending.messages(comm_, folds));
+    add_counts(loads, nonzeros, messages);
     if (distribution.replicates(int(m))) replicate(loads);
   }
   return modes;
@@ -341,10 +354,10 @@ PartLoads LoadPlanner::loads(const Distribution& distribution, IdleParts idle) c
     Touching touching{rows_and_parts(m, parts, distribution.num_parts), {}, evaluated(m).fraction, folds};
     touching.owners = owners(touching.rows, distribution, m, share_.extent(m));
     auto counted = add_rows(touching.rows, touching.owners, folds, distribution.num_parts);
+    const auto messages = messages_of(comm_, counted, folds);
     ModeLoads loads(std::move(counted.parts));
     extrapolate(comm_, evaluated(m).fraction, loads);
-    add_counts(loads, nonzeros[parts.size() == 1 ? 0 : std::size_t(m)],
-               counted.lending.messages(comm_, folds));
+    add_counts(loads, nonzeros[parts.size() == 1 ? 0 : std::size_t(m)], messages);
     if (distribution.replicates(m) && loads.size() > 1)
       replicate(loads);
     else if (distribution.stages(m) > 1)

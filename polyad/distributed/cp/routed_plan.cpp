@@ -4,7 +4,6 @@
 #include <cassert>
 #include <numeric>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "polyad/base/error.hpp"
@@ -14,23 +13,8 @@ namespace polyad {
 namespace {
 
 using Peer = ExchangePlan::Peer;
-
-// Rows, ordered by the process that they are sent to or come from, and then by row.
-struct RowsOfPeers {
-  Array<Index> rows;
-  std::vector<Peer> peers;  // from 0, in `rows`
-
-  void add(int rank, Index row) {
-    if (peers.empty() || peers.back().rank != rank) peers.push_back({rank, std::ssize(rows), 0});
-    rows.push_back(row);
-    peers.back().end = std::ssize(rows);
-  }
-};
-
-// What a process does in one stage of the fold.
-struct StageRows {
-  RowsOfPeers passed_on, taken;
-};
+using RowsOfPeers = RoutePlanner::RowsOfPeers;
+using StageRows = RoutePlanner::StageRows;
 
 Array<Index> of_all_stages(const std::vector<StageRows>& stages, RowsOfPeers StageRows::*which) {
   Array<Index> all;
@@ -87,8 +71,7 @@ ExchangePlan assemble(std::span<const Index> touched, const std::vector<StageRow
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const auto& [to_owners, from_borrowers] = stages[s];
     auto& stage = plan.stages.emplace_back();
-    const Index num_local = num_kept[s] + std::ssize(to_owners.rows);
-    stage.rows.assign(plan.rows.begin(), plan.rows.begin() + num_local);
+    stage.num_rows_of_plan = num_kept[s] + std::ssize(to_owners.rows);
     stage.num_owned = num_kept[s];
     stage.num_interior = plan.num_interior;
     stage.lenders = moved_by(to_owners.peers, num_kept[s]);
@@ -98,45 +81,15 @@ ExchangePlan assemble(std::span<const Index> touched, const std::vector<StageRow
   return plan;
 }
 
-// A row with the process that owns it.
-struct OwnedRow {
-  Index row;
-  int owner;
-
-  friend auto operator<=>(const OwnedRow&, const OwnedRow&) = default;
-};
-
-// What the process passes on in a stage, by receiver and then by row; the rest stays in `held`.
-std::vector<OwnedRow> take_out(std::vector<OwnedRow>& held, const VirtualTopology& topology, int rank,
-                               int stage, std::vector<Index>& counts) {
-  std::vector<std::pair<int, OwnedRow>> leaving;
-  std::erase_if(held, [&](const OwnedRow& row) {
-    const int to = topology.next(rank, row.owner, stage);
-    if (to != rank) leaving.emplace_back(to, row);
-    return to != rank;
-  });
-  std::ranges::sort(leaving);
-  std::vector<OwnedRow> rows;
-  for (const auto& [to, row] : leaving) {
-    ++counts[to];
-    rows.push_back(row);
-  }
-  return rows;
-}
-
 RowsOfPeers by_peers(std::span<const OwnedRow> rows, std::span<const Index> counts) {
   RowsOfPeers result;
-  auto at = rows.begin();
-  for (std::size_t rank = 0; rank < counts.size(); ++rank)
-    for (Index i = 0; i < counts[rank]; ++i) result.add(int(rank), (at++)->row);
+  Index end = 0;
+  for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+    if (counts[rank] > 0) result.peers.push_back({int(rank), end, end + counts[rank]});
+    end += counts[rank];
+  }
+  for (const auto& row : rows) result.rows.push_back(row.row);
   return result;
-}
-
-void add_to(std::vector<OwnedRow>& held, std::span<const OwnedRow> taken) {
-  held.insert(held.end(), taken.begin(), taken.end());
-  std::ranges::sort(held);
-  const auto repeated = std::ranges::unique(held);
-  held.erase(repeated.begin(), repeated.end());
 }
 
 }  // namespace
@@ -149,53 +102,54 @@ VirtualTopology topology_for(const Distribution& distribution, int mode, int num
   return {distribution.num_parts, num_stages, layer, distribution.machines};
 }
 
-std::vector<ExchangePlan> plan_routes(const RowParts& rows, std::span<const int> owners,
-                                      const VirtualTopology& topology) {
-  struct Hop {
-    int from, to;
-    Index row;
-  };
-  const auto num_ranks = std::size_t(topology.num_ranks());
-  std::vector<std::vector<Hop>> hops(std::size_t(topology.num_stages()));
-  std::vector<Array<Index>> touched(num_ranks);
-  RowHolders holders(topology.num_ranks());
-  for (Index i = 0; i < rows.num_rows(); ++i) {
-    holders.begin(rows.of(i));
-    for (const int rank : rows.of(i)) touched[rank].push_back(rows.rows[i]);
-    for (int s = 0; s < topology.num_stages(); ++s)
-      holders.pass_on(topology, s, owners[i], [&](int from, int to) {
-        hops[s].push_back({from, to, rows.rows[i]});
-      });
+RoutePlanner::RoutePlanner(const VirtualTopology& topology, int rank, std::span<const Index> touched,
+                           const RowOwners& owners)
+    : topology_(topology), rank_(rank), touched_(touched) {
+  for (const Index row : touched) held_.push_back({row, owners(row)});
+}
+
+RoutePlanner::Leaving RoutePlanner::next_stage() {
+  const int stage = int(stages_.size());
+  std::vector<std::pair<int, OwnedRow>> leaving;
+  std::erase_if(held_, [&](const OwnedRow& row) {
+    const int to = topology_.next(rank_, row.owner, stage);
+    if (to != rank_) leaving.emplace_back(to, row);
+    return to != rank_;
+  });
+  std::ranges::sort(leaving);
+  Leaving result{{}, std::vector<Index>(std::size_t(topology_.num_ranks()), 0)};
+  for (const auto& [to, row] : leaving) {
+    ++result.counts[to];
+    result.rows.push_back(row);
   }
-  std::vector<std::vector<StageRows>> stages(num_ranks, std::vector<StageRows>(hops.size()));
-  for (std::size_t s = 0; s < hops.size(); ++s) {
-    std::ranges::sort(hops[s], {}, [](const Hop& hop) { return std::tuple(hop.to, hop.row); });
-    for (const auto& hop : hops[s]) stages[hop.from][s].passed_on.add(hop.to, hop.row);
-    std::ranges::sort(hops[s], {}, [](const Hop& hop) { return std::tuple(hop.from, hop.row); });
-    for (const auto& hop : hops[s]) stages[hop.to][s].taken.add(hop.from, hop.row);
-  }
-  std::vector<ExchangePlan> plans;
-  for (std::size_t rank = 0; rank < num_ranks; ++rank) plans.push_back(assemble(touched[rank], stages[rank]));
-  return plans;
+  stages_.push_back({by_peers(result.rows, result.counts), {}});
+  return result;
+}
+
+void RoutePlanner::take(std::span<const OwnedRow> rows, std::span<const Index> counts) {
+  stages_.back().taken = by_peers(rows, counts);
+  held_.insert(held_.end(), rows.begin(), rows.end());
+  std::ranges::sort(held_);
+  const auto repeated = std::ranges::unique(held_);
+  held_.erase(repeated.begin(), repeated.end());
+}
+
+ExchangePlan RoutePlanner::plan() const {
+  return assemble(touched_, stages_);
 }
 
 ExchangePlan plan_routes(const Comm& comm, std::span<const Index> touched, const RowOwners& owners,
                          const VirtualTopology& topology) {
   assert(comm.size() == topology.num_ranks());
-  std::vector<OwnedRow> held;
-  for (const Index row : touched) held.push_back({row, owners(row)});
-  std::vector<StageRows> stages;
+  RoutePlanner planner(topology, comm.rank(), touched, owners);
   for (int s = 0; s < topology.num_stages(); ++s) {
-    std::vector<Index> counts(std::size_t(comm.size()), 0);
-    const auto leaving = take_out(held, topology, comm.rank(), s, counts);
-    const auto taken_counts = comm.exchange_counts(counts);
-    std::vector<OwnedRow> taken(
-        std::size_t(std::accumulate(taken_counts.begin(), taken_counts.end(), Index(0))));
-    comm.all_to_all<OwnedRow>(leaving, counts, taken, taken_counts);
-    stages.push_back({by_peers(leaving, counts), by_peers(taken, taken_counts)});
-    add_to(held, taken);
+    const auto leaving = planner.next_stage();
+    const auto counts = comm.exchange_counts(leaving.counts);
+    std::vector<OwnedRow> taken(std::size_t(std::accumulate(counts.begin(), counts.end(), Index(0))));
+    comm.all_to_all<OwnedRow>(leaving.rows, leaving.counts, taken, counts);
+    planner.take(taken, counts);
   }
-  return assemble(touched, stages);
+  return planner.plan();
 }
 
 }  // namespace polyad

@@ -7,7 +7,6 @@
 #include "polyad/comm/comm.hpp"
 #include "polyad/distributed/cp/distribution.hpp"
 #include "polyad/distributed/cp/exchange_plan.hpp"
-#include "polyad/distributed/cp/row_parts.hpp"
 #include "polyad/distributed/virtual_topology.hpp"
 
 namespace polyad {
@@ -47,9 +46,49 @@ class RowHolders {
 // The topology for a mode of a distribution: in medium grain rows stay within the layers of the mode.
 VirtualTopology topology_for(const Distribution& distribution, int mode, int num_stages);
 
-// The plans of all processes, from the processes that touch and that own each row.
-std::vector<ExchangePlan> plan_routes(const RowParts& rows, std::span<const int> owners,
-                                      const VirtualTopology& topology);
+// A row with the process that owns it.
+struct OwnedRow {
+  Index row;
+  int owner;
+
+  friend auto operator<=>(const OwnedRow&, const OwnedRow&) = default;
+};
+
+// Plans the exchange of one process, stage after stage, from the rows that it touches (ascending), which must
+// outlive the planner as the topology must. In every stage all processes call next_stage(), and each takes
+// what the others have for it.
+class RoutePlanner {
+ public:
+  RoutePlanner(const VirtualTopology& topology, int rank, std::span<const Index> touched,
+               const RowOwners& owners);
+
+  struct Leaving {
+    std::vector<OwnedRow> rows;  // by receiver and then by row
+    std::vector<Index> counts;   // [receiver]
+  };
+  Leaving next_stage();
+  // Rows that arrive, by sender and then by row; counts: [sender].
+  void take(std::span<const OwnedRow> rows, std::span<const Index> counts);
+  // After the last stage.
+  ExchangePlan plan() const;
+
+  // Rows, ordered by the process that they are sent to or come from, and then by row.
+  struct RowsOfPeers {
+    Array<Index> rows;
+    std::vector<ExchangePlan::Peer> peers;  // from 0, in `rows`
+  };
+  // What a process does in one stage of the fold.
+  struct StageRows {
+    RowsOfPeers passed_on, taken;
+  };
+
+ private:
+  const VirtualTopology& topology_;
+  int rank_;
+  std::span<const Index> touched_;
+  std::vector<OwnedRow> held_;  // ascending
+  std::vector<StageRows> stages_;
+};
 
 // The plan of this process, from the rows that it touches (ascending). Collective.
 ExchangePlan plan_routes(const Comm& comm, std::span<const Index> touched, const RowOwners& owners,

@@ -318,6 +318,12 @@ Index words_of_system(Index num_factors, bool has_biases) {
 }
 
 template <class Real>
+Index dual_basis_bytes(Index num_factors, Index num_leaf_rows) {
+  const Index stride = SymmetricSystem<Real>::stride_for(num_factors);
+  return (num_leaf_rows + 2 * num_factors) * stride * Index(sizeof(Real));
+}
+
+template <class Real>
 void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors, Index num_rows) {
   BackgroundTerms<Real> background;
   if (systems.loss.has_background()) background = BackgroundTerms<Real>(systems);
@@ -443,6 +449,7 @@ Array<Index> count_cells(const RowSystems<Real>& systems, Index num_rows) {
   return counts;
 }
 
+template Index dual_basis_bytes<float>(Index, Index);
 template std::span<const float> cell_values(const RowSystems<float>&);
 template void solve_rows(const RowSystems<float>&, std::span<Matrix<float>>, Index);
 template void solve_rows(const RowSystems<float>&, std::span<Matrix<float>>, std::span<const Index>);
@@ -451,6 +458,7 @@ template void solve_sums(const RowSystems<float>&, const Matrix<float>&, Index, 
                          std::span<Matrix<float>>);
 template CellErrors measure_cells(const RowSystems<float>&, std::span<const Matrix<float>>);
 template Array<Index> count_cells(const RowSystems<float>&, Index);
+template Index dual_basis_bytes<double>(Index, Index);
 template std::span<const double> cell_values(const RowSystems<double>&);
 template void solve_rows(const RowSystems<double>&, std::span<Matrix<double>>, Index);
 template void solve_rows(const RowSystems<double>&, std::span<Matrix<double>>, std::span<const Index>);

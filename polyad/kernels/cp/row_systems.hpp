@@ -80,6 +80,10 @@ void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors
 // The words of a system: the upper triangle of its matrix, row by row, and its right-hand side; with biases
 // then the row of the matrix that belongs to the bias, and its right-hand side.
 Index words_of_system(Index num_factors, bool has_biases);
+// Memory that solve_rows needs at most to solve rows with few cells in a basis of their own, where a mode at
+// the leaves of the tree has so many rows. Only trees of order 2, and a loss with a background, have one.
+template <class Real>
+Index dual_basis_bytes(Index num_factors, Index num_leaf_rows);
 // Of rows from `first` on: sums.row(i - first) is that of row i, zero where it has no cells here. The result
 // does not depend on the number of threads.
 template <class Real>

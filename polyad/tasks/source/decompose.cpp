@@ -96,6 +96,13 @@ bool asks_for_grid(const DistributionOptions& options) {
   return options.grid || options.policy || options.grid_rule != DistributionOptions::GridRule::fastest;
 }
 
+// Instead of what is predicted to be faster.
+void exchange_directly(std::vector<Exchange>& exchange) {
+  if (exchange.empty()) exchange.emplace_back();
+  for (auto& of_mode : exchange)
+    if (of_mode.kind == Exchange::Kind::any) of_mode.kind = Exchange::Kind::direct;
+}
+
 DistributionOptions distribution_options(const DecomposeOptions& options, int order) {
   auto distribution = options.distribution;
   distribution.seed = options.seed;
@@ -107,6 +114,9 @@ DistributionOptions distribution_options(const DecomposeOptions& options, int or
   // Rows move to where they are owned, so that no mode can be replicated.
   if (options.method == Method::opt || has_row_systems)
     distribution.is_replicated = std::vector<bool>(std::size_t(order), false);
+  // Where systems are folded, about R^2 / 2 words for a row: stages, which save messages, would send them
+  // several times.
+  if (has_row_systems && distribution.scheme != Scheme::coarse) exchange_directly(distribution.exchange);
   return distribution;
 }
 
