@@ -17,7 +17,7 @@ struct PlanArgs {
   DistributionTexts distribution;
   std::string processes, memory, page;
   Index num_components = 16;
-  int threads_per_process = 1;
+  int threads_per_process = 1, processes_per_machine = 0;
   std::uint64_t seed = 1;
   bool with_hypergraph = false;
   double seconds = 60;
@@ -46,6 +46,7 @@ PlanOptions plan_options(const PlanArgs& args, int order) {
   options.rank = args.num_components;
   options.processes = counts(args.processes, "--processes", max_processes);
   options.threads_per_process = args.threads_per_process;
+  options.processes_per_machine = args.processes_per_machine;
   if (order > 0) options.distribution = parse_distribution(args.distribution, args.seed, order);
   options.distribution.partition = parse_partition(args.distribution);
   options.distribution.partition_file = partition_file(args.distribution);
@@ -92,6 +93,8 @@ void check_for_ratings(const PlanArgs& args) {
   if (!args.memory.empty()) throw Error(Errc::bad_option, "--memory requires --for cpd");
   if (args.threads_per_process != 1)
     throw Error(Errc::bad_option, "--threads-per-process requires --for cpd");
+  if (args.processes_per_machine != 0)
+    throw Error(Errc::bad_option, "--per-machine requires --for cpd");
 }
 
 void show(const PlanArgs& args, const auto& plan, const Console& console) {
@@ -133,6 +136,11 @@ void add_plan(CLI::App& app, const Comm& comm) {
                    "Threads of each process, for predicted times and memory")
       ->capture_default_str()
       ->check(in_range<int>(1, max_threads_per_process));
+  command
+      ->add_option("--per-machine", args->processes_per_machine,
+                   "Processes on each machine, within which the first stage of --exchange routed stays; "
+                   "default: all on one")
+      ->check(in_range<int>(1, int(max_processes)));
   command->add_option("-r,--rank", args->num_components, "Number of components")
       ->capture_default_str()
       ->check(in_range<Index>(1, max_rank));

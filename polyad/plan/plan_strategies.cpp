@@ -28,6 +28,8 @@ class PlanOfParts {
         distributor_(Comm::self(), x, num_parts, options.distribution.seed),
         profile_seconds_(watch_.lap()) {
     check_exchange(options.distribution, x.order(), num_parts);
+    for (int part = 0; options.processes_per_machine > 0 && part < num_parts; ++part)
+      machines_.push_back(part / options.processes_per_machine);
   }
 
   std::vector<PlannedStrategy> run() {
@@ -56,6 +58,7 @@ class PlanOfParts {
   void evaluate(const Strategy& strategy) {
     watch_.lap();
     auto distribution = strategy.make();
+    distribution.machines = machines_;
     const double seconds = profile_seconds_ + watch_.seconds();
     if (strategy.scheme != Scheme::fine || distributor_.num_parts() == 1)
       add(strategy, distribution, seconds);
@@ -109,6 +112,7 @@ class PlanOfParts {
   Stopwatch watch_;
   Distributor distributor_;
   double profile_seconds_;
+  std::vector<int> machines_;  // [part]; empty: one
   std::vector<PlannedStrategy> found_;
 };
 

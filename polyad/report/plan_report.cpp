@@ -235,6 +235,9 @@ nlohmann::ordered_json plan_json(const PlanRun& run) {
       run.options.max_bytes > 0 ? nlohmann::ordered_json(run.options.max_bytes) : nlohmann::ordered_json();
   json["machine"] = run.machine;
   json["threads_per_process"] = run.options.machine.threads;
+  const int per_machine = run.options.processes_per_machine;
+  json["processes_per_machine"] =
+      per_machine > 0 ? nlohmann::ordered_json(per_machine) : nlohmann::ordered_json();
   json["threads"] = run.threads;
   json["seconds"] = {{"load", run.load_seconds},
                      {"count", plan.timings.seconds("count")},

@@ -16,6 +16,9 @@ struct PlanOptions {
   Index rank = 16;                  // number of components of the decomposition, from 1 to 100000
   std::vector<int> processes = {};  // numbers of processes to plan for, each from 1 to 1048576; required
   int threads_per_process = 1;      // that predicted times and memory are for, from 1 to 65536
+  // Number of processes, with consecutive ranks, on each machine, from 1 to 1048576: where rows go in stages,
+  // the first stage does not leave the machine. 0: all on one machine.
+  int processes_per_machine = 0;
   // What is set here is kept, and every choice that is left open is tried. Partition::file adds the partition
   // in partition_file to the candidates; Partition::hypergraph is refused: set with_hypergraph.
   DistributionOptions distribution = {};

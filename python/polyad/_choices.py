@@ -117,6 +117,7 @@ def plan(
     processes: int | Sequence[int] = (16, 512),
     *,
     threads_per_process: int = 1,
+    processes_per_machine: int | None = None,
     hypergraph: bool = False,
     seconds: float = 60.0,
     memory: str | int | None = None,
@@ -126,7 +127,7 @@ def plan(
     """Compares the ways to distribute a tensor over numbers of processes, for ``mpirun polyad cpd``, without running any.
 
     ``hypergraph`` also tries partitions of the tensor's hypergraph, each for at most ``seconds``; ``memory`` is what a process may
-    use.
+    use. ``processes_per_machine`` is for rows that go in stages, the first of which stays within a machine; by default there is one.
     """
     counts = [processes] if isinstance(processes, int) else [int(count) for count in processes]
     core = _core.plan(
@@ -135,6 +136,7 @@ def plan(
         rank,
         counts,
         threads_per_process,
+        processes_per_machine or 0,
         bool(hypergraph),
         seconds,
         memory_bytes(memory),

@@ -116,12 +116,14 @@ void bind_plan(nb::module_& module) {
   module.def(
       "plan",
       [](const Host& host, const Tensor& x, Index rank, const std::vector<int>& processes,
-         int threads_per_process, bool with_hypergraph, double seconds, Index max_memory_bytes) {
+         int threads_per_process, int processes_per_machine, bool with_hypergraph, double seconds,
+         Index max_memory_bytes) {
         return run(host, [&](const Context& context) {
           PlanOptions options;
           options.rank = rank;
           options.processes = processes;
           options.threads_per_process = threads_per_process;
+          options.processes_per_machine = processes_per_machine;
           options.with_hypergraph = with_hypergraph;
           options.time_limit_seconds = seconds;
           options.max_memory_bytes = max_memory_bytes;
@@ -129,6 +131,7 @@ void bind_plan(nb::module_& module) {
         });
       },
       nb::arg("host"), nb::arg("x"), nb::arg("rank"), nb::arg("processes"), nb::arg("threads_per_process"),
+      nb::arg("processes_per_machine"),
       nb::arg("with_hypergraph"), nb::arg("seconds"), nb::arg("max_memory_bytes"));
   module.def(
       "save_plan_report",

@@ -452,6 +452,7 @@ class PlanTest(CompleteTest):
         for option, value in (("--sync", 2), ("--by", "items")):
             self.assert_refused("require --for complete", 2, "plan", path, "-k", 4, option, value)
         self.assert_refused("--for complete distributes users or items", 2, "plan", path, "-k", 4, "--for", "complete", "--grid", "2x2")
+        self.assert_refused("--per-machine requires --for cpd", 2, "plan", path, "-k", 4, "--for", "complete", "--per-machine", 2)
         self.assert_refused("--threads-per-process requires --for cpd", 2, "plan", path, "-k", 4, "--for", "complete",
                             "--threads-per-process", 2)
         self.assert_refused("--memory requires --for cpd", 2, "plan", path, "-k", 4, "--for", "complete", "--memory", "1GB")

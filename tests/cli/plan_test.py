@@ -14,7 +14,7 @@ DEBIAN = SOURCE / "data" / "debian.tns.gz"
 
 # The keys are an interface; docs/json.md says what they mean.
 KEYS = {"strategies", "recommended", "reason", "recommended_on", "rank", "seed", "dims", "nnz", "duplicates",
-        "memory_limit_bytes", "machine", "constants", "threads", "threads_per_process", "seconds", "peak_memory_bytes"}
+        "memory_limit_bytes", "machine", "constants", "threads", "threads_per_process", "processes_per_machine", "seconds", "peak_memory_bytes"}
 STRATEGY_KEYS = {"row_owners", "processes", "distribution", "partition", "grid", "policy", "replicated", "exchange", "load", "volume_per_mode",
                  "messages_per_mode", "stages", "volume_words", "max_volume_words", "messages", "max_messages", "all_reduced_words",
                  "imbalance", "memory_bytes", "fits", "predicted_seconds_per_iteration", "predicted", "partition_seconds",
@@ -191,6 +191,21 @@ class AsPlannedTest(PlanTest):
                 self.assertLess(seconds["auto"], 0.8 * seconds["direct"])
         self.assert_fails("--exchange routed:5: between 16 processes rows can go in at most 4 stages", 2, "plan", path, "-k", 16,
                           "--exchange", "routed:5")
+
+    def test_the_first_stage_stays_within_a_machine(self) -> None:
+        path = self.generated()
+        narrow = (path, "-k", 64, "-r", 5, "--distribution", "fine", "--partition", "random", "--row-owners", "greedy", "--replicate", "none")
+        stages = {}
+        for per_machine in (None, 1, 64, 16, 5):
+            result = self.plan(*narrow, "--exchange", "routed:2", *(() if per_machine is None else ("--per-machine", per_machine)))
+            self.assertEqual(result["processes_per_machine"], per_machine)
+            stages[per_machine] = result["strategies"][0]["stages"]
+        # One machine, machines of one process and machines of unequal size have digits of 8 and 8; machines of 16 have 16 and 4.
+        for same in (1, 64, 5):
+            self.assertEqual(stages[same], stages[None])
+        self.assertEqual([max(stage["max_messages"] for stage in stages[16] if stage["stage"] == s) for s in (1, 2)], [30, 6])
+        self.assertEqual([max(stage["max_messages"] for stage in stages[None] if stage["stage"] == s) for s in (1, 2)], [14, 14])
+        self.assert_fails("--per-machine 0: expected a number from 1 to 1048576", 2, "plan", path, "-k", 4, "--per-machine", 0)
 
     def test_a_partition_from_a_file(self) -> None:
         path = self.with_duplicates()

@@ -252,12 +252,14 @@ Settings values_of(const CompleteOptions& options) {
 }
 
 Settings values_of(const PlanOptions& options) {
-  const auto& [rank, processes, threads_per_process, distribution, with_hypergraph, time_limit_seconds,
-               max_memory_bytes, input_arguments] = options;
+  const auto& [rank, processes, threads_per_process, processes_per_machine, distribution,
+               with_hypergraph, time_limit_seconds, max_memory_bytes, input_arguments] = options;
   Settings all;
   add(all, "rank", std::to_string(rank));
   add(all, "processes", fmt::format("{}", fmt::join(processes, ",")));
   add(all, "threads_per_process", std::to_string(threads_per_process));
+  add(all, "processes_per_machine",
+      processes_per_machine == 0 ? "all" : std::to_string(processes_per_machine));
   add(all, "seed", std::to_string(distribution.seed));
   add(all, "with_hypergraph", text_of(with_hypergraph));
   add(all, "time_limit_seconds", text_of(time_limit_seconds) + " s");

@@ -69,6 +69,7 @@ StrategyPlanOptions strategy_options(const PlanOptions& asked_for, const Machine
   options.distribution = tasks::checked(asked_for.distribution);
   if (options.distribution.partition == DistributionOptions::Partition::file)  // is one strategy among others
     options.distribution.partition = DistributionOptions::Partition::any;
+  options.processes_per_machine = asked_for.processes_per_machine;
   options.max_bytes = asked_for.max_memory_bytes;
   options.machine = machine.with_threads(asked_for.threads_per_process);
   return options;
@@ -139,6 +140,10 @@ void validate(const PlanOptions& options) {
     tasks::refuse_option(fmt::format("{} {}: expected a number from 1 to {}",
                                      option_name("threads_per_process"), options.threads_per_process,
                                      max_threads_per_process));
+  if (options.processes_per_machine < 0 || options.processes_per_machine > max_planned_processes)
+    tasks::refuse_option(fmt::format("{} {}: expected a number from 1 to {}, or 0 for one machine",
+                                     option_name("processes_per_machine"), options.processes_per_machine,
+                                     max_planned_processes));
   tasks::require_memory_limit(options.max_memory_bytes);
   tasks::check_counts("processes", options.processes, max_planned_processes);
   if (!(options.time_limit_seconds > 0))
