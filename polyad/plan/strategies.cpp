@@ -86,6 +86,11 @@ class MediumSearch {
     if (options_.row_rule) return;
     for (const auto& from : fastest(rule)) try_out(*from.grid, *from.policy, RowRule::greedy);
     climb(RowRule::greedy);
+    if (!options_.policy) {
+      // What is even with one rule need not be so with another.
+      const auto best = fastest(RowRule::greedy).front();
+      for (const auto& policy : all_policies()) try_out(*best.grid, policy, RowRule::greedy);
+    }
     auto greedy = fastest(RowRule::greedy);
     if (greedy.size() > num_grids_with_balanced_owners) greedy.resize(num_grids_with_balanced_owners);
     for (const auto& from : greedy) try_out(*from.grid, *from.policy, RowRule::balanced);

@@ -39,8 +39,8 @@ std::vector<Strategy> medium_strategies(const Distributor& distributor, const Di
 // Calls `seconds`, once each, for the strategies of medium grain that are worth a prediction: all candidate
 // grids; from the fastest on, grids that differ by one prime factor, which divides another mode instead, as
 // long as this is faster; the other policies on the fastest `num_grids` of them; with owners chosen greedily,
-// the fastest `num_grids` and from the best of these on its neighbours again; and with balanced owners, the
-// two fastest of those, and neighbours.
+// the fastest `num_grids`, from the best of these on its neighbours again, and the other policies on the
+// best; and with balanced owners, the two fastest of those, and neighbours.
 using StrategySeconds = std::function<double(const Strategy& strategy)>;
 void explore_medium(const Distributor& distributor, const DistributionOptions& options, std::size_t num_grids,
                     const StrategySeconds& seconds);

@@ -22,7 +22,37 @@ SparseTensor<double> with_rows(const std::vector<Index>& counts) {
 Cuts cut(const std::vector<Index>& counts, int layers, const LayerPolicy& policy) {
   const Comm comm = Comm::world();
   const auto share = test::share_of(with_rows(counts), comm);
-  return cut_into_layers(SliceProfile(comm, share, 0), layers, policy);
+  const auto result = cut_into_layers(SliceProfile(comm, share, 0), layers, policy);
+  for (int l = 0; l < layers; ++l) EXPECT_EQ(result.layer[l], l);
+  return result.begin;
+}
+
+LayerCuts deal(const std::vector<Index>& counts, int layers, int pieces) {
+  const Comm comm = Comm::world();
+  return cut_into_layers(SliceProfile(comm, test::share_of(with_rows(counts), comm), 0), layers,
+                         {Kind::dealt, pieces});
+}
+
+// Of each layer.
+std::vector<Index> rows_of(const LayerCuts& cuts, int layers) {
+  std::vector<Index> rows(static_cast<std::size_t>(layers), 0);
+  for (std::size_t i = 0; i < cuts.layer.size(); ++i)
+    rows[cuts.layer[i]] += cuts.begin[i + 1] - cuts.begin[i];
+  return rows;
+}
+std::vector<Index> nonzeros_of(const LayerCuts& cuts, const std::vector<Index>& counts, int layers) {
+  std::vector<Index> nonzeros(static_cast<std::size_t>(layers), 0);
+  for (std::size_t i = 0; i < cuts.layer.size(); ++i)
+    for (Index row = cuts.begin[i]; row < cuts.begin[i + 1]; ++row) nonzeros[cuts.layer[i]] += counts[row];
+  return nonzeros;
+}
+
+std::vector<Index> random_counts(int seed) {
+  const Random random(std::uint64_t(seed), 2);
+  std::vector<Index> counts;
+  for (Index i = 0; i < 1 + Index(random.below(40, 1000)); ++i)
+    counts.push_back(1 + Index(std::exp(5 * random.uniform(std::uint64_t(i)))));
+  return counts;
 }
 
 TEST(Layers, by_hand) {
@@ -69,22 +99,55 @@ TEST(Layers, of_max_min_pair_the_fullest_with_the_emptiest) {
 }
 
 TEST(Layers, hold_a_row_each_where_there_are_enough) {
+  const Comm comm = Comm::world();
   for (const auto& policy : all_policies())
     for (int seed = 0; seed < 30; ++seed) {
-      std::vector<Index> counts;
-      const Index rows = 1 + Index(Random(std::uint64_t(seed), 1).below(40, 0));
-      for (Index i = 0; i < rows; ++i)
-        counts.push_back(1 + Index(std::exp(5 * Random(std::uint64_t(seed), 2).uniform(std::uint64_t(i)))));
+      const auto counts = random_counts(seed);
+      const auto rows = std::ssize(counts);
+      const SliceProfile profile(comm, test::share_of(with_rows(counts), comm), 0);
       for (const int layers : {1, 2, 3, 7, 16, 50}) {
-        const auto cuts = cut(counts, layers, policy);
+        const auto cuts = cut_into_layers(profile, layers, policy);
 
-        ASSERT_EQ(std::ssize(cuts), layers + 1);
-        EXPECT_EQ(cuts.front(), 0);
-        EXPECT_EQ(cuts.back(), rows);
-        for (int l = 0; l < layers; ++l)
-          EXPECT_GE(cuts[l + 1] - cuts[l], rows >= layers ? 1 : 0) << to_string(policy);
+        ASSERT_EQ(cuts.begin.size(), cuts.layer.size() + 1);
+        EXPECT_EQ(cuts.begin.front(), 0);
+        EXPECT_EQ(cuts.begin.back(), rows);
+        EXPECT_TRUE(std::ranges::is_sorted(cuts.begin));
+        for (const Index of_layer : rows_of(cuts, layers))
+          EXPECT_GE(of_layer, rows >= layers ? 1 : 0) << to_string(policy);
       }
     }
+}
+
+// Pieces of 2 nonzeros: 2, 2 | 2, 2 | 1 1, 1 1 | 1 1, 1 1. Two rows with two nonzeros and four with one for
+// each.
+TEST(Layers, dealt_by_hand) {
+  const std::vector<Index> counts{2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1};
+  EXPECT_EQ(deal(counts, 2, 4), (LayerCuts{{0, 1, 2, 3, 4, 6, 8, 10, 12}, {0, 1, 0, 1, 0, 1, 0, 1}}));
+  EXPECT_EQ(deal(counts, 2, 1), (LayerCuts{{0, 4, 12}, {0, 1}}));
+}
+
+// A few rows have half of the nonzeros: contiguous layers of equal nonzeros have few rows, or all others.
+TEST(Layers, dealt_are_even_in_rows_and_nonzeros) {
+  for (const int layers : {2, 4, 7, 16}) {
+    std::vector<Index> counts(400, 10);
+    counts.insert(counts.end(), 4000, 1);
+    const auto cuts = deal(counts, layers, 4);
+    const auto rows = rows_of(cuts, layers), nonzeros = nonzeros_of(cuts, counts, layers);
+    EXPECT_LT(double(std::ranges::max(rows)), 1.05 * 4400 / layers);
+    EXPECT_LT(double(std::ranges::max(nonzeros)), 1.05 * 8000 / layers);
+    EXPECT_GT(cut(counts, layers, {Kind::nnz})[layers] - cut(counts, layers, {Kind::nnz})[layers - 1],
+              1.4 * 4400 / layers);
+  }
+}
+
+// A row that is heavier than a layer should be has one nearly for itself.
+TEST(Layers, dealt_leave_a_layer_to_a_heavy_row) {
+  std::vector<Index> counts(300, 2);
+  counts[150] = 300;
+  for (const int layers : {2, 3, 4}) {
+    const auto nonzeros = nonzeros_of(deal(counts, layers, 4), counts, layers);
+    EXPECT_LT(std::ranges::max(nonzeros), std::max<Index>(300, 898 / layers) + 40) << layers;
+  }
 }
 
 TEST(Layers, of_equal_nonzeros_are_as_equal_as_rows_allow) {
@@ -116,7 +179,7 @@ TEST(SliceProfile, of_an_empty_tensor_has_no_rows) {
 
   EXPECT_EQ(profile.num_rows(), 0);
   for (const auto& policy : all_policies())
-    EXPECT_EQ(cut_into_layers(profile, 3, policy), (Cuts{0, 0, 0, 0}));
+    EXPECT_EQ(cut_into_layers(profile, 3, policy), (LayerCuts{{0, 0, 0, 0}, {0, 1, 2}}));
 }
 
 }  // namespace

@@ -28,12 +28,6 @@ int part_of(const OwnedByList& owners, const SparseTensor<double>&, Index z) {
   return owners.parts[z];
 }
 
-std::vector<int> counted_up(int count) {
-  std::vector<int> numbers(static_cast<std::size_t>(count));
-  std::iota(numbers.begin(), numbers.end(), 0);
-  return numbers;
-}
-
 }  // namespace
 
 std::vector<int> owners_of(const NonzeroOwners& owners, const SparseTensor<double>& share) {
@@ -119,8 +113,8 @@ RowBlocks Distributor::blocks(int mode, std::span<const Index> row_cuts, std::ve
 }
 
 RowBlocks Distributor::equal_nonzeros(int mode) const {
-  return blocks(mode, cut_into_layers(profiles_[mode], num_parts_, {LayerPolicy::Kind::nnz}),
-                counted_up(num_parts_));
+  const auto cuts = cut_into_layers(profiles_[mode], num_parts_, {LayerPolicy::Kind::nnz});
+  return blocks(mode, cuts.begin, cuts.layer);
 }
 
 Distribution Distributor::coarse_block() const {
@@ -151,22 +145,35 @@ Distribution Distributor::coarse_listed(std::vector<std::vector<int>> parts) con
   return result;
 }
 
-// The rows of a layer, split evenly among its processes.
-RowOwners Distributor::owned_rows(const GridShape& grid, int mode, std::span<const Index> layer_cuts) const {
+// The rows of a layer, split evenly among its processes, one piece of it after the other.
+RowOwners Distributor::owned_rows(const GridShape& grid, int mode, const LayerCuts& layers) const {
+  struct Layer {
+    std::vector<int> ranks;
+    Index size = 0, done = 0;  // rows
+    Index next = 0;            // which of the ranks gets the next row
+  };
+  std::vector<Layer> all;
+  for (int l = 0; l < grid.dim(mode); ++l) all.push_back({grid.layer(mode, l)});
+  for (std::size_t i = 0; i < layers.layer.size(); ++i)
+    all[layers.layer[i]].size += layers.begin[i + 1] - layers.begin[i];
   std::vector<Index> cuts;
   std::vector<int> owners;
-  for (int l = 0; l < grid.dim(mode); ++l) {
-    const Index begin = layer_cuts[l], size = layer_cuts[std::size_t(l) + 1] - begin;
-    if (size == 0 && l > 0) continue;
-    const auto ranks = grid.layer(mode, l);
-    for (Index i = 0; i < std::ssize(ranks); ++i) {
-      const Index first = part_begin(size, i, std::ssize(ranks));
-      if (i > 0 && first == part_begin(size, i + 1, std::ssize(ranks))) continue;
-      cuts.push_back(begin + first);
-      owners.push_back(ranks[std::size_t(i)]);
+  for (std::size_t i = 0; i < layers.layer.size(); ++i) {
+    auto& layer = all[layers.layer[i]];
+    for (Index row = layers.begin[i]; row < layers.begin[i + 1];) {
+      const Index end = part_begin(layer.size, layer.next + 1, std::ssize(layer.ranks));
+      if (end > layer.done) {
+        const Index count = std::min(layers.begin[i + 1] - row, end - layer.done);
+        cuts.push_back(row);
+        owners.push_back(layer.ranks[std::size_t(layer.next)]);
+        row += count;
+        layer.done += count;
+      }
+      if (layer.done == end) ++layer.next;
     }
   }
-  cuts.push_back(layer_cuts.back());
+  cuts.push_back(layers.begin.back());
+  if (owners.empty()) owners.push_back(all.front().ranks.front()), cuts.push_back(cuts.back());
   return blocks(mode, cuts, owners);
 }
 
@@ -178,7 +185,7 @@ Distribution Distributor::medium(const GridShape& grid, const LayerPolicy& polic
   OwnedByCell cells{grid, {}};
   for (int m = 0; m < share_.order(); ++m) {
     const auto cuts = cut_into_layers(profiles_[m], grid.dim(m), policy);
-    cells.layers.emplace_back(blocks(m, cuts, counted_up(grid.dim(m))));
+    cells.layers.emplace_back(blocks(m, cuts.begin, cuts.layer));
     if (rule == RowRule::even) result.rows.push_back(owned_rows(grid, m, cuts));
   }
   result.nonzeros.emplace_back(std::move(cells));

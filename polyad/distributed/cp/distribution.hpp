@@ -91,7 +91,7 @@ class Distributor {
   Distribution with(Scheme scheme, std::string partition) const;
   RowBlocks blocks(int mode, std::span<const Index> row_cuts, std::vector<int> parts) const;
   RowBlocks equal_nonzeros(int mode) const;
-  RowOwners owned_rows(const GridShape& grid, int mode, std::span<const Index> layer_cuts) const;
+  RowOwners owned_rows(const GridShape& grid, int mode, const LayerCuts& layers) const;
 
   Comm comm_;
   const SparseTensor<double>& share_;

@@ -76,8 +76,8 @@ std::vector<GridShape> neighbouring_grids(const GridShape& grid) {
 double layer_imbalance(std::span<const SliceProfile> profiles, const GridShape& grid) {
   double sum = 0;
   for (int m = 0; m < grid.order(); ++m) {
-    const auto before =
-        profiles[m].nonzeros_before(cut_into_layers(profiles[m], grid.dim(m), {LayerPolicy::Kind::set}));
+    const auto before = profiles[m].nonzeros_before(
+        cut_into_layers(profiles[m], grid.dim(m), {LayerPolicy::Kind::set}).begin);
     std::vector<double> nonzeros;
     for (std::size_t l = 1; l < before.size(); ++l) nonzeros.push_back(double(before[l] - before[l - 1]));
     sum += imbalance_ratio(nonzeros);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "polyad/base/parallel.hpp"
 
@@ -10,6 +13,12 @@ namespace polyad {
 namespace {
 
 using Cuts = std::vector<Index>;
+
+std::vector<int> counted_layers(int count) {
+  std::vector<int> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
 
 Cuts equal_rows(const SliceProfile& profile, int num_layers) {
   Cuts cuts;
@@ -77,6 +86,67 @@ Cuts max_min(const SliceProfile& profile, int num_layers) {
   return result;
 }
 
+// Layers that get pieces of equal nonzeros: each has room for as many, of which a heavy one takes several.
+class Deal {
+ public:
+  Deal(int num_layers, Index pieces_per_layer)
+      : per_layer_(pieces_per_layer), free_(std::size_t(num_layers), pieces_per_layer) {
+    for (int l = 0; l < num_layers; ++l) by_rows_.emplace(0, l);
+  }
+
+  // The layer with the fewest rows that has room; if none has enough, with the fewest that has any.
+  int give(Index num_rows, Index room) {
+    if (by_rows_.empty()) begin_again();
+    auto at = by_rows_.begin();
+    while (at != by_rows_.end() && free_[at->second] < room) ++at;
+    if (at == by_rows_.end()) at = by_rows_.begin();
+    const auto [rows, layer] = *at;
+    by_rows_.erase(at);
+    free_[layer] -= room;
+    if (free_[layer] > 0)
+      by_rows_.emplace(rows + num_rows, layer);
+    else
+      full_.emplace_back(rows + num_rows, layer);
+    return layer;
+  }
+
+ private:
+  void begin_again() {
+    std::ranges::fill(free_, per_layer_);
+    by_rows_.insert(full_.begin(), full_.end());
+    full_.clear();
+  }
+
+  using Entry = std::pair<Index, int>;  // rows so far, layer
+  Index per_layer_;
+  std::vector<Index> free_;  // [layer]
+  std::set<Entry> by_rows_;  // of layers with room
+  std::vector<Entry> full_;
+};
+
+// Each layer gets pieces of the mode from several places, so that it has its share of the rows and of the
+// nonzeros, also where some parts of the mode have few rows with many nonzeros, and others the opposite.
+LayerCuts dealt(const SliceProfile& profile, int num_layers, int pieces_per_layer) {
+  const Index per_layer = std::clamp<Index>(profile.num_rows() / num_layers, 1, pieces_per_layer);
+  const auto num_pieces = int(per_layer * num_layers);
+  LayerCuts result{equal_nonzeros(profile, num_pieces, 0), {}};
+  keep_layers(result.begin, profile.num_rows());
+  if (per_layer == 1) return {result.begin, counted_layers(num_layers)};
+  const auto before = profile.nonzeros_before(result.begin);
+  const double per_piece = double(std::max<Index>(1, profile.num_nonzeros())) / num_pieces;
+  const auto num_rows = [&](int i) { return result.begin[i + 1] - result.begin[i]; };
+  const auto room = [&](int i) {
+    return std::clamp<Index>(std::llround(double(before[i + 1] - before[i]) / per_piece), 1, per_layer);
+  };
+  auto largest = counted_layers(num_pieces);
+  std::ranges::stable_sort(largest, std::ranges::greater{},
+                           [&](int i) { return std::tuple(room(i), num_rows(i)); });
+  Deal deal(num_layers, per_layer);
+  result.layer.resize(std::size_t(num_pieces));
+  for (const int i : largest) result.layer[i] = deal.give(num_rows(i), room(i));
+  return result;
+}
+
 }  // namespace
 
 std::string to_string(const LayerPolicy& policy) {
@@ -89,6 +159,8 @@ std::string to_string(const LayerPolicy& policy) {
       return "ordered-" + std::to_string(policy.c);
     case LayerPolicy::Kind::weighted:
       return "weighted-" + std::to_string(policy.c);
+    case LayerPolicy::Kind::dealt:
+      return "dealt-" + std::to_string(policy.c);
     default:
       return "max-min";
   }
@@ -96,11 +168,12 @@ std::string to_string(const LayerPolicy& policy) {
 
 std::vector<LayerPolicy> all_policies() {
   using Kind = LayerPolicy::Kind;
-  return {{Kind::nnz},     {Kind::set},         {Kind::ordered, 1}, {Kind::ordered, 2},
-          {Kind::max_min}, {Kind::weighted, 1}, {Kind::weighted, 4}};
+  return {{Kind::nnz},     {Kind::set},         {Kind::ordered, 1},  {Kind::ordered, 2},
+          {Kind::max_min}, {Kind::weighted, 1}, {Kind::weighted, 4}, {Kind::dealt, 4}};
 }
 
-std::vector<Index> cut_into_layers(const SliceProfile& profile, int num_layers, const LayerPolicy& policy) {
+LayerCuts cut_into_layers(const SliceProfile& profile, int num_layers, const LayerPolicy& policy) {
+  if (policy.kind == LayerPolicy::Kind::dealt) return dealt(profile, num_layers, policy.c);
   const auto cuts = [&] {
     switch (policy.kind) {
       case LayerPolicy::Kind::nnz:
@@ -117,7 +190,7 @@ std::vector<Index> cut_into_layers(const SliceProfile& profile, int num_layers, 
   };
   auto result = cuts();
   keep_layers(result, profile.num_rows());
-  return result;
+  return {std::move(result), counted_layers(num_layers)};
 }
 
 }  // namespace polyad
