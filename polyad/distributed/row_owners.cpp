@@ -14,6 +14,19 @@ int RowBlocks::operator()(Index row) const {
   return part[after - 1];
 }
 
+std::vector<int> RowBlocks::of_ascending(std::span<const Index> rows) const {
+  std::vector<int> parts(rows.size());
+  for (std::size_t i = 0; i < rows.size();) {
+    const auto after = std::ranges::upper_bound(begin, rows[i]) - begin.begin();
+    const auto end = after == std::ssize(begin)
+                         ? rows.size()
+                         : std::size_t(std::ranges::lower_bound(rows, begin[after]) - rows.begin());
+    std::fill(parts.begin() + std::ptrdiff_t(i), parts.begin() + std::ptrdiff_t(end), part[after - 1]);
+    i = end;
+  }
+  return parts;
+}
+
 ShuffledParts::ShuffledParts(Index count, int num_parts, std::uint64_t seed)
     : count_(count),
       num_parts_(num_parts),
@@ -40,6 +53,13 @@ Index ShuffledParts::shuffled(Index i) const {
 int ShuffledParts::operator()(Index i) const {
   assert(i >= 0 && i < count_);
   return int(static_cast<__int128>(shuffled(i)) * num_parts_ / count_);
+}
+
+std::vector<int> RowOwners::of_ascending(std::span<const Index> rows) const {
+  if (const auto* blocks = std::get_if<RowBlocks>(&how_)) return blocks->of_ascending(rows);
+  std::vector<int> parts(rows.size());
+  std::ranges::transform(rows, parts.begin(), [&](Index row) { return (*this)(row); });
+  return parts;
 }
 
 int ListedRows::operator()(Index row) const {

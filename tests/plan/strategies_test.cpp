@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "polyad/base/error.hpp"
 #include "polyad/comm/process_grid.hpp"
-#include "polyad/distributed/cp/lending.hpp"
 #include "polyad/distributed/repeated_nonzeros.hpp"
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/random_tensor.hpp"
@@ -32,44 +30,6 @@ TEST(FindRepeated, finds_all_but_the_first_of_equal_coordinates) {
       }
       EXPECT_EQ(find_repeated(x), expected);
     }
-}
-
-// Below and above the number of parts from which pairs are listed.
-TEST(Lending, counts_a_message_for_each_pair_and_way) {
-  for (const int num_parts : {1, 2, 63, 64, 65, 1000, 16384, 16385, 1048576})
-    for (const bool folds : {false, true}) {
-      Lending one(num_parts), other(num_parts);
-      std::set<std::pair<int, int>> pairs;
-      std::map<int, Index> expected;
-      for (std::uint64_t i = 0; i < 3000; ++i) {
-        // Few enough that many occur again, and on both sides.
-        const auto part = [&](std::uint64_t stream) {
-          const auto bound = std::uint64_t(std::min(num_parts, 40));
-          return int(Random(5, stream).below(bound, i)) * (num_parts / int(bound));
-        };
-        const std::pair pair{part(1), part(2)};
-        (i % 2 == 0 ? one : other).add(pair.first, pair.second);
-        pairs.insert(pair);
-      }
-      for (const auto& [owner, borrower] : pairs) {
-        ++expected[owner];
-        if (folds) ++expected[borrower];
-      }
-      one.add(other);
-      const auto messages = one.messages(Comm::self(), folds);
-      ASSERT_EQ(std::ssize(messages), num_parts);
-      for (int p = 0; p < num_parts; ++p)
-        ASSERT_EQ(messages[p], expected.contains(p) ? expected[p] : 0) << num_parts << " " << p;
-    }
-}
-
-TEST(Lending, keeps_a_long_list_short) {
-  Lending lending(Index(1) << 20);
-  for (int round = 0; round < 200; ++round)
-    for (int p = 0; p < 1000; ++p) lending.add(p, p + 1);
-  const auto messages = lending.messages(Comm::self(), false);
-  EXPECT_EQ(messages[999], 1);
-  EXPECT_EQ(messages[1000], 0);
 }
 
 // 4 x 2, two nonzeros in each of four rows, two parts with two rows each: the columns are shared.

@@ -49,49 +49,21 @@ Array<Index> places_in_rows(std::span<const Index> indices, int mode, double fra
   return places;
 }
 
-Array<Index> positions_of(std::span<const Index> some, std::span<const Index> all) {
-  Array<Index> positions;
-  positions.reserve(some.size());
-  auto at = all.begin();
-  for (const Index place : some) {
-    while (*at != place) ++at;
-    positions.push_back(at - all.begin());
-  }
-  return positions;
-}
-
-SparseTensor<double> nonzeros_at(const SparseTensor<double>& share, std::span<const Index> places) {
-  std::vector<Array<Index>> indices;
-  for (int m = 0; m < share.order(); ++m) {
-    auto& column = indices.emplace_back();
-    column.reserve(places.size());
-    for (const Index z : places) column.push_back(share.indices(m)[z]);
-  }
-  return {share.extents(), std::move(indices), Array<double>(places.size())};
-}
-
 }  // namespace
 
 LoadSample sample_loads(const Comm& comm, const SparseTensor<double>& share, double fraction) {
-  const auto counted = random_places(share.num_nonzeros(), fraction, comm.rank());
-  const auto num_counted = double(comm.all_reduce(std::ssize(counted)));
   LoadSample sample;
-  std::vector<Array<Index>> places;  // [mode]
-  sample.places = counted;
+  sample.counted = random_places(share.num_nonzeros(), fraction, comm.rank());
+  const auto num_counted = double(comm.all_reduce(std::ssize(sample.counted)));
   for (int m = 0; m < share.order(); ++m) {
     const auto extent = double(share.extent(m));
     const bool is_short = hits_of_short_modes * extent * comm.size() <= num_counted;
-    sample.rows.push_back({{}, is_short ? 1 : std::min(std::max(fraction, least_rows / extent), 1.0)});
-    places.push_back(is_short ? counted : places_in_rows(share.indices(m), m, sample.rows.back().fraction));
-    sample.places.insert(sample.places.end(), places.back().begin(), places.back().end());
+    auto& rows = sample.rows.emplace_back(
+        LoadSample::Rows{{}, is_short ? 1 : std::min(std::max(fraction, least_rows / extent), 1.0)});
+    rows.places = is_short ? sample.counted : places_in_rows(share.indices(m), m, rows.fraction);
   }
-  std::ranges::sort(sample.places);
-  const auto repeated = std::ranges::unique(sample.places);
-  sample.places.erase(repeated.begin(), repeated.end());
-  for (int m = 0; m < share.order(); ++m) sample.rows[m].nonzeros = positions_of(places[m], sample.places);
-  sample.counted = positions_of(counted, sample.places);
-  if (!counted.empty()) sample.per_counted = double(share.num_nonzeros()) / double(counted.size());
-  sample.nonzeros = nonzeros_at(share, sample.places);
+  if (!sample.counted.empty())
+    sample.per_counted = double(share.num_nonzeros()) / double(sample.counted.size());
   return sample;
 }
 

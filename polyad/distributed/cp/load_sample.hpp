@@ -12,14 +12,12 @@ namespace polyad {
 // every mode, the same rows on all processes, because communication depends on everything that touches a row;
 // and random nonzeros, for counts. The time to draw it is linear in the share, that to use it is not.
 struct LoadSample {
-  SparseTensor<double> nonzeros;  // without values
-  Array<Index> places;            // [as nonzeros]: in the share, ascending
   struct Rows {
-    Array<Index> nonzeros;  // of the sampled rows, positions in `nonzeros`
-    double fraction = 1;    // of the rows of the mode, that are sampled
+    Array<Index> places;  // of the nonzeros of the sampled rows in the share, ascending
+    double fraction = 1;  // of the rows of the mode, that are sampled
   };
   std::vector<Rows> rows;  // [mode]
-  Array<Index> counted;    // the random nonzeros, positions in `nonzeros`
+  Array<Index> counted;    // places of the random nonzeros, ascending
   double per_counted = 1;  // nonzeros of the share for each of `counted`
 };
 

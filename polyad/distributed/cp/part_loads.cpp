@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "polyad/base/parallel.hpp"
+#include "polyad/distributed/cp/load_sample.hpp"
 #include "polyad/distributed/cp/pair_set.hpp"
 #include "polyad/distributed/cp/routed_loads.hpp"
 #include "polyad/distributed/cp/routed_plan.hpp"
 #include "polyad/distributed/cp/touching_parts.hpp"
-#include "polyad/tensor/compact.hpp"
 
 namespace polyad {
 namespace {
@@ -23,8 +24,8 @@ void add_row(RowParts& rows, Index row) {
 }
 
 // Rows [begin, end) of the groups, those without nonzeros left out.
-template <class Groups, class Parts>
-RowParts parts_of_rows(const Groups& groups, Index begin, Index end, const std::vector<Parts>& parts,
+template <class Parts>
+RowParts parts_of_rows(const NonzerosByRow& groups, Index begin, Index end, const std::vector<Parts>& parts,
                        int num_parts) {
   RowParts result;
   TouchingParts touching(num_parts);
@@ -36,19 +37,6 @@ RowParts parts_of_rows(const Groups& groups, Index begin, Index end, const std::
     touching.move_to(result.parts);
   }
   return result;
-}
-
-// fn(begin, end, thread) of rows with about equally many nonzeros for each thread.
-template <class Groups, class Fn>
-void parallel_rows(const Groups& groups, Fn fn) {
-  const auto row_at = [&](Index nonzero) {
-    return std::min<Index>(std::ranges::lower_bound(groups.begin, nonzero) - groups.begin.begin(),
-                           std::ssize(groups.rows));
-  };
-  const Index count = groups.begin.back();
-  parallel_parts(count, [&](Index begin, Index end, int thread) {
-    fn(begin == 0 ? 0 : row_at(begin), end == count ? std::ssize(groups.rows) : row_at(end), thread);
-  });
 }
 
 RowParts joined(std::vector<RowParts> pieces) {
@@ -64,45 +52,12 @@ RowParts joined(std::vector<RowParts> pieces) {
   return result;
 }
 
-struct Touch {
-  Index row;
-  int part;
-
-  friend auto operator<=>(const Touch&, const Touch&) = default;
-};
-
-// Each row to the process that deals with its range of rows, with the parts that touch it anywhere.
-RowParts bring_together(const Comm& comm, const RowParts& mine, Index extent) {
-  std::vector<Touch> touches;
-  std::vector<Index> counts(std::size_t(comm.size()), 0);
-  for (Index i = 0; i < mine.num_rows(); ++i)
-    for (const int part : mine.of(i)) {
-      touches.push_back({mine.rows[i], part});
-      ++counts[Index(static_cast<__int128>(mine.rows[i]) * comm.size() / extent)];
-    }
-  const auto met_counts = comm.exchange_counts(counts);
-  std::vector<Touch> met(std::size_t(std::accumulate(met_counts.begin(), met_counts.end(), Index(0))));
-  comm.all_to_all<Touch>(touches, counts, met, met_counts);
-  std::ranges::sort(met);
-  const auto repeated = std::ranges::unique(met);
-  met.erase(repeated.begin(), repeated.end());
-  RowParts result;
-  for (const auto& touch : met) {
-    if (result.rows.empty() || result.rows.back() != touch.row) add_row(result, touch.row);
-    result.parts.push_back(touch.part);
-  }
-  result.begin.push_back(std::ssize(result.parts));
-  return result;
-}
-
 std::vector<int> owners(const RowParts& rows, const Distribution& distribution, int mode, Index extent) {
   if (distribution.rows.empty() && distribution.row_rule != RowRule::random)
     return choose_owners(rows, distribution.num_parts, mode, distribution.row_rule);
   const auto owner =
       distribution.rows.empty() ? random_owners(distribution, mode, extent) : distribution.rows[mode];
-  std::vector<int> result;
-  for (const Index row : rows.rows) result.push_back(owner(row));
-  return result;
+  return owner.of_ascending(rows.rows);
 }
 
 // Adds the loads that rows cause to parts.
@@ -183,6 +138,16 @@ void add_counts(std::vector<PartLoad>& loads, const std::vector<Index>& nonzeros
   }
 }
 
+// All nonzeros; those that repeat others are not counted.
+LoadSample whole_sample(const SparseTensor<double>& share, std::span<const Index> repeated) {
+  Array<Index> all(std::size_t(share.num_nonzeros()));
+  std::iota(all.begin(), all.end(), Index(0));
+  LoadSample sample;
+  for (int m = 0; m < share.order(); ++m) sample.rows.push_back({all, 1});
+  std::ranges::set_difference(all, repeated, std::back_inserter(sample.counted));
+  return sample;
+}
+
 }  // namespace
 
 void replicate(ModeLoads& loads) {
@@ -194,93 +159,47 @@ void replicate(ModeLoads& loads) {
         .nonzeros = load.nonzeros, .touched = load.touched, .local = rows, .owned = rows, .reduced = rows};
 }
 
-LoadPlanner::RowGroups LoadPlanner::group_by_row(const SparseTensor<double>& share, int mode) {
-  const auto indices = share.indices(mode);
-  RowNumbers numbers;
-  numbers.slices = count_slices(indices, share.extent(mode)).slices;
-  const auto row = number_nonzeros(indices, share.extent(mode), numbers);
-  RowGroups groups{std::move(numbers.slices), {}, {}};
-  groups.begin.assign(groups.rows.size() + 1, 0);
-  for (const LocalIndex i : row) ++groups.begin[i + 1];
-  std::partial_sum(groups.begin.begin(), groups.begin.end(), groups.begin.begin());
-  groups.nonzeros.resize(std::size_t(groups.begin.back()));
-  auto next = groups.begin;
-  for (Index z = 0; z < share.num_nonzeros(); ++z) groups.nonzeros[next[row[z]]++] = z;
-  return groups;
-}
-
-LoadPlanner::RowGroups LoadPlanner::group_by_row(const LoadSample& sample, int mode) {
-  const auto indices = sample.nonzeros.indices(mode);
-  RowGroups groups{{}, {}, sample.rows[mode].nonzeros, sample.rows[mode].fraction};
-  std::ranges::stable_sort(groups.nonzeros, {}, [&](Index z) { return indices[z]; });
-  for (Index k = 0; k < std::ssize(groups.nonzeros); ++k) {
-    const Index row = indices[groups.nonzeros[k]];
-    if (!groups.rows.empty() && groups.rows.back() == row) continue;
-    groups.rows.push_back(row);
-    groups.begin.push_back(k);
-  }
-  groups.begin.push_back(std::ssize(groups.nonzeros));
-  return groups;
-}
-
 LoadPlanner::LoadPlanner(const Comm& comm, const SparseTensor<double>& share, double fraction,
                          std::vector<Index> repeated)
     : comm_(comm),
       share_(share),
       num_nonzeros_(comm.all_reduce(share.num_nonzeros())),
       repeated_(std::move(repeated)) {
-  if (fraction < 1) sample_ = sample_loads(comm, share, fraction);
+  if (comm.size() == 1 && fraction >= 1) {
+    sets_.emplace_back(share);
+    fractions_.assign(std::size_t(share.order()), 1);
+    return;
+  }
+  auto sample = fraction < 1 ? sample_loads(comm, share, fraction) : whole_sample(share, repeated_);
   for (int m = 0; m < share.order(); ++m) {
-    groups_.push_back(group_by_row(sample_ ? sample_->nonzeros : share, m));
-    if (sample_) sampled_groups_.push_back(group_by_row(*sample_, m));
+    auto& [places, of_rows] = sample.rows[m];
+    fractions_.push_back(of_rows);
+    if (comm.size() > 1)
+      sets_.emplace_back(comm, share, places, m);
+    else
+      sets_.emplace_back(share, std::move(places));
   }
+  sets_.emplace_back(share, std::move(sample.counted));
+  per_counted_ = sample.per_counted;
 }
 
-LoadPlanner::Parts LoadPlanner::parts_of(const OwnedByList& owners) const {
-  if (!sample_) return {owners.parts.begin(), owners.parts.end()};
-  Parts parts;
-  parts.reserve(sample_->places.size());
-  for (const Index z : sample_->places) parts.push_back(owners.parts[z]);
-  return parts;
-}
-
-// Rather asked of a row than of each of its nonzeros.
-LoadPlanner::Parts LoadPlanner::parts_of(const NonzeroOwners& owners) const {
-  if (const auto* list = std::get_if<OwnedByList>(&owners)) return parts_of(*list);
-  Parts parts(groups_.front().nonzeros.size(), 0);
-  const auto add = [&](int mode, const RowOwners& rows, int times) {
-    const auto& groups = groups_[mode];
-    parallel_rows(groups, [&](Index begin, Index end, int) {
-      for (Index i = begin; i < end; ++i) {
-        const int part = rows(groups.rows[i]) * times;
-        for (Index k = groups.begin[i]; k < groups.begin[i + 1]; ++k) parts[groups.nonzeros[k]] += part;
-      }
-    });
-  };
-  if (const auto* by_slice = std::get_if<OwnedBySlice>(&owners)) {
-    add(by_slice->mode, by_slice->slices, 1);
-    return parts;
-  }
-  const auto& cells = std::get<OwnedByCell>(owners);
-  for (int m = 0; m < share_.order(); ++m) {
-    std::array<int, max_order> one_on{};
-    one_on[m] = 1;
-    if (cells.grid.dim(m) > 1)
-      add(m, cells.layers[m], cells.grid.rank_at(std::span(one_on).first(std::size_t(share_.order()))));
-  }
+std::vector<LoadPlanner::Parts> LoadPlanner::parts_in(const GroupedNonzeros& set,
+                                                      const Distribution& distribution) const {
+  std::vector<Parts> parts;
+  for (const auto& how : distribution.nonzeros) parts.push_back(set.parts(how));
   return parts;
 }
 
 std::vector<Index> LoadPlanner::count_nonzeros(const Parts& parts, int num_parts) const {
   std::vector<Index> counts(std::size_t(num_parts), 0);
-  if (!sample_) {
-    for (const int part : parts) ++counts[part];
+  for (const int part : parts) ++counts[part];
+  if (sets_.size() == 1) {
     for (const Index z : repeated_) --counts[parts[z]];
-    comm_.all_reduce(std::span(counts));
     return counts;
   }
-  std::vector<double> estimates(counts.size(), 0);
-  for (const Index z : sample_->counted) estimates[parts[z]] += sample_->per_counted;
+  std::vector<double> estimates(counts.size());
+  std::ranges::transform(counts, estimates.begin(),
+                         [&](Index count) { return per_counted_ * double(count); });
   comm_.all_reduce(std::span(estimates));
   std::ranges::transform(estimates, counts.begin(), [](double estimate) { return std::llround(estimate); });
   return counts;
@@ -288,18 +207,18 @@ std::vector<Index> LoadPlanner::count_nonzeros(const Parts& parts, int num_parts
 
 RowParts LoadPlanner::rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const {
   std::vector<RowParts> pieces(num_threads());
-  const auto& groups = evaluated(mode);
+  const auto& groups = evaluated(mode).by_row(mode);
   parallel_rows(groups, [&](Index begin, Index end, int thread) {
     pieces[thread] = parts_of_rows(groups, begin, end, parts, num_parts);
   });
-  auto rows = joined(std::move(pieces));
-  return comm_.size() == 1 ? rows : bring_together(comm_, rows, share_.extent(mode));
+  return joined(std::move(pieces));
 }
 
 // Parts with nonzeros or rows are no more than these.
 Index LoadPlanner::max_busy_parts() const {
   Index count = 0;
-  for (const auto& groups : groups_) count += std::ssize(groups.nonzeros) + std::ssize(groups.rows);
+  for (int m = 0; m < share_.order(); ++m)
+    count += evaluated(m).count() + std::ssize(evaluated(m).by_row(m).rows);
   return count;
 }
 
@@ -339,40 +258,41 @@ PartLoads LoadPlanner::loads_of_busy(const Distribution& distribution, std::vect
 }
 
 PartLoads LoadPlanner::loads(const Distribution& distribution, IdleParts idle) const {
-  const bool folds = distribution.scheme != Scheme::coarse;
-  std::vector<Parts> parts;
-  for (const auto& how : distribution.nonzeros) parts.push_back(parts_of(how));
+  auto parts = parts_in(counted(), distribution);
   bool is_direct = true;
   for (int m = 0; m < share_.order(); ++m) is_direct = is_direct && distribution.stages(m) == 1;
-  if (idle == IdleParts::one && is_direct && comm_.size() == 1 && !sample_ &&
-      max_busy_parts() < distribution.num_parts)
+  const bool is_exact = sets_.size() == 1;
+  if (idle == IdleParts::one && is_direct && is_exact && max_busy_parts() < distribution.num_parts)
     return loads_of_busy(distribution, std::move(parts));
   std::vector<std::vector<Index>> nonzeros;
   for (const auto& of : parts) nonzeros.push_back(count_nonzeros(of, distribution.num_parts));
   PartLoads modes;
   for (int m = 0; m < share_.order(); ++m) {
-    Touching touching{rows_and_parts(m, parts, distribution.num_parts), {}, evaluated(m).fraction, folds};
-    touching.owners = owners(touching.rows, distribution, m, share_.extent(m));
-    auto counted = add_rows(touching.rows, touching.owners, folds, distribution.num_parts);
-    const auto messages = messages_of(comm_, counted, folds);
+    if (!is_exact) parts = parts_in(evaluated(m), distribution);
+    const auto touched = touching(distribution, m, parts);
+    auto counted = add_rows(touched.rows, touched.owners, touched.folds, distribution.num_parts);
+    const auto messages = messages_of(comm_, counted, touched.folds);
     ModeLoads loads(std::move(counted.parts));
-    extrapolate(comm_, evaluated(m).fraction, loads);
-    add_counts(loads, nonzeros[parts.size() == 1 ? 0 : std::size_t(m)], messages);
+    extrapolate(comm_, fractions_[m], loads);
+    add_counts(loads, nonzeros[nonzeros.size() == 1 ? 0 : std::size_t(m)], messages);
     if (distribution.replicates(m) && loads.size() > 1)
       replicate(loads);
     else if (distribution.stages(m) > 1)
-      loads = routed(touching, std::move(loads), topology_for(distribution, m, distribution.stages(m)));
+      loads = routed(touched, std::move(loads), topology_for(distribution, m, distribution.stages(m)));
     modes.push_back(std::move(loads));
   }
   return modes;
 }
 
 LoadPlanner::Touching LoadPlanner::touching(const Distribution& distribution, int mode) const {
-  std::vector<Parts> parts;
-  for (const auto& how : distribution.nonzeros) parts.push_back(parts_of(how));
+  return touching(distribution, mode, parts_in(evaluated(mode), distribution));
+}
+
+LoadPlanner::Touching LoadPlanner::touching(const Distribution& distribution, int mode,
+                                            const std::vector<Parts>& parts) const {
   Touching result{rows_and_parts(mode, parts, distribution.num_parts),
                   {},
-                  evaluated(mode).fraction,
+                  fractions_[mode],
                   distribution.scheme != Scheme::coarse};
   result.owners = owners(result.rows, distribution, mode, share_.extent(mode));
   return result;

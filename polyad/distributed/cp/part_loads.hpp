@@ -1,12 +1,11 @@
 #pragma once
 
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "polyad/distributed/cp/distribution.hpp"
 #include "polyad/distributed/cp/greedy_owners.hpp"
-#include "polyad/distributed/cp/load_sample.hpp"
+#include "polyad/distributed/cp/grouped_nonzeros.hpp"
 #include "polyad/distributed/virtual_topology.hpp"
 
 namespace polyad {
@@ -86,30 +85,25 @@ class LoadPlanner {
  private:
   using Parts = Array<int>;  // [nonzero]
 
-  // Nonzeros grouped by row: those of rows[i] are nonzeros[begin[i]], ..., nonzeros[begin[i + 1] - 1].
-  struct RowGroups {
-    Array<Index> rows;  // ascending
-    std::vector<Index> begin;
-    Array<Index> nonzeros;
-    double fraction = 1;  // of the rows of the mode
-  };
-  static RowGroups group_by_row(const SparseTensor<double>& share, int mode);
-  static RowGroups group_by_row(const LoadSample& sample, int mode);
-  const RowGroups& evaluated(int mode) const { return sample_ ? sampled_groups_[mode] : groups_[mode]; }
-  Parts parts_of(const NonzeroOwners& owners) const;
-  Parts parts_of(const OwnedByList& owners) const;
+  // The nonzeros from which the loads of a mode are computed, and those that are counted.
+  const GroupedNonzeros& evaluated(int mode) const { return sets_[sets_.size() == 1 ? 0 : mode]; }
+  const GroupedNonzeros& counted() const { return sets_.back(); }
+  std::vector<Parts> parts_in(const GroupedNonzeros& set, const Distribution& distribution) const;
   std::vector<Index> count_nonzeros(const Parts& parts, int num_parts) const;
   RowParts rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const;
+  Touching touching(const Distribution& distribution, int mode, const std::vector<Parts>& parts) const;
   Index max_busy_parts() const;
   PartLoads loads_of_busy(const Distribution& distribution, std::vector<Parts> parts) const;
 
   Comm comm_;
   const SparseTensor<double>& share_;
   Index num_nonzeros_;
-  std::optional<LoadSample> sample_;  // nothing: the whole share is evaluated
   std::vector<Index> repeated_;
-  std::vector<RowGroups> groups_;          // [mode]: all nonzeros, of the sample if there is one
-  std::vector<RowGroups> sampled_groups_;  // [mode]: of the sampled rows; empty without a sample
+  // One set for all purposes; or one for each mode, on the process that deals with its rows, and one of
+  // nonzeros that are counted.
+  std::vector<GroupedNonzeros> sets_;
+  std::vector<double> fractions_;  // [mode]: of its rows, that are evaluated
+  double per_counted_ = 1;         // nonzeros of the share for each that is counted
 };
 
 }  // namespace polyad
