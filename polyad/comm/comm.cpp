@@ -1,6 +1,8 @@
 #include "polyad/comm/comm.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 #include "polyad/comm/transport.hpp"
 
@@ -51,6 +53,13 @@ void Comm::barrier() const {
 
 bool Comm::all_arrive_within(double seconds) const noexcept {
   return impl_->transport->all_arrive_within(seconds);
+}
+
+bool Comm::takes_device_memory() const {
+  const char* const said = std::getenv("POLYAD_GPU_AWARE_MPI");
+  const bool mine = said == nullptr || *said == '\0' ? impl_->transport->takes_device_memory()
+                                                     : std::string_view(said) != "0";
+  return all_reduce(std::int32_t(mine), Reduce::min) > 0;
 }
 
 template <Number T>

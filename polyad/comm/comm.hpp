@@ -71,6 +71,9 @@ class Comm {
   // After an error: whether every rank calls this function within `seconds`. If not,
   // another rank waits for this one elsewhere, and only Runtime::abort can end the run.
   bool all_arrive_within(double seconds) const noexcept;
+  // Whether messages may be in the memory of GPUs: where MPI says so on every rank, and
+  // where POLYAD_GPU_AWARE_MPI is 1 or 0, as that says.
+  bool takes_device_memory() const;
 
   // Elementwise reduction over the ranks. All ranks get the same bits, and the same again if a run is
   // repeated on the same layout: for floating-point sums MPI only recommends this, but implementations do it.

@@ -9,6 +9,10 @@
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/mpi_transfers.hpp"
 
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
 namespace polyad::mpi {
 namespace {
 
@@ -165,6 +169,14 @@ std::unique_ptr<Transport> MpiTransport::split_by_machine() {
 void MpiTransport::barrier() {
   const Waiting waiting(Call::barrier);
   check(MPI_Barrier(comm_), "MPI_Barrier");
+}
+
+bool MpiTransport::takes_device_memory() const {
+#ifdef MPIX_CUDA_AWARE_SUPPORT
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return false;
+#endif
 }
 
 bool MpiTransport::all_arrive_within(double seconds) noexcept {

@@ -22,6 +22,7 @@ class MpiTransport final : public Transport {
   std::unique_ptr<Transport> split_by_machine() override;
   void barrier() override;
   bool all_arrive_within(double seconds) noexcept override;
+  bool takes_device_memory() const override;
   void all_reduce(void* inout, Index count, NumberType type, Reduce op, Index limit) override;
   void reduce_scatter(const void* all, std::span<const Index> counts, void* mine, NumberType type,
                       Index limit) override;

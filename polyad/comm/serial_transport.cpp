@@ -116,6 +116,7 @@ class SerialTransport final : public Transport {
   std::unique_ptr<Transport> split_by_machine() override { return make_serial_transport(); }
   void barrier() override {}
   bool all_arrive_within(double) noexcept override { return true; }
+  bool takes_device_memory() const override { return false; }
 
   void all_reduce(void*, Index, NumberType, Reduce, Index) override {}
   void reduce_scatter(const void* all, std::span<const Index> counts, void* mine, NumberType type,

@@ -128,4 +128,11 @@ const std::byte* SharedPages::of(int rank) const {
   return found != mappings_.end() && found->rank == rank ? found->begin : nullptr;
 }
 
+std::vector<std::span<const std::byte>> SharedPages::of_others() const {
+  std::vector<std::span<const std::byte>> memory;
+  for (const auto& [rank, begin, bytes] : mappings_)
+    if (begin != mine_) memory.emplace_back(begin, bytes);
+  return memory;
+}
+
 }  // namespace polyad

@@ -28,6 +28,8 @@ class SharedPages {
   std::byte* mine() { return mine_; }
   // The memory of another process, by its rank; null if that is on another machine or cannot be read.
   const std::byte* of(int rank) const;
+  // The memory of all other processes that can be read.
+  std::vector<std::span<const std::byte>> of_others() const;
 
  private:
   struct Mapping {
@@ -49,14 +51,18 @@ class SharedArray {
  public:
   SharedArray() = default;
   SharedArray(const Comm& comm, Index size)
-      : pages_(comm, std::size_t(size) * sizeof(T)), size_(std::size_t(size)) {}
+      : pages_(comm, std::size_t(size) * sizeof(T)),
+        mine_(reinterpret_cast<T*>(pages_.mine()), std::size_t(size)) {}
+  // Memory of somebody else, which only this process has.
+  explicit SharedArray(std::span<T> unshared) : mine_(unshared) {}
 
-  std::span<T> mine() { return {reinterpret_cast<T*>(pages_.mine()), size_}; }
+  std::span<T> mine() { return mine_; }
   const T* of(int rank) const { return reinterpret_cast<const T*>(pages_.of(rank)); }
+  std::vector<std::span<const std::byte>> of_others() const { return pages_.of_others(); }
 
  private:
   SharedPages pages_;
-  std::size_t size_ = 0;
+  std::span<T> mine_;
 };
 
 }  // namespace polyad

@@ -44,6 +44,7 @@ class Transport {
   virtual std::unique_ptr<Transport> split_by_machine() = 0;
   virtual void barrier() = 0;
   virtual bool all_arrive_within(double seconds) noexcept = 0;
+  virtual bool takes_device_memory() const = 0;
 
   virtual void all_reduce(void* inout, Index count, NumberType type, Reduce op, Index limit) = 0;
   // Sums, of float32 or float64.

@@ -14,10 +14,10 @@ std::span<const ExchangePlan> stages_of(const ExchangePlan& plan) {
 
 template <class Real>
 Index RoutedExchange<Real>::num_words_under_way(const ExchangePlan& plan, Index num_components,
-                                                Index num_cols) {
+                                                SentRows sent) {
   Index sum = 0;
   for (const auto& stage : stages_of(plan))
-    sum += RowExchange<Real>::num_words_under_way(stage, num_components, num_cols);
+    sum += RowExchange<Real>::num_words_under_way(stage, num_components, sent);
   return sum;
 }
 
@@ -28,9 +28,7 @@ RoutedExchange<Real>::RoutedExchange(const Comm& comm, const ExchangePlan& plan,
   assert(std::ssize(stages) <= max_stages_of_mode);
   for (std::size_t s = 0; s < stages.size(); ++s) {
     stages_.emplace_back(comm, stages[s], rows, tag * max_stages_of_mode + int(s));
-    if (rows.buffer != nullptr)
-      rows.first_word +=
-          RowExchange<Real>::num_words_under_way(stages[s], rows.num_components, rows.factor.num_cols());
+    if (rows.buffer != nullptr) rows.first_word += stages_.back().num_words();
   }
 }
 

@@ -15,7 +15,7 @@ class RoutedExchange {
  public:
   using Rows = typename RowExchange<Real>::Rows;
   // As for RowExchange; stages of one exchange do not share their parts of the buffer.
-  static Index num_words_under_way(const ExchangePlan& plan, Index num_components, Index num_cols);
+  static Index num_words_under_way(const ExchangePlan& plan, Index num_components, SentRows sent);
   // `tag`: of the mode, from 0 to 99. Collective.
   RoutedExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag);
 

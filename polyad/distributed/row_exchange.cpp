@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
+#include <numeric>
 
-#include "polyad/base/parallel.hpp"
+#include "polyad/distributed/matrix_rows.hpp"
 
 namespace polyad {
 
 namespace {
 
-// Rows that are copied before they are sent: without their padding, or to where neighbours read them.
-Index num_staged(const ExchangePlan& plan, bool is_padded) {
-  return is_padded ? plan.num_travelling() : plan.rows_folded();
+// Rows that are copied before they are sent: in any case, or to where neighbours read them.
+Index num_staged(const ExchangePlan& plan, SentRows sent) {
+  return sent == SentRows::copied ? plan.num_travelling() : plan.rows_folded();
 }
 
 // Between what one process writes into its shared pages, or has read in those of others, and the message that
@@ -36,21 +37,24 @@ std::vector<Index> exchange_numbers(const Comm& comm, const std::vector<Exchange
 }  // namespace
 
 template <class Real>
-Index RowExchange<Real>::num_words_under_way(const ExchangePlan& plan, Index num_components, Index num_cols) {
-  return (std::ssize(plan.lent) + num_staged(plan, num_components != num_cols)) * num_components;
+Index RowExchange<Real>::num_words_under_way(const ExchangePlan& plan, Index num_components, SentRows sent) {
+  return (std::ssize(plan.lent) + num_staged(plan, sent)) * num_components;
 }
 
 template <class Real>
 RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag)
     : comm_(comm),
       plan_(&plan),
-      partial_(&rows.partial),
-      factor_(&rows.factor),
+      own_place_(rows.place == nullptr ? std::make_unique<MatrixRows<Real>>(rows.partial, rows.first_partial,
+                                                                            rows.factor, rows.num_components)
+                                       : nullptr),
+      rows_(rows.place == nullptr ? own_place_.get() : rows.place),
+      sends_(rows_->sends()),
+      lent_list_(rows_->keep_list(plan.lent)),
       num_components_(rows.num_components),
-      first_partial_(rows.first_partial),
       folds_(plan.folds && rows.folds),
       expands_(rows.expands) {
-  const Index num_words = num_words_under_way(plan, num_components_, rows.factor.num_cols());
+  const Index num_words = num_words_under_way(plan, num_components_, sends_);
   if (rows.buffer == nullptr) own_buffer_ = SharedArray<Real>(comm, num_words);
   auto& buffer = rows.buffer == nullptr ? own_buffer_ : *rows.buffer;
   assert(std::ssize(buffer.mine()) >= rows.first_word + num_words && plan.stages.empty());
@@ -70,14 +74,15 @@ void RowExchange<Real>::connect_folds(SharedArray<Real>& buffer, int tag) {
   const auto found = exchange_numbers(comm_, plan_->lenders, places, plan_->borrowers);
   for (const auto& peer : plan_->lenders) {
     const bool is_near = buffer.of(peer.rank) != nullptr;
-    const auto words = is_near ? staged_rows(peer) : borrowed_rows(*partial_, first_partial_, peer);
-    to_owners_.push_back(send_to(peer.rank, words, is_near, tag));
+    const bool is_copied = is_near || sends_ == SentRows::copied;
+    const auto words = is_copied ? staged_rows(peer) : rows_->sums_in_place(peer.begin, peer.end);
+    to_owners_.push_back(send_to(peer.rank, words, is_copied, is_near, tag));
   }
   for (std::size_t p = 0; p < plan_->borrowers.size(); ++p) {
     const auto& peer = plan_->borrowers[p];
     const Real* const pages = buffer.of(peer.rank);
     from_borrowers_.push_back(
-        receive_from(peer.rank, lent_rows(peer), pages == nullptr ? nullptr : pages + found[p], tag));
+        receive_from(peer.rank, lent_rows(peer), true, pages == nullptr ? nullptr : pages + found[p], tag));
   }
 }
 
@@ -89,11 +94,14 @@ void RowExchange<Real>::connect_expands(SharedArray<Real>& buffer, int tag) {
   for (std::size_t p = 0; p < plan_->lenders.size(); ++p) {
     const auto& peer = plan_->lenders[p];
     const Real* const pages = buffer.of(peer.rank);
-    from_owners_.push_back(receive_from(peer.rank, borrowed_rows(*factor_, 0, peer),
-                                        pages == nullptr ? nullptr : pages + found[p], tag));
+    const bool is_copied = pages != nullptr || sends_ == SentRows::copied;
+    const auto words =
+        sends_ == SentRows::copied ? staged_rows(peer) : rows_->rows_in_place(peer.begin, peer.end);
+    from_owners_.push_back(
+        receive_from(peer.rank, words, is_copied, pages == nullptr ? nullptr : pages + found[p], tag));
   }
   for (const auto& peer : plan_->borrowers)
-    to_borrowers_.push_back(send_to(peer.rank, lent_rows(peer), buffer.of(peer.rank) != nullptr, tag));
+    to_borrowers_.push_back(send_to(peer.rank, lent_rows(peer), true, buffer.of(peer.rank) != nullptr, tag));
 }
 
 template <class Real>
@@ -103,21 +111,27 @@ std::span<std::byte> RowExchange<Real>::next_note() {
 }
 
 template <class Real>
-RowExchange<Real>::Outgoing RowExchange<Real>::send_to(int rank, std::span<const Real> words, bool is_near,
-                                                       int tag) {
+RowExchange<Real>::Outgoing RowExchange<Real>::send_to(int rank, std::span<const Real> words, bool is_copied,
+                                                       bool is_near, int tag) {
   if (!is_near)
-    return {.num_words = std::ssize(words), .message = comm_.send_channel<Real>(words, rank, tag)};
+    return {.num_words = std::ssize(words),
+            .is_copied = is_copied,
+            .message = comm_.send_channel<Real>(words, rank, tag)};
   return {.num_words = std::ssize(words),
+          .is_copied = is_copied,
           .message = comm_.send_channel<std::byte>(next_note(), rank, tag),
           .was_read = comm_.receive_channel<std::byte>(next_note(), rank, tag + 1)};
 }
 
 template <class Real>
-RowExchange<Real>::Incoming RowExchange<Real>::receive_from(int rank, std::span<Real> words,
+RowExchange<Real>::Incoming RowExchange<Real>::receive_from(int rank, std::span<Real> words, bool is_copied,
                                                             const Real* near_words, int tag) {
   if (near_words == nullptr)
-    return {.message = comm_.receive_channel<Real>(words, rank, tag), .rows = words.data()};
-  return {.message = comm_.receive_channel<std::byte>(next_note(), rank, tag),
+    return {.is_copied = is_copied,
+            .message = comm_.receive_channel<Real>(words, rank, tag),
+            .rows = words.data()};
+  return {.is_copied = is_copied,
+          .message = comm_.receive_channel<std::byte>(next_note(), rank, tag),
           .rows = near_words,
           .has_read = comm_.send_channel<std::byte>(next_note(), rank, tag + 1)};
 }
@@ -168,44 +182,58 @@ std::span<Real> RowExchange<Real>::staged_rows(const ExchangePlan::Peer& peer) {
 }
 
 template <class Real>
-std::span<Real> RowExchange<Real>::borrowed_rows(Matrix<Real>& matrix, Index first,
-                                                 const ExchangePlan::Peer& peer) {
-  if (is_padded()) return staged_rows(peer);
-  return matrix.flat().subspan(std::size_t((peer.begin - first) * num_components_),
-                               std::size_t(peer.num_rows() * num_components_));
-}
-
-template <class Real>
 std::span<Real> RowExchange<Real>::lent_rows(const ExchangePlan::Peer& peer) {
   return lent_.subspan(std::size_t(peer.begin * num_components_),
                        std::size_t(peer.num_rows() * num_components_));
-}
-
-template <class Real>
-void RowExchange<Real>::stage(const ExchangePlan::Peer& peer) {
-  Real* const to = staged_rows(peer).data();
-  parallel_for(peer.num_rows(), [&](Index i) {
-    std::copy_n(partial_row(peer.begin + i).data(), num_components_, to + i * num_components_);
-  });
-}
-
-template <class Real>
-void RowExchange<Real>::unstage(const Real* from, const ExchangePlan::Peer& peer, Matrix<Real>& matrix,
-                                Index first) {
-  parallel_for(peer.num_rows(), [&](Index i) {
-    std::copy_n(from + i * num_components_, num_components_, matrix.row(peer.begin + i - first).data());
-  });
 }
 
 // Adds the partial rows of all processes up, everywhere.
 template <class Real>
 void RowExchange<Real>::reduce() {
   const ExchangePlan::Peer all{comm_.rank(), 0, plan_->num_local()};
-  if (is_padded()) stage(all);
-  const auto words = borrowed_rows(*partial_, first_partial_, all);
+  const bool is_copied = sends_ == SentRows::copied;
+  const auto words = is_copied ? staged_rows(all) : rows_->sums_in_place(all.begin, all.end);
+  if (is_copied) rows_->take_sums(all.begin, all.end, words.data());
+  rows_->finish();
   comm_.all_reduce(words);
-  if (is_padded()) unstage(words.data(), all, *partial_, first_partial_);
+  if (is_copied) rows_->put_sums(words.data(), all.begin, all.end);
   sent_.reduced_words += std::ssize(words);
+}
+
+// Peers are in order, and one begins where the last ends: where copies are waited for, it is for all at once.
+template <class Real>
+template <class Copy>
+void RowExchange<Real>::send(std::vector<Outgoing>& all, const std::vector<ExchangePlan::Peer>& peers,
+                             Copy copy) {
+  if (all.empty()) return;
+  if (!rows_->acts_at_once()) {
+    assert(peers.back().end - peers.front().begin ==
+           std::accumulate(peers.begin(), peers.end(), Index(0),
+                           [](Index sum, const auto& peer) { return sum + peer.num_rows(); }));
+    if (all.front().is_copied) copy(ExchangePlan::Peer{-1, peers.front().begin, peers.back().end});
+    rows_->finish();
+    for (auto& outgoing : all) start(outgoing);
+    return;
+  }
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    if (all[p].is_copied) copy(peers[p]);
+    start(all[p]);
+  }
+}
+
+template <class Real>
+template <class Read>
+void RowExchange<Real>::receive(std::vector<Incoming>& all, const std::vector<ExchangePlan::Peer>& peers,
+                                Read read) {
+  const bool at_once = rows_->acts_at_once();
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    const Real* const from = wait_for(all[p]);
+    if (all[p].is_copied) read(from, peers[p]);
+    if (at_once) release(all[p]);
+  }
+  if (at_once || all.empty()) return;
+  rows_->finish();
+  for (auto& incoming : all) release(incoming);
 }
 
 template <class Real>
@@ -214,24 +242,17 @@ void RowExchange<Real>::start_folding() {
   if (!folds_) return;
   start(from_borrowers_);
   finish(to_owners_);  // of the last time
-  for (std::size_t p = 0; p < to_owners_.size(); ++p) {
-    if (is_padded() || to_owners_[p].was_read) stage(plan_->lenders[p]);
-    start(to_owners_[p]);
-  }
+  send(to_owners_, plan_->lenders, [&](const ExchangePlan::Peer& peer) {
+    rows_->take_sums(peer.begin, peer.end, staged_rows(peer).data());
+  });
 }
 
 template <class Real>
 void RowExchange<Real>::finish_folding() {
   if (plan_->is_replicated || !folds_) return;
-  for (std::size_t p = 0; p < from_borrowers_.size(); ++p) {
-    const auto& peer = plan_->borrowers[p];
-    const Real* const from = wait_for(from_borrowers_[p]);
-    parallel_for(peer.num_rows(), [&](Index i) {
-      Real* const row = partial_row(Index(plan_->lent[peer.begin + i])).data();
-      for (Index c = 0; c < num_components_; ++c) row[c] += from[i * num_components_ + c];
-    });
-    release(from_borrowers_[p]);
-  }
+  receive(from_borrowers_, plan_->borrowers, [&](const Real* from, const ExchangePlan::Peer& peer) {
+    rows_->add_sums(from, lent_list_, peer.begin, peer.end);
+  });
   // Neighbours have read the rows at the latest when they lend the new ones.
   for (auto& outgoing : to_owners_) outgoing.message.wait();
   if (!expands_) finish(to_owners_);
@@ -240,25 +261,16 @@ void RowExchange<Real>::finish_folding() {
 template <class Real>
 void RowExchange<Real>::start_expanding() {
   start(from_owners_);
-  for (std::size_t p = 0; p < to_borrowers_.size(); ++p) {
-    const auto& peer = plan_->borrowers[p];
-    Real* const to = lent_rows(peer).data();
-    parallel_for(peer.num_rows(), [&](Index i) {
-      std::copy_n(factor_->row(Index(plan_->lent[peer.begin + i])).data(), num_components_,
-                  to + i * num_components_);
-    });
-    start(to_borrowers_[p]);
-  }
+  send(to_borrowers_, plan_->borrowers, [&](const ExchangePlan::Peer& peer) {
+    rows_->take_rows(lent_list_, peer.begin, peer.end, lent_rows(peer).data());
+  });
 }
 
 template <class Real>
 void RowExchange<Real>::finish_expanding() {
-  for (std::size_t p = 0; p < from_owners_.size(); ++p) {
-    auto& incoming = from_owners_[p];
-    const Real* const from = wait_for(incoming);
-    if (is_padded() || incoming.has_read) unstage(from, plan_->lenders[p], *factor_, 0);
-    release(incoming);
-  }
+  receive(from_owners_, plan_->lenders, [&](const Real* from, const ExchangePlan::Peer& peer) {
+    rows_->put_rows(from, peer.begin, peer.end);
+  });
   finish(to_borrowers_);
   finish(to_owners_);
 }

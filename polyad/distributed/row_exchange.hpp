@@ -1,10 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "polyad/base/matrix.hpp"
+#include "polyad/base/row_place.hpp"
 #include "polyad/comm/comm.hpp"
 #include "polyad/comm/shared_pages.hpp"
 #include "polyad/distributed/cp/exchange_plan.hpp"
@@ -33,7 +35,8 @@ struct Traffic {
 // Communicates the rows of one mode according to its plan: partial rows of an MTTKRP to their owners (fold),
 // and factor rows to the processes that borrow them (expand). Padding columns are not sent. The factor has a
 // row per local row; the partial rows may be only those that are not complete. Both matrices must not move,
-// because their messages are persistent. All processes must fold and expand in the same order.
+// because their messages are persistent. All processes must fold and expand in the same order. Rows that are
+// elsewhere than in matrices, on a GPU, have a RowPlace, which must live as long.
 //
 // Between processes of one machine no rows are sent: the sender puts them into its shared pages and sends a
 // note, the receiver reads them there with all its threads and sends a note back. Both count as one message
@@ -48,9 +51,10 @@ class RowExchange {
     SharedArray<Real>* buffer = nullptr;  // of at least num_words_under_way() words; null: its own
     bool folds = true, expands = true;    // what it is used for; a matrix that is not may have any size
     Index first_word = 0;                 // of the buffer that this exchange uses
+    RowPlace<Real>* place = nullptr;      // of the rows; null: the matrices
   };
   // Size of the buffer, in words. Exchanges that do not overlap in time may share one buffer.
-  static Index num_words_under_way(const ExchangePlan& plan, Index num_components, Index num_cols);
+  static Index num_words_under_way(const ExchangePlan& plan, Index num_components, SentRows sent);
   // `tag`, up to 8190, distinguishes the exchanges of different modes. The plan has no stages. Collective.
   RowExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag);
   RowExchange(const RowExchange&) = delete;
@@ -67,15 +71,19 @@ class RowExchange {
   void finish_expanding();
 
   const Traffic& sent() const { return sent_; }
+  // The part of the buffer that it uses.
+  Index num_words() const { return std::ssize(lent_) + std::ssize(staged_); }
 
  private:
   // To one peer: the rows, or a note that they are there, which another answers when they were read.
   struct Outgoing {
     Index num_words;
+    bool is_copied;  // before it is sent
     Channel message;
     std::optional<Channel> was_read = {};
   };
   struct Incoming {
+    bool is_copied;  // after it was received
     Channel message;
     const Real* rows;  // in the pages of the peer, or where they are received
     std::optional<Channel> has_read = {};
@@ -86,27 +94,28 @@ class RowExchange {
   static const Real* wait_for(Incoming& incoming);  // its rows
   static void release(Incoming& incoming);          // they were read
 
-  bool is_padded() const { return num_components_ != factor_->num_cols(); }
-  std::span<Real> partial_row(Index row) { return partial_->row(row - first_partial_); }
   void connect_folds(SharedArray<Real>& buffer, int tag);
   void connect_expands(SharedArray<Real>& buffer, int tag);
-  Outgoing send_to(int rank, std::span<const Real> words, bool is_near, int tag);
-  Incoming receive_from(int rank, std::span<Real> words, const Real* near_words, int tag);
+  Outgoing send_to(int rank, std::span<const Real> words, bool is_copied, bool is_near, int tag);
+  Incoming receive_from(int rank, std::span<Real> words, bool is_copied, const Real* near_words, int tag);
   std::span<std::byte> next_note();
   std::span<Real> staged_rows(const ExchangePlan::Peer& peer);
-  // The borrowed rows within a matrix whose first row is this local row; if it is padded, their copies
-  // without.
-  std::span<Real> borrowed_rows(Matrix<Real>& matrix, Index first, const ExchangePlan::Peer& peer);
   std::span<Real> lent_rows(const ExchangePlan::Peer& peer);
   void reduce();
-  void stage(const ExchangePlan::Peer& peer);  // copies partial rows to where they are sent from
-  void unstage(const Real* from, const ExchangePlan::Peer& peer, Matrix<Real>& matrix, Index first);
+  // Copies the rows of all messages, unless these hold them in place, and starts the messages.
+  template <class Copy>
+  void send(std::vector<Outgoing>& all, const std::vector<ExchangePlan::Peer>& peers, Copy copy);
+  // Waits for all messages, in order, and reads their rows.
+  template <class Read>
+  void receive(std::vector<Incoming>& all, const std::vector<ExchangePlan::Peer>& peers, Read read);
 
   Comm comm_;
   const ExchangePlan* plan_;
-  Matrix<Real>* partial_;
-  Matrix<Real>* factor_;
-  Index num_components_, first_partial_;
+  std::unique_ptr<RowPlace<Real>> own_place_;
+  RowPlace<Real>* rows_;
+  SentRows sends_;
+  int lent_list_;  // plan.lent
+  Index num_components_;
   bool folds_, expands_;
   SharedArray<Real> own_buffer_;
   std::span<Real> lent_;          // rows that are lent, or received from borrowers; as in plan.lent

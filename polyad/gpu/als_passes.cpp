@@ -6,6 +6,7 @@
 #include "polyad/gpu/check_device.hpp"
 #include "polyad/gpu/chunked_nonzeros.hpp"
 #include "polyad/gpu/device.hpp"
+#include "polyad/gpu/device_rows.hpp"
 
 namespace polyad::gpu {
 namespace {
@@ -77,10 +78,11 @@ class ModeChunks {
 template <class Real>
 class Passes final : public AlsPasses<Real> {
  public:
-  Passes(int device, std::span<const ModeNonzeros<Real>> modes, Index num_columns)
+  Passes(int device, std::span<const ModeNonzeros<Real>> modes, Index num_columns, Index num_message_words)
       : device_(device),
         num_columns_(num_columns),
         num_lanes_(int(num_columns) / lane_width<Real>),
+        messages_(num_message_words),
         system_(Index(2) * (num_columns + 1) * num_columns),
         sums_(num_sums(num_columns)) {
     Index max_rows = 0, max_carries = 0;
@@ -116,14 +118,22 @@ class Passes final : public AlsPasses<Real> {
       fill_with_zeros(m_.data(), factors_[mode].bytes());
     chunks.start_sums(tables, m_.data(), carries_.data());
   }
-  void get_sums(Matrix<Real>& m, Index first) override {
-    use_device(device_);
-    copy_to_host(m.flat().data(), m_.data() + first * num_lanes_, Index(m.flat().size_bytes()));
+
+  std::unique_ptr<RowPlace<Real>> rows_of(int mode, Index num_components, MessageMemory memory) override {
+    return std::make_unique<DeviceRows<Real>>(
+        RowTable<Real>{.device = device_,
+                       .sums = reinterpret_cast<Real*>(m_.data()),
+                       .factor = reinterpret_cast<Real*>(factors_[mode].data()),
+                       .num_columns = num_columns_,
+                       .num_components = num_components,
+                       .messages = messages_.data()},
+        memory);
   }
-  void put_sums(const Matrix<Real>& m, Index first) override {
+  void copy_fast(std::span<const std::byte> memory, FastCopies::Access access) override {
     use_device(device_);
-    copy_to_device(m_.data() + first * num_lanes_, m.flat().data(), Index(m.flat().size_bytes()));
+    fast_copies_.emplace_back(memory, access);
   }
+  std::span<Real> messages() override { return {messages_.data(), std::size_t(messages_.size())}; }
 
   void start_update(int mode, const kernels::RowSystem& system, Index begin, Index end) override {
     use_device(device_);
@@ -189,6 +199,8 @@ class Passes final : public AlsPasses<Real> {
   DeviceArray<Columns<Real>> m_, carries_;
   DeviceArray<Real> device_system_;
   DeviceArray<double> block_sums_;
+  DeviceArray<Real> messages_;
+  std::vector<FastCopies> fast_copies_;
   PinnedArray<Real> system_;
   PinnedArray<double> sums_;
   Event updated_;
@@ -198,15 +210,18 @@ class Passes final : public AlsPasses<Real> {
 
 template <class Real>
 std::unique_ptr<AlsPasses<Real>> make_passes(int device, std::span<const ModeNonzeros<Real>> modes,
-                                             Index num_columns) {
+                                             Index num_columns, Index num_message_words) {
   std::vector<ModeCounts> counts;
   for (const auto& mode : modes) counts.push_back({mode.tree->num_nonzeros(), mode.num_rows});
-  check_device(device, passes_bytes(counts, num_columns, sizeof(Real)));
+  check_device(device,
+               passes_bytes(counts, num_columns, sizeof(Real)) + num_message_words * Index(sizeof(Real)));
   use_device(device);
-  return std::make_unique<Passes<Real>>(device, modes, num_columns);
+  return std::make_unique<Passes<Real>>(device, modes, num_columns, num_message_words);
 }
 
-template std::unique_ptr<AlsPasses<float>> make_passes(int, std::span<const ModeNonzeros<float>>, Index);
-template std::unique_ptr<AlsPasses<double>> make_passes(int, std::span<const ModeNonzeros<double>>, Index);
+template std::unique_ptr<AlsPasses<float>> make_passes(int, std::span<const ModeNonzeros<float>>, Index,
+                                                       Index);
+template std::unique_ptr<AlsPasses<double>> make_passes(int, std::span<const ModeNonzeros<double>>, Index,
+                                                        Index);
 
 }  // namespace polyad::gpu

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "polyad/base/matrix.hpp"
+#include "polyad/base/row_place.hpp"
+#include "polyad/gpu/device.hpp"
 #include "polyad/kernels/cp/row_update.hpp"
 #include "polyad/tensor/csf.hpp"
 
@@ -33,9 +35,14 @@ class AlsPasses {
 
   // Begins to compute the MTTKRP of a mode, and does not wait.
   virtual void start_sums(int mode) = 0;
-  // Its rows from `first` on.
-  virtual void get_sums(Matrix<Real>& m, Index first) = 0;
-  virtual void put_sums(const Matrix<Real>& m, Index first) = 0;
+
+  // What an exchange of the rows of a mode with other processes works with, for as long as the passes live:
+  // the sums that were started last, and the factor.
+  virtual std::unique_ptr<RowPlace<Real>> rows_of(int mode, Index num_components, MessageMemory memory) = 0;
+  // Memory of the GPU for messages.
+  virtual std::span<Real> messages() = 0;
+  // Makes copies of other memory fast, for as long as the passes live.
+  virtual void copy_fast(std::span<const std::byte> memory, FastCopies::Access access) = 0;
 
   // Begins to compute rows [begin, end) of a factor from its sums, and does not wait: what is started next
   // may take their place.
@@ -44,10 +51,11 @@ class AlsPasses {
   virtual kernels::RowSums finish_update() = 0;
 };
 
-// Copies the nonzeros to a GPU. Throws Error{resource} where its memory is not enough, and
-// Error{bad_option} where this program knows no GPUs or there is none with this index.
+// Copies the nonzeros to a GPU, with room for messages of so many words. Throws Error{resource} where its
+// memory is not enough, and Error{bad_option} where this program knows no GPUs or there is none with this
+// index.
 template <class Real>
 std::unique_ptr<AlsPasses<Real>> make_passes(int device, std::span<const ModeNonzeros<Real>> modes,
-                                             Index num_columns);
+                                             Index num_columns, Index num_message_words = 0);
 
 }  // namespace polyad::gpu

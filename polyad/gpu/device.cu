@@ -84,6 +84,11 @@ void copy_to_host(void* to, const void* from, Index bytes) {
   if (bytes > 0) check(cudaMemcpy(to, from, std::size_t(bytes), cudaMemcpyDeviceToHost), "copying from it");
 }
 
+void start_copy_to_host(void* to, const void* from, Index bytes) {
+  if (bytes > 0)
+    check(cudaMemcpyAsync(to, from, std::size_t(bytes), cudaMemcpyDeviceToHost, nullptr), "copying from it");
+}
+
 void fill_with_zeros(void* to, Index bytes) {
   if (bytes > 0) check(cudaMemsetAsync(to, 0, std::size_t(bytes), nullptr), "clearing memory");
 }
@@ -101,6 +106,18 @@ void Event::record() {
 }
 void Event::wait() const {
   check(cudaEventSynchronize(static_cast<cudaEvent_t>(handle_)), "computing");
+}
+
+FastCopies::FastCopies(std::span<const std::byte> memory, Access access) {
+  const unsigned how = access == Access::read_only ? cudaHostRegisterReadOnly : cudaHostRegisterDefault;
+  if (!memory.empty() &&
+      cudaHostRegister(const_cast<std::byte*>(memory.data()), memory.size(), how) == cudaSuccess)
+    memory_ = memory;
+  else
+    cudaGetLastError();
+}
+FastCopies::~FastCopies() {
+  if (!memory_.empty()) cudaHostUnregister(const_cast<std::byte*>(memory_.data()));
 }
 
 }  // namespace polyad::gpu

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <utility>
 
@@ -32,6 +33,8 @@ void release_pinned(void* memory) noexcept;
 // machine have ended when they return.
 void copy_to_device(void* to, const void* from, Index bytes);
 void copy_to_host(void* to, const void* from, Index bytes);
+// The same without waiting; an Event says when it has ended.
+void start_copy_to_host(void* to, const void* from, Index bytes);
 void fill_with_zeros(void* to, Index bytes);
 
 // A moment among copies and kernels, which can be waited for.
@@ -47,6 +50,27 @@ class Event {
 
  private:
   void* handle_;
+};
+
+// Where messages to other processes are sent from and received in.
+enum class MessageMemory { machine, device };
+
+// Memory of the machine that is somebody else's, made fit for fast copies while this lives, if the system
+// allows it. Whether it does changes only how long copies take.
+class FastCopies {
+ public:
+  enum class Access { read_only, read_and_write };  // by the program
+
+  FastCopies(std::span<const std::byte> memory, Access access);
+  FastCopies(FastCopies&& other) noexcept : memory_(std::exchange(other.memory_, {})) {}
+  FastCopies& operator=(FastCopies&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    return *this;
+  }
+  ~FastCopies();
+
+ private:
+  std::span<const std::byte> memory_;  // none: not allowed
 };
 
 // An array in the memory of the GPU in use.

@@ -29,7 +29,7 @@ bool has_kernels_for(int /*index*/) {
 
 template <class Real>
 std::unique_ptr<AlsPasses<Real>> make_passes(int /*device*/, std::span<const ModeNonzeros<Real>> /*modes*/,
-                                             Index /*num_columns*/) {
+                                             Index /*num_columns*/, Index /*num_message_words*/) {
   throw Error(Errc::bad_option, no_cuda);
 }
 
@@ -40,8 +40,10 @@ std::unique_ptr<CellPasses<Real>> make_cell_passes(int /*device*/,
   throw Error(Errc::bad_option, no_cuda);
 }
 
-template std::unique_ptr<AlsPasses<float>> make_passes(int, std::span<const ModeNonzeros<float>>, Index);
-template std::unique_ptr<AlsPasses<double>> make_passes(int, std::span<const ModeNonzeros<double>>, Index);
+template std::unique_ptr<AlsPasses<float>> make_passes(int, std::span<const ModeNonzeros<float>>, Index,
+                                                       Index);
+template std::unique_ptr<AlsPasses<double>> make_passes(int, std::span<const ModeNonzeros<double>>, Index,
+                                                        Index);
 template std::unique_ptr<CellPasses<float>> make_cell_passes(int, std::span<const kernels::RowSystems<float>>,
                                                              std::span<const Matrix<float>>);
 template std::unique_ptr<CellPasses<double>> make_cell_passes(int,

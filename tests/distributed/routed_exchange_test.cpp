@@ -106,8 +106,8 @@ void expect_right_in_stages(const char* shared_memory) {
                                     ShuffledParts(shape.num_rows, comm.size(), seed), topology);
       expect_plan_of_all(comm, shape, seed, topology, plan);
       expect_right_exchange<Real>(comm, shape, num_stages, nullptr, plan, seed);
-      SharedArray<Real> buffer(
-          comm, RoutedExchange<Real>::num_words_under_way(plan, shape.components, shape.columns));
+      SharedArray<Real> buffer(comm, RoutedExchange<Real>::num_words_under_way(
+                                         plan, shape.components, sent_rows(shape.components, shape.columns)));
       expect_right_exchange<Real>(comm, shape, num_stages, &buffer, plan, seed);
     }
 }

@@ -105,8 +105,9 @@ TEST(RowExchange, exchanges_one_after_the_other_share_a_buffer) {
   const Comm comm = Comm::world();
   Index num_words = 0;
   for (const auto& shape : shapes)
-    num_words = std::max(num_words, RowExchange<double>::num_words_under_way(
-                                        make_plan(comm, shape, 9), shape.components, shape.columns));
+    num_words = std::max(
+        num_words, RowExchange<double>::num_words_under_way(make_plan(comm, shape, 9), shape.components,
+                                                            sent_rows(shape.components, shape.columns)));
   SharedArray<double> buffer(comm, num_words);
   for (const auto& shape : shapes) expect_right_rows(comm, shape, 9, &buffer);
 }

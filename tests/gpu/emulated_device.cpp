@@ -6,6 +6,7 @@
 #include "polyad/gpu/als_kernels.hpp"
 #include "polyad/gpu/cell_kernels.hpp"
 #include "polyad/gpu/device.hpp"
+#include "polyad/gpu/row_copies.hpp"
 
 namespace polyad::gpu {
 
@@ -44,6 +45,9 @@ void copy_to_device(void* to, const void* from, Index bytes) {
 void copy_to_host(void* to, const void* from, Index bytes) {
   copy_to_device(to, from, bytes);
 }
+void start_copy_to_host(void* to, const void* from, Index bytes) {
+  copy_to_device(to, from, bytes);
+}
 void fill_with_zeros(void* to, Index bytes) {
   if (bytes > 0) std::memset(to, 0, std::size_t(bytes));
 }
@@ -52,6 +56,16 @@ Event::Event() : handle_(nullptr) {}
 Event::~Event() = default;
 void Event::record() {}
 void Event::wait() const {}
+
+FastCopies::FastCopies(std::span<const std::byte> /*memory*/, Access /*access*/) {}
+FastCopies::~FastCopies() = default;
+
+template <class Real>
+void start_row_copies(const RowCopies<Real>& x, RowAction action) {
+  for (Index i = 0; i < x.num_entries(); ++i) copy_entry(x, action, i);
+}
+template void start_row_copies(const RowCopies<float>&, RowAction);
+template void start_row_copies(const RowCopies<double>&, RowAction);
 
 namespace {
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "polyad/base/timings.hpp"
 #include "polyad/distributed/cp/dist_tensor.hpp"
+#include "polyad/distributed/routed_exchange.hpp"
 #include "polyad/kernels/cp/row_update.hpp"
 #include "polyad/plan/als_plan.hpp"
 
@@ -19,8 +21,16 @@ struct AlsData {
   Matrix<Real>& partial;                    // of the mode under way: sums of rows to which others add
   const std::vector<Index>& first_partial;  // [mode]: the row that `partial` begins with
   Timings& timings;
+  Index num_wanted;  // components; the others are padding
 
   Index num_components() const { return factors.front().num_cols(); }
+  // Of the exchange that has most words under way.
+  Index num_message_words(SentRows sent) const {
+    Index words = 0;
+    for (int m = 0; m < x.order(); ++m)
+      words = std::max(words, RoutedExchange<Real>::num_words_under_way(x.exchange(m), num_wanted, sent));
+    return words;
+  }
   // Where a mode has a tensor of its own, that has one tree.
   const CsfTree<Real>& tree(const AlsStep& step) const {
     const auto& trees = std::get<CsfTensor<Real>>(x.local(step.mode)).trees;
@@ -48,8 +58,14 @@ class AlsBackend {
   // Updates the others from the sums of all processes.
   virtual kernels::RowSums update_shared(int mode, const kernels::RowSystem& system) = 0;
 
+  // What the exchanges of all modes send from and receive in, one at a time. Called once, before rows().
+  // Collective.
+  virtual SharedArray<Real> make_message_buffer() = 0;
+  // The sums and rows of a mode for its exchange; null: they are in AlsData.
+  virtual RowPlace<Real>* rows(int mode) = 0;
+
   // Rows of a factor may be elsewhere than in AlsData: copies those of this process's last update there, and
-  // says that some were changed there.
+  // says that all were changed there.
   virtual void fetch_rows(int mode) = 0;
   virtual void put_rows(int mode) = 0;
 };

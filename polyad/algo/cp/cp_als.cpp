@@ -79,8 +79,8 @@ class CpAls {
     backend_ = options.gpu ? collectively(x.comm(), [&] { return make_gpu_backend(data(), *options.gpu); })
                            : make_host_backend(data());
     connect();
-    if (start != nullptr) expand_all(exchanges_);
     put_factors();
+    if (start != nullptr) expand_all(exchanges_);
     sent_before_ = sent_by(exchanges_);
   }
   CpAls(const CpAls&) = delete;  // the exchanges refer to its rows
@@ -119,8 +119,8 @@ class CpAls {
     from.fill({own_rows()}, num_wanted_);
     for (int m = 0; m < x_.order(); ++m)
       if (x_.exchange(m).is_replicated) x_.comm().broadcast(factors_[m].flat(), 0);
-    expand_all(exchanges_);
     put_factors();
+    expand_all(exchanges_);
     sent_before_ = sent_by(exchanges_);
   }
 
@@ -158,23 +158,27 @@ class CpAls {
   }
   // Prepares the exchange of rows, and the place for the partial rows of one mode at a time.
   void connect() {
-    Index max_partial = 0, max_words = 0;
-    for (int m = 0; m < x_.order(); ++m) {
-      max_partial = std::max(max_partial, num_partial(m));
-      max_words = std::max(
-          max_words, RoutedExchange<Real>::num_words_under_way(x_.exchange(m), num_wanted_, num_components_));
-    }
+    under_way_ = backend_->make_message_buffer();
+    Index max_partial = 0;
+    for (int m = 0; m < x_.order(); ++m) max_partial = std::max(max_partial, num_partial(m));
     partial_ = Matrix<Real>(max_partial, num_components_);
-    under_way_ = SharedArray<Real>(x_.comm(), max_words);
     for (int m = 0; m < x_.order(); ++m) {
       partial_.set_num_rows(num_partial(m));
       exchanges_.emplace_back(x_.comm(), x_.exchange(m),
-                              typename RoutedExchange<Real>::Rows{partial_, factors_[m], num_wanted_,
-                                                                  first_partial_[m], &under_way_},
+                              typename RoutedExchange<Real>::Rows{.partial = partial_,
+                                                                  .factor = factors_[m],
+                                                                  .num_components = num_wanted_,
+                                                                  .first_partial = first_partial_[m],
+                                                                  .buffer = &under_way_,
+                                                                  .place = backend_->rows(m)},
                               m);
     }
   }
-  Index num_partial(int mode) const { return x_.folds(mode) ? x_.num_rows(mode) - first_partial_[mode] : 0; }
+  // In partial_.
+  Index num_partial(int mode) const {
+    if (!x_.folds(mode) || backend_->rows(mode) != nullptr) return 0;
+    return x_.num_rows(mode) - first_partial_[mode];
+  }
 
   void run(const AlsStep& step) {
     update(step, step.mode);
@@ -203,11 +207,9 @@ class CpAls {
   void settle(int mode, kernels::RowSums sums) {
     timings_.measure("communicate", [&] {
       if (x_.comm().size() == 1) return;
-      backend_->fetch_rows(mode);
       exchanges_[mode].start_expanding();
       if (const auto asked = make_global(x_.comm(), x_.exchange(mode), ask_, sums)) asked_ = asked;
       exchanges_[mode].finish_expanding();
-      backend_->put_rows(mode);
     });
     grams_[mode] = std::move(sums.gram);
     inner_ = sums.inner;
@@ -269,7 +271,7 @@ class CpAls {
             .rounding = rounding * terms / norm};
   }
 
-  AlsData<Real> data() { return {x_, plan_, factors_, partial_, first_partial_, timings_}; }
+  AlsData<Real> data() { return {x_, plan_, factors_, partial_, first_partial_, timings_, num_wanted_}; }
 
   const DistTensor<Real>& x_;
   const AlsPlan& plan_;
@@ -291,14 +293,14 @@ class CpAls {
   std::vector<Scale> scales_;         // [component], of the update under way
   std::vector<Index> first_partial_;  // [mode]: the row that partial_ begins with
   Matrix<Real> partial_;              // the MTTKRP of the mode under way, of which others have parts
-  SharedArray<Real> under_way_;       // buffer of the exchange in progress
-  std::vector<RoutedExchange<Real>> exchanges_;  // [mode]
+  Timings timings_;
+  SharedArray<Real> under_way_;  // buffer of the exchange in progress
+  std::unique_ptr<AlsBackend<Real>> backend_;
+  std::vector<RoutedExchange<Real>> exchanges_;  // [mode]; they refer to rows of the backend
   StagedTraffic sent_before_;                    // before the first iteration
   double inner_ = 0;                             // of tensor and model
   int num_iterations_ = 0;
   double max_condition_ = 1;  // of the systems so far
-  Timings timings_;
-  std::unique_ptr<AlsBackend<Real>> backend_;
 };
 
 template <class Real>

@@ -17,17 +17,30 @@ class GpuBackend final : public AlsBackend<Real> {
       modes[step.mode] = {&data.tree(step), x().num_rows(step.mode)};
     }
     passes_ = data.timings.measure(
-        "upload", [&] { return gpu::make_passes<Real>(device, modes, data.num_components()); });
+        "upload", [&] { return gpu::make_passes<Real>(device, modes, data.num_components(), num_words()); });
   }
+
+  // In the memory of the GPU where MPI takes that; else in that of the machine, where messages are copied to.
+  SharedArray<Real> make_message_buffer() override {
+    const bool on_device = x().comm().takes_device_memory();
+    const auto memory = on_device ? gpu::MessageMemory::device : gpu::MessageMemory::machine;
+    for (int m = 0; m < x().order(); ++m) rows_.push_back(passes_->rows_of(m, data_.num_wanted, memory));
+    if (on_device) return SharedArray<Real>(passes_->messages());
+    SharedArray<Real> buffer(x().comm(), num_words());
+    passes_->copy_fast(std::as_bytes(buffer.mine()), gpu::FastCopies::Access::read_and_write);
+    for (const auto memory_of_other : buffer.of_others())
+      passes_->copy_fast(memory_of_other, gpu::FastCopies::Access::read_only);
+    return buffer;
+  }
+  RowPlace<Real>* rows(int mode) override { return rows_[mode].get(); }
 
   void begin(const AlsStep& step, int mode) override {
     if (summed_ != &step) passes_->start_sums(mode);
     summed_ = nullptr;
   }
 
-  void sum_shared(const AlsStep& /*step*/, int mode) override {
-    data_.timings.measure("mttkrp", [&] { passes_->get_sums(data_.partial, data_.first_partial[mode]); });
-  }
+  // The exchange waits for them.
+  void sum_shared(const AlsStep& /*step*/, int /*mode*/) override {}
 
   // On one process nothing changes the new rows: while their sums are waited for, the next pass reads them.
   kernels::RowSums update_complete(const AlsStep& step, int mode, const kernels::RowSystem& system) override {
@@ -43,7 +56,6 @@ class GpuBackend final : public AlsBackend<Real> {
 
   kernels::RowSums update_shared(int mode, const kernels::RowSystem& system) override {
     return data_.timings.measure("solve", [&] {
-      passes_->put_sums(data_.partial, data_.first_partial[mode]);
       passes_->start_update(mode, system, x().num_complete(mode), x().num_solved(mode));
       return passes_->finish_update();
     });
@@ -60,6 +72,7 @@ class GpuBackend final : public AlsBackend<Real> {
 
  private:
   const DistTensor<Real>& x() const { return data_.x; }
+  Index num_words() const { return data_.num_message_words(SentRows::copied); }
   const AlsStep& next(const AlsStep& step) const {
     const auto index = std::size_t(&step - data_.plan.steps.data());
     return data_.plan.steps[(index + 1) % data_.plan.steps.size()];
@@ -67,7 +80,8 @@ class GpuBackend final : public AlsBackend<Real> {
 
   AlsData<Real> data_;
   std::unique_ptr<gpu::AlsPasses<Real>> passes_;
-  const AlsStep* summed_ = nullptr;  // whose sums were begun
+  std::vector<std::unique_ptr<RowPlace<Real>>> rows_;  // [mode]
+  const AlsStep* summed_ = nullptr;                    // whose sums were begun
 };
 
 }  // namespace

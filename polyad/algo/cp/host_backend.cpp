@@ -59,6 +59,11 @@ class HostBackend final : public AlsBackend<Real> {
         "solve", [&] { return update_rows(data_.partial, system, data_.factors[mode], shared); });
   }
 
+  SharedArray<Real> make_message_buffer() override {
+    const auto sent = sent_rows(data_.num_wanted, data_.num_components());
+    return SharedArray<Real>(x().comm(), data_.num_message_words(sent));
+  }
+  RowPlace<Real>* rows(int) override { return nullptr; }
   void fetch_rows(int) override {}
   void put_rows(int) override {}
 

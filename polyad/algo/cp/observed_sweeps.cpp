@@ -211,8 +211,8 @@ void ObservedSweeps<Real>::connect() {
   for (int m = 0; m < x_.order(); ++m) {
     max_sums = std::max(max_sums, end_sum(m) - first_sum(m));
     if (x_.folds(m))
-      max_words =
-          std::max(max_words, RoutedExchange<Real>::num_words_under_way(x_.exchange(m), words(), words()));
+      max_words = std::max(
+          max_words, RoutedExchange<Real>::num_words_under_way(x_.exchange(m), words(), SentRows::in_place));
   }
   sums_ = Matrix<Real>(max_sums, words());
   under_way_ = SharedArray<Real>(x_.comm(), max_words);

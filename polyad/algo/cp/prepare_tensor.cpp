@@ -139,10 +139,12 @@ class FormatLister {
   StageNeeds stage_needs() const {
     const Index num_wanted = options_.als.num_components;
     StageNeeds needs{.rows = shapes_.num_rows, .num_components = num_wanted, .value_bytes = sizeof(Real)};
-    // Rows that are lent, and copies of those that travel: without padding, or to where neighbours read them.
+    // Rows that are lent, and copies of those that travel: without padding, from a GPU, or to where
+    // neighbours read them.
     for (std::size_t m = 0; m < shapes_.num_lent.size(); ++m)
-      needs.rows_under_way.push_back(shapes_.num_lent[m] +
-                                     (num_wanted == n_ ? shapes_.num_folded[m] : shapes_.num_travelling[m]));
+      needs.rows_under_way.push_back(shapes_.num_lent[m] + (num_wanted == n_ && !options_.als.gpu
+                                                                ? shapes_.num_folded[m]
+                                                                : shapes_.num_travelling[m]));
     needs.num_vectors = is_opt() ? num_cp_opt_vectors : 0;
     needs.moved_bytes = shapes_.moved_bytes;
     needs.extra_bytes = options_.extra_bytes;
