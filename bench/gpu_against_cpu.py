@@ -4,7 +4,9 @@
 usage: bench/gpu_against_cpu.py [--polyad PROGRAM] [--rank 16 ...] [--rounds 3] [--iterations 30] [--scale 1] [--with OPTIONS] [TENSOR ...]
 
 PROGRAM is one that was built with CUDA (default: build/cuda/bin/polyad). TENSOR is a name for `polyad generate like` or a file
-(default: nell netflix delicious fb). Also says how long the nonzeros take to reach the GPU, and how far the two fits differ.
+(default: nell netflix delicious fb). Also says how long the nonzeros take to reach the GPU, how far the two fits differ, the bytes
+that an iteration in double precision reads and writes on the GPU, disregarding caches, their fraction of what a copy moves in that
+time (after `polyad doctor --calibrate`; larger than 1 where rows come from a cache), and the predicted time.
 OPTIONS are further ones of `cpd`, as in --with="--missing --test 0".
 """
 
@@ -36,9 +38,13 @@ def compare(options: argparse.Namespace, name: str, tensor: str, rank: int, resu
     best = {c: min(1e3 * run["seconds"]["per_iteration"] for run in of_c) for c, of_c in runs.items()}
     on_gpu, on_cpu = runs["GPU, double"][0], runs["processor"][0]
     upload = min(run["seconds"]["upload"] for run in runs["GPU, double"])
+    traffic = on_gpu.get("device_bytes_per_iteration") or 0
+    fraction = max((run.get("device_copy_fraction") or 0 for run in runs["GPU, double"]), default=0)
+    predicted = 1e3 * (on_gpu["predicted"]["seconds_per_iteration"] or 0)
     times = "  ".join(f"{best[c]:10.3f}" for c, _ in CONTESTANTS)
     print(f"{name:10} {on_cpu['nnz']:>10} {rank:4}  {times}  {best['processor'] / best['GPU, double']:6.1f}"
-          f"  {upload:8.3f}  {abs(on_gpu['fit'] - on_cpu['fit']):.1e}  {on_gpu['device']}", flush=True)
+          f"  {upload:8.3f}  {abs(on_gpu['fit'] - on_cpu['fit']):14.1e}  {traffic / 1e9:5.2f}  {fraction:8.2f}  {predicted:9.3f}  {on_gpu['device']}",
+          flush=True)
 
 
 def main() -> int:
@@ -52,7 +58,7 @@ def main() -> int:
     parser.add_argument("tensors", nargs="*", default=NAMES, metavar="TENSOR")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        print(f"{'tensor':10} {'nonzeros':>10} rank  {'  '.join(f'{c:>10.10}' for c, _ in CONTESTANTS)}  ratio   upload s  fits differ by")
+        print(f"{'tensor':10} {'nonzeros':>10} rank  {'  '.join(f'{c:>10.10}' for c, _ in CONTESTANTS)}  ratio  upload s  fits differ by  GB/it  of copy  predicted")
         for name in options.tensors:
             tensor = name
             if not Path(name).exists():

@@ -36,12 +36,20 @@ class ModeChunks {
   const std::vector<int>& modes() const { return modes_; }  // [level]
   Index num_carries() const { return num_carries_; }
   Index num_slices() const { return rows_.size(); }
+  // That a pass reads and writes: nonzeros, rows of factors, and carries and rows of sums.
+  Index pass_bytes(Index row_bytes) const {
+    Index bytes = values_.bytes() + closing_.bytes() + first_slice_.bytes() + rows_.bytes() + head_.bytes() +
+                  tail_.bytes() + row_sums_.bytes();
+    for (const auto& ids : ids_) bytes += ids.bytes();
+    return bytes + (num_gathered_ + 2 * num_carries_ + num_slices()) * row_bytes;
+  }
 
  private:
   ModeChunks(const ChunkedNonzeros<Real>& x, std::vector<int> modes)
       : modes_(std::move(modes)),
         order_(x.order),
         num_carries_(x.num_carries),
+        num_gathered_(x.num_gathered),
         values_(packed<Pack<Real, batch_size>>(x.values)),
         closing_(packed<Pack<std::uint8_t, batch_size>>(x.closing)),
         first_slice_(std::span<const LocalIndex>(x.first_slice)),
@@ -64,7 +72,7 @@ class ModeChunks {
 
   std::vector<int> modes_;
   int order_;
-  Index num_carries_;
+  Index num_carries_, num_gathered_;
   DeviceArray<Pack<Real, batch_size>> values_;
   std::vector<DeviceArray<Pack<LocalIndex, batch_size>>> ids_;
   DeviceArray<Pack<std::uint8_t, batch_size>> closing_;
@@ -166,6 +174,14 @@ class Passes final : public AlsPasses<Real> {
         for (Index i = top; i < top + gram_tile; ++i)
           for (Index j = left; j < left + gram_tile; ++j) sums.gram(i, j) = sums.gram(j, i) = *next++;
     return sums;
+  }
+
+  // An update reads sums and writes rows.
+  Index bytes_per_iteration() const override {
+    Index bytes = 0;
+    for (const auto& chunks : chunks_) bytes += chunks.pass_bytes(row_bytes());
+    for (const auto& factor : factors_) bytes += 2 * factor.bytes();
+    return bytes;
   }
 
  private:

@@ -49,6 +49,9 @@ class AlsPasses {
   virtual void start_update(int mode, const kernels::RowSystem& system, Index begin, Index end) = 0;
   // The sums of the rows of the last update, for which it waits.
   virtual kernels::RowSums finish_update() = 0;
+
+  // What the passes and updates of all modes read and write on the GPU, disregarding caches.
+  virtual Index bytes_per_iteration() const = 0;
 };
 
 // Copies the nonzeros to a GPU, with room for messages of so many words. Throws Error{resource} where its

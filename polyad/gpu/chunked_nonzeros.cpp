@@ -50,6 +50,7 @@ void ChunkedNonzeros<Real>::copy_levels(const CsfTree<Real>& tree) {
     auto& of_last = closing[std::min((chunk + 1) * chunk_size, tree.num_nonzeros()) - 1];
     of_last = std::max(of_last, std::uint8_t(last - 1));
   });
+  for (const int num_closing : closing) num_gathered += 1 + std::min(num_closing, last - 1);
 }
 
 template <class Real>

@@ -23,6 +23,7 @@ struct ChunkedNonzeros {
 
   int order;
   Index num_chunks, num_slices, num_carries = 0;
+  Index num_gathered = 0;  // rows of factors that a pass reads
   Index chunk_size;
   Array<Real> values;
   std::vector<Array<LocalIndex>> ids;  // [level], of the root empty

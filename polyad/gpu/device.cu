@@ -89,6 +89,11 @@ void start_copy_to_host(void* to, const void* from, Index bytes) {
     check(cudaMemcpyAsync(to, from, std::size_t(bytes), cudaMemcpyDeviceToHost, nullptr), "copying from it");
 }
 
+void copy_on_device(void* to, const void* from, Index bytes) {
+  if (bytes > 0)
+    check(cudaMemcpyAsync(to, from, std::size_t(bytes), cudaMemcpyDeviceToDevice, nullptr), "copying on it");
+}
+
 void fill_with_zeros(void* to, Index bytes) {
   if (bytes > 0) check(cudaMemsetAsync(to, 0, std::size_t(bytes), nullptr), "clearing memory");
 }

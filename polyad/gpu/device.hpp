@@ -35,6 +35,7 @@ void copy_to_device(void* to, const void* from, Index bytes);
 void copy_to_host(void* to, const void* from, Index bytes);
 // The same without waiting; an Event says when it has ended.
 void start_copy_to_host(void* to, const void* from, Index bytes);
+void copy_on_device(void* to, const void* from, Index bytes);
 void fill_with_zeros(void* to, Index bytes);
 
 // A moment among copies and kernels, which can be waited for.

@@ -2,6 +2,7 @@
 #include "polyad/gpu/als_passes.hpp"
 #include "polyad/gpu/cell_passes.hpp"
 #include "polyad/gpu/device.hpp"
+#include "polyad/gpu/measure_gpu.hpp"
 
 // For builds without CUDA.
 namespace polyad::gpu {
@@ -25,6 +26,10 @@ Index block_memory_bytes(int /*index*/) {
 
 bool has_kernels_for(int /*index*/) {
   return false;
+}
+
+GpuModel measure_gpu(int /*device*/, Index /*divisor*/) {
+  throw Error(Errc::bad_option, no_cuda);
 }
 
 template <class Real>

@@ -101,6 +101,13 @@ nlohmann::ordered_json candidates_json(const CpdRun& run) {
   return json;
 }
 
+// Of what was measured of a copy; nothing where a number is missing.
+nlohmann::ordered_json copy_fraction(const CpdRun& run) {
+  const double seconds = mean(run.iteration_seconds);
+  if (run.device_bytes == 0 || !run.gpu_bytes_per_second || seconds == 0) return nullptr;
+  return double(run.device_bytes) / seconds / *run.gpu_bytes_per_second;
+}
+
 nlohmann::ordered_json predicted_json(const CpdRun& run) {
   nlohmann::ordered_json json{{"seconds_per_iteration", predicted_seconds(run)},
                               {"format_bytes", run.chosen.format_bytes},
@@ -201,6 +208,7 @@ CpdRun describe_run(const PreparedTensor<Real>& x, const CpRunOptions& options,
   run.held_out_rmse = result.held_out_rmse;
   run.model_iteration = result.model_iteration;
   run.max_condition = result.max_condition;
+  run.device_bytes = result.device_bytes;
   run.evaluations = result.evaluations;
   run.iteration_seconds = result.iteration_seconds;
   run.stop = result.stop;
@@ -225,7 +233,12 @@ void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const 
     if (distribution.replicates(m)) run.replicated_modes.push_back(m + 1);
   run.exchange = exchange_names(distribution.is_replicated, distribution.num_stages, int(run.dims.size()));
   run.imbalance = imbalance_of(loads);
-  run.predicted = predict_time(loads, run.options.als.num_components, machine);
+  auto here = machine;
+  if (run.options.als.gpu) here.per_packed_word += sizeof(double) * run.options.gpu_model.per_uploaded_byte;
+  run.predicted = predict_time(loads, run.options.als.num_components, here);
+  // The passes of a GPU and its updates are one prediction.
+  if (run.options.als.gpu)
+    run.predicted = {.multiply = run.chosen.seconds, .communicate = run.predicted.communicate};
 }
 
 std::string fall_text(const CpdRun& run) {
@@ -316,6 +329,9 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   json["mode_order"] = from_one(run.chosen.plan.mode_order);
   json["precision"] = run.precision;
   json["device"] = run.device;
+  json["device_bytes_per_iteration"] =
+      run.device_bytes > 0 ? nlohmann::ordered_json(run.device_bytes) : nlohmann::ordered_json();
+  json["device_copy_fraction"] = copy_fraction(run);
   json["seconds"] = seconds_json(run);
   json["communication"] = communication_json(run);
   json["imbalance"] = {

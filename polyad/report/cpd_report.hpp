@@ -24,7 +24,9 @@ struct CpdRun {
   ValuePreparation prepared;     // of the tensor
   CpRunOptions options;
   std::string precision;
-  std::string device = "cpu";  // or the number and the name of a GPU
+  std::string device = "cpu";                  // or the number and the name of a GPU
+  Index device_bytes = 0;                      // as in CpResult
+  std::optional<double> gpu_bytes_per_second;  // of a copy on the GPU, where it was measured
   int processes = 1, threads = 1;
   FormatOption chosen;
   std::vector<double> weights, fit_trajectory;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyad/base/gpu_model.hpp"
 #include "polyad/base/machine_model.hpp"
 #include "polyad/base/types.hpp"
 #include "polyad/tasks/context.hpp"
@@ -37,6 +38,7 @@ struct DoctorFindings {
   bool zoltan = false, mt_kahypar = false;  // whether the library was built with these partitioners
   std::vector<std::pair<std::string, bool>> programs;  // optional programs, and whether each was found
   std::optional<MachineModel> machine;                 // the calibrated model, if requested
+  std::optional<GpuModel> gpu_model;                   // the same of the first GPU, where there is one
 
   bool works() const { return messages_arrive && threads_work; }
   // The same as text for people.

@@ -48,6 +48,9 @@ void copy_to_host(void* to, const void* from, Index bytes) {
 void start_copy_to_host(void* to, const void* from, Index bytes) {
   copy_to_device(to, from, bytes);
 }
+void copy_on_device(void* to, const void* from, Index bytes) {
+  copy_to_device(to, from, bytes);
+}
 void fill_with_zeros(void* to, Index bytes) {
   if (bytes > 0) std::memset(to, 0, std::size_t(bytes));
 }

@@ -2,9 +2,12 @@
 // one.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "polyad/gpu/als_passes.hpp"
+#include "polyad/gpu/chunked_nonzeros.hpp"
+#include "polyad/gpu/measure_gpu.hpp"
 #include "tests/support/cp_cases.hpp"
 #include "tests/support/decomposed.hpp"
 #include "tests/support/gpu_cases.hpp"
@@ -98,6 +101,51 @@ TEST_F(GpuAls, goes_on_from_a_model) {
   auto fits = begin.fit_trajectory;
   fits.insert(fits.end(), end.fit_trajectory.begin(), end.fit_trajectory.end());
   expect_same_fits(fits, whole, 1e-10);
+}
+
+// A chunk reads a row for every node below the root, and the zeros at its end read one each.
+TEST_F(GpuAls, counts_the_bytes_that_an_iteration_moves) {
+  for (const auto& dims : shapes) {
+    auto tensor = compact<double>(test::tame_tensor(dims, 50, 3)).tensor;
+    const int order = int(dims.size());
+    constexpr Index columns = 8, row_bytes = columns * sizeof(double);
+    Index expected = 0;
+    std::vector<CsfTree<double>> trees;
+    std::vector<gpu::ModeNonzeros<double>> modes;
+    for (int m = 0; m < order; ++m) {
+      std::vector<int> levels{m};
+      for (int other = 0; other < order; ++other)
+        if (other != m) levels.push_back(other);
+      trees.emplace_back(tensor, levels);
+    }
+    for (int m = 0; m < order; ++m) {
+      const auto& tree = trees[m];
+      ASSERT_LE(tree.num_nonzeros(), gpu::usual_chunk_size);
+      const Index num_rows = tensor.extent(m);
+      modes.push_back({&tree, num_rows});
+      Index gathered = gpu::usual_chunk_size - tree.num_nonzeros();
+      for (int level = 1; level < order; ++level) gathered += tree.num_nodes(level);
+      const Index nonzero_bytes = Index(sizeof(double)) + 4 * (order - 1) + 1;
+      expected +=
+          gpu::usual_chunk_size * nonzero_bytes + 4 * (3 + num_rows) + (gathered + num_rows) * row_bytes;
+      expected += 2 * num_rows * row_bytes;  // the update
+    }
+    EXPECT_EQ(gpu::make_passes<double>(0, modes, columns)->bytes_per_iteration(), expected) << order;
+  }
+}
+
+TEST_F(GpuAls, is_measured) {
+  const bool is_emulated = gpu::list_devices().gpus.front().name == "an emulated GPU";
+  const auto gpu = gpu::measure_gpu(0, is_emulated ? 256 : 1);
+  for (const double seconds :
+       {gpu.per_copied_byte, gpu.per_uploaded_byte, gpu.per_near_byte, gpu.per_far_byte, gpu.per_mode})
+    EXPECT_TRUE(std::isfinite(seconds) && seconds > 0) << seconds;
+  EXPECT_GE(gpu.per_solved_entry, 0);
+  EXPECT_GE(gpu.per_solved_product, 0);
+  EXPECT_GT(gpu.per_solved_entry + gpu.per_solved_product, 0);
+  EXPECT_LE(gpu.per_near_byte, gpu.per_far_byte);
+  EXPECT_DOUBLE_EQ(gpu.per_gathered_byte(0), gpu.per_near_byte);
+  EXPECT_DOUBLE_EQ(gpu.per_gathered_byte(1e12), gpu.per_far_byte);
 }
 
 TEST_F(GpuAls, refuses_a_gpu_that_is_not_there) {

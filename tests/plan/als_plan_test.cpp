@@ -5,6 +5,7 @@
 #include <string>
 
 #include "polyad/plan/format_choice.hpp"
+#include "polyad/plan/gpu_cost.hpp"
 #include "polyad/plan/plan_evaluation.hpp"
 #include "polyad/tensor/sort.hpp"
 #include "tests/support/factor_problem.hpp"
@@ -238,6 +239,23 @@ TEST(AlsCost, a_machine_with_other_constants_chooses_another_format) {
                   std::to_string(choose_format(formats, "auto", 0)->plan.trees.size()));
   }
   EXPECT_EQ(chosen.size(), 2);
+}
+
+// Every node below the root reads a row of 16 numbers, every row of the root is written, read and solved for.
+TEST(AlsPlan, predicts_a_gpu_from_the_counts_of_nodes) {
+  TensorShape shape;
+  shape.rows = {10, 20, 30};
+  shape.num_nonzeros = 500;
+  shape.distinct[0b011] = 100;
+  GpuModel gpu;
+  gpu.per_copied_byte = 1;
+  gpu.per_near_byte = gpu.per_far_byte = 1000;
+  gpu.per_solved_entry = 1e6;
+  gpu.per_solved_product = 1e9;
+  gpu.per_mode = 1e13;
+  const double expected =
+      500 * (8 + 8 + 1) + 10 * 128 + 1000.0 * (100 + 500) * 128 + 10 * (16 * 1e6 + 256 * 1e9) + 1e13;
+  EXPECT_DOUBLE_EQ(gpu_mode_seconds(shape, std::vector{0, 1, 2}, {16, 8}, gpu), expected);
 }
 
 }  // namespace

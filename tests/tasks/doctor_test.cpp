@@ -44,6 +44,31 @@ TEST(Doctor, stores_the_machine_model_that_later_runs_use) {
   unsetenv("POLYAD_MACHINE");
 }
 
+TEST(Doctor, the_machine_file_keeps_what_was_measured_of_a_gpu) {
+  const Context context(Comm::world());
+  const test::TemporaryFolder folder;  // only that of process 0 is used
+  const auto file = folder / "machine.json";
+  setenv("POLYAD_MACHINE", file.c_str(), 1);
+  const auto write = [&](const std::optional<GpuModel>& gpu) {
+    context.comm().barrier();
+    if (context.comm().rank() == 0) tasks::save_machine(file, {}, gpu, 1);
+    context.comm().barrier();
+  };
+  write({});
+  EXPECT_FALSE(tasks::load_machine(context.comm()).gpu);
+  GpuModel gpu;
+  gpu.per_copied_byte = 1.0 / 3;
+  gpu.per_mode = 2e-7;
+  write(gpu);
+  const auto known = tasks::load_machine(context.comm());
+  EXPECT_EQ(known.gpu, gpu);
+  EXPECT_EQ(known.model, MachineModel());
+  gpu.per_far_byte = -1;
+  write(gpu);
+  EXPECT_THROW(tasks::load_machine(context.comm()), Error);
+  unsetenv("POLYAD_MACHINE");
+}
+
 TEST(Doctor, a_machine_file_of_an_earlier_version_keeps_the_defaults_of_what_it_lacks) {
   const Context context(Comm::world());
   const test::TemporaryFolder folder;

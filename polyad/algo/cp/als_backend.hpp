@@ -58,6 +58,9 @@ class AlsBackend {
   // Updates the others from the sums of all processes.
   virtual kernels::RowSums update_shared(int mode, const kernels::RowSystem& system) = 0;
 
+  // What an iteration reads and writes in the memory of a GPU; 0 on the processor.
+  virtual Index device_bytes() const = 0;
+
   // What the exchanges of all modes send from and receive in, one at a time. Called once, before rows().
   // Collective.
   virtual SharedArray<Real> make_message_buffer() = 0;

@@ -99,6 +99,7 @@ class CpAls {
   }
   int num_iterations() const { return num_iterations_; }
   double max_condition() const { return max_condition_; }
+  Index device_bytes() const { return backend_->device_bytes(); }
 
   void save(CpState<Real>& state) {
     for (const auto& of_mode : grams_) state.numbers.put_list(of_mode.flat());
@@ -333,6 +334,7 @@ CpResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAl
                                        {x.volume_rows() * options.num_components,
                                         planned_stages(x, options.num_components, options.num_components)});
   result.max_condition = als->max_condition();
+  result.device_bytes = x.comm().all_reduce(als->device_bytes(), Reduce::max);
   result.model = std::move(*als).take_model();
   return result;
 }

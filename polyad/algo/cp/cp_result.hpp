@@ -50,7 +50,8 @@ struct CpResult {
   std::vector<double> iteration_seconds;  // [iteration]
   StopReason stop = StopReason::iteration_limit;
   double max_condition = 1;  // largest condition number in ALS, for unit diagonals
-  int evaluations = 0;       // of objective and gradient; 0 for ALS
+  Index device_bytes = 0;  // that an iteration of ALS reads and writes on a GPU, at most; 0: on the processor
+  int evaluations = 0;     // of objective and gradient; 0 for ALS
   // Of implicit feedback: the weighted norm of the preferences, to which the fit refers instead of |X|.
   std::optional<double> weighted_norm = {};
   Communication communication;

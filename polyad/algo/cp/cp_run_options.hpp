@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "polyad/algo/cp/cp_als.hpp"
+#include "polyad/base/gpu_model.hpp"
 #include "polyad/base/machine_model.hpp"
 
 namespace polyad {
@@ -34,6 +35,7 @@ struct CpRunOptions {
   Index read_bytes = 0;                      // peak memory of reading, without the program itself
   Index max_bytes = 0;                       // memory limit per process; 0: no limit
   MachineModel machine = {};                 // by which the formats are compared
+  GpuModel gpu_model = {};                   // by which the time on a GPU is predicted
 };
 
 }  // namespace polyad

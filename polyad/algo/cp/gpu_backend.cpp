@@ -32,6 +32,7 @@ class GpuBackend final : public AlsBackend<Real> {
       passes_->copy_fast(memory_of_other, gpu::FastCopies::Access::read_only);
     return buffer;
   }
+  Index device_bytes() const override { return passes_->bytes_per_iteration(); }
   RowPlace<Real>* rows(int mode) override { return rows_[mode].get(); }
 
   void begin(const AlsStep& step, int mode) override {

@@ -63,6 +63,7 @@ class HostBackend final : public AlsBackend<Real> {
     const auto sent = sent_rows(data_.num_wanted, data_.num_components());
     return SharedArray<Real>(x().comm(), data_.num_message_words(sent));
   }
+  Index device_bytes() const override { return 0; }
   RowPlace<Real>* rows(int) override { return nullptr; }
   void fetch_rows(int) override {}
   void put_rows(int) override {}

@@ -16,6 +16,7 @@
 #include "polyad/gpu/chunked_nonzeros.hpp"
 #include "polyad/kernels/cp/factor.hpp"
 #include "polyad/kernels/cp/row_systems.hpp"
+#include "polyad/plan/gpu_cost.hpp"
 #include "polyad/plan/plan_evaluation.hpp"
 #include "polyad/plan/stage_memory.hpp"
 #include "polyad/tensor/sort.hpp"
@@ -131,8 +132,8 @@ class FormatLister {
     if (!options_.observed->alpha || shapes_.whole.order() != 2) return 0;
     Index bytes = 0;
     for (const auto& tree : format.plan.trees)
-      bytes = std::max(bytes, kernels::dual_basis_bytes<Real>(options_.als.num_components,
-                                                              shapes_.num_rows[tree.back()]));
+      bytes = std::max(
+          bytes, kernels::dual_basis_bytes<Real>(options_.als.num_components, shapes_.num_rows[tree.back()]));
     return bytes;
   }
 
@@ -193,6 +194,10 @@ class FormatLister {
         const auto tree = std::ranges::find(trees, mode, [](const auto& modes) { return modes.front(); });
         steps.push_back({AlsStep::Kind::root, mode, int(tree - trees.begin())});
       }
+      format.seconds = 0;
+      for (const auto& step : steps)
+        format.seconds += gpu_mode_seconds(shapes_.locals[is_coarse() ? step.mode : 0], trees[step.tree],
+                                           {n_, Index(sizeof(Real))}, options_.gpu_model);
     }
   }
 

@@ -49,6 +49,19 @@ constexpr std::array constants{
     Constant{"seconds_per_solved_row", &MachineModel::per_solved_row, false},
     Constant{"seconds_per_sorted_nonzero", &MachineModel::per_sorted_nonzero, false}};
 
+struct GpuConstant {
+  const char* name;
+  double GpuModel::*value;
+};
+constexpr std::array gpu_constants{
+    GpuConstant{"gpu_seconds_per_copied_byte", &GpuModel::per_copied_byte},
+    GpuConstant{"gpu_seconds_per_uploaded_byte", &GpuModel::per_uploaded_byte},
+    GpuConstant{"gpu_seconds_per_near_byte", &GpuModel::per_near_byte},
+    GpuConstant{"gpu_seconds_per_far_byte", &GpuModel::per_far_byte},
+    GpuConstant{"gpu_seconds_per_solved_entry", &GpuModel::per_solved_entry},
+    GpuConstant{"gpu_seconds_per_solved_product", &GpuModel::per_solved_product},
+    GpuConstant{"gpu_seconds_per_mode", &GpuModel::per_mode}};
+
 constexpr auto threads_key = "threads";
 constexpr Index max_threads = 1 << 20;
 constexpr Index max_file_bytes = 1 << 20;
@@ -63,17 +76,32 @@ nlohmann::json read_json(const std::filesystem::path& path) {
   return nlohmann::json::parse(text, nullptr, false);
 }
 
-MachineModel parse(const std::filesystem::path& path) {
-  const auto json = read_json(path);
+[[noreturn]] void refuse_constant(const char* name, const std::filesystem::path& path) {
+  throw Error(Errc::bad_input,
+              std::string("expected a number for ") + name + ", as polyad doctor --calibrate writes it",
+              {path.string(), 0});
+}
+
+// Nothing where no GPU was measured.
+std::optional<GpuModel> parse_gpu(const nlohmann::json& json, const std::filesystem::path& path) {
+  if (json.value(gpu_constants.front().name, nlohmann::json()).is_null()) return std::nullopt;
+  GpuModel gpu;
+  for (const auto& [name, value] : gpu_constants) {
+    const auto found = json.value(name, nlohmann::json());
+    if (!found.is_number()) refuse_constant(name, path);
+    gpu.*value = found.get<double>();
+    if (!(gpu.*value >= 0) || !std::isfinite(gpu.*value)) refuse_constant(name, path);
+  }
+  return gpu;
+}
+
+MachineModel parse_machine(const nlohmann::json& json, const std::filesystem::path& path) {
   MachineModel machine;
   for (const auto& [name, value, is_required] : constants) {
     if (!is_required && json.is_object() && !json.contains(name)) continue;
     const bool is_there = json.is_object() && json.contains(name) && json[name].is_number();
     machine.*value = is_there ? json[name].get<double>() : -1;
-    if (!(machine.*value >= 0) || !std::isfinite(machine.*value))
-      throw Error(Errc::bad_input,
-                  std::string("expected a number for ") + name + ", as polyad doctor --calibrate writes it",
-                  {path.string(), 0});
+    if (!(machine.*value >= 0) || !std::isfinite(machine.*value)) refuse_constant(name, path);
   }
   if (json.contains(threads_key)) {
     const bool is_count = json[threads_key].is_number_integer();
@@ -123,8 +151,9 @@ std::filesystem::path prepare_machine_file() {
   return path;
 }
 
-void save_machine(const std::filesystem::path& path, const MachineModel& machine, int processes) {
-  auto json = machine_json(machine);
+void save_machine(const std::filesystem::path& path, const MachineModel& machine,
+                  const std::optional<GpuModel>& gpu, int processes) {
+  auto json = calibrated_json(machine, gpu);
   json["processes"] = processes;
   json[threads_key] = machine.threads;
   write_text(path, json.dump(2) + "\n");
@@ -136,11 +165,14 @@ KnownMachine load_machine(const Comm& comm) {
   const bool is_there = collectively(comm, [&] {
     std::error_code ignored;
     if (comm.rank() != 0 || !std::filesystem::exists(path, ignored)) return false;
-    known.model = parse(path);
+    const auto json = read_json(path);
+    known.model = parse_machine(json, path);
+    known.gpu = parse_gpu(json, path);
     return true;
   });
   if (comm.broadcast(is_there, 0)) known.source = path.string();
   known.model = comm.broadcast(known.model, 0);
+  if (comm.broadcast(known.gpu.has_value(), 0)) known.gpu = comm.broadcast(known.gpu.value_or(GpuModel{}), 0);
   return known;
 }
 
@@ -153,6 +185,13 @@ KnownMachine machine_of_run(const Comm& comm) {
 nlohmann::ordered_json machine_json(const MachineModel& machine) {
   nlohmann::ordered_json json;
   for (const auto& [name, value, is_required] : constants) json[name] = machine.*value;
+  return json;
+}
+
+nlohmann::ordered_json calibrated_json(const MachineModel& machine, const std::optional<GpuModel>& gpu) {
+  auto json = machine_json(machine);
+  for (const auto& [name, value] : gpu_constants)
+    json[name] = gpu ? nlohmann::ordered_json(*gpu.*value) : nlohmann::ordered_json();
   return json;
 }
 

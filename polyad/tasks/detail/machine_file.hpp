@@ -2,8 +2,10 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
+#include "polyad/base/gpu_model.hpp"
 #include "polyad/base/machine_model.hpp"
 #include "polyad/comm/comm.hpp"
 #include "polyad/tasks/doctor.hpp"
@@ -19,11 +21,14 @@ void check_is_machine_file(const std::filesystem::path& path);
 // The machine file, ready to be written: creates its folder. Throws Error{io} where the file could not be
 // written, and as check_is_machine_file does.
 std::filesystem::path prepare_machine_file();
-void save_machine(const std::filesystem::path& path, const MachineModel& machine, int processes);
+// gpu: where there is one.
+void save_machine(const std::filesystem::path& path, const MachineModel& machine,
+                  const std::optional<GpuModel>& gpu, int processes);
 
 struct KnownMachine {
   MachineModel model;
-  std::string source;  // the file, or "built in"
+  std::string source;                // the file, or "built in"
+  std::optional<GpuModel> gpu = {};  // where one was measured
 };
 // What `polyad doctor --calibrate` wrote, or what is built in; the same on all processes. Throws
 // Error{bad_input} for a file that is none of ours. Collective.
@@ -32,5 +37,7 @@ KnownMachine load_machine(const Comm& comm);
 KnownMachine machine_of_run(const Comm& comm);
 
 nlohmann::ordered_json machine_json(const MachineModel& machine);
+// The same and what was measured of a GPU, or null for each of its constants.
+nlohmann::ordered_json calibrated_json(const MachineModel& machine, const std::optional<GpuModel>& gpu);
 
 }  // namespace polyad::tasks

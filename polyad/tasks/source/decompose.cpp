@@ -316,6 +316,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   }
   const auto machine = tasks::machine_of_run(comm);
   options.machine = machine.model;
+  options.gpu_model = machine.gpu.value_or(GpuModel{});
   const auto max_threads = int(comm.all_reduce(Index(num_threads()), Reduce::max));
 
   Stopwatch watch;
@@ -360,6 +361,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   if (comm.size() > 1) describe_distribution(run, chosen, prepared.loads, machine.model);
   run.machine = machine.source;
   run.device = device.text;
+  if (machine.gpu) run.gpu_bytes_per_second = 1 / machine.gpu->per_copied_byte;
   run.load_seconds = x.load_seconds;
   run.sums_duplicates = x.sums_duplicates;
   run.prepared = {x.duplicate_rule, x.transform, x.min_count};

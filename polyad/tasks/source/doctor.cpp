@@ -12,6 +12,7 @@
 #include "polyad/comm/collective.hpp"
 #include "polyad/comm/runtime.hpp"
 #include "polyad/comm/shared_pages.hpp"
+#include "polyad/gpu/measure_gpu.hpp"
 #include "polyad/hypergraph/external_partitioner.hpp"
 #include "polyad/io/bytes/download.hpp"
 #include "polyad/kernels/vector_instructions.hpp"
@@ -62,16 +63,34 @@ std::string huge_page_setting() {
   return "unknown";
 }
 
+// By the first process, with the first GPU, while the others wait. One that fails is not needed by the rest.
+// Collective.
+std::optional<GpuModel> calibrate_gpu(const Context& context) {
+  const Comm& comm = context.comm();
+  std::optional<GpuModel> gpu;
+  if (comm.rank() == 0) {
+    try {
+      gpu = gpu::measure_gpu(0);
+    } catch (const Error& error) {
+      context.warn("the GPU was not measured: " + error.message());
+    }
+  }
+  const bool is_there = comm.broadcast(gpu.has_value(), 0);
+  return is_there ? std::optional(comm.broadcast(gpu.value_or(GpuModel{}), 0)) : std::nullopt;
+}
+
 // Measures what this machine takes and stores it. Collective.
-MachineModel calibrate_and_store(const Context& context) {
+void calibrate_and_store(const Context& context, DoctorFindings& found) {
   const Comm& comm = context.comm();
   const auto path = collectively(
       comm, [&] { return comm.rank() == 0 ? tasks::prepare_machine_file() : std::filesystem::path(); });
-  const auto machine = context.progress().during("calibrating", [&] { return calibrate(comm); });
+  found.machine = context.progress().during("calibrating", [&] { return calibrate(comm); });
+  if (comm.broadcast(!found.gpus.empty(), 0))
+    found.gpu_model =
+        context.progress().during("calibrating the GPU", [&] { return calibrate_gpu(context); });
   collectively(comm, [&] {
-    if (comm.rank() == 0) tasks::save_machine(path, machine, comm.size());
+    if (comm.rank() == 0) tasks::save_machine(path, *found.machine, found.gpu_model, comm.size());
   });
-  return machine;
 }
 
 void warn_of_shared_cores(const Context& context) {
@@ -82,7 +101,18 @@ void warn_of_shared_cores(const Context& context) {
                              num_threads(), cores));
 }
 
-std::string machine_text(const MachineModel& machine, int processes) {
+std::string gpu_text(const GpuModel& gpu) {
+  return fmt::format(
+             "\n           GPU: {}B/s when it copies, {}B/s from the memory of the machine; rows of factors "
+             "at "
+             "{}B/s to {}B/s",
+             with_prefix(1 / gpu.per_copied_byte, ""), with_prefix(1 / gpu.per_uploaded_byte, ""),
+             with_prefix(1 / gpu.per_far_byte, ""), with_prefix(1 / gpu.per_near_byte, "")) +
+         fmt::format("\n           {:.3g} ns per new row of 16 components, {:.3g} us per mode",
+                     1e9 * (16 * gpu.per_solved_entry + 256 * gpu.per_solved_product), 1e6 * gpu.per_mode);
+}
+
+std::string machine_text(const MachineModel& machine, const std::optional<GpuModel>& gpu, int processes) {
   auto text = fmt::format(
       "\ncalibrated {:.3g} to {:.3g} ns per gathered component, {:.3g} ns per squared component of a solved "
       "row",
@@ -91,6 +121,7 @@ std::string machine_text(const MachineModel& machine, int processes) {
                       1e6 * machine.per_message, 1e9 * machine.per_word, 1e9 * machine.per_packed_word,
                       processes == 1 ? " (messages are built in: run under mpirun to measure them)" : "");
   text += fmt::format("\n           {:.3g} GFLOP/s in matrix products, per thread", 1e-9 / machine.per_flop);
+  if (gpu) text += gpu_text(*gpu);
   return text + "\n           wrote " + machine_file().string();
 }
 
@@ -121,7 +152,7 @@ DoctorFindings doctor(const Context& context, const DoctorOptions& options) {
   found.mt_kahypar = hypergraph::has_mt_kahypar();
   for (const auto* program : {"mpirun", "splatt", "mf-train", "chromium"})
     found.programs.emplace_back(program, io::find_program(program).has_value());
-  if (options.calibrate) found.machine = calibrate_and_store(context);
+  if (options.calibrate) calibrate_and_store(context, found);
   warn_of_shared_cores(context);
   return found;
 }
@@ -146,7 +177,7 @@ std::string DoctorFindings::summary() const {
   text += fmt::format("\nZoltan     {}\nMt-KaHyPar {}", built_in(zoltan), built_in(mt_kahypar));
   for (const auto& [program, is_found] : programs)
     text += fmt::format("\n{:<10} {}", program, is_found ? "found" : "not on the PATH (optional)");
-  return machine ? text + machine_text(*machine, processes) : text;
+  return machine ? text + machine_text(*machine, gpu_model, processes) : text;
 }
 
 std::string DoctorFindings::json() const {
@@ -173,7 +204,7 @@ std::string DoctorFindings::json() const {
     json["gpu_memory_bytes"].push_back(bytes);
   }
   for (const auto& [program, is_found] : programs) json["programs"][program] = is_found;
-  if (machine) json["machine"] = tasks::machine_json(*machine);
+  if (machine) json["machine"] = tasks::calibrated_json(*machine, gpu_model);
   return tasks::json_text(json);
 }
 
