@@ -1,6 +1,8 @@
 #include "polyad/gpu/als_passes.hpp"
 
 #include <algorithm>
+#include <compare>
+#include <map>
 
 #include "polyad/gpu/als_kernels.hpp"
 #include "polyad/gpu/check_device.hpp"
@@ -100,6 +102,7 @@ class Passes final : public AlsPasses<Real> {
       max_rows = std::max(max_rows, mode.num_rows);
       max_carries = std::max(max_carries, chunks_.back().num_carries());
     }
+    summing_.resize(modes.size());
     m_ = DeviceArray<Columns<Real>>(max_rows * num_lanes_);
     carries_ = DeviceArray<Columns<Real>>(max_carries * num_lanes_);
     device_system_ = DeviceArray<Real>(std::ssize(system_.values()));
@@ -122,9 +125,11 @@ class Passes final : public AlsPasses<Real> {
     tables.num_lanes = num_lanes_;
     for (std::size_t level = 1; level < chunks.modes().size(); ++level)
       tables.rows[level] = factors_[chunks.modes()[level]].data();
-    if (chunks.num_slices() * num_lanes_ < factors_[mode].size())
-      fill_with_zeros(m_.data(), factors_[mode].bytes());
-    chunks.start_sums(tables, m_.data(), carries_.data());
+    summing_[mode].start([&] {
+      if (chunks.num_slices() * num_lanes_ < factors_[mode].size())
+        fill_with_zeros(m_.data(), factors_[mode].bytes());
+      chunks.start_sums(tables, m_.data(), carries_.data());
+    });
   }
 
   std::unique_ptr<RowPlace<Real>> rows_of(int mode, Index num_components, MessageMemory memory) override {
@@ -145,7 +150,7 @@ class Passes final : public AlsPasses<Real> {
 
   void start_update(int mode, const kernels::RowSystem& system, Index begin, Index end) override {
     use_device(device_);
-    put_system(system);
+    const Index system_bytes = fill_system(system);
     const auto* numbers = reinterpret_cast<const Columns<Real>*>(device_system_.data());
     const Index matrix = num_columns_ * num_lanes_;
     const RowUpdate<Real> update{.begin = begin,
@@ -159,8 +164,11 @@ class Passes final : public AlsPasses<Real> {
                                  .start = numbers + 2 * matrix,
                                  .scale = numbers + 2 * matrix + num_lanes_,
                                  .block_sums = block_sums_.data()};
-    const int num_blocks = start_row_update(update);
-    start_block_sums(block_sums_.data(), num_blocks, std::ssize(sums_.values()), sums_.values().data());
+    updating_[{mode, system.kind, begin, end}].start([&] {
+      copy_to_device(device_system_.data(), system_.values().data(), system_bytes);
+      const int num_blocks = start_row_update(update);
+      start_block_sums(block_sums_.data(), num_blocks, std::ssize(sums_.values()), sums_.values().data());
+    });
     updated_.record();
   }
 
@@ -187,8 +195,9 @@ class Passes final : public AlsPasses<Real> {
  private:
   Index row_bytes() const { return num_columns_ * Index(sizeof(Real)); }
 
-  // The last system was read before the sums of its rows were waited for.
-  void put_system(const kernels::RowSystem& system) {
+  // Returns the number of bytes to be copied to the GPU, which the kind decides. The last system was read
+  // before the sums of its rows were waited for.
+  Index fill_system(const kernels::RowSystem& system) {
     using Kind = kernels::RowSystem::Kind;
     auto next = system_.values().begin();
     const auto put = [&](auto numbers) {
@@ -203,8 +212,7 @@ class Passes final : public AlsPasses<Real> {
       put(std::span(system.start));
       put(std::span(system.scale));
     }
-    copy_to_device(device_system_.data(), system_.values().data(),
-                   Index(next - system_.values().begin()) * Index(sizeof(Real)));
+    return Index(next - system_.values().begin()) * Index(sizeof(Real));
   }
 
   int device_;
@@ -220,6 +228,14 @@ class Passes final : public AlsPasses<Real> {
   PinnedArray<Real> system_;
   PinnedArray<double> sums_;
   Event updated_;
+  std::vector<Recording> summing_;  // [mode]
+  struct UpdateKey {
+    int mode;
+    kernels::RowSystem::Kind kind;
+    Index begin, end;
+    friend auto operator<=>(const UpdateKey&, const UpdateKey&) = default;
+  };
+  std::map<UpdateKey, Recording> updating_;
 };
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "polyad/gpu/device.hpp"
 
+#include <cstdlib>
+#include <string_view>
+
 #include "polyad/base/error.hpp"
 #include "polyad/base/progress.hpp"
 #include "polyad/gpu/cuda_check.hpp"
@@ -111,6 +114,29 @@ void Event::record() {
 }
 void Event::wait() const {
   check(cudaEventSynchronize(static_cast<cudaEvent_t>(handle_)), "computing");
+}
+
+Recording::~Recording() {
+  if (handle_ != nullptr) cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(handle_));
+}
+bool Recording::can_record() {
+  static const char* const said = std::getenv("POLYAD_GPU_GRAPHS");
+  return said == nullptr || std::string_view(said) != "0";
+}
+void Recording::begin() {
+  check(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal), "recording");
+}
+void Recording::end() {
+  cudaGraph_t graph = nullptr;
+  check(cudaStreamEndCapture(cudaStreamPerThread, &graph), "recording");
+  cudaGraphExec_t record = nullptr;
+  const auto status = cudaGraphInstantiate(&record, graph, 0);
+  cudaGraphDestroy(graph);
+  check(status, "recording");
+  handle_ = record;
+}
+void Recording::start_record() const {
+  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(handle_), cudaStreamPerThread), "starting a record");
 }
 
 FastCopies::FastCopies(std::span<const std::byte> memory, Access access) {

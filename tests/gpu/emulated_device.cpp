@@ -60,6 +60,14 @@ Event::~Event() = default;
 void Event::record() {}
 void Event::wait() const {}
 
+Recording::~Recording() = default;
+bool Recording::can_record() {
+  return false;
+}
+void Recording::begin() {}
+void Recording::end() {}
+void Recording::start_record() const {}
+
 FastCopies::FastCopies(std::span<const std::byte> /*memory*/, Access /*access*/) {}
 FastCopies::~FastCopies() = default;
 
