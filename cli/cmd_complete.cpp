@@ -155,6 +155,12 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
           "(default: chosen with the regularisation on held-out training ratings, of few ratings 0.25)")
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--neighbours", complete.neighbours,
+                  "In lists: what is added to the score of an item, times its similarity to those that the "
+                  "user chose, by the users who chose both (default: chosen like --popularity, else 0)")
+      ->check(fault_of_real)
+      ->check(CLI::NonNegativeNumber);
   add_lists_option(
       command, args.lists,
       "Rank items by a second model, trained for lists (ranking), or by predicted rating; auto: ranking");

@@ -43,6 +43,7 @@ nlohmann::ordered_json lists_json(const ListTraining& lists) {
   return {{"alpha", lists.alpha},
           {"power", lists.power},
           {"popularity", lists.popularity},
+          {"neighbours", lists.neighbours},
           {"regularisation", lists.shrinkage.per_rating},
           {"item_regularisation", lists.shrinkage.for_items().per_rating},
           {"shrinkage", lists.shrinkage.per_row},
@@ -56,6 +57,7 @@ nlohmann::ordered_json list_trials_json(const std::vector<ListTrial>& trials) {
     json.push_back({{"regularisation", trial.shrinkage.per_rating},
                     {"item_regularisation", trial.shrinkage.for_items().per_rating},
                     {"popularity", trial.popularity},
+                    {"neighbours", trial.neighbours},
                     {"ndcg", trial.ndcg},
                     {"chosen", trial.is_chosen}});
   return json;
@@ -67,9 +69,9 @@ std::string list_choice_text(const std::vector<ListTrial>& trials) {
   return fmt::format(
       "\nsettings of lists, of {} tried on a tenth of the training ratings: regularisation {:g} of users and "
       "{:g} "
-      "of items, popularity {:g} (NDCG {:.4f}{})",
+      "of items, popularity {:g}, neighbours {:g} (NDCG {:.4f}{})",
       trials.size(), chosen->shrinkage.per_rating, chosen->shrinkage.for_items().per_rating,
-      chosen->popularity, chosen->ndcg,
+      chosen->popularity, chosen->neighbours, chosen->ndcg,
       chosen == trials.begin() ? "" : fmt::format("; usual settings {:.4f}", trials.front().ndcg));
 }
 
@@ -327,6 +329,7 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   if (run.alpha) {
     json["alpha"] = *run.alpha;
     json["popularity"] = run.popularity;
+    json["neighbours"] = run.neighbours;
     json["item_regularisation"] = run.options.shrinkage.for_items().per_rating;
   }
   if (run.is_als) json["solver"] = run.cg_steps > 0 ? "cg" : "cholesky";

@@ -19,14 +19,14 @@ namespace polyad::report {
 // Settings of a model for lists, and how good its lists were on training ratings that it did not learn from.
 struct ListTrial {
   Shrinkage shrinkage;
-  double popularity = 0;
+  double popularity = 0, neighbours = 0;
   double ndcg = 0;
   bool is_chosen = false;
 };
 
 // Training of a second model, for lists.
 struct ListTraining {
-  double alpha = 0, popularity = 0, power = 1;
+  double alpha = 0, popularity = 0, neighbours = 0, power = 1;
   Shrinkage shrinkage;
   Index sweeps = 0;
   CompletionStop stop = CompletionStop::epochs;
@@ -45,7 +45,7 @@ struct CompletionRun {
   bool is_als = false;
   std::optional<double> alpha = {};  // of implicit feedback
   int cg_steps = 0;                  // with least squares, of conjugate gradients; 0: systems are factorised
-  double popularity = 0;             // in scores of implicit feedback
+  double popularity = 0, neighbours = 0;  // in scores of implicit feedback
   std::optional<ListTraining> lists = {};
   std::vector<ListTrial> list_trials = {};  // that chose settings of lists; empty: nothing was chosen
   std::string precision, partition = "none", test = "none";

@@ -96,6 +96,9 @@ struct CompleteOptions {
   // training ratings where there are at least 20,000 and, with `implicit`, no regularisation and shrinkage
   // are named; else 0.25.
   std::optional<double> popularity = {};
+  // In the same models: what is added to the score of an item, times its similarity to the items that the
+  // user chose, by who chose both (kernels::ItemNeighbours). Nothing: chosen with `popularity`, else 0.
+  std::optional<double> neighbours = {};
   int max_epochs = 50;  // an epoch learns from every rating once
   // How the learning rate changes from epoch to epoch, or from row to row.
   StepSchedule::Kind schedule = StepSchedule::Kind::adagrad;

@@ -73,6 +73,7 @@ void bind_complete_options(nb::module_& module) {
       .def_rw("alpha", &CompleteOptions::alpha)
       .def_rw("cg_steps", &CompleteOptions::cg_steps)
       .def_rw("popularity", &CompleteOptions::popularity)
+      .def_rw("neighbours", &CompleteOptions::neighbours)
       .def_rw("max_epochs", &CompleteOptions::max_epochs)
       .def_rw("learning_rate", &CompleteOptions::learning_rate)
       .def_rw("decay", &CompleteOptions::decay)

@@ -55,10 +55,10 @@ class ListsTest(ProgramTest):
     def recommended(self, *options: object) -> list[dict]:
         return self.result("recommend", self.place, "-q", "--top", ITEMS, *options)["recommendations"]
 
-    def assert_list(self, found: list[dict], scores: dict[int, float]) -> None:
+    def assert_list(self, found: list[dict], scores: dict[int, float], places: int = 8) -> None:
         self.assertEqual({one["item"] - 1 for one in found}, set(scores))
         for one in found:
-            self.assertAlmostEqual(one["rating"], scores[one["item"] - 1], places=8)
+            self.assertAlmostEqual(one["rating"], scores[one["item"] - 1], places=places)
         ratings = [one["rating"] for one in found]
         self.assertEqual(ratings, sorted(ratings, reverse=True))
 
@@ -100,6 +100,40 @@ class ListsTest(ProgramTest):
                 row = row_of(known, arrays["list_item_factors"], mean, 3)
                 self.assert_list(one["items"], {i: dot(row, arrays["list_item_factors"][i]) + arrays["list_item_biases"][i]
                                                 for i in candidates - set(known)})
+
+    def test_neighbours_add_what_their_definition_says(self) -> None:
+        """For users of the model, new ones and those of a copy of the ratings with dislikes; by both kinds of models."""
+        def similarities(cells: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
+            liked = [{i for (u, i), v in cells.items() if u == user and v > 0} for user in range(USERS)]
+            together = {(i, j): sum(len(items) ** -0.5 for items in liked if i in items and j in items)
+                        for i in range(ITEMS) for j in range(ITEMS)}
+            known = {i for i in range(ITEMS) if sum(i in items for items in liked) >= 4}
+            return {(i, j): together[i, j] / ((together[i, i] * together[j, j]) ** 0.5 + 5)
+                    for i in known for j in known if i != j}
+
+        for seed, options, weight in ((11, ("--implicit",), 2), (12, (), 0.5)):
+            with self.subTest(seed=seed):
+                cells = self.ratings(seed, share=0.6, values=(-1, 1, 2))
+                run = self.train(*options, "--neighbours", weight)
+                self.assertEqual((run if options else run["list_model"])["neighbours"], weight)
+                arrays = read_npz(self.place / "model.npz")
+                prefix = "" if options else "list_"
+                self.assertEqual(arrays[prefix + "neighbours"], weight)
+                rows, items, biases = (arrays[prefix + name] for name in ("user_factors", "item_factors", "item_biases"))
+                similar = similarities(cells)
+                self.assertTrue(similar)
+                for user in range(USERS):
+                    known = {i: v for (u, i), v in cells.items() if u == user}
+                    self.assert_list(self.recommended("--user", user + 1)[0]["items"], {
+                        i: dot(rows[user], items[i]) + biases[i] + weight * sum(similar.get((i, j), 0) for j, v in known.items() if v > 0)
+                        for i in range(ITEMS) if i != 5 and i not in known}, places=6)
+                new = {0: 1, 2: 2, 4: -1}
+                file = self.write("new.csv", "".join(f"ann,{item + 1},{value}\n" for item, value in new.items()))
+                with_them = {one["item"] - 1: one["rating"] for one in self.recommended("--new-users", file)[0]["items"]}
+                self.train(*options, "--popularity", 0.25)
+                without = {one["item"] - 1: one["rating"] for one in self.recommended("--new-users", file)[0]["items"]}
+                for item, score in with_them.items():
+                    self.assertAlmostEqual(score, without[item] + weight * sum(similar.get((item, j), 0) for j in (0, 2)), places=6)
 
     def test_similar_items_are_those_of_the_same_model(self) -> None:
         self.ratings(5)
@@ -161,13 +195,14 @@ class ListsTest(ProgramTest):
             with self.subTest(implicit=implicit):
                 found = self.train("-e", 3, *implicit)
                 trials = found["list_trials"]
-                self.assertEqual([(one["regularisation"], one["item_regularisation"], one["popularity"]) for one in trials],
-                                 [(reg, of_items, weight) for reg, of_items in ((0.2, 0.2), (0.05, 0.4)) for weight in (0.25, 0.5, 1)])
+                self.assertEqual([(one["regularisation"], one["item_regularisation"], one["popularity"], one["neighbours"]) for one in trials],
+                                 [(reg, of_items, *weights) for reg, of_items in ((0.2, 0.2), (0.05, 0.4))
+                                  for weights in ((0.25, 0), (0.5, 0), (1, 0), (1, 0.5))])
                 best = max(trials, key=lambda one: one["ndcg"])
                 expected = best if best["ndcg"] > 1.02 * trials[0]["ndcg"] else trials[0]
                 self.assertEqual([one for one in trials if one["chosen"]], [expected])
                 model = found if implicit else found["list_model"]
-                for key in ("regularisation", "item_regularisation", "popularity"):
+                for key in ("regularisation", "item_regularisation", "popularity", "neighbours"):
                     self.assertEqual(model[key], expected[key])
                 arrays = read_npz(self.place / "model.npz")
                 name = "" if implicit else "list_"
@@ -296,7 +331,8 @@ class ListsTest(ProgramTest):
         for sentence, options in (
                 ("--implicit trains one model, for lists: --lists has no effect", ("--implicit", "--lists", "ranking")),
                 ("--alpha has no effect: it requires --implicit, or --lists ranking", ("--alpha", 2, "--lists", "ratings")),
-                ("--popularity has no effect: it requires --implicit, or --lists ranking", ("--popularity", 1, "--lists", "ratings"))):
+                ("--popularity has no effect: it requires --implicit, or --lists ranking", ("--popularity", 1, "--lists", "ratings")),
+                ("--neighbours has no effect: it requires --implicit, or --lists ranking", ("--neighbours", 1, "--lists", "ratings"))):
             self.assert_fails(sentence, 2, "complete", self.x, *options)
         self.train("--implicit")
         self.assert_fails(f"{self.place}: --lists ratings: a model of implicit feedback predicts none", 2,

@@ -31,7 +31,8 @@ Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTenso
       rated_items_(count_slices(ratings.indices(1), ratings.extent(1)).slices),
       num_ratings_{count_ratings(ratings, 0), count_ratings(ratings, 1)},
       learned_{positive(num_ratings_[0]), positive(num_ratings_[1])},
-      folder_(model, ratings.values(), parameters) {}
+      folder_(model, ratings.values(), parameters),
+      neighbours_(kernels::neighbours_for(model, rated_)) {}
 
 template <class Real>
 Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings,
@@ -55,7 +56,9 @@ template <class Real>
 std::vector<ScoredItems> Recommender<Real>::recommend(std::span<const Index> users,
                                                       const Wanted& wanted) const {
   const auto* excluded = wanted.rated == Rated::left_out ? &rated_ : nullptr;
-  return top_items(model_, kernels::gather_users(model_, users, excluded), wanted.candidates, wanted.count);
+  auto rows = kernels::gather_users(model_, users, excluded);
+  if (neighbours_) kernels::add_neighbours(rows, *neighbours_, users, rated_);
+  return top_items(model_, rows, wanted.candidates, wanted.count);
 }
 
 template <class Real>
@@ -78,6 +81,10 @@ std::vector<ScoredItems> Recommender<Real>::recommend_to(std::span<const NewUser
   });
   if (wanted.rated == Rated::left_out)
     for (const auto& user : users) rows.excluded.push_back(user.items);
+  if (neighbours_) {
+    rows.neighbours = &*neighbours_;
+    for (const auto& user : users) rows.known.push_back({user.items, user.ratings});
+  }
   return top_items(model_, rows, wanted.candidates, wanted.count);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -68,6 +69,7 @@ class Recommender {
   Array<Index> num_ratings_[2];  // [mode][row]
   Learned learned_;
   RowFolder<Real> folder_;
+  std::optional<kernels::ItemNeighbours> neighbours_;
 };
 
 }  // namespace polyad

@@ -128,6 +128,7 @@ std::string fault_of_list_model(const RatingModel<Real>& model, const ListModel<
   for (const auto& [name, values] : numbers)
     if (auto fault = fault_of_numbers(name, values); !fault.empty()) return fault;
   if (auto fault = fault_of_size("list_alpha", lists.alpha); !fault.empty()) return fault;
+  if (auto fault = fault_of_size("list_neighbours", lists.model.neighbours); !fault.empty()) return fault;
   if (auto fault = fault_of_size("list_power", lists.power); !fault.empty()) return fault;
   if (auto fault = fault_of_size("list_regularisation", lists.shrinkage.per_rating); !fault.empty())
     return fault;
@@ -179,12 +180,23 @@ void add_of_items(ArchiveWriter<Real>& archive, const std::string& name, const S
   if (shrinkage.of_items != 1) archive.add(name, shrinkage.for_items().per_rating);
 }
 
+// Of a model for lists; earlier ones had none.
+double read_neighbours(const Arrays& arrays, const std::string& name) {
+  return arrays.has(name) ? arrays.number(name) : 0;
+}
+
+template <class Real>
+void add_neighbours(ArchiveWriter<Real>& archive, const std::string& name, const RatingModel<Real>& model) {
+  if (model.neighbours != 0) archive.add(name, model.neighbours);
+}
+
 template <class Real>
 ListModel<Real> read_list_model(const Arrays& arrays) {
   ListModel<Real> lists;
   lists.model.users = arrays.matrix<Real>("list_user_factors");
   lists.model.items = arrays.matrix<Real>("list_item_factors");
   lists.model.item_biases = arrays.list<Real>("list_item_biases");
+  lists.model.neighbours = read_neighbours(arrays, "list_neighbours");
   lists.alpha = arrays.number("list_alpha");
   lists.power = arrays.number("list_power");
   lists.shrinkage = {arrays.number("list_regularisation"), arrays.number("list_shrinkage")};
@@ -202,6 +214,7 @@ void add_list_model(ArchiveWriter<Real>& archive, const ListModel<Real>& lists) 
   archive.add("list_regularisation", lists.shrinkage.per_rating);
   archive.add("list_shrinkage", lists.shrinkage.per_row);
   add_of_items(archive, "list_item_regularisation", lists.shrinkage);
+  add_neighbours(archive, "list_neighbours", lists.model);
 }
 
 std::int64_t read_epochs(const Arrays& arrays) {
@@ -235,6 +248,7 @@ std::string fault_of(const RatingModel<Real>& model, const RatingTraining<Real>&
     return fault;
   if (training.range && !(training.range->least <= training.range->largest))
     return fmt::format("lowest is {}, beyond highest, {}", training.range->least, training.range->largest);
+  if (auto fault = fault_of_size("neighbours", model.neighbours); !fault.empty()) return fault;
   if (auto fault = fault_of_size("alpha", training.alpha.value_or(0)); !fault.empty()) return fault;
   if (training.lists)
     if (auto fault = fault_of_list_model(model, *training.lists); !fault.empty()) return fault;
@@ -260,6 +274,7 @@ RatingArchive<Real> read_rating_archive(const InputFile& file) {
   model.items = arrays.matrix<Real>("item_factors");
   model.user_biases = arrays.list<Real>("user_biases");
   model.item_biases = arrays.list<Real>("item_biases");
+  model.neighbours = read_neighbours(arrays, "neighbours");
   training.epochs = read_epochs(arrays);
   training.step = arrays.number("step");
   training.shrinkage.per_rating = arrays.number("regularisation");
@@ -294,6 +309,7 @@ void write_rating_archive(const std::filesystem::path& path, const RatingModel<R
   archive.add("regularisation", training.shrinkage.per_rating);
   archive.add("shrinkage", training.shrinkage.per_row);
   add_of_items(archive, "item_regularisation", training.shrinkage);
+  add_neighbours(archive, "neighbours", model);
   archive.add("user_squares", training.user_squares);
   archive.add("item_squares", training.item_squares);
   if (training.range) {

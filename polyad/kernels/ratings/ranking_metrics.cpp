@@ -116,6 +116,7 @@ ListMeasures measure_lists(const RatingModel<Real>& model, const RankingTask& ta
                            const std::function<void()>& between = {}) {
   const Index num_users = std::ssize(task.users);
   const auto& candidates = task.items.slices;
+  const auto neighbours = neighbours_for(model, task.rated);
   ListMeasures sums;
   std::vector<char> is_recommended(std::size_t(model.num_items()), 0);
   for (Index begin = 0; begin < num_users; begin += batch_users) {
@@ -129,8 +130,9 @@ ListMeasures measure_lists(const RatingModel<Real>& model, const RankingTask& ta
       users.push_back(one.user);
       if (task.counts_pairs) relevant.emplace_back(one.relevant);
     }
-    const auto found =
-        rank_items<Real>(model, gather_users(model, users, &task.rated), candidates, task.k, relevant);
+    auto rows = gather_users(model, users, &task.rated);
+    if (neighbours) add_neighbours(rows, *neighbours, users, task.rated);
+    const auto found = rank_items<Real>(model, rows, candidates, task.k, relevant);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const auto one = measure_user(found[i], batch[i], task.k);
       for (const auto measure : measures) sums.*measure += one.*measure;

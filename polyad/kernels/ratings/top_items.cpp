@@ -164,27 +164,52 @@ class TargetOrder {
   Index num_others_ = 0, doubled_ = 0;
 };
 
+// Adds what neighbours say to the scores of some items. Both ascend.
+template <class Real>
+void add_terms(std::span<const ItemTerm> terms, std::span<const Index> items, std::span<Real> scores) {
+  if (items.empty()) return;
+  auto place = items.begin();
+  for (auto term = std::ranges::lower_bound(terms, items.front(), {}, &ItemTerm::item);
+       term != terms.end() && term->item <= items.back(); ++term) {
+    place = std::lower_bound(place, items.end(), term->item);
+    if (*place == term->item) scores[std::size_t(place - items.begin())] += Real(term->term);
+  }
+}
+
+// [user] of [first, last): what neighbours add to scores; empty: nothing to any.
+template <class Real>
+std::vector<std::vector<ItemTerm>> terms_of(const ListRequest<Real>& request, Index first, Index last) {
+  std::vector<std::vector<ItemTerm>> terms;
+  if (request.users.neighbours == nullptr) return terms;
+  NeighbourTerms sums(*request.users.neighbours, request.model.neighbours);
+  for (Index user = first; user < last; ++user)
+    terms.push_back(sums.of(request.users.known[std::size_t(user)]));
+  return terms;
+}
+
 // The scores of some items for one user, the same as among all items.
 template <class Real>
-std::vector<Real> score_items(const ListRequest<Real>& request, Index user, std::span<const Index> items) {
+std::vector<Real> score_items(const ListRequest<Real>& request, Index user, std::span<const Index> items,
+                              std::span<const ItemTerm> terms) {
   ItemBlock<Real> block(request.model);
   typename ItemBlock<Real>::Scores scores;
   std::array<const Real*, tile_users> rows;
   rows.fill(request.users.rows.row(user).data());
   block.pack(items);
   block.score(rows, scores);
+  add_terms<Real>(terms, items, scores[0]);
   return {scores[0].begin(), scores[0].begin() + std::ssize(items)};
 }
 
 // Begins with what is not among the others: targets themselves and excluded items.
 template <class Real>
-TargetOrder<Real> begin_order(const ListRequest<Real>& request, Index user) {
+TargetOrder<Real> begin_order(const ListRequest<Real>& request, Index user, std::span<const ItemTerm> terms) {
   const auto targets = request.candidates_among(request.targets[std::size_t(user)]);
   if (targets.empty()) return {};
-  const auto scores = score_items<Real>(request, user, targets);
+  const auto scores = score_items<Real>(request, user, targets, terms);
   TargetOrder<Real> order(scores);
   order.remove(scores);
-  order.remove(score_items<Real>(request, user, request.candidates_among(request.excluded(user))));
+  order.remove(score_items<Real>(request, user, request.candidates_among(request.excluded(user)), terms));
   return order;
 }
 
@@ -193,9 +218,13 @@ template <class Real>
 bool select_panel(const ListRequest<Real>& request, Index first, Index last, std::span<UserRanking> results) {
   const auto& [model, users, candidates, count, targets] = request;
   std::vector<BestItems<Real>> best(std::size_t(last - first), BestItems<Real>(count));
+  const auto all_terms = terms_of(request, first, last);
+  const auto terms = [&](Index user) {
+    return all_terms.empty() ? std::span<const ItemTerm>() : all_terms[std::size_t(user - first)];
+  };
   std::vector<TargetOrder<Real>> orders;
   for (Index user = first; user < last && !targets.empty(); ++user)
-    orders.push_back(begin_order(request, user));
+    orders.push_back(begin_order(request, user, terms(user)));
   ItemBlock<Real> block(model);
   typename ItemBlock<Real>::Scores scores;
   const Index step = ItemBlock<Real>::size_for(model.num_factors());
@@ -209,7 +238,8 @@ bool select_panel(const ListRequest<Real>& request, Index first, Index last, std
         rows[u] = users.rows.row(std::min(tile + u, last - 1)).data();
       block.score(rows, scores);
       for (Index user = tile; user < std::min(tile + tile_users, last); ++user) {
-        const auto own = std::span<const Real>(scores[user - tile]).first(items.size());
+        const auto own = std::span<Real>(scores[user - tile]).first(items.size());
+        add_terms<Real>(terms(user), items, own);
         offer_block<Real>(items, own, request.excluded(user), best[user - first]);
         if (!orders.empty()) orders[user - first].add(own);
       }

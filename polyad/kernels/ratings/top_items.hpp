@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "polyad/base/array.hpp"
 #include "polyad/base/matrix.hpp"
+#include "polyad/kernels/ratings/item_neighbours.hpp"
 #include "polyad/tensor/ratings/rating_model.hpp"
 #include "polyad/tensor/ratings/ratings_by_user.hpp"
 #include "polyad/tensor/ratings/scored_item.hpp"
@@ -17,12 +19,30 @@ struct UserRows {
   Matrix<Real> rows;                             // a row of factors per user
   Array<double> offsets;                         // constant part of the predictions of a user: mean and bias
   std::vector<std::span<const Index>> excluded;  // [user]: items to exclude, ascending; empty: none at all
+  // Items similar to those that a user chose gain by it; null: the model has no weight for them.
+  const ItemNeighbours* neighbours = nullptr;
+  std::vector<KnownItems> known = {};  // [user], where there are neighbours
 };
+
+// The neighbours of items, where the model has a weight for them; else nothing.
+template <class Real>
+std::optional<ItemNeighbours> neighbours_for(const RatingModel<Real>& model, const RatingsByUser& rated) {
+  if (model.neighbours == 0) return std::nullopt;
+  return find_neighbours(rated, model.num_items());
+}
 
 // The rows of users of a model; excludes the items in `rated`, unless it is null.
 template <class Real>
 UserRows<Real> gather_users(const RatingModel<Real>& model, std::span<const Index> users,
                             const RatingsByUser* rated);
+
+// Makes the neighbours of what these users rated count in their lists. Both are kept by reference.
+template <class Real>
+void add_neighbours(UserRows<Real>& rows, const ItemNeighbours& neighbours, std::span<const Index> users,
+                    const RatingsByUser& rated) {
+  rows.neighbours = &neighbours;
+  for (const Index user : users) rows.known.push_back({rated.items_of(user), rated.values_of(user)});
+}
 
 // For every user the `count` candidates with the highest predicted rating, or fewer if there
 // are not so many. Candidates ascend. A prediction depends only on the rows of the user and

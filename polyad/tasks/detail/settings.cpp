@@ -205,11 +205,11 @@ Settings values_of(const DecomposeOptions& options) {
 }
 
 Settings values_of(const CompleteOptions& options) {
-  const auto& [factors, method, implicit, lists, alpha, solver, cg_steps, popularity, max_epochs, schedule,
-               learning_rate, decay, regularisation, shrinkage, explicit_update, no_bias, test, validate,
-               patience, ranking, relevant, seed, precision, sync, virtual_processes, random_owners, by,
-               partition, partition_file, cache, resume, max_memory_bytes, will_save, will_report, checkpoint,
-               max_seconds, observer] = options;
+  const auto& [factors, method, implicit, lists, alpha, solver, cg_steps, popularity, neighbours, max_epochs,
+               schedule, learning_rate, decay, regularisation, shrinkage, explicit_update, no_bias, test,
+               validate, patience, ranking, relevant, seed, precision, sync, virtual_processes, random_owners,
+               by, partition, partition_file, cache, resume, max_memory_bytes, will_save, will_report,
+               checkpoint, max_seconds, observer] = options;
   const bool decays = schedule == StepSchedule::Kind::inverse;
   Settings all;
   add(all, "factors", std::to_string(factors));
@@ -219,6 +219,7 @@ Settings values_of(const CompleteOptions& options) {
   add(all, "lists", to_string(lists));
   add(all, "alpha", has_lists ? text_of(alpha) : "none");
   add(all, "popularity", has_lists ? text_or_auto(popularity) : "none");
+  add(all, "neighbours", has_lists ? text_or_auto(neighbours) : "none");
   const bool is_solved = uses_least_squares(options);
   const int steps = is_solved ? cg_steps_of(options) : 0;
   add(all, "solver", !is_solved ? "none" : steps == 0 ? "cholesky" : "cg");

@@ -253,12 +253,15 @@ Learned<Real> alternate(const Context& context, Tensor ratings, const CompleteOp
   learned.run.checkpoint = control.use();
   describe_input(task, asked_for, learned.run);
   learned.run.list_trials = std::move(choice.trials);
-  const double popularity = learned.run.popularity = choice.settings.popularity;
-  learned.gather = [comm, result, als, popularity, split = learned.own] {
+  const auto settings = choice.settings;
+  learned.run.popularity = settings.popularity;
+  learned.run.neighbours = settings.neighbours;
+  learned.gather = [comm, result, als, settings, split = learned.own] {
     auto all = gather_ratings(comm, split->train, RatingSide::user);
     auto model = gather_model(comm, *result, all.extent(0), all.extent(1), als);
     if (als.alpha && comm.rank() == 0) {
-      tasks::add_popularity(model, all, popularity);
+      tasks::add_popularity(model, all, settings.popularity);
+      model.neighbours = settings.neighbours;
       model.user_biases.assign(std::size_t(model.num_users()), Real(0));
     }
     return tasks::WholeModel<Real>{std::move(model),
@@ -289,13 +292,10 @@ void learn_lists(const Context& context, const CompleteOptions& options, const R
     learned.run.checkpoint->written += use->written;
     learned.run.checkpoint->seconds += use->seconds;
   }
-  learned.run.lists = report::ListTraining{*trained->options.alpha,
-                                           trained->popularity,
-                                           tasks::list_power,
-                                           trained->options.shrinkage,
-                                           std::ssize(trained->result.epochs),
-                                           trained->result.stop,
-                                           trained->seconds};
+  learned.run.lists = report::ListTraining{*trained->options.alpha,    trained->popularity,
+                                           trained->neighbours,        tasks::list_power,
+                                           trained->options.shrinkage, std::ssize(trained->result.epochs),
+                                           trained->result.stop,       trained->seconds};
   learned.run.list_trials = trained->trials;
   if (is_cut_short(trained->result.stop)) {
     learned.run.stop = trained->result.stop;

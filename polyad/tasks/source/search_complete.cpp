@@ -81,6 +81,7 @@ void measure_errors_only(CompleteOptions& trial) {
   trial.lists = ListsBy::ratings;
   trial.alpha = usual.alpha;
   trial.popularity = usual.popularity;
+  trial.neighbours = usual.neighbours;
 }
 
 SearchTrial measure(const Context& quiet, const Tensor& ratings, const CompleteOptions& options) {

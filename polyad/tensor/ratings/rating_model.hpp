@@ -20,6 +20,9 @@ struct RatingModel {
   double mean = 0;
   Matrix<Real> users, items;  // a row per user or item, a column per factor
   Array<Real> user_biases, item_biases;
+  // In lists, the weight of the similarity of an item to those that the user chose (kernels::ItemNeighbours),
+  // which is added to that; predictions are without it.
+  double neighbours = 0;
 
   Index num_users() const { return users.num_rows(); }
   Index num_items() const { return items.num_rows(); }

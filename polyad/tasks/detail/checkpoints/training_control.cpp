@@ -42,8 +42,10 @@ OwnRows<Real> transposed_rows(const OwnRows<Real>& own) {
   return other;
 }
 
-void put_settings(StateNumbers& numbers, const Shrinkage& shrinkage, double popularity) {
-  for (const double number : {shrinkage.per_rating, shrinkage.per_row, shrinkage.of_items, popularity})
+void put_settings(StateNumbers& numbers, const ListSettings& settings) {
+  const auto& [shrinkage, popularity, neighbours] = settings;
+  for (const double number :
+       {shrinkage.per_rating, shrinkage.per_row, shrinkage.of_items, popularity, neighbours})
     numbers.put(number);
 }
 
@@ -53,6 +55,7 @@ ListSettings take_settings(StateNumbers& numbers) {
   settings.shrinkage.per_row = numbers.take();
   settings.shrinkage.of_items = numbers.take();
   settings.popularity = numbers.take();
+  settings.neighbours = numbers.take();
   return settings;
 }
 
@@ -62,10 +65,10 @@ constexpr int not_chosen = -1;
 std::vector<double> numbers_of(const ListChoice& choice, int max_epochs) {
   StateNumbers numbers;
   numbers.put(max_epochs);
-  put_settings(numbers, choice.settings.shrinkage, choice.settings.popularity);
+  put_settings(numbers, choice.settings);
   numbers.put(double(choice.trials.size()));
   for (const auto& trial : choice.trials) {
-    put_settings(numbers, trial.shrinkage, trial.popularity);
+    put_settings(numbers, {trial.shrinkage, trial.popularity, trial.neighbours});
     numbers.put(trial.ndcg);
     numbers.put(double(trial.is_chosen));
   }
@@ -87,6 +90,7 @@ StoredChoice choice_from(std::vector<double> values) {
     const auto settings = take_settings(numbers);
     trial.shrinkage = settings.shrinkage;
     trial.popularity = settings.popularity;
+    trial.neighbours = settings.neighbours;
     trial.ndcg = numbers.take();
     trial.is_chosen = numbers.take() != 0;
     stored.choice.trials.push_back(trial);
@@ -107,7 +111,8 @@ CpControl<Real> cp_controls_of(const RunControls<Real>& controls) {
 }
 
 bool are_same(const ListSettings& one, const ListSettings& other) {
-  return one.shrinkage == other.shrinkage && one.popularity == other.popularity;
+  return one.shrinkage == other.shrinkage && one.popularity == other.popularity &&
+         one.neighbours == other.neighbours;
 }
 
 }  // namespace

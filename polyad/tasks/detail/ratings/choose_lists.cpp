@@ -27,7 +27,9 @@ constexpr std::uint64_t seed_of_choice = 0x6c69737473, stream_of_users = 1;
 // Users with few ratings gain by factors that items with many ratings do not rule; with many ratings per
 // user the first is better.
 constexpr std::array trial_shrinkages{list_shrinkage, Shrinkage{0.05, 20, 8}};
-constexpr std::array trial_popularities{usual_popularity, 0.5, 1.0};
+// [trial] of each: weights of popularity and of neighbours, which gain with more popularity.
+constexpr std::array trial_weights{std::pair{usual_popularity, 0.0}, std::pair{0.5, 0.0}, std::pair{1.0, 0.0},
+                                   std::pair{1.0, 0.5}};
 
 // A sample of the users keeps the ratings that lists are measured by.
 SparseTensor<double> of_sample(const SparseTensor<double>& ratings, std::uint64_t seed) {
@@ -91,13 +93,14 @@ ListChoice trials_of(const Context& context, const SplitRatings& own, double pow
   const auto test = on_process_0(comm, own.test);
   const OneProcessWorks patience;
   ListChoice measured;
-  for (const double popularity : trial_popularities) {
+  for (const auto& weights : trial_weights) {
     const double ndcg = collectively(comm, [&] {
       if (comm.rank() != 0) return 0.0;
-      add_popularity(model, train, popularity);
+      add_popularity(model, train, weights.first);
+      model.neighbours = weights.second;
       return kernels::measure_ndcg(model, train, test, list_length);
     });
-    measured.trials.push_back({als.shrinkage, popularity, comm.broadcast(ndcg, 0)});
+    measured.trials.push_back({als.shrinkage, weights.first, weights.second, comm.broadcast(ndcg, 0)});
   }
   return measured;
 }
@@ -107,13 +110,14 @@ ListChoice trials_of(const Context& context, const SplitRatings& own, double pow
 ListSettings usual_list_settings(const CompleteOptions& options) {
   return {{options.implicit && options.regularisation ? *options.regularisation : list_shrinkage.per_rating,
            options.implicit && options.shrinkage ? *options.shrinkage : list_shrinkage.per_row},
-          options.popularity.value_or(usual_popularity)};
+          options.popularity.value_or(usual_popularity),
+          options.neighbours.value_or(0)};
 }
 
 bool chooses_lists(const CompleteOptions& options, Index num_ratings) {
   const bool names_ridge = options.implicit && (options.regularisation || options.shrinkage);
   const bool has_lists = options.implicit || trains_lists(options);
-  return has_lists && !options.popularity && !names_ridge && options.max_epochs > 0 &&
+  return has_lists && !options.popularity && !options.neighbours && !names_ridge && options.max_epochs > 0 &&
          num_ratings >= fewest_ratings;
 }
 
@@ -137,7 +141,7 @@ ListChoice choose_lists(const Context& context, const SparseTensor<double>& own,
   const auto best = std::ranges::max_element(choice.trials, {}, &report::ListTrial::ndcg);
   auto& chosen = best->ndcg > least_gain * choice.trials.front().ndcg ? *best : choice.trials.front();
   chosen.is_chosen = true;
-  choice.settings = {chosen.shrinkage, chosen.popularity};
+  choice.settings = {chosen.shrinkage, chosen.popularity, chosen.neighbours};
   return choice;
 }
 

@@ -33,12 +33,15 @@ void check_lists(const CompleteOptions& options) {
   require_enumerator("lists", options.lists, ListsBy::ratings);
   if (const double weight = options.popularity.value_or(0); !(weight >= 0 && std::isfinite(weight)))
     refuse_option(fmt::format("{} {}: expected 0 or more", option_name("popularity"), weight));
+  if (const double weight = options.neighbours.value_or(0); !(weight >= 0 && std::isfinite(weight)))
+    refuse_option(fmt::format("{} {}: expected 0 or more", option_name("neighbours"), weight));
   if (options.implicit && options.lists != ListsBy::automatic)
     refuse_option(fmt::format("{} trains one model, for lists: {} has no effect", option_name("implicit"),
                               option_name("lists")));
   if (options.implicit || trains_lists(options)) return;
   refuse_without_lists(options.alpha != usual.alpha, "alpha");
   refuse_without_lists(options.popularity.has_value(), "popularity");
+  refuse_without_lists(options.neighbours.has_value(), "neighbours");
 }
 
 AlsCompletionOptions list_options(const CompleteOptions& options, const Shrinkage& shrinkage) {
@@ -86,6 +89,7 @@ TrainedLists<Real> train_lists(const Context& context, SparseTensor<double> own,
   TrainedLists<Real> trained{list_options(options, settings.shrinkage),
                              {},
                              settings.popularity,
+                             settings.neighbours,
                              0,
                              std::move(choice.trials),
                              choice.cut_short};
@@ -108,6 +112,7 @@ ListModel<Real> gather_lists(const Comm& comm, const TrainedLists<Real>& trained
   lists.alpha = *trained.options.alpha;
   lists.power = list_power;
   if (comm.rank() == 0) add_popularity(lists.model, ratings, trained.popularity);
+  lists.model.neighbours = trained.neighbours;
   return lists;
 }
 

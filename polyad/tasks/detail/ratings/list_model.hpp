@@ -40,9 +40,9 @@ template <class Real>
 struct TrainedLists {
   AlsCompletionOptions options;
   AlsCompletionResult<Real> result;  // of this process
-  double popularity = 0;
+  double popularity = 0, neighbours = 0;
   double seconds = 0;                          // with the choice of settings
-  std::vector<report::ListTrial> trials = {};  // that chose regularisation and popularity
+  std::vector<report::ListTrial> trials = {};  // that chose these and the regularisation
   std::optional<StopReason> cut_short = {};    // before its first sweep: there is no model
 };
 // `own`: training ratings of this process, users x items. Collective.

@@ -1,0 +1,141 @@
+#include "polyad/kernels/ratings/item_neighbours.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "polyad/base/parallel.hpp"
+
+namespace polyad::kernels {
+namespace {
+
+// Each positively rated item of a user once, ascending.
+std::vector<Index> chosen_items(const KnownItems& known) {
+  std::vector<Index> items;
+  for (std::size_t i = 0; i < known.items.size(); ++i)
+    if (known.ratings[i] > 0 && (items.empty() || items.back() != known.items[i]))
+      items.push_back(known.items[i]);
+  return items;
+}
+
+// Which items each user with a part chose, and by which users each item is chosen.
+struct Choices {
+  std::vector<std::vector<Index>> of_user;
+  std::vector<double> weights;  // [user]: 1 / sqrt(n)
+  std::vector<std::vector<Index>> users_of;
+  std::vector<double> squares;  // [item]: g_ii
+};
+
+Choices choices_of(const RatingsByUser& rated, Index num_items) {
+  Choices all{{}, {}, std::vector<std::vector<Index>>(std::size_t(num_items)), {}};
+  all.squares.assign(std::size_t(num_items), 0);
+  for (Index user = 0; user < rated.num_users(); ++user) {
+    auto items = chosen_items({rated.items_of(user), rated.values_of(user)});
+    if (std::ssize(items) > ItemNeighbours::most_of_user) items.clear();
+    all.weights.push_back(items.empty() ? 0 : 1 / std::sqrt(double(items.size())));
+    for (const Index item : items) {
+      all.users_of[item].push_back(user);
+      all.squares[item] += all.weights.back();
+    }
+    all.of_user.push_back(std::move(items));
+  }
+  return all;
+}
+
+bool has_neighbours(const Choices& all, Index item) {
+  return std::ssize(all.users_of[item]) >= ItemNeighbours::fewest_ratings;
+}
+
+// The most similar items, by ascending item. Of equally similar ones those of lower numbers.
+std::vector<ItemTerm> neighbours_of(const Choices& all, Index item, std::vector<double>& sums) {
+  if (!has_neighbours(all, item)) return {};
+  std::vector<ItemTerm> found;
+  for (const Index user : all.users_of[item])
+    for (const Index other : all.of_user[user]) {
+      if (sums[other] == 0 && other != item && has_neighbours(all, other)) found.push_back({other, 0});
+      sums[other] += all.weights[user];
+    }
+  for (auto& [other, similarity] : found)
+    similarity =
+        sums[other] / (std::sqrt(all.squares[item] * all.squares[other]) + ItemNeighbours::shrinkage);
+  for (const Index user : all.users_of[item])
+    for (const Index other : all.of_user[user]) sums[other] = 0;
+  if (std::ssize(found) > ItemNeighbours::max_count) {
+    const auto is_before = [](const ItemTerm& a, const ItemTerm& b) {
+      return a.term != b.term ? a.term > b.term : a.item < b.item;
+    };
+    std::ranges::nth_element(found, found.begin() + ItemNeighbours::max_count, is_before);
+    found.resize(std::size_t(ItemNeighbours::max_count));
+  }
+  std::ranges::sort(found, {}, &ItemTerm::item);
+  return found;
+}
+
+}  // namespace
+
+ItemNeighbours find_neighbours(const RatingsByUser& rated, Index num_items) {
+  const auto all = choices_of(rated, num_items);
+  std::vector<std::vector<ItemTerm>> lists(static_cast<std::size_t>(num_items));
+  constexpr Index chunk = 64;
+  parallel_for((num_items + chunk - 1) / chunk, [&](Index c) {
+    std::vector<double> sums(std::size_t(num_items), 0);
+    for (Index item = c * chunk; item < std::min((c + 1) * chunk, num_items); ++item)
+      lists[item] = neighbours_of(all, item, sums);
+  });
+  ItemNeighbours result;
+  result.begins.push_back(0);
+  for (const auto& list : lists) {
+    for (const auto& [item, similarity] : list) {
+      result.items.push_back(std::int32_t(item));
+      result.similarities.push_back(float(similarity));
+    }
+    result.begins.push_back(Index(result.items.size()));
+  }
+  return result;
+}
+
+NeighbourTerms::NeighbourTerms(const ItemNeighbours& neighbours, double weight)
+    : neighbours_(neighbours), weight_(weight), sums_(std::size_t(neighbours.num_items()), 0) {}
+
+std::vector<ItemTerm> NeighbourTerms::of(const KnownItems& known) {
+  for (const Index item : chosen_items(known))
+    for (Index n = neighbours_.begins[item]; n < neighbours_.begins[item + 1]; ++n) {
+      const Index other = neighbours_.items[n];
+      if (sums_[other] == 0) touched_.push_back(other);
+      sums_[other] += double(neighbours_.similarities[n]);
+    }
+  std::ranges::sort(touched_);
+  std::vector<ItemTerm> terms;
+  for (const Index item : touched_) {
+    terms.push_back({item, weight_ * sums_[item]});
+    sums_[item] = 0;
+  }
+  touched_.clear();
+  return terms;
+}
+
+namespace ref {
+
+double item_similarity(const RatingsByUser& rated, Index one, Index other) {
+  const Index asked[2] = {one, other};
+  double both = 0, squares[2] = {};
+  Index counts[2] = {};
+  for (Index user = 0; user < rated.num_users(); ++user) {
+    const auto items = chosen_items({rated.items_of(user), rated.values_of(user)});
+    if (std::ssize(items) > ItemNeighbours::most_of_user) continue;
+    bool has[2];
+    for (int i = 0; i < 2; ++i) {
+      has[i] = std::ranges::find(items, asked[i]) != items.end();
+      if (!has[i]) continue;
+      squares[i] += 1 / std::sqrt(double(items.size()));
+      ++counts[i];
+    }
+    if (has[0] && has[1]) both += 1 / std::sqrt(double(items.size()));
+  }
+  const bool are_known = std::ranges::min(counts) >= ItemNeighbours::fewest_ratings;
+  if (one == other || !are_known) return 0;
+  return both / (std::sqrt(squares[0] * squares[1]) + ItemNeighbours::shrinkage);
+}
+
+}  // namespace ref
+
+}  // namespace polyad::kernels
