@@ -51,7 +51,9 @@ TEST(ItemNeighbours, are_those_of_the_definition) {
       std::vector<double> row(expected.size(), 0);
       for (Index n = found.begins[item]; n < found.begins[item + 1]; ++n) {
         EXPECT_GT(found.similarities[n], 0);
-        if (n > found.begins[item]) EXPECT_LT(found.items[n - 1], found.items[n]);
+        if (n > found.begins[item]) {
+          EXPECT_LT(found.items[n - 1], found.items[n]);
+        }
         row[found.items[n]] = found.similarities[n];
       }
       for (Index other = 0; other < shape.items; ++other)
