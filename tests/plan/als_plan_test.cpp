@@ -137,7 +137,9 @@ TEST(PlanEvaluation, is_no_slower_than_a_pass_per_mode_by_its_own_account) {
                   (plain + build * double(shape.order())) * (1 + 1e-9));
         EXPECT_LE(cost.seconds(planned) + build * double(planned.trees.size()),
                   (cost.seconds(given) + build * double(trees.size())) * (1 + 1e-9));
-        if (std::ssize(trees) == shape.order()) EXPECT_LE(cost.seconds(given), plain * (1 + 1e-9));
+        if (std::ssize(trees) == shape.order()) {
+          EXPECT_LE(cost.seconds(given), plain * (1 + 1e-9));
+        }
       }
     }
 }
