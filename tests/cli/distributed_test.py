@@ -142,7 +142,7 @@ class DistributedTest(ProgramTest):
     def test_systems_of_rows_go_directly_by_default(self) -> None:
         """Stages, which are worth it for rows, would send whole systems several times."""
         path = self.folder / "x.tns"
-        self.succeed("generate", "uniform", path, "--dims", "60x50x40", "--nnz", 4000, "-q")
+        self.succeed("generate", "zipf", path, "--dims", "60x50x40", "--nnz", 3000, "-q")
         fine = ("cpd", path, "-r", 5, "-i", 1, "-t", 1, "-q", "--distribution", "fine", "--partition", "random", "--replicate", "none")
         for options, is_routed in (((), True), (("--missing",), False), (("--implicit",), False),
                                    (("--missing", "--exchange", "auto,routed:2,auto"), None)):

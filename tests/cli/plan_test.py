@@ -205,7 +205,7 @@ class AsPlannedTest(PlanTest):
             self.assertEqual(stages[same], stages[None])
         self.assertEqual([max(stage["max_messages"] for stage in stages[16] if stage["stage"] == s) for s in (1, 2)], [30, 6])
         self.assertEqual([max(stage["max_messages"] for stage in stages[None] if stage["stage"] == s) for s in (1, 2)], [14, 14])
-        self.assert_fails("--per-machine 0: expected a number from 1 to 1048576", 2, "plan", path, "-k", 4, "--per-machine", 0)
+        self.assert_fails("--per-machine: Value 0 not in range 1 to 1048576; see polyad plan --help", 2, "plan", path, "-k", 4, "--per-machine", 0)
 
     def test_a_partition_from_a_file(self) -> None:
         path = self.with_duplicates()
