@@ -32,7 +32,7 @@ struct RowSink {
 };
 
 // Where all rows of a mode are to be stored.
-struct RowPlace {
+struct FilePlace {
   int mode = 0;
   RowForm form = RowForm::text;
   std::string file;
@@ -40,6 +40,6 @@ struct RowPlace {
 };
 // Writes them by all processes; returns the pieces in the order of the file, or nothing if some process
 // cannot open it.
-using WriteTogether = std::function<std::optional<std::vector<StoredPiece>>(const RowPlace& place)>;
+using WriteTogether = std::function<std::optional<std::vector<StoredPiece>>(const FilePlace& place)>;
 
 }  // namespace polyad

@@ -84,7 +84,7 @@ void expect_the_same_files_from_all_processes() {
       const auto failure = stream.serve(
           [&](const KruskalRows<Real>& rows, const WriteTogether& write_together) {
             EXPECT_EQ(bool(write_together), comm.size() > 1);
-            const auto counting = [&](const RowPlace& place) {
+            const auto counting = [&](const FilePlace& place) {
               const auto pieces = write_together(place);
               num_factors += pieces ? 1 : 0;
               return pieces;

@@ -230,7 +230,7 @@ std::exception_ptr RowStream<Real>::serve(
     is_under_way = false;
     return result;
   };
-  const auto write = [&](const RowPlace& place) {
+  const auto write = [&](const FilePlace& place) {
     const auto written = together({place.mode, place.offset, std::ssize(place.file), 0, true, place.form},
                                   [&](const Request& r) { return write_together(r, place.file, sink); });
     if (written.error) std::rethrow_exception(written.error);

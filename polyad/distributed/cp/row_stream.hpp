@@ -31,7 +31,7 @@ class RowStream {
       const RowSink& sink) const;
 
  private:
-  // mode -1: end; count > 0: asks only where a block of `count` rows ends; writes: the rest is a RowPlace,
+  // mode -1: end; count > 0: asks only where a block of `count` rows ends; writes: the rest is a FilePlace,
   // its file of `end` bytes
   struct Request {
     Index mode, begin, end, count = 0;
