@@ -277,19 +277,21 @@ template <class Real, int Width, int First = 0, class Fn>
   }
 }
 
-// Calls fn(width) with a compile-time constant: n if kernels are compiled for this width,
-// otherwise 0. Sanitizer builds have few widths, because each takes a minute to compile.
+// The widths that kernels are compiled for, and 0, which stands for all others. Sanitizer builds have few of
+// them, because each takes a minute to compile.
+#ifdef POLYAD_FEW_WIDTHS
+#define POLYAD_FOR_WIDTHS(Do) Do(16) Do(0)
+#else
+#define POLYAD_FOR_WIDTHS(Do) Do(16) Do(8) Do(24) Do(32) Do(48) Do(64) Do(0)
+#endif
+
+// Calls fn(width) with a compile-time constant: n if kernels are compiled for this width, otherwise 0.
 template <class Fn>
 void with_width(Index n, Fn fn) {
-  if (n == 16) return fn(std::integral_constant<int, 16>{});
-#ifndef POLYAD_FEW_WIDTHS
-  if (n == 8) return fn(std::integral_constant<int, 8>{});
-  if (n == 24) return fn(std::integral_constant<int, 24>{});
-  if (n == 32) return fn(std::integral_constant<int, 32>{});
-  if (n == 48) return fn(std::integral_constant<int, 48>{});
-  if (n == 64) return fn(std::integral_constant<int, 64>{});
-#endif
-  return fn(std::integral_constant<int, 0>{});
+#define POLYAD_CALL_WITH(Width) \
+  if ((Width) == 0 || n == (Width)) return fn(std::integral_constant<int, Width>{});
+  POLYAD_FOR_WIDTHS(POLYAD_CALL_WITH)
+#undef POLYAD_CALL_WITH
 }
 
 }  // namespace polyad::kernels

@@ -37,7 +37,7 @@ class LevelsPass {
 
   [[gnu::noinline]] void sum_slice(Index root, Index begin, Index end, Real* to,
                                    const Targets& targets) const {
-    const auto& walk = pass_.walk_;
+    const auto& walk = pass_.walk();
     const Real* const row = walk.row(0, root);
     if constexpr (Depth == 0)
       if (walk.last_level() == 1)
@@ -53,7 +53,7 @@ class LevelsPass {
 
   [[gnu::always_inline]] void sum_nodes(const Real* root_row, const NodeRange& nodes, bool goes_on, Real* to,
                                         const Targets& targets) const {
-    const auto& walk = pass_.walk_;
+    const auto& walk = pass_.walk();
     for_blocks<Real, block_width>(
         walk.n(), [&](Index c, auto width) __attribute__((always_inline)) {
           using B = Block<Real, width>;
@@ -74,7 +74,7 @@ class LevelsPass {
   template <int B, int Level>
   [[gnu::always_inline]] Block<Real, B> visit(int level, Index node, const Block<Real, B>& above, Index c,
                                               const Targets& targets) const {
-    const auto& walk = pass_.walk_;
+    const auto& walk = pass_.walk();
     const auto sum = sum_below<B, Level>(level, node, above, c, targets);
     if (level < num_levels_) {
       Real* const target = targets[level] + c;
@@ -87,7 +87,7 @@ class LevelsPass {
   template <int B, int Level>
   [[gnu::always_inline]] Block<Real, B> sum_below(int level, Index node, const Block<Real, B>& above, Index c,
                                                   const Targets& targets) const {
-    const auto& walk = pass_.walk_;
+    const auto& walk = pass_.walk();
     if (level + 1 >= num_levels_) return walk.template sum_below<B>(level, node, c);
     auto product = above;
     product *= Block<Real, B>::load(walk.row(level, node) + c);
@@ -103,7 +103,7 @@ class LevelsPass {
   template <int B, int Level>
   [[gnu::always_inline]] Block<Real, B> sum_children(int level, Index node, const Block<Real, B>& product,
                                                      Index c, const Targets& targets) const {
-    const auto& walk = pass_.walk_;
+    const auto& walk = pass_.walk();
     Block<Real, B> sum;
     for (Index child = walk.first_child(level, node); child < walk.first_child(level, node + 1); ++child) {
       walk.look_ahead(level + 1, child, c);

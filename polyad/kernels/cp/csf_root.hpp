@@ -15,107 +15,105 @@
 namespace polyad::kernels {
 namespace {
 
-template <class Real, int Width, int Depth>
-class RootUpdate {
+// What follows on the sums of slices: the rows of the factor, and with them the sums for the next mode.
+template <class Real, int Width>
+class RowUpdates {
   using Updater = RowUpdater<Real, Width>;
-  using Pass = RootPass<Real, Width, Depth>;
 
  public:
-  RootUpdate(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const RowSystem& system,
+  RowUpdates(TreeParts<Real, Width>& parts, Matrix<Real>& factor, const RowSystem& system,
              PartialRows<Real>* next)
-      : pass_(x, factors),
-        next_(next),
-        factor_(factors[x.tree.modes()[0]]),
-        updaters_(system, factors[x.tree.modes()[0]], pass_.parts_.size()) {}
+      : parts_(parts), next_(next), factor_(factor), updaters_(system, factor, std::size_t(parts.size())) {}
 
-  RowSums run() {
-    in_two_phases(
-        pass_.num_parts(), [&](int p) { update_whole_slices(p); }, [&](int p) { update_pieces(p); });
-    const Index n = pass_.n();
-    RowSums sums{Matrix<double>(n, n), 0};
+  // Where the sum of the next slice of a batch belongs, and the sums below `num_nodes` nodes of it.
+  Real* m(int p) { return updaters_[p].m(batch_[p].count); }
+  Real* below(int p, Index num_nodes) {
+    if (next_ == nullptr) return nullptr;
+    const Index used = batch_[p].used;
+    make_room(parts_[p].below, (used + num_nodes) * parts_.n());
+    return parts_[p].below.data() + used * parts_.n();
+  }
+
+  // Adds a slice, whose sums are there, to the batch; updates the rows of the batch when it is full.
+  [[gnu::always_inline]] void add_slice(int p, Index root, Index begin, Index end) {
+    auto& batch = batch_[p];
+    batch.slice[batch.count] = {root, begin, end};
+    batch.used += end - begin;
+    if (++batch.count == Updater::batch || batch.used > max_below) finish_batch(p);
+  }
+
+  [[gnu::noinline]] void finish_batch(int p) {
+    auto& batch = batch_[p];
+    const int count = std::exchange(batch.count, 0);
+    batch.used = 0;
+    Index rows[Updater::batch] = {};
+    for (int b = 0; b < count; ++b) {
+      rows[b] = parts_.slice_row(batch.slice[b].root);
+      updaters_[p].start_from(b, factor_.row(rows[b]).data());
+    }
+    updaters_[p].solve(count, rows);
+    if (next_ == nullptr) return;
+    const Real* below = parts_[p].below.data();
+    for (int b = 0; b < count; ++b)
+      below = scatter(p, batch.slice[b].begin, batch.slice[b].end, updaters_[p].a(b), below);
+  }
+
+  // Where the sums below the nodes of both pieces belong. Keeps their rows for the second phase, in which
+  // somebody overwrites them.
+  [[gnu::noinline]] Real* start_pieces(int p) {
+    auto& part = parts_[p];
+    Index num_nodes = 0;
+    for (auto* piece : {&part.head, &part.tail})
+      if (piece->root >= 0) {
+        const auto row = factor_.row(parts_.slice_row(piece->root));
+        piece->start.assign(row.begin(), row.end());
+        num_nodes += piece->end - piece->begin;
+      }
+    if (next_ == nullptr) return nullptr;
+    make_room(part.below_pieces, num_nodes * parts_.n());
+    return part.below_pieces.data();
+  }
+
+  // Every part that holds a piece of a slice solves its row; the one where it begins counts it.
+  [[gnu::noinline]] void update_pieces(int p) {
+    const auto& part = parts_[p];
+    auto& updater = updaters_[p];
+    const Real* below = part.below_pieces.data();
+    if (part.head.root >= 0) {
+      parts_.sum_pieces(parts_.part_of_tail(p), updater.m(0));
+      updater.start_from(0, part.head.start.data());
+      if (next_ != nullptr) below = scatter(p, part.head.begin, part.head.end, updater.solve_only(), below);
+    }
+    if (part.tail.root >= 0) {
+      const Index row = parts_.slice_row(part.tail.root);
+      parts_.sum_pieces(p, updater.m(0));
+      updater.start_from(0, part.tail.start.data());
+      updater.solve(1, &row);
+      if (next_ != nullptr) scatter(p, part.tail.begin, part.tail.end, updater.a(0), below);
+    }
+    updater.settle();
+  }
+
+  void settle(int p) const { updaters_[p].settle(); }
+
+  [[gnu::noinline]] RowSums sums() {
+    RowSums sums{Matrix<double>(parts_.n(), parts_.n()), 0};
     updaters_.add_to(sums);
     return sums;
   }
 
  private:
-  void update_whole_slices(int p) {
-    auto& part = pass_.parts_[p];
-    int count = 0;
-    Index used = 0;
-    pass_.each_slice(p, [&](Index root, Index begin, Index end) {
-      if (next_ != nullptr) make_room(part.below, (used + end - begin) * pass_.n());
-      Real* below = next_ == nullptr ? nullptr : part.below.data() + used * pass_.n();
-      pass_.sum_slice(begin, end, updaters_[p].m(count), below);
-      batch_[p].slice[count] = {root, begin, end};
-      used += end - begin;
-      if (++count == Updater::batch || used > max_below) finish_batch(p, std::exchange(count, 0)), used = 0;
-    });
-    finish_batch(p, count);
-    sum_pieces(p);
-    updaters_[p].settle();
-  }
-
-  void sum_pieces(int p) {
-    auto& part = pass_.parts_[p];
-    for (auto* piece : {&part.head, &part.tail})
-      if (piece->root >= 0) {  // for the second phase, in which somebody overwrites it
-        const auto row = factor_.row(pass_.walk_.id(0, piece->root));
-        piece->start.assign(row.begin(), row.end());
-      }
-    const Index head_nodes = part.head.root < 0 ? 0 : part.head.end - part.head.begin;
-    const Index tail_nodes = part.tail.root < 0 ? 0 : part.tail.end - part.tail.begin;
-    if (next_ != nullptr) make_room(part.below_pieces, (head_nodes + tail_nodes) * pass_.n());
-    Real* below = next_ == nullptr ? nullptr : part.below_pieces.data();
-    if (head_nodes > 0) pass_.call_sum_slice(part.head.begin, part.head.end, part.head.m.data(), below);
-    if (below != nullptr) below += head_nodes * pass_.n();
-    if (tail_nodes > 0) pass_.call_sum_slice(part.tail.begin, part.tail.end, part.tail.m.data(), below);
-  }
-
-  void finish_batch(int p, int count) {
-    Index rows[Updater::batch] = {};
-    for (int b = 0; b < count; ++b) {
-      rows[b] = pass_.walk_.id(0, batch_[p].slice[b].root);
-      updaters_[p].start_from(b, factor_.row(rows[b]).data());
-    }
-    updaters_[p].solve(count, rows);
-    if (next_ == nullptr) return;
-    const Real* below = pass_.parts_[p].below.data();
-    for (int b = 0; b < count; ++b)
-      below = scatter(p, batch_[p].slice[b].begin, batch_[p].slice[b].end, updaters_[p].a(b), below);
-  }
-
-  // Every part that holds a piece of a slice solves its row; the one where it begins counts it.
-  void update_pieces(int p) {
-    const auto& part = pass_.parts_[p];
-    const Real* below = part.below_pieces.data();
-    if (part.head.root >= 0) {
-      pass_.sum_pieces(pass_.part_of_tail(p), updaters_[p].m(0));
-      updaters_[p].start_from(0, part.head.start.data());
-      if (next_ != nullptr)
-        below = scatter(p, part.head.begin, part.head.end, updaters_[p].solve_only(), below);
-    }
-    if (part.tail.root >= 0) {
-      const Index row = pass_.walk_.id(0, part.tail.root);
-      pass_.sum_pieces(p, updaters_[p].m(0));
-      updaters_[p].start_from(0, part.tail.start.data());
-      updaters_[p].solve(1, &row);
-      if (next_ != nullptr) scatter(p, part.tail.begin, part.tail.end, updaters_[p].a(0), below);
-    }
-    updaters_[p].settle();
-  }
-
   // next[id] += a * below, for the nodes [begin, end) of the second level; returns what follows in below.
   const Real* scatter(int p, Index begin, Index end, const Real* a, const Real* below) {
-    const auto& walk = pass_.walk_;
     Real* target = next_->part(p);
-    const Index n = walk.n();
+    const Index n = parts_.n();
     for_blocks<Real, Width>(
         n, [&](Index c, auto width) __attribute__((always_inline)) {
           using B = Block<Real, width>;
           const auto row = B::load(a + c);
           for (Index node = begin; node < end; ++node) {
-            Real* to = target + Index(walk.id(1, node)) * n + c;
-            const Real* soon = target + Index(walk.id(1, node + 8)) * n + c;
+            Real* to = target + parts_.node_row(node) * n + c;
+            const Real* soon = target + parts_.node_row(node + 8) * n + c;
             B::load(below + (node - begin) * n + c).add_product_to(to, row, soon);
           }
         });
@@ -134,13 +132,51 @@ class RootUpdate {
   };
   struct alignas(64) Batch {
     Slice slice[Updater::batch];
+    int count = 0;
+    Index used = 0;  // nodes of the second level
   };
 
-  Pass pass_;
+  TreeParts<Real, Width>& parts_;
   PartialRows<Real>* next_;
   const Matrix<Real>& factor_;
   PartUpdaters<Real, Width> updaters_;
-  std::vector<Batch> batch_ = std::vector<Batch>(pass_.parts_.size());
+  std::vector<Batch> batch_ = std::vector<Batch>(std::size_t(parts_.size()));
+};
+
+template <class Real, int Width, int Depth>
+class RootUpdate {
+ public:
+  RootUpdate(const CutTree<Real>& x, std::span<Matrix<Real>> factors, const RowSystem& system,
+             PartialRows<Real>* next)
+      : pass_(x, factors), updates_(pass_.parts(), factors[x.tree.modes()[0]], system, next) {}
+
+  RowSums run() {
+    in_two_phases(
+        pass_.parts().size(), [&](int p) { update_whole_slices(p); },
+        [&](int p) { updates_.update_pieces(p); });
+    return updates_.sums();
+  }
+
+ private:
+  void update_whole_slices(int p) {
+    pass_.each_slice(p, [&](Index root, Index begin, Index end) {
+      Real* below = updates_.below(p, end - begin);
+      pass_.sum_slice(begin, end, updates_.m(p), below);
+      updates_.add_slice(p, root, begin, end);
+    });
+    updates_.finish_batch(p);
+    Real* below = updates_.start_pieces(p);
+    auto& part = pass_.parts()[p];
+    for (auto* piece : {&part.head, &part.tail})
+      if (piece->root >= 0) {
+        pass_.call_sum_slice(piece->begin, piece->end, piece->m.data(), below);
+        if (below != nullptr) below += (piece->end - piece->begin) * pass_.n();
+      }
+    updates_.settle(p);
+  }
+
+  RootPass<Real, Width, Depth> pass_;
+  RowUpdates<Real, Width> updates_;
 };
 
 template <class Real, int Width, int Depth>

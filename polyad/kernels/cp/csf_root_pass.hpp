@@ -82,15 +82,65 @@ class PartStates {
   std::vector<PartState<Real>> states_;
 };
 
-// A pass over a tree by parts; the slices inside a part are whole, those at its ends may be pieces.
+// The parts of a tree: the slices inside a part are whole, those at its ends may be pieces. What does not
+// depend on the depth of the tree is here and in RowUpdates, and is compiled once for all depths.
+template <class Real, int Width>
+class TreeParts {
+ public:
+  TreeParts(const CutTree<Real>& x, Index num_components)
+      : cuts_(x.cuts),
+        slice_ids_(x.tree.ids(0).data()),
+        node_ids_(x.tree.ids(1).data()),
+        n_(num_components),
+        states_(x.num_parts(), num_components) {}
+
+  int size() const { return int(states_.size()); }
+  Index n() const { return Width > 0 ? Width : n_; }
+  Index begin(int p) const { return cuts_[p]; }
+  Index end(int p) const { return cuts_[p + 1]; }
+  PartState<Real>& operator[](int p) { return states_[p]; }
+
+  // The rows of the factors that belong to a node of the first and of the second level.
+  Index slice_row(Index root) const { return slice_ids_[root]; }
+  Index node_row(Index node) const { return node_ids_[node]; }
+
+  // to = the sum of a slice's pieces, in the order of the parts, of which the first is its tail's.
+  void sum_pieces(int first_part, Real* to) const {
+    std::copy_n(states_[first_part].tail.m.data(), n(), to);
+    const Index root = states_[first_part].tail.root;
+    for (int p = first_part + 1; p < size(); ++p) {
+      const auto& head = states_[p].head;
+      if (head.root == root)
+        for (Index c = 0; c < n(); ++c) to[c] += head.m[c];
+      else if (begin(p) < end(p))
+        break;
+    }
+  }
+  // The part in which a slice begins whose head another part has.
+  int part_of_tail(int p) const {
+    const Index root = states_[p].head.root;
+    while (states_[p].tail.root != root) --p;
+    return p;
+  }
+
+ private:
+  std::span<const Index> cuts_;
+  const LocalIndex* slice_ids_;
+  const LocalIndex* node_ids_;
+  Index n_;
+  PartStates<Real> states_;
+};
+
+// A pass over a tree by parts.
 template <class Real, int Width, int Depth>
 class RootPass {
  public:
   RootPass(const CutTree<Real>& x, std::span<const Matrix<Real>> factors)
-      : tree_(x.tree), walk_(x.tree, factors), cuts_(x.cuts), parts_(x.num_parts(), walk_.n()) {}
+      : tree_(x.tree), walk_(x.tree, factors), parts_(x, walk_.n()) {}
 
-  int num_parts() const { return int(parts_.size()); }
   Index n() const { return walk_.n(); }
+  TreeParts<Real, Width>& parts() { return parts_; }
+  const TreeWalk<Real, Width, Depth>& walk() const { return walk_; }
 
   // to = sum over the nodes [begin, end) of the second level; keeps the sums below them in `below`, if
   // that is wanted.
@@ -131,12 +181,13 @@ class RootPass {
   void each_slice(int p, Whole whole) {
     auto& part = parts_[p];
     part.head.root = part.tail.root = -1;
-    Index node = cuts_[p];
-    if (node == cuts_[p + 1]) return;
-    for (Index root = tree_.parent(1, node); node < cuts_[p + 1]; ++root) {
+    Index node = parts_.begin(p);
+    const Index part_end = parts_.end(p);
+    if (node == part_end) return;
+    for (Index root = tree_.parent(1, node); node < part_end; ++root) {
       walk_.look_ahead(0, root, 0);
       const Index slice_begin = walk_.first_child(0, root), slice_end = walk_.first_child(0, root + 1);
-      const Index end = std::min(slice_end, cuts_[p + 1]);
+      const Index end = std::min(slice_end, part_end);
       if (slice_begin < node)
         note(part.head, root, node, end);
       else if (end < slice_end)
@@ -147,30 +198,6 @@ class RootPass {
       node = end;
     }
   }
-
-  // to = the sum of a slice's pieces, in the order of the parts, of which the first is its tail's.
-  void sum_pieces(int first_part, Real* to) const {
-    std::copy_n(parts_[first_part].tail.m.data(), n(), to);
-    const Index root = parts_[first_part].tail.root;
-    for (int p = first_part + 1; p < num_parts(); ++p) {
-      const auto& head = parts_[p].head;
-      if (head.root == root)
-        for (Index c = 0; c < n(); ++c) to[c] += head.m[c];
-      else if (cuts_[p] < cuts_[p + 1])
-        break;
-    }
-  }
-  // The part in which a slice begins whose head another part has.
-  int part_of_tail(int p) const {
-    const Index root = parts_[p].head.root;
-    while (parts_[p].tail.root != root) --p;
-    return p;
-  }
-
-  const CsfTree<Real>& tree_;
-  TreeWalk<Real, Width, Depth> walk_;
-  std::span<const Index> cuts_;
-  PartStates<Real> parts_;
 
  private:
   // The same for some of them; `goes_on`: added to what is there. sum_below(node, c, width) is their sum.
@@ -202,25 +229,30 @@ class RootPass {
     piece.begin = begin;
     piece.end = end;
   }
+
+  const CsfTree<Real>& tree_;
+  TreeWalk<Real, Width, Depth> walk_;
+  TreeParts<Real, Width> parts_;
 };
 
 // Sums all slices: sum_slice(part, root, begin, end, to) puts the sum over the nodes [begin, end) of the
 // second level, which are below a node of the root, to `to`. m begins with row `first`.
 template <class Pass, class Real, class SumSlice>
 void sum_all_slices(Pass& pass, Matrix<Real>& m, Index first, SumSlice sum_slice) {
-  const auto row = [&](Index root) { return m.row(Index(pass.walk_.id(0, root)) - first).data(); };
+  auto& parts = pass.parts();
+  const auto row = [&](Index root) { return m.row(parts.slice_row(root) - first).data(); };
   in_two_phases(
-      pass.num_parts(),
+      parts.size(),
       [&](int p) {
-        auto& part = pass.parts_[p];
+        auto& part = parts[p];
         pass.each_slice(
             p, [&](Index root, Index begin, Index end) { sum_slice(p, root, begin, end, row(root)); });
         for (auto* piece : {&part.head, &part.tail})
           if (piece->root >= 0) sum_slice(p, piece->root, piece->begin, piece->end, piece->m.data());
       },
       [&](int p) {
-        const Index root = pass.parts_[p].tail.root;
-        if (root >= 0) pass.sum_pieces(p, row(root));
+        const Index root = parts[p].tail.root;
+        if (root >= 0) parts.sum_pieces(p, row(root));
       });
 }
 

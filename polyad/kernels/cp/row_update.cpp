@@ -102,6 +102,14 @@ Matrix<double> gram(const Matrix<Real>& factor, Index num_rows) {
   return total;
 }
 
+#define POLYAD_DEFINE_UPDATERS(Width)        \
+  template class RowUpdater<float, Width>;   \
+  template class RowUpdater<double, Width>;  \
+  template class PartUpdaters<float, Width>; \
+  template class PartUpdaters<double, Width>;
+POLYAD_FOR_WIDTHS(POLYAD_DEFINE_UPDATERS)
+#undef POLYAD_DEFINE_UPDATERS
+
 template class PartialRows<float>;
 template RowSums update_rows(PartialRows<float>&, const RowSystem&, Matrix<float>&, Index);
 template RowSums update_rows(const Matrix<float>&, const RowSystem&, Matrix<float>&, const RowRange&);

@@ -93,7 +93,7 @@ class alignas(64) RowUpdater {
   }
 
   // Solves the first `count` rows of the batch, which belong to the given rows of the factor.
-  void solve(int count, const Index* rows) {
+  [[gnu::noinline]] void solve(int count, const Index* rows) {
     if (system_->kind != Kind::solve)
       for (int b = 0; b < count; ++b) improve(m(b), new_row(b));
     else if (count == batch)
@@ -106,7 +106,7 @@ class alignas(64) RowUpdater {
   }
 
   // Solves a row without adding it to the sums, because another part does.
-  const Real* solve_only() {
+  [[gnu::noinline]] const Real* solve_only() {
     if (system_->kind != Kind::solve)
       improve(m(0), new_row(0));
     else
@@ -284,6 +284,7 @@ class PartUpdaters {
   PartUpdaters& operator=(const PartUpdaters&) = delete;
 
   RowUpdater<Real, Width>& operator[](std::size_t part) { return updaters_[part]; }
+  const RowUpdater<Real, Width>& operator[](std::size_t part) const { return updaters_[part]; }
 
   // Adds the sums of all parts, in their order.
   [[gnu::noinline]] void add_to(RowSums& sums) {
@@ -294,5 +295,14 @@ class PartUpdaters {
   PaddedSystem<Real, Width> system_;
   std::vector<RowUpdater<Real, Width>> updaters_;
 };
+
+// They are compiled once, in row_update.cpp.
+#define POLYAD_DECLARE_UPDATERS(Width)              \
+  extern template class RowUpdater<float, Width>;   \
+  extern template class RowUpdater<double, Width>;  \
+  extern template class PartUpdaters<float, Width>; \
+  extern template class PartUpdaters<double, Width>;
+POLYAD_FOR_WIDTHS(POLYAD_DECLARE_UPDATERS)
+#undef POLYAD_DECLARE_UPDATERS
 
 }  // namespace polyad::kernels
