@@ -292,11 +292,18 @@ class DoctorTest(ProgramTest):
         file = self.folder / "machine.json"
         output = run("doctor", "--calibrate", "-q", "-t", 1, "--json", "-",
                      env={**os.environ, "POLYAD_MACHINE": str(file)})
-        measured = json.loads(output.stdout)["machine"]
-        self.assertEqual(set(measured), {f"seconds_per_{what}" for what in (
+        result = json.loads(output.stdout)
+        measured = result["machine"]
+        of_gpu = {f"gpu_seconds_per_{what}" for what in (
+            "copied_byte", "uploaded_byte", "near_byte", "far_byte", "solved_entry", "solved_product", "mode")}
+        self.assertEqual(set(measured), of_gpu | {f"seconds_per_{what}" for what in (
             "message", "word", "packed_word", "near_gather", "far_gather", "row", "flop", "near_line", "far_line",
             "streamed_byte", "node", "solved_row", "sorted_nonzero")})
-        self.assertTrue(all(0 <= seconds < 1e-2 for seconds in measured.values()), measured)
+        for name, seconds in measured.items():
+            if name in of_gpu and not result["gpus"]:
+                self.assertIsNone(seconds, name)
+            else:
+                self.assertTrue(0 <= seconds < 1e-2, (name, seconds))
         self.assertNotEqual(measured["seconds_per_flop"], 1 / 28e9)  # not what is built in
         self.assertEqual(json.loads(file.read_text()), {**measured, "processes": 1, "threads": 1})
 

@@ -19,7 +19,7 @@ class LevelsPass {
  public:
   LevelsPass(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, std::span<Matrix<Real>* const> m,
              std::span<PartialRows<Real>> parts)
-      : pass_(x, factors), num_levels_(int(m.size())), m_(m), parts_(parts) {}
+      : pass_(x, factors), num_levels_(int(m.size())), num_columns_(m[0]->num_cols()), m_(m), parts_(parts) {}
 
   void run() {
     sum_all_slices(pass_, *m_[0], 0, [&](int p, Index root, Index begin, Index end, Real* to) {
@@ -41,7 +41,7 @@ class LevelsPass {
     const Real* const row = walk.row(0, root);
     if constexpr (Depth == 0)
       if (walk.last_level() == 1)
-        return for_blocks<Real, block_width>(walk.n(), [&](Index c, auto width) {
+        return for_blocks<Real, block_width>(num_columns_, [&](Index c, auto width) {
           const auto h = Block<Real, width>::load(row + c);
           walk.template sum_and_scatter_nonzeros<width>(begin, end, h, c, targets[1]).store(to + c);
         });
@@ -55,7 +55,7 @@ class LevelsPass {
                                         const Targets& targets) const {
     const auto& walk = pass_.walk();
     for_blocks<Real, block_width>(
-        walk.n(), [&](Index c, auto width) __attribute__((always_inline)) {
+        num_columns_, [&](Index c, auto width) __attribute__((always_inline)) {
           using B = Block<Real, width>;
           const auto above = B::load(root_row + c);
           B sum = goes_on ? B::load(to + c) : B();
@@ -121,6 +121,7 @@ class LevelsPass {
 
   Pass pass_;
   int num_levels_;
+  Index num_columns_;
   std::span<Matrix<Real>* const> m_;
   std::span<PartialRows<Real>> parts_;
 };
