@@ -93,8 +93,7 @@ void check_for_ratings(const PlanArgs& args) {
   if (!args.memory.empty()) throw Error(Errc::bad_option, "--memory requires --for cpd");
   if (args.threads_per_process != 1)
     throw Error(Errc::bad_option, "--threads-per-process requires --for cpd");
-  if (args.processes_per_machine != 0)
-    throw Error(Errc::bad_option, "--per-machine requires --for cpd");
+  if (args.processes_per_machine != 0) throw Error(Errc::bad_option, "--per-machine requires --for cpd");
 }
 
 void show(const PlanArgs& args, const auto& plan, const Console& console) {

@@ -24,7 +24,8 @@ std::string command_line_name(const std::string& field) {
   // Fields whose names are others, each with the name of its option.
   static const auto others = [] {
     std::istringstream list(
-        "max_memory_bytes>memory;processes_per_machine>per-machine;max_iterations>iters;tolerance>tol;nonnegative>nonneg;"
+        "max_memory_bytes>memory;processes_per_machine>per-machine;max_iterations>iters;tolerance>tol;"
+        "nonnegative>nonneg;"
         "scheme>distribution;num_free_primes>grid-primes;row_rule>row-owners;is_replicated>replicate;"
         "partition_file>partition;factors>rank;max_epochs>epochs;virtual_processes>virtual;"
         "learning_rate>lr;regularisation>reg;shrinkage>shrink;users>user;all_users>all;new_user>ratings;"

@@ -20,7 +20,7 @@ struct StrategyPlanOptions {
   DistributionOptions distribution;  // what is given is kept; the rest is varied
   FurtherStrategies further;
   int processes_per_machine = 0;  // with consecutive ranks; 0: all
-  Index max_bytes = 0;  // memory limit per process; 0: no limit
+  Index max_bytes = 0;            // memory limit per process; 0: no limit
   MachineModel machine;
 };
 

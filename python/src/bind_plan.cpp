@@ -131,8 +131,8 @@ void bind_plan(nb::module_& module) {
         });
       },
       nb::arg("host"), nb::arg("x"), nb::arg("rank"), nb::arg("processes"), nb::arg("threads_per_process"),
-      nb::arg("processes_per_machine"),
-      nb::arg("with_hypergraph"), nb::arg("seconds"), nb::arg("max_memory_bytes"));
+      nb::arg("processes_per_machine"), nb::arg("with_hypergraph"), nb::arg("seconds"),
+      nb::arg("max_memory_bytes"));
   module.def(
       "save_plan_report",
       [](const Host& host, const Plan& found, const std::filesystem::path& path) {

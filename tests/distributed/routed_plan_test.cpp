@@ -302,7 +302,8 @@ TEST(RoutedPlan, moves_rows_between_thousands_of_processes) {
 
 TEST(RoutedPlan, one_stage_is_a_direct_exchange) {
   const auto problem = some_rows(50, 9, 3);
-  for (const auto& plan : test::plan_all_routes(problem.rows, problem.owners, VirtualTopology(9, 1, {}, {}))) {
+  for (const auto& plan :
+       test::plan_all_routes(problem.rows, problem.owners, VirtualTopology(9, 1, {}, {}))) {
     ASSERT_EQ(plan.stages.size(), 1U);
     EXPECT_TRUE(plan.stages.front().rows.empty());
     EXPECT_EQ(plan.stages.front().num_local(), plan.num_local());

@@ -253,8 +253,8 @@ Settings values_of(const CompleteOptions& options) {
 }
 
 Settings values_of(const PlanOptions& options) {
-  const auto& [rank, processes, threads_per_process, processes_per_machine, distribution,
-               with_hypergraph, time_limit_seconds, max_memory_bytes, input_arguments] = options;
+  const auto& [rank, processes, threads_per_process, processes_per_machine, distribution, with_hypergraph,
+               time_limit_seconds, max_memory_bytes, input_arguments] = options;
   Settings all;
   add(all, "rank", std::to_string(rank));
   add(all, "processes", fmt::format("{}", fmt::join(processes, ",")));
