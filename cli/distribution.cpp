@@ -30,7 +30,7 @@ void add_distribution_options(CLI::App& command, DistributionTexts& args) {
   command.add_option("--policy", args.policy, "How medium grain cuts modes into layers")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "nnz", "set", "ordered-1", "ordered-2", "max-min", "weighted-1",
-                             "weighted-4", "dealt-4"}));
+                             "weighted-4", "interleaved-4"}));
   command.add_option("--policy-c", args.policy_c, "Damping constant of the policy 'ordered'")
       ->check(in_range(1, 1000));
   command

@@ -27,10 +27,10 @@ Cuts cut(const std::vector<Index>& counts, int layers, const LayerPolicy& policy
   return result.begin;
 }
 
-LayerCuts deal(const std::vector<Index>& counts, int layers, int pieces) {
+LayerCuts interleave(const std::vector<Index>& counts, int layers, int pieces) {
   const Comm comm = Comm::world();
   return cut_into_layers(SliceProfile(comm, test::share_of(with_rows(counts), comm), 0), layers,
-                         {Kind::dealt, pieces});
+                         {Kind::interleaved, pieces});
 }
 
 // Of each layer.
@@ -120,18 +120,18 @@ TEST(Layers, hold_a_row_each_where_there_are_enough) {
 
 // Pieces of 2 nonzeros: 2, 2 | 2, 2 | 1 1, 1 1 | 1 1, 1 1. Two rows with two nonzeros and four with one for
 // each.
-TEST(Layers, dealt_by_hand) {
+TEST(Layers, interleaved_by_hand) {
   const std::vector<Index> counts{2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1};
-  EXPECT_EQ(deal(counts, 2, 4), (LayerCuts{{0, 1, 2, 3, 4, 6, 8, 10, 12}, {0, 1, 0, 1, 0, 1, 0, 1}}));
-  EXPECT_EQ(deal(counts, 2, 1), (LayerCuts{{0, 4, 12}, {0, 1}}));
+  EXPECT_EQ(interleave(counts, 2, 4), (LayerCuts{{0, 1, 2, 3, 4, 6, 8, 10, 12}, {0, 1, 0, 1, 0, 1, 0, 1}}));
+  EXPECT_EQ(interleave(counts, 2, 1), (LayerCuts{{0, 4, 12}, {0, 1}}));
 }
 
 // A few rows have half of the nonzeros: contiguous layers of equal nonzeros have few rows, or all others.
-TEST(Layers, dealt_are_even_in_rows_and_nonzeros) {
+TEST(Layers, interleaved_are_even_in_rows_and_nonzeros) {
   for (const int layers : {2, 4, 7, 16}) {
     std::vector<Index> counts(400, 10);
     counts.insert(counts.end(), 4000, 1);
-    const auto cuts = deal(counts, layers, 4);
+    const auto cuts = interleave(counts, layers, 4);
     const auto rows = rows_of(cuts, layers), nonzeros = nonzeros_of(cuts, counts, layers);
     EXPECT_LT(double(std::ranges::max(rows)), 1.05 * 4400 / layers);
     EXPECT_LT(double(std::ranges::max(nonzeros)), 1.05 * 8000 / layers);
@@ -141,11 +141,11 @@ TEST(Layers, dealt_are_even_in_rows_and_nonzeros) {
 }
 
 // A row that is heavier than a layer should be has one nearly for itself.
-TEST(Layers, dealt_leave_a_layer_to_a_heavy_row) {
+TEST(Layers, interleaved_leave_a_layer_to_a_heavy_row) {
   std::vector<Index> counts(300, 2);
   counts[150] = 300;
   for (const int layers : {2, 3, 4}) {
-    const auto nonzeros = nonzeros_of(deal(counts, layers, 4), counts, layers);
+    const auto nonzeros = nonzeros_of(interleave(counts, layers, 4), counts, layers);
     EXPECT_LT(std::ranges::max(nonzeros), std::max<Index>(300, 898 / layers) + 40) << layers;
   }
 }

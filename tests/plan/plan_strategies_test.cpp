@@ -30,7 +30,7 @@ TEST(PlanStrategies, lists_every_strategy_on_every_number_of_processes) {
     for (const char* name : {"coarse block", "coarse random", "fine block", "fine random"})
       EXPECT_TRUE(names.contains({processes, name})) << name;
   for (const char* policy :
-       {"nnz", "set", "ordered-1", "ordered-2", "max-min", "weighted-1", "weighted-4", "dealt-4"})
+       {"nnz", "set", "ordered-1", "ordered-2", "max-min", "weighted-1", "weighted-4", "interleaved-4"})
     EXPECT_TRUE(names.contains({2, std::string("medium 1x2x1 ") + policy})) << policy;
 }
 

@@ -30,21 +30,22 @@ std::string to_string(RowRule rule);
 // How the rows of a mode are divided into the contiguous layers of a process grid.
 struct LayerPolicy {
   enum class Kind {
-    nnz,       // equal numbers of nonzeros, as in SPLATT
-    set,       // equal numbers of rows
-    ordered,   // from `set`, layer by layer, the right boundary moves towards equal nonzeros
-    max_min,   // from `set`, the fullest layer gives rows to the emptiest, the second to the second, ...
-    weighted,  // equal sums of nonzeros and of `c` for each row
-    dealt      // not contiguous: up to `c` pieces of equal nonzeros each, so that rows are even as well
+    nnz,         // equal numbers of nonzeros, as in SPLATT
+    set,         // equal numbers of rows
+    ordered,     // from `set`, layer by layer, the right boundary moves towards equal nonzeros
+    max_min,     // from `set`, the fullest layer gives rows to the emptiest, the second to the second, ...
+    weighted,    // equal sums of nonzeros and of `c` for each row
+    interleaved  // not contiguous: up to `c` pieces of equal nonzeros each, so that rows are even as well
   };
   Kind kind = Kind::nnz;
   // Damping of `ordered`: 1 moves a boundary the whole way, 2 half the way. With `weighted`, the number of
-  // nonzeros that a row counts as in addition to its own. With `dealt`, the number of pieces of a layer.
+  // nonzeros that a row counts as in addition to its own. With `interleaved`, the number of pieces of a
+  // layer.
   int c = 1;
 
   friend bool operator==(const LayerPolicy&, const LayerPolicy&) = default;
 };
-// Name of a policy: "nnz", "set", "ordered-1", "ordered-2", "max-min", "weighted-4", "dealt-4".
+// Name of a policy: "nnz", "set", "ordered-1", "ordered-2", "max-min", "weighted-4", "interleaved-4".
 std::string to_string(const LayerPolicy& policy);
 // All policies that are compared if none is given.
 std::vector<LayerPolicy> all_policies();

@@ -87,15 +87,15 @@ Cuts max_min(const SliceProfile& profile, int num_layers) {
 }
 
 // Layers that get pieces of equal nonzeros: each has room for as many, of which a heavy one takes several.
-class Deal {
+class PieceAssignment {
  public:
-  Deal(int num_layers, Index pieces_per_layer)
+  PieceAssignment(int num_layers, Index pieces_per_layer)
       : per_layer_(pieces_per_layer), free_(std::size_t(num_layers), pieces_per_layer) {
     for (int l = 0; l < num_layers; ++l) by_rows_.emplace(0, l);
   }
 
   // The layer with the fewest rows that has room; if none has enough, with the fewest that has any.
-  int give(Index num_rows, Index room) {
+  int assign(Index num_rows, Index room) {
     if (by_rows_.empty()) begin_again();
     auto at = by_rows_.begin();
     while (at != by_rows_.end() && free_[at->second] < room) ++at;
@@ -126,7 +126,7 @@ class Deal {
 
 // Each layer gets pieces of the mode from several places, so that it has its share of the rows and of the
 // nonzeros, also where some parts of the mode have few rows with many nonzeros, and others the opposite.
-LayerCuts dealt(const SliceProfile& profile, int num_layers, int pieces_per_layer) {
+LayerCuts interleaved(const SliceProfile& profile, int num_layers, int pieces_per_layer) {
   const Index per_layer = std::clamp<Index>(profile.num_rows() / num_layers, 1, pieces_per_layer);
   const auto num_pieces = int(per_layer * num_layers);
   LayerCuts result{equal_nonzeros(profile, num_pieces, 0), {}};
@@ -141,9 +141,9 @@ LayerCuts dealt(const SliceProfile& profile, int num_layers, int pieces_per_laye
   auto largest = counted_layers(num_pieces);
   std::ranges::stable_sort(largest, std::ranges::greater{},
                            [&](int i) { return std::tuple(room(i), num_rows(i)); });
-  Deal deal(num_layers, per_layer);
+  PieceAssignment pieces(num_layers, per_layer);
   result.layer.resize(std::size_t(num_pieces));
-  for (const int i : largest) result.layer[i] = deal.give(num_rows(i), room(i));
+  for (const int i : largest) result.layer[i] = pieces.assign(num_rows(i), room(i));
   return result;
 }
 
@@ -159,8 +159,8 @@ std::string to_string(const LayerPolicy& policy) {
       return "ordered-" + std::to_string(policy.c);
     case LayerPolicy::Kind::weighted:
       return "weighted-" + std::to_string(policy.c);
-    case LayerPolicy::Kind::dealt:
-      return "dealt-" + std::to_string(policy.c);
+    case LayerPolicy::Kind::interleaved:
+      return "interleaved-" + std::to_string(policy.c);
     default:
       return "max-min";
   }
@@ -169,11 +169,11 @@ std::string to_string(const LayerPolicy& policy) {
 std::vector<LayerPolicy> all_policies() {
   using Kind = LayerPolicy::Kind;
   return {{Kind::nnz},     {Kind::set},         {Kind::ordered, 1},  {Kind::ordered, 2},
-          {Kind::max_min}, {Kind::weighted, 1}, {Kind::weighted, 4}, {Kind::dealt, 4}};
+          {Kind::max_min}, {Kind::weighted, 1}, {Kind::weighted, 4}, {Kind::interleaved, 4}};
 }
 
 LayerCuts cut_into_layers(const SliceProfile& profile, int num_layers, const LayerPolicy& policy) {
-  if (policy.kind == LayerPolicy::Kind::dealt) return dealt(profile, num_layers, policy.c);
+  if (policy.kind == LayerPolicy::Kind::interleaved) return interleaved(profile, num_layers, policy.c);
   const auto cuts = [&] {
     switch (policy.kind) {
       case LayerPolicy::Kind::nnz:
