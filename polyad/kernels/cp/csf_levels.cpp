@@ -13,8 +13,6 @@ template <class Real, int Width, int Depth>
 class LevelsPass {
   using Pass = RootPass<Real, Width, Depth>;
   using Targets = std::array<Real*, max_order>;  // [level]: where a part adds the rows; the root's is unused
-  // Narrower than elsewhere where rows are wide: three blocks per level should stay in registers.
-  static constexpr int block_width = int(Width * sizeof(Real) <= 128) * Width;
 
  public:
   LevelsPass(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, std::span<Matrix<Real>* const> m,
@@ -41,7 +39,7 @@ class LevelsPass {
     const Real* const row = walk.row(0, root);
     if constexpr (Depth == 0)
       if (walk.last_level() == 1)
-        return for_blocks<Real, block_width>(num_columns_, [&](Index c, auto width) {
+        return for_blocks<Real, Width>(num_columns_, [&](Index c, auto width) {
           const auto h = Block<Real, width>::load(row + c);
           walk.template sum_and_scatter_nonzeros<width>(begin, end, h, c, targets[1]).store(to + c);
         });
@@ -54,7 +52,7 @@ class LevelsPass {
   [[gnu::always_inline]] void sum_nodes(const Real* root_row, const NodeRange& nodes, bool goes_on, Real* to,
                                         const Targets& targets) const {
     const auto& walk = pass_.walk();
-    for_blocks<Real, block_width>(
+    for_blocks<Real, Width>(
         num_columns_, [&](Index c, auto width) __attribute__((always_inline)) {
           using B = Block<Real, width>;
           const auto above = B::load(root_row + c);
@@ -126,6 +124,13 @@ class LevelsPass {
   std::span<PartialRows<Real>> parts_;
 };
 
+// Blocks are narrower than elsewhere where rows are wide: three of them per level should stay in registers.
+// Then there is nothing to compile for the width of a row.
+template <class Real>
+constexpr int levels_width(int width) {
+  return width * int(sizeof(Real)) <= 128 ? width : 0;
+}
+
 }  // namespace
 
 template <class Real>
@@ -138,8 +143,9 @@ void top_mttkrps(const CutTree<Real>& x, std::span<const Matrix<Real>> factors,
     if (level > 0 || x.num_slices() < m[0]->num_rows())
       parallel_for(m[level]->num_rows(), [&](Index row) { std::ranges::fill(m[level]->row(row), Real{}); });
   }
-  with_shape(m[0]->num_cols(), x.tree.order(),
-             [&](auto width, auto depth) { LevelsPass<Real, width, depth>(x, factors, m, parts).run(); });
+  with_shape(m[0]->num_cols(), x.tree.order(), [&](auto width, auto depth) {
+    LevelsPass<Real, levels_width<Real>(width), depth>(x, factors, m, parts).run();
+  });
   for (std::size_t level = 1; level < m.size(); ++level) add_to(parts[level - 1], *m[level]);
 }
 
