@@ -22,20 +22,10 @@
 #include "polyad/base/error.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/runtime.hpp"
-#include "polyad/io/tensors/read_tensor.hpp"
+#include "polyad/tasks/load.hpp"
 
 namespace polyad {
 namespace {
-
-SparseTensor<double> share_of(const SparseTensor<double>& whole, const Comm& comm) {
-  SparseTensor<double> share(whole.extents());
-  std::vector<Index> at(whole.extents().size());
-  for (Index z = comm.rank(); z < whole.num_nonzeros(); z += comm.size()) {
-    for (int m = 0; m < whole.order(); ++m) at[m] = whole.indices(m)[z];
-    share.append(at, whole.values()[z]);
-  }
-  return share;
-}
 
 // One way to evaluate.
 class Contender {
@@ -94,8 +84,8 @@ class Contender {
 };
 
 void compare(const Comm& comm, const char* path, Index num_components, int rounds) {
-  const auto whole = io::read_tensor(path).tensor;
-  const auto share = share_of(whole, comm);
+  const auto share = load(Context(comm), path).tensor;
+  const Index num_nonzeros = comm.all_reduce(share.num_nonzeros(), Reduce::sum);
   std::vector<std::unique_ptr<Contender>> all;
   for (const std::string format : {"csf-one", "csf-two", "csf-all"})
     all.push_back(std::make_unique<Contender>(comm, share, num_components, format, false));
@@ -106,8 +96,8 @@ void compare(const Comm& comm, const char* path, Index num_components, int round
   const double former = (*std::ranges::min_element(all, {}, [&](const auto& contender) {
                           return contender == all.back() ? 1e300 : contender->median();
                         }))->median();
-  fmt::print("{}: order {}, {} nonzeros, {} components, {} processes\n", path, whole.order(),
-             whole.num_nonzeros(), num_components, comm.size());
+  fmt::print("{}: order {}, {} nonzeros, {} components, {} processes\n", path, share.order(), num_nonzeros,
+             num_components, comm.size());
   for (const auto& contender : all)
     fmt::print("  {:.4f} s  {}\n           {}\n", contender->median(), contender->name(),
                contender->phases());

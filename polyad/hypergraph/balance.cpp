@@ -216,4 +216,15 @@ std::vector<int> block_parts(const Hypergraph& h, const PartLimits& limits) {
   return parts;
 }
 
+double overload_of(const Hypergraph& h, std::span<const int> parts, const PartLimits& limits) {
+  const Balance balance(h, parts, limits);
+  double maximum = 0;
+  for (int c = 0; c < h.num_constraints(); ++c)
+    for (int part = 0; part < std::ssize(limits[0]); ++part) {
+      const auto limit = double(std::max<Index>(limits[std::size_t(c)][std::size_t(part)], 1));
+      maximum = std::max(maximum, -double(balance.remaining(part, c)) / limit);
+    }
+  return maximum;
+}
+
 }  // namespace polyad::hypergraph

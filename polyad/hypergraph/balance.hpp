@@ -63,6 +63,9 @@ class Balance {
   std::vector<Index> num_vertices_;            // [part]
 };
 
+// By how much of its limit the worst part is above it; 0 where all limits are kept.
+double overload_of(const Hypergraph& h, std::span<const int> parts, const PartLimits& limits);
+
 // The constraint of which a vertex takes the largest share of a part.
 int heaviest_constraint(const Hypergraph& h, Index vertex, const PartLimits& limits);
 

@@ -8,6 +8,7 @@
 #include "polyad/base/error.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/hypergraph/grow_parts.hpp"
+#include "polyad/hypergraph/keep_limits.hpp"
 #include "polyad/hypergraph/multilevel.hpp"
 #include "polyad/hypergraph/previous_partition.hpp"
 #include "polyad/hypergraph/refine.hpp"
@@ -112,17 +113,6 @@ class Partitioner {
     return options_.objective.of(measure_partition(h, parts, options_.num_parts, options_.objective.rho));
   }
 
-  // By how much of its limit the worst part is above it; 0 where the balance is kept.
-  double overload(const Hypergraph& h, std::span<const int> parts) const {
-    const Balance balance(h, parts, limits_);
-    double maximum = 0;
-    for (int c = 0; c < h.num_constraints(); ++c)
-      for (int part = 0; part < options_.num_parts; ++part)
-        maximum = std::max(
-            maximum, -double(balance.remaining(part, c)) / double(std::max<Index>(limits_[c][part], 1)));
-    return maximum;
-  }
-
   // Balance has priority over cost.
   struct Rank {
     double overload, price;
@@ -130,7 +120,7 @@ class Partitioner {
   };
 
   void consider(std::vector<int> parts) {
-    const Rank rank{overload(h_, parts), cost(h_, parts)};
+    const Rank rank{overload_of(h_, parts, limits_), cost(h_, parts)};
     if (!best_.empty() && rank >= best_rank_) return;
     best_ = std::move(parts);
     best_rank_ = rank;
@@ -191,7 +181,7 @@ class Partitioner {
   }
 
   std::vector<int> rebalanced(std::vector<int> parts) const {
-    if (overload(h_, parts) == 0) return parts;
+    if (overload_of(h_, parts, limits_) == 0) return parts;
     Refiner(h_, parts, limits_, options_.objective).rebalance();
     return parts;
   }
@@ -235,7 +225,7 @@ class Partitioner {
     const auto take = [&](std::vector<int> parts, std::uint64_t seed) {
       auto reached = prices;
       if (!refine_start(h, parts, seed, reached)) return;
-      const Rank rank{std::max(overload(h, parts) - mended_later, 0.0), cost(h, parts)};
+      const Rank rank{std::max(overload_of(h, parts, limits_) - mended_later, 0.0), cost(h, parts)};
       if (rank.overload == 0) prices = reached;
       if (!best.empty() && rank >= best_rank) return;
       best = std::move(parts);

@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "polyad/base/timings.hpp"
-#include "polyad/hypergraph/refine.hpp"
+#include "polyad/hypergraph/keep_limits.hpp"
 
 namespace polyad::hypergraph {
 
