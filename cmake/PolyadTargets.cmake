@@ -7,7 +7,8 @@ function(polyad_cxx_options)
     target_compile_options(polyad_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${option}>)
   endforeach()
 endfunction()
-polyad_cxx_options(-Wall -Wextra -Wshadow -Wno-sign-compare)
+# The last: no path of this machine is compiled in, so that clones of a version have the same objects.
+polyad_cxx_options(-Wall -Wextra -Wshadow -Wno-sign-compare -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   polyad_cxx_options(-Wno-restrict)  # GCC 12 sees overlap in "x" + std::string
   if(POLYAD_UNITY)  # it takes the files that are compiled together for headers
