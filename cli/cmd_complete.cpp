@@ -156,9 +156,11 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);
   command
-      .add_option("--neighbours", complete.neighbours,
-                  "In lists: what is added to the score of an item, times its similarity to those that the "
-                  "user chose, by the users who chose both (default: chosen like --popularity, else 0)")
+      .add_option(
+          "--neighbours", complete.neighbours,
+          "Weight in lists of how similar an item is to those that the user rated positively; items are "
+          "similar if the same users rated them so (default: compared on held-out ratings, as "
+          "--popularity is, else 0)")
       ->check(fault_of_real)
       ->check(CLI::NonNegativeNumber);
   add_lists_option(

@@ -69,7 +69,7 @@ std::string list_choice_text(const std::vector<ListTrial>& trials) {
   return fmt::format(
       "\nsettings of lists, of {} tried on a tenth of the training ratings: regularisation {:g} of users and "
       "{:g} "
-      "of items, popularity {:g}, neighbours {:g} (NDCG {:.4f}{})",
+      "of items, weight of popularity {:g}, of similar items {:g} (NDCG {:.4f}{})",
       trials.size(), chosen->shrinkage.per_rating, chosen->shrinkage.for_items().per_rating,
       chosen->popularity, chosen->neighbours, chosen->ndcg,
       chosen == trials.begin() ? "" : fmt::format("; usual settings {:.4f}", trials.front().ndcg));

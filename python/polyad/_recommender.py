@@ -331,8 +331,8 @@ class Recommender:
 
     def add_items(self, items: Mapping[str, ItemRatings] | Sequence[ItemRatings]) -> NDArray[np.int64]:
         """Adds items that the training has not seen, and returns their numbers: for each its users and their ratings,
-        ``(users, ratings)``, by label where items have labels, else in a list. The users stay as they are; the rows of the
-        items are those that the training would find for them. They can be recommended, found and predicted from then on."""
+        ``(users, ratings)``, by label where items have labels, else in a list. The factors of users stay as they are; those of
+        the items are what the training would find for them. They can be recommended, found and predicted from then on."""
         by_name = isinstance(items, Mapping)
         rated = list(items.items()) if isinstance(items, Mapping) else [("", one) for one in items]
         before, labels = self.shape[1], self.item_labels
@@ -415,7 +415,9 @@ class Recommender:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._options, self._threads, self._arrays = state["options"], state["threads"], {}
+        # Options that came later have their defaults.
+        self._options = {**type(self)()._options, **state["options"]}
+        self._threads, self._arrays = state["threads"], {}
         self._interrupted, self._core = state["interrupted"], None
         if state["files"] is not None:
             with tempfile.TemporaryDirectory() as folder:

@@ -140,6 +140,39 @@ TEST(ItemNeighbours, places_of_targets_are_those_in_lists) {
   }
 }
 
+// So many that not all of what neighbours add fits into one panel of users.
+TEST(ItemNeighbours, add_the_same_for_many_users_at_once_and_for_each_alone) {
+  const test::RatingShape shape{300, 6000, 2, 36000};
+  auto model = test::random_rating_model<double>(shape, test::Biases::with, test::Entries::normal, 4);
+  model.neighbours = 2;
+  const auto rated = group_by_user(random_ratings(shape, 4));
+  const auto neighbours = find_neighbours(rated, shape.items);
+  std::vector<Index> users, items;
+  for (Index user = 0; user < shape.users; ++user) users.push_back(user);
+  for (Index item = 0; item < shape.items; ++item) items.push_back(item);
+  const auto lists_of = [&](std::span<const Index> of_users) {
+    auto rows = gather_users(model, of_users, nullptr);
+    add_neighbours(rows, neighbours, of_users, rated);
+    return top_items(model, rows, items, 20);
+  };
+  Index num_terms = 0;
+  for (const Index user : users)
+    num_terms += std::min(shape.items, ItemNeighbours::max_count * std::ssize(rated.items_of(user)));
+  ASSERT_GT(num_terms, max_neighbour_terms(shape.items));
+  const int before = num_threads();
+  omp_set_num_threads(1);
+  const auto all = lists_of(users);
+  for (std::size_t user = 0; user < users.size(); user += 23) {
+    const auto alone = lists_of(std::span(users).subspan(user, 1));
+    ASSERT_EQ(all[user].size(), alone[0].size());
+    for (std::size_t i = 0; i < alone[0].size(); ++i) {
+      EXPECT_EQ(all[user][i].item, alone[0][i].item);
+      EXPECT_EQ(all[user][i].score, alone[0][i].score);
+    }
+  }
+  omp_set_num_threads(before);
+}
+
 TEST(ItemNeighbours, there_are_none_without_a_weight) {
   const test::RatingShape shape{40, 33, 8, 900};
   const auto model = test::random_rating_model<double>(shape, test::Biases::with, test::Entries::normal, 9);

@@ -31,8 +31,7 @@ Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTenso
       rated_items_(count_slices(ratings.indices(1), ratings.extent(1)).slices),
       num_ratings_{count_ratings(ratings, 0), count_ratings(ratings, 1)},
       learned_{positive(num_ratings_[0]), positive(num_ratings_[1])},
-      folder_(model, ratings.values(), parameters),
-      neighbours_(kernels::neighbours_for(model, rated_)) {}
+      folder_(model, ratings.values(), parameters) {}
 
 template <class Real>
 Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTensor<double>& ratings,
@@ -42,6 +41,12 @@ Recommender<Real>::Recommender(const RatingModel<Real>& model, const SparseTenso
   rated_items_.clear();
   for (Index item = 0; item < model.num_items(); ++item)
     if (learned_[1][item]) rated_items_.push_back(item);
+}
+
+template <class Real>
+const kernels::ItemNeighbours* Recommender<Real>::neighbours() const {
+  if (!neighbours_) neighbours_ = kernels::neighbours_for(model_, rated_);
+  return neighbours_ ? &*neighbours_ : nullptr;
 }
 
 template <class Real>
@@ -57,7 +62,7 @@ std::vector<ScoredItems> Recommender<Real>::recommend(std::span<const Index> use
                                                       const Wanted& wanted) const {
   const auto* excluded = wanted.rated == Rated::left_out ? &rated_ : nullptr;
   auto rows = kernels::gather_users(model_, users, excluded);
-  if (neighbours_) kernels::add_neighbours(rows, *neighbours_, users, rated_);
+  if (const auto* similar = neighbours()) kernels::add_neighbours(rows, *similar, users, rated_);
   return top_items(model_, rows, wanted.candidates, wanted.count);
 }
 
@@ -81,8 +86,8 @@ std::vector<ScoredItems> Recommender<Real>::recommend_to(std::span<const NewUser
   });
   if (wanted.rated == Rated::left_out)
     for (const auto& user : users) rows.excluded.push_back(user.items);
-  if (neighbours_) {
-    rows.neighbours = &*neighbours_;
+  if (const auto* similar = neighbours()) {
+    rows.neighbours = similar;
     for (const auto& user : users) rows.known.push_back({user.items, user.ratings});
   }
   return top_items(model_, rows, wanted.candidates, wanted.count);

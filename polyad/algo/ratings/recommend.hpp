@@ -63,13 +63,16 @@ class Recommender {
                       Index count) const;
 
  private:
+  // Null where the model has no weight for them. Not by several threads at once.
+  const kernels::ItemNeighbours* neighbours() const;
+
   const RatingModel<Real>& model_;
   RatingsByUser rated_;
   Array<Index> rated_items_;     // ascending
   Array<Index> num_ratings_[2];  // [mode][row]
   Learned learned_;
   RowFolder<Real> folder_;
-  std::optional<kernels::ItemNeighbours> neighbours_;
+  mutable std::optional<kernels::ItemNeighbours> neighbours_;  // from the first list on
 };
 
 }  // namespace polyad

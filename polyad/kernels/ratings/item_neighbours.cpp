@@ -107,11 +107,9 @@ std::vector<ItemTerm> neighbours_of(const Choices& all, Index item, std::vector<
 ItemNeighbours find_neighbours(const RatingsByUser& rated, Index num_items) {
   const auto all = choices_of(rated, num_items);
   std::vector<std::vector<ItemTerm>> lists(static_cast<std::size_t>(num_items));
-  constexpr Index chunk = 64;
-  parallel_for((num_items + chunk - 1) / chunk, [&](Index c) {
+  parallel_parts(num_items, [&](Index begin, Index end, int) {
     std::vector<double> sums(std::size_t(num_items), 0);
-    for (Index item = c * chunk; item < std::min((c + 1) * chunk, num_items); ++item)
-      lists[item] = neighbours_of(all, item, sums);
+    for (Index item = begin; item < end; ++item) lists[item] = neighbours_of(all, item, sums);
   });
   ItemNeighbours result;
   result.begins.push_back(0);

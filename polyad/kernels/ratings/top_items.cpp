@@ -255,6 +255,28 @@ bool select_panel(const ListRequest<Real>& request, Index first, Index last, std
   return all_finite;
 }
 
+// Where panels of consecutive users begin, and the end of the last. Each has so many users or, where
+// neighbours count, fewer that have many neighbours.
+template <class Real>
+std::vector<Index> panel_begins(const UserRows<Real>& users, Index max_users, Index num_items) {
+  std::vector<Index> begins{0};
+  const Index num_users = users.rows.num_rows();
+  Index num_terms = 0;
+  for (Index user = 0; user < num_users; ++user) {
+    const Index own = users.neighbours == nullptr
+                          ? 0
+                          : std::min(num_items, ItemNeighbours::max_count *
+                                                    std::ssize(users.known[std::size_t(user)].items));
+    num_terms += own;
+    if (user - begins.back() == max_users || num_terms > max_neighbour_terms(num_items)) {
+      begins.push_back(user);
+      num_terms = own;
+    }
+  }
+  if (num_users > 0) begins.push_back(num_users);
+  return begins;
+}
+
 void require_finite(bool all_finite, std::size_t bytes) {
   if (!all_finite)
     throw Error(Errc::bad_input, std::string("a predicted rating is beyond what ") +
@@ -285,11 +307,11 @@ std::vector<UserRanking> rank_items(const RatingModel<Real>& model, const UserRo
   const Index num_users = users.rows.num_rows(), threads = num_threads();
   std::vector<UserRanking> results(static_cast<std::size_t>(num_users));
   // Smaller panels where there are few users, so that every thread has some.
-  const Index panel = std::clamp<Index>((num_users + threads - 1) / threads, 1, panel_users);
-  std::vector<char> is_finite(std::size_t((num_users + panel - 1) / panel), 1);
+  const auto panels = panel_begins(
+      users, std::clamp<Index>((num_users + threads - 1) / threads, 1, panel_users), model.num_items());
+  std::vector<char> is_finite(panels.size() - 1, 1);
   parallel_for(std::ssize(is_finite), [&](Index p) {
-    is_finite[p] =
-        char(select_panel<Real>(request, p * panel, std::min((p + 1) * panel, num_users), results));
+    is_finite[p] = char(select_panel<Real>(request, panels[p], panels[p + 1], results));
   });
   require_finite(std::ranges::find(is_finite, 0) == is_finite.end(), sizeof(Real));
   return results;

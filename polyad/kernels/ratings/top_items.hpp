@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,6 +24,11 @@ struct UserRows {
   const ItemNeighbours* neighbours = nullptr;
   std::vector<KnownItems> known = {};  // [user], where there are neighbours
 };
+
+// What neighbours add to scores is kept for several users at a time: at most so many numbers on a thread.
+constexpr Index max_neighbour_terms(Index num_items) {
+  return std::max(Index(1) << 20, num_items);
+}
 
 // The neighbours of items, where the model has a weight for them; else nothing.
 template <class Real>

@@ -10,7 +10,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/timings.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/kernels/ratings/item_neighbours.hpp"
+#include "polyad/kernels/ratings/top_items.hpp"
 #include "polyad/plan/completion_memory.hpp"
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/ratings/choose_lists.hpp"
@@ -96,16 +96,18 @@ AfterTraining with_choice(const Comm& comm, const CompleteOptions& options, cons
 
 // What the neighbours of items need on the process that ranks; `by`: the side of rows of `own`. Collective.
 double neighbours_memory(const Comm& comm, const CompleteOptions& options, const SplitRatings& own,
-                         RatingSide by = RatingSide::user) {
+                         const AfterTraining& after, RatingSide by = RatingSide::user) {
   const auto num_ratings = comm.all_reduce(own.train.num_nonzeros());
-  if (!chooses_lists(options, num_ratings) && options.neighbours.value_or(0) == 0) return 0;
+  const bool is_given = options.neighbours.value_or(0) > 0 && (after.ranks || after.reports);
+  if (!chooses_lists(options, num_ratings) && !is_given) return 0;
   using kernels::ItemNeighbours;
-  constexpr double panel_users = 256;  // of top_items, per thread
-  const auto num_items = double(own.train.extent(by == RatingSide::user ? 1 : 0));
-  const double similar = num_items * double(ItemNeighbours::max_count) *
+  const Index num_items = own.train.extent(by == RatingSide::user ? 1 : 0);
+  const double similar = double(num_items) * double(ItemNeighbours::max_count) *
                          (sizeof(kernels::ItemTerm) + sizeof(std::int32_t) + sizeof(float));
+  const double terms = std::min(double(num_threads()) * double(kernels::max_neighbour_terms(num_items)),
+                                double(num_ratings) * double(ItemNeighbours::max_count));
   return double(num_ratings) * 2 * sizeof(std::int32_t) + similar +
-         double(num_threads()) * panel_users * num_items * sizeof(kernels::ItemTerm);
+         double(num_threads()) * double(num_items) * sizeof(double) + terms * sizeof(kernels::ItemTerm);
 }
 
 // Throws Error{resource} when a process is predicted to need more than is allowed. Collective.
@@ -123,8 +125,8 @@ void check_memory(const Comm& comm, const CompleteOptions& options, const ReadyR
     const auto lists = predict_least_squares_memory<Real>(
         comm, own, options.factors, with_choice(comm, options, own, after), Beside::model_of_ratings);
     needs.train = std::max(needs.train, lists.train);
-    needs.finish =
-        std::max(needs.finish, lists.finish + neighbours_memory(comm, options, own, ready.distributed.by));
+    needs.finish = std::max(
+        needs.finish, lists.finish + neighbours_memory(comm, options, own, after, ready.distributed.by));
   }
   refuse_beyond(limit, needs);
 }
@@ -142,7 +144,7 @@ void check_least_squares_memory(const Comm& comm, const CompleteOptions& options
         predict_least_squares_memory<Real>(comm, own, options.factors, after, Beside::model_of_ratings);
     needs = {std::max(needs.train, lists.train), 0, std::max(needs.finish, lists.finish)};
   }
-  needs.finish += neighbours_memory(comm, options, own);
+  needs.finish += neighbours_memory(comm, options, own, after);
   refuse_beyond(options.max_memory_bytes, needs);
 }
 
