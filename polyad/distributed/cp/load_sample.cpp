@@ -14,6 +14,9 @@ constexpr std::uint64_t sample_seed = 0x5a3b1e;
 // A mode is short if random nonzeros hit each of its rows this many times for each process, on average.
 constexpr double hits_of_short_modes = 16;
 constexpr double least_rows = 500;  // that are sampled in a mode that is not short
+// Nonzeros of a row for each process, of which a process brings no more to that which deals with the row:
+// these touch nearly all parts that all of them do.
+constexpr Index hits_of_long_rows = 16;
 
 // A random number for a row of a mode: the same on all processes, and cheap, as it is asked for every
 // nonzero.
@@ -49,6 +52,21 @@ Array<Index> places_in_rows(std::span<const Index> indices, int mode, double fra
   return places;
 }
 
+// The places without most nonzeros of rows that have far more than others: of each row at most `most`, at
+// even distances. Only where there are so many places that it matters.
+Array<Index> without_most_of_long_rows(Array<Index> places, std::span<const Index> indices, Index extent,
+                                       Index most) {
+  if (std::ssize(places) < std::max(extent / 4, 4 * most)) return places;
+  Array<Index> counts(static_cast<std::size_t>(extent), 0);
+  for (const Index z : places) ++counts[indices[z]];
+  Array<Index> passed(static_cast<std::size_t>(extent), 0), kept;
+  for (const Index z : places) {
+    const Index row = indices[z], count = counts[row], k = passed[row]++;
+    if (count <= most || (k + 1) * most / count > k * most / count) kept.push_back(z);
+  }
+  return kept;
+}
+
 }  // namespace
 
 LoadSample sample_loads(const Comm& comm, const SparseTensor<double>& share, double fraction) {
@@ -60,7 +78,10 @@ LoadSample sample_loads(const Comm& comm, const SparseTensor<double>& share, dou
     const bool is_short = hits_of_short_modes * extent * comm.size() <= num_counted;
     auto& rows = sample.rows.emplace_back(
         LoadSample::Rows{{}, is_short ? 1 : std::min(std::max(fraction, least_rows / extent), 1.0)});
-    rows.places = is_short ? sample.counted : places_in_rows(share.indices(m), m, rows.fraction);
+    rows.places = is_short ? sample.counted
+                           : without_most_of_long_rows(places_in_rows(share.indices(m), m, rows.fraction),
+                                                       share.indices(m), share.extent(m),
+                                                       hits_of_long_rows * comm.size());
   }
   if (!sample.counted.empty())
     sample.per_counted = double(share.num_nonzeros()) / double(sample.counted.size());

@@ -8,12 +8,13 @@
 
 namespace polyad {
 
-// Nonzeros of a share from which the loads of distributions are estimated: all nonzeros of random rows of
-// every mode, the same rows on all processes, because communication depends on everything that touches a row;
-// and random nonzeros, for counts. The time to draw it is linear in the share, that to use it is not.
+// Nonzeros of a share from which the loads of distributions are estimated: the nonzeros of random rows of
+// every mode, the same rows on all processes, because communication depends on everything that touches a row
+// (of rows with very many nonzeros, a part of these); and random nonzeros, for counts. The time to draw it is
+// linear in the share, that to use it is not.
 struct LoadSample {
   struct Rows {
-    Array<Index> places;  // of the nonzeros of the sampled rows in the share, ascending
+    Array<Index> places;  // of nonzeros of the sampled rows in the share, ascending
     double fraction = 1;  // of the rows of the mode, that are sampled
   };
   std::vector<Rows> rows;  // [mode]

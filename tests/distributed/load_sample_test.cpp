@@ -1,0 +1,69 @@
+#include "polyad/distributed/cp/load_sample.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "polyad/plan/strategies.hpp"
+#include "tests/support/factor_problem.hpp"
+#include "tests/support/shares.hpp"
+
+namespace polyad {
+namespace {
+
+// A third of the nonzeros are in slice 0 of each mode, which has far more than the others.
+SparseTensor<double> tensor_with_long_rows(std::uint64_t seed) {
+  return test::tame_tensor({900, 2000, 1100}, 60000, seed, true);
+}
+
+std::map<Index, Index> count_by_row(std::span<const Index> indices) {
+  std::map<Index, Index> counts;
+  for (const Index row : indices) ++counts[row];
+  return counts;
+}
+
+TEST(LoadSample, has_all_nonzeros_of_its_rows_but_of_long_ones_a_part) {
+  const Comm comm = Comm::world();
+  const auto share = test::share_of(tensor_with_long_rows(3), comm);
+  const Index most = 16 * comm.size();
+  bool has_long_row = false;
+  for (int m = 0; m < share.order(); ++m) {
+    const auto all = count_by_row(share.indices(m));
+    const auto sample = sample_loads(comm, share, 0.2);
+    ASSERT_LT(sample.rows[m].fraction, 1);
+    std::vector<Index> rows;
+    Index before = -1;
+    for (const Index z : sample.rows[m].places) {
+      EXPECT_LT(before, z);
+      before = z;
+      rows.push_back(share.indices(m)[z]);
+    }
+    for (const auto& [row, count] : count_by_row(rows)) {
+      EXPECT_EQ(count, std::min(all.at(row), most)) << "mode " << m << ", row " << row;
+      has_long_row = has_long_row || all.at(row) > most;
+    }
+  }
+  EXPECT_EQ(comm.all_reduce(std::int32_t(has_long_row), Reduce::max), 1) << "no long row is in the sample";
+}
+
+// What is sent, predicted from a sample, is near what it is.
+TEST(LoadSample, estimates_loads_of_tensors_with_long_rows) {
+  const Comm comm = Comm::world();
+  const auto share = test::share_of(tensor_with_long_rows(5), comm);
+  const Distributor distributor(comm, share, comm.size(), 1);
+  const LoadPlanner exact(comm, share), sampled(comm, share, 0.5);
+  for (const auto& distribution : {distributor.fine_random(), distributor.coarse_block(), distributor.fine_block()}) {
+    const auto expected = exact.loads(distribution), found = sampled.loads(distribution);
+    for (int m = 0; m < share.order(); ++m) {
+      const auto sum = [](const ModeLoads& loads) {
+        Index sent = 0;
+        for (const auto& part : loads) sent += part.sent;
+        return double(sent);
+      };
+      EXPECT_NEAR(sum(found[m]), sum(expected[m]), 0.1 * sum(expected[m]) + 20) << describe(distribution) << m;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace polyad
