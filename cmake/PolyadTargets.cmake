@@ -17,11 +17,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     polyad_cxx_options(--param=ggc-min-heapsize=524288)
   endif()
 endif()
-if(POLYAD_UNITY AND NOT POLYAD_SANITIZE)
-  # Format strings are checked when they are compiled, which takes 10 % of the time of what words results: the build with
-  # sanitizers and builds of single files, as for clang-tidy, do. The first name is that of fmt before version 11.
-  target_compile_definitions(polyad_flags INTERFACE FMT_CONSTEVAL= FMT_USE_CONSTEVAL=0)
-endif()
 if(POLYAD_SANITIZE)
   target_compile_options(polyad_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
                                                 -fno-omit-frame-pointer)
