@@ -27,7 +27,8 @@ enum class RowRule {
 };
 std::string to_string(RowRule rule);
 
-// How the rows of a mode are divided into the contiguous layers of a process grid.
+// How the rows of a mode are divided into the layers of a process grid, which are contiguous but for one
+// kind.
 struct LayerPolicy {
   enum class Kind {
     nnz,         // equal numbers of nonzeros, as in SPLATT

@@ -89,39 +89,38 @@ Cuts max_min(const SliceProfile& profile, int num_layers) {
 // Layers that get pieces of equal nonzeros: each has room for as many, of which a heavy one takes several.
 class PieceAssignment {
  public:
-  PieceAssignment(int num_layers, Index pieces_per_layer)
-      : per_layer_(pieces_per_layer), free_(std::size_t(num_layers), pieces_per_layer) {
-    for (int l = 0; l < num_layers; ++l) by_rows_.emplace(0, l);
+  PieceAssignment(int num_layers, Index pieces_per_layer) : by_room_(std::size_t(pieces_per_layer) + 1) {
+    for (int l = 0; l < num_layers; ++l) by_room_.back().emplace(0, l);
   }
 
   // The layer with the fewest rows that has room; if none has enough, with the fewest that has any.
   int assign(Index num_rows, Index room) {
-    if (by_rows_.empty()) begin_again();
-    auto at = by_rows_.begin();
-    while (at != by_rows_.end() && free_[at->second] < room) ++at;
-    if (at == by_rows_.end()) at = by_rows_.begin();
-    const auto [rows, layer] = *at;
-    by_rows_.erase(at);
-    free_[layer] -= room;
-    if (free_[layer] > 0)
-      by_rows_.emplace(rows + num_rows, layer);
-    else
-      full_.emplace_back(rows + num_rows, layer);
+    auto at = emptiest(room);
+    if (at == 0) at = emptiest(1);
+    if (at == 0) {  // all are full: again from the beginning
+      at = by_room_.size() - 1;
+      std::swap(by_room_.front(), by_room_.back());
+    }
+    auto& layers = by_room_[at];
+    const auto [rows, layer] = *layers.begin();
+    layers.erase(layers.begin());
+    by_room_[at - std::min(at, std::size_t(room))].emplace(rows + num_rows, layer);
     return layer;
   }
 
  private:
-  void begin_again() {
-    std::ranges::fill(free_, per_layer_);
-    by_rows_.insert(full_.begin(), full_.end());
-    full_.clear();
+  using Entry = std::pair<Index, int>;  // rows so far, layer
+
+  // The room, at least this, of the layers among which is the one with the fewest rows; 0: there is none.
+  std::size_t emptiest(Index room) const {
+    std::size_t found = 0;
+    for (auto at = std::size_t(room); at < by_room_.size(); ++at)
+      if (!by_room_[at].empty() && (found == 0 || *by_room_[at].begin() < *by_room_[found].begin()))
+        found = at;
+    return found;
   }
 
-  using Entry = std::pair<Index, int>;  // rows so far, layer
-  Index per_layer_;
-  std::vector<Index> free_;  // [layer]
-  std::set<Entry> by_rows_;  // of layers with room
-  std::vector<Entry> full_;
+  std::vector<std::set<Entry>> by_room_;  // [pieces that a layer has room for]
 };
 
 // Each layer gets pieces of the mode from several places, so that it has its share of the rows and of the

@@ -24,6 +24,12 @@ bool cuts_modes(const DistributionOptions& options) {
   return options.grid || options.grid_rule != GridRule::fastest || options.policy;
 }
 
+void check_policy(const LayerPolicy& policy) {
+  require_enumerator("policy", policy.kind, LayerPolicy::Kind::interleaved);
+  if (policy.c < 1)
+    refuse_option(fmt::format("{} {}: expected a number from 1", option_name("policy"), to_string(policy)));
+}
+
 void check_grid(const DistributionOptions& options) {
   if (cuts_modes(options) && options.scheme && options.scheme != Scheme::medium)
     refuse_option(fmt::format("{} and {} are for medium grain, not for {}", option_name("grid"),
@@ -187,6 +193,7 @@ DistributionOptions checked(DistributionOptions options) {
   for (const auto& exchange : options.exchange)
     require_enumerator("exchange", exchange.kind, Exchange::Kind::routed);
   require_partition_file(options.partition == Partition::file, options.partition_file);
+  if (options.policy) check_policy(*options.policy);
   check_grid(options);
   check_rows(options);
   if (options.partition == Partition::hypergraph && (options.scheme == Scheme::medium || cuts_modes(options)))
