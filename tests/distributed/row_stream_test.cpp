@@ -16,13 +16,14 @@ namespace {
 
 using io::KruskalFormat;
 
-// With more rows than are handed out at once, and many that do not exist.
+// With more rows than one process is asked for at once, and many that do not exist.
 const std::vector<Index> extents{16000, 3, 500};
 constexpr Index num_components = 37;
 
 template <class Real>
-DistTensor<Real> distributed(const Comm& comm, int n) {
-  const auto share = test::share_of(test::tame_tensor(extents, 2000, 3), comm);
+DistTensor<Real> distributed(const Comm& comm, int n, const std::vector<Index>& extents = extents,
+                             Index num_nonzeros = 2000) {
+  const auto share = test::share_of(test::tame_tensor(extents, num_nonzeros, 3), comm);
   const Distributor distributor(comm, share, comm.size(), 7);
   const auto distribution = test::some_distribution(distributor, comm.size(), n);
   auto x = localise<Real>(comm, move_to_owners(comm, share, distribution), distribution);
@@ -107,6 +108,32 @@ void expect_the_same_files_from_all_processes() {
 TEST(RowStream, are_written_by_all_processes_as_by_one) {
   expect_the_same_files_from_all_processes<double>();
   expect_the_same_files_from_all_processes<float>();
+}
+
+// More rows than all processes together write at once: what follows begins where they have ended.
+TEST(RowStream, are_written_by_all_processes_in_several_rounds) {
+  const Comm comm = Comm::world();
+  if (comm.size() == 1) return;
+  const std::vector<Index> long_extents{rows_at_once(num_components) * (comm.size() + 1) + 77, 2, 3};
+  const test::TemporaryFolder own_folder;
+  const auto folder = common_folder(comm, own_folder);
+  const auto x = distributed<float>(comm, 3, long_extents, 300);
+  const auto own = own_rows(x);
+  const auto gathered = test::gather_rows(x, own);
+  const RowStream<float> stream(x, own);
+  for (const auto& [name, format] :
+       {Output{"k.npz", KruskalFormat::npz}, Output{"k", KruskalFormat::splatt}}) {
+    const auto failure = stream.serve(
+        [&](const KruskalRows<float>& rows, const WriteTogether& write_together) {
+          io::write_kruskal(folder / "expected", test::with_all_rows(gathered, long_extents), format);
+          io::write_kruskal(folder / name, rows, format, {}, io::Existing::replaced, {}, write_together);
+          EXPECT_EQ(all_bytes(folder / name, format) == all_bytes(folder / "expected", format), true) << name;
+          std::filesystem::remove_all(folder / "expected");
+        },
+        io::kruskal_sink(folder / name));
+    if (failure) std::rethrow_exception(failure);
+  }
+  comm.barrier();  // before the folder goes
 }
 
 TEST(RowStream, leave_the_earlier_file_where_a_process_cannot_write) {

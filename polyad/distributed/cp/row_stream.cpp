@@ -18,6 +18,22 @@ Array<Index> by_ascending(std::span<const Index> keys) {
   return order;
 }
 
+// An error that all processes have, so that none waits for another.
+struct CommonError {
+  std::exception_ptr error;
+};
+
+// As collectively(). Errors of communication are thrown as they are.
+template <class Fn>
+std::invoke_result_t<Fn> with_common_error(const Comm& comm, Fn fn) {
+  try {
+    return collectively(comm, fn);
+  } catch (const Error& error) {
+    if (error.code() == Errc::comm) throw;
+    throw CommonError{std::current_exception()};
+  }
+}
+
 }  // namespace
 
 template <class Real>
@@ -113,7 +129,7 @@ RowBlock<Real> RowStream<Real>::share_out(const Request& request) const {
 template <class Real>
 std::vector<StoredPiece> RowStream<Real>::write_pieces(Index offset, const std::string& own,
                                                        const RowSink& sink) const {
-  constexpr Index page = 4096;
+  constexpr Index page = 1 << 16;  // as large as systems have it
   const Comm& comm = x_.comm();
   auto pieces = comm.all_gather(StoredPiece{std::ssize(own), sink.crc(own)});
   struct Edges {
@@ -134,7 +150,7 @@ std::vector<StoredPiece> RowStream<Real>::write_pieces(Index offset, const std::
   std::string at_edges(part(mine.begin, mine.inner_begin));
   at_edges += part(mine.inner_end, mine.end);
   const auto gathered = comm.template gather_varying<char>(at_edges, root_);
-  collectively(comm, [&] {
+  with_common_error(comm, [&] {
     sink.write(mine.inner_begin, part(mine.inner_begin, mine.inner_end));
     if (comm.rank() != root_) return;
     std::string_view rest(gathered.items.data(), gathered.items.size());
@@ -153,7 +169,10 @@ void RowStream<Real>::write_rows(const Request& request, const RowSink& sink,
                                  std::vector<StoredPiece>& pieces) const {
   const Comm& comm = x_.comm();
   const auto mode = int(request.mode);
-  const Index step = rows_at_once(local_.num_components()), extent = x_.extents()[mode];
+  // Text, several times as long as the numbers, is stored in a string.
+  const Index divisor = request.form == RowForm::text ? 4 : 1;
+  const Index step = std::max<Index>(1, rows_at_once(local_.num_components()) / divisor);
+  const Index extent = x_.extents()[mode];
   const auto empty_row =
       empty_rows_.empty() ? std::span<const double>() : std::span<const double>(empty_rows_[mode]);
   Index offset = request.begin;
@@ -163,7 +182,7 @@ void RowStream<Real>::write_rows(const Request& request, const RowSink& sink,
     const Index first = begin + part_begin(end - begin, comm.rank(), comm.size());
     const Index last = begin + part_begin(end - begin, comm.rank() + 1, comm.size());
     const auto block = share_out({request.mode, begin, end});
-    const auto own = collectively(comm, [&] {
+    const auto own = with_common_error(comm, [&] {
       return sink.store(mode, request.form, first, full_block(block, first, last, empty_row));
     });
     for (const auto& piece : write_pieces(offset, own, sink)) {
@@ -173,7 +192,8 @@ void RowStream<Real>::write_rows(const Request& request, const RowSink& sink,
   }
 }
 
-// Errors of files and values are the same on all processes; those of communication are thrown.
+// Errors of files and values are those of all processes. What fails on one alone, such as memory for rows,
+// and communication are thrown, and end the run.
 template <class Real>
 typename RowStream<Real>::Written RowStream<Real>::write_together(const Request& request, std::string file,
                                                                   const RowSink& sink) const {
@@ -181,16 +201,15 @@ typename RowStream<Real>::Written RowStream<Real>::write_together(const Request&
   Written written;
   comm.broadcast(std::span(file), root_);
   try {
-    const bool is_open = collectively(comm, [&] { return sink.open(file); });
+    const bool is_open = with_common_error(comm, [&] { return sink.open(file); });
     if (comm.all_reduce(std::int32_t(is_open), Reduce::min) == 1) {
       std::vector<StoredPiece> pieces;
       write_rows(request, sink, pieces);
       written.pieces = std::move(pieces);
     }
-    collectively(comm, [&] { sink.close(); });
-  } catch (const Error& error) {
-    if (error.code() == Errc::comm) throw;
-    written = {{}, std::current_exception()};
+    with_common_error(comm, [&] { sink.close(); });
+  } catch (const CommonError& common) {
+    written = {{}, common.error};
   }
   return written;
 }

@@ -25,7 +25,8 @@ class RowStream {
   // released. Errors of communication are thrown where they occur. Collective.
   [[nodiscard]] std::exception_ptr serve(const std::function<void(const KruskalRows<Real>&)>& use) const;
   // The same, for a `use` that lets all processes write, each through its own sink: rows move to the process
-  // that writes them in blocks of bounded size. An error of any process is thrown in `use`. Collective.
+  // that writes them in blocks of bounded size. An error of any process with a file or a value is thrown in
+  // `use`. Collective.
   [[nodiscard]] std::exception_ptr serve(
       const std::function<void(const KruskalRows<Real>&, const WriteTogether&)>& use,
       const RowSink& sink) const;

@@ -33,7 +33,7 @@ void SharedOutput::write(Index offset, std::string_view bytes) const {
 
 void SharedOutput::close() {
   if (descriptor_ < 0) return;
-  if (fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) fail_writing(name_, errno);
+  if (fsync(descriptor_) != 0 && !is_unsupported(errno)) fail_writing(name_, errno);
   if (::close(std::exchange(descriptor_, -1)) != 0) fail_writing(name_, errno);
 }
 

@@ -59,12 +59,6 @@ void check_link_owner(const fs::path& path, const fs::path& link, const struct s
       {path.string(), 0});
 }
 
-// File systems without locks, or without fsync, are written to as they are.
-bool is_unsupported(int error) {
-  return error == EINVAL || error == ENOTSUP || error == ENOSYS || error == ENOLCK || error == EROFS ||
-         error == EBADF;
-}
-
 void sync(int descriptor, const fs::path& path) {
   if (fsync(descriptor) != 0 && !is_unsupported(errno)) fail_writing(path, errno);
 }
@@ -108,6 +102,11 @@ int rename_to_free_name(const fs::path& from, const fs::path& to) {
 }
 
 }  // namespace
+
+bool is_unsupported(int error) {
+  return error == EINVAL || error == ENOTSUP || error == ENOSYS || error == ENOLCK || error == EROFS ||
+         error == EBADF;
+}
 
 void refuse_existing(const fs::path& path) {
   throw Error(Errc::bad_option, "exists already; " + option_name("existing=replaced") + " replaces it",

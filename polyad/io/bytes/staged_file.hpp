@@ -22,6 +22,9 @@ std::filesystem::path folder_of(const std::filesystem::path& path);
 // for a link that another user has created in a folder that others can write: it could point anywhere.
 std::filesystem::path resolve_output(const std::filesystem::path& path);
 
+// Whether a file system without locks, or without fsync, fails with this: it is written to as it is.
+bool is_unsupported(int error);
+
 // Throws the error of writing `path`: a full disk, quota
 // or size limit is Error{resource}, others are Error{io}.
 [[noreturn]] void fail_writing(const std::filesystem::path& path, int error);
