@@ -35,8 +35,9 @@ struct Traffic {
 // Communicates the rows of one mode according to its plan: partial rows of an MTTKRP to their owners (fold),
 // and factor rows to the processes that borrow them (expand). Padding columns are not sent. The factor has a
 // row per local row; the partial rows may be only those that are not complete. Both matrices must not move,
-// because their messages are persistent. All processes must fold and expand in the same order. Rows that are
-// elsewhere than in matrices, on a GPU, have a RowPlace, which must live as long.
+// because their messages are persistent. All processes must fold and expand a mode equally often, and
+// replicated modes, which are summed together, in the same order; messages of other modes are told apart by
+// tags. Rows that are elsewhere than in matrices, on a GPU, have a RowPlace, which must live as long.
 //
 // Between processes of one machine no rows are sent: the sender puts them into its shared pages and sends a
 // note, the receiver reads them there with all its threads and sends a note back. Both count as one message

@@ -188,12 +188,15 @@ Index AlsCost::hicoo_format_bytes() const {
 }
 
 Index AlsCost::work_bytes(const AlsPlan& plan) const {
-  Index factor_rows = 0, parts = 0, whole = 0, partial = 0;
+  Index factor_rows = 0, parts = 0, whole = 0, partial = 0, start_parts = 0;
   std::vector<Index> level_parts(shape_.rows.size());
   for (int m = 0; m < shape_.order(); ++m) {
     factor_rows += shape_.rows[m];
     if (complete_share(m) < 1) partial = std::max(partial, shape_.rows[m]);  // on their way to others
   }
+  const auto is_at_root = [&](int mode) {
+    return std::ranges::any_of(plan.trees, [&](const auto& tree) { return tree.front() == mode; });
+  };
   for (const auto& step : plan.steps) {
     if (step.kind == AlsStep::Kind::scatter) parts = std::max(parts, shape_.rows[step.mode]);
     if (step.kind == AlsStep::Kind::root_and_next)
@@ -202,19 +205,23 @@ Index AlsCost::work_bytes(const AlsPlan& plan) const {
       level_parts[level] = std::max(level_parts[level], shape_.rows[plan.trees[step.tree][level]]);
     if (step.kind == AlsStep::Kind::mttkrp) {
       if (complete_share(step.mode) == 1) whole = std::max(whole, shape_.rows[step.mode]);
-      const auto has_root = [&](const auto& tree) { return tree.front() == step.mode; };
-      if (!plan.trees.empty() && std::ranges::none_of(plan.trees, has_root))  // then it is scattered
+      if (!plan.trees.empty() && !is_at_root(step.mode))  // then it is scattered
         parts = std::max(parts, shape_.rows[step.mode]);
     }
+    // The start of CP-OPT, before there are evaluations, multiplies by one mode after the other.
+    if (step.kind == AlsStep::Kind::levels)
+      for (int m = 0; m < shape_.order(); ++m)
+        if (!is_at_root(m)) start_parts = std::max(start_parts, shape_.rows[m]);
   }
-  const Index added_rows = std::reduce(level_parts.begin(), level_parts.end());
+  const Index added_rows =
+      std::max(std::reduce(level_parts.begin(), level_parts.end()) * (options_.threads - 1),
+               start_parts * options_.threads);
   const Index row_bytes = options_.num_components * options_.value_bytes;
   // Gram matrices, those of each thread, and what inverting needs.
   const Index squares = shape_.order() + 2 * Index(options_.threads) + 6;
   const Index square_bytes = options_.num_components * options_.num_components * Index(sizeof(double));
   return squares * square_bytes +
-         (factor_rows + parts * options_.threads + added_rows * (options_.threads - 1) + whole + partial) *
-             row_bytes +
+         (factor_rows + parts * options_.threads + added_rows + whole + partial) * row_bytes +
          factor_rows * Index(sizeof(Index));
 }
 

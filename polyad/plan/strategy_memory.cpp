@@ -4,6 +4,7 @@
 
 #include "polyad/distributed/move_nonzeros.hpp"
 #include "polyad/kernels/cp/factor.hpp"
+#include "polyad/plan/plan_evaluation.hpp"
 #include "polyad/plan/stage_memory.hpp"
 #include "polyad/tensor/sort.hpp"
 
@@ -53,8 +54,10 @@ MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_componen
   std::vector<Index> rows;
   for (const auto& parts : loads) rows.push_back(std::max<Index>(1, maximum(parts, &PartLoad::local)));
   // How many rows are complete where they are summed is not known: as if none were.
+  // With vectors of CP-OPT, none is updated where it is summed.
+  const bool is_opt = num_vectors > 0;
   const std::vector<double> complete(loads.size(),
-                                     scheme == Scheme::coarse || loads.num_parts() == 1 ? 1 : 0);
+                                     !is_opt && (scheme == Scheme::coarse || loads.num_parts() == 1) ? 1 : 0);
   std::vector<AlsCost> costs;
   for (const auto& parts : loads) {
     TensorShape shape{rows, maximum(parts, &PartLoad::nonzeros), {}, 0};
@@ -63,8 +66,9 @@ MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_componen
                                           run.threads, complete, run.machine});
   }
   const auto mode_order = natural_mode_order(int(loads.size()));
-  auto formats = scheme == Scheme::coarse ? list_coarse_formats(costs, mode_order)
-                                          : list_formats(costs.front(), mode_order);
+  auto formats = scheme == Scheme::coarse
+                     ? list_coarse_formats(costs, mode_order)
+                     : list_formats(costs.front(), mode_order, is_opt ? plan_evaluation : plan_csf);
   StageNeeds needs{.rows = rows, .num_components = num_components, .value_bytes = run.value_bytes};
   needs.rows_under_way =
       rows_under_way(loads, scheme, num_components != kernels::padded_components(num_components));

@@ -22,7 +22,7 @@ CpObjective<Real>::CpObjective(const DistTensor<Real>& x, const AlsPlan& plan, I
       ask_(std::move(ask)),
       num_components_(num_components),
       num_columns_(kernels::padded_components(num_components)),
-      passes_(x, plan, num_columns_) {
+      plan_(plan) {
   for (int m = 0; m < x.order(); ++m) {
     num_owned_.push_back(x.num_owned(m));
     factors_.emplace_back(x.num_rows(m), num_columns_);
@@ -141,6 +141,7 @@ Evaluation CpObjective<Real>::add_up(double inner, const kernels::FactorVector<R
 template <class Real>
 Evaluation CpObjective<Real>::evaluate(const kernels::FactorVector<Real>& direction) {
   ++num_evaluations_;
+  if (!passes_) passes_.emplace(x_, plan_, num_columns_);
   timings_.measure("communicate", [&] {
     for (auto& exchange : exchanges_) exchange.start_expanding();
   });
@@ -148,10 +149,10 @@ Evaluation CpObjective<Real>::evaluate(const kernels::FactorVector<Real>& direct
   timings_.measure("communicate", [&] {
     for (auto& exchange : exchanges_) exchange.finish_expanding();
   });
-  for (std::size_t step = 0; step < passes_.num_steps(); ++step) {
-    timings_.measure("mttkrp", [&] { passes_.run(step, factors_, gradient_); });
+  for (std::size_t step = 0; step < passes_->num_steps(); ++step) {
+    timings_.measure("mttkrp", [&] { passes_->run(step, factors_, gradient_); });
     timings_.measure("communicate", [&] {
-      for (const int m : passes_.modes_of(step)) exchanges_[m].start_folding();
+      for (const int m : passes_->modes_of(step)) exchanges_[m].start_folding();
     });
   }
   double inner = 0;

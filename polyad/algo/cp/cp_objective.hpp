@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "polyad/algo/cp/cp_result.hpp"
@@ -75,7 +76,9 @@ class CpObjective {
   std::vector<Matrix<Real>> factors_;   // [mode]
   std::vector<Matrix<Real>> gradient_;  // [mode]: at first the MTTKRP
   std::vector<Matrix<double>> grams_;   // [mode]: over all processes
-  EvaluationPasses<Real> passes_;
+  AlsPlan plan_;
+  std::optional<EvaluationPasses<Real>>
+      passes_;  // from the first evaluation on: start() needs memory of its own
   kernels::FactorVector<Real> factor_rows_, gradient_rows_;
   std::vector<RoutedExchange<Real>> exchanges_;  // [mode]
   int num_evaluations_ = 0;
