@@ -146,10 +146,11 @@ ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<doub
                                        const DistributionOptions& options, Index num_components,
                                        const MachineModel& machine, const MemoryLimit& limit,
                                        std::vector<Distribution> made_already) {
-  if (options.grid && options.grid->size() != comm.size())
+  if (options.grid && options.grid->size() > comm.size())
     throw Error(Errc::bad_option, "the grid " + to_string(*options.grid) + " is for " +
                                       std::to_string(options.grid->size()) + " processes; " +
-                                      std::to_string(comm.size()) + " were started");
+                                      std::to_string(comm.size()) +
+                                      (comm.size() == 1 ? " was started" : " were started"));
   return DistributionSearch(comm, share, options, num_components, machine, limit)
       .run(std::move(made_already));
 }

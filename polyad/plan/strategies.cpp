@@ -44,6 +44,8 @@ std::vector<GridShape> grids(const Distributor& distributor, const DistributionO
     dims[m] = parts;
     add(GridShape(dims));
   }
+  if (const auto fewer = number_with_small_factors(parts))
+    for (const auto& grid : candidate_grids(rows, *fewer, options.num_free_primes)) add(grid);
   return grids;
 }
 

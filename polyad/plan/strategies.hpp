@@ -33,8 +33,9 @@ std::vector<Strategy> fine_strategies(const Distributor& distributor, const Dist
 // Row rules that are compared for a distribution of this scheme that is made already: in fine grain that of
 // the options or else greedy and balanced; nothing in the others.
 std::vector<RowRule> row_rules_to_compare(Scheme scheme, const DistributionOptions& options);
-// Every candidate grid, with the policy of the options or else with equal nonzeros, and with the row rule of
-// the options or else `even`. Throws Error{bad_option} if a random partition is required.
+// Every candidate grid, also of a few parts less where their number has a large prime factor, with the policy
+// of the options or else with equal nonzeros, and with the row rule of the options or else `even`. Throws
+// Error{bad_option} if a random partition is required.
 std::vector<Strategy> medium_strategies(const Distributor& distributor, const DistributionOptions& options);
 // Calls `seconds`, once each, for the strategies of medium grain that are worth a prediction: all candidate
 // grids; from the fastest on, grids that differ by one prime factor, which divides another mode instead, as

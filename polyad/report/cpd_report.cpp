@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "polyad/base/parallel.hpp"
+#include "polyad/report/plan_report.hpp"
 #include "polyad/report/ranking_report.hpp"
 #include "polyad/report/statistics_report.hpp"
 
@@ -152,6 +153,9 @@ std::string distribution_text(const CpdRun& run) {
   if (!run.options.observed)
     text += fmt::format("{}: predicted {:.3g} ms per {}, of which {:.3g} ms communication", choice_text(run),
                         1e3 * run.predicted.seconds(), round, 1e3 * run.predicted.communicate);
+  const Index num_idle = run.processes - GridShape(run.grid).size();
+  if (run.policy != "none" && num_idle > 0)
+    text += fmt::format("; the grid leaves {} without nonzeros", processes_text(int(num_idle)));
   text += "\n";
   text += fmt::format("imbalance: nonzeros {:.2f}, volume {:.2f}, rows {:.2f}\n", run.imbalance.nnz,
                       run.imbalance.volume, run.imbalance.rows);

@@ -257,9 +257,11 @@ std::string plan_text(const PlanRun& run) {
   text += "\n";
   if (plan.recommended) {
     const auto& best = plan.strategies[*plan.recommended];
-    text += fmt::format("recommended: {}{}: {}\n",
+    const auto& grid = best.strategy.grid;
+    const bool has_idle = grid && grid->size() < best.processes;
+    text += fmt::format("recommended: {}{}{}: {}\n",
                         best.processes == 1 ? "" : processes_text(best.processes) + ", ", describe(best),
-                        plan.reason);
+                        has_idle ? fmt::format(" on {} of them", grid->size()) : "", plan.reason);
     text += fmt::format("  {}\n\n{}", cpd_command(run, best), mode_table(best));
   } else {
     text += fmt::format("no recommendation: {}\n", plan.reason);

@@ -101,6 +101,12 @@ class DistributedTest(ProgramTest):
         self.assertEqual(self.debian(4, "--distribution", "medium", "--row-owners", "balanced")["row_owners"], "balanced")
         self.assertEqual((result["distribution"], result["format"]), ("fine", "hicoo"))
 
+    def test_a_grid_may_leave_processes_out(self) -> None:
+        self.assertEqual(self.debian(3, "--grid", "1x2x1x1", "--policy", "nnz", "--row-owners", "even")["grid"], [1, 2, 1, 1])
+        said = run("cpd", DEBIAN, *QUICK, "--grid", "1x2x1x1", processes=3).stdout
+        self.assertIn("; the grid leaves 1 process without nonzeros\n", said)
+        self.assertNotIn("the grid leaves", run("cpd", DEBIAN, *QUICK, "--grid", "1x3x1x1", processes=3).stdout)
+
     def test_short_modes_may_be_all_reduced(self) -> None:
         result = self.debian(3, "--distribution", "medium", "--grid", "1x3x1x1", "--replicate", "3,4")
         self.assertEqual(result["replicated"], [3, 4])

@@ -1,6 +1,7 @@
 """What `polyad plan` promises: that a run does as planned, its keys, its recommendation, and what it refuses."""
 
 import json
+import math
 import os
 import pathlib
 import unittest
@@ -297,6 +298,19 @@ class WordsTest(PlanTest):
         self.assertRegex(result.stderr, f"^polyad: warning: {path}: .* duplicate coordinates were added up\n$")
 
 
+class AwkwardNumberTest(PlanTest):
+    def test_grids_may_leave_a_few_processes_out(self) -> None:
+        """Of 11 processes, which can form grids of 11 x 1 x 1 only, or of fewer processes; of 12 all are used."""
+        path = self.generated()
+        for processes, counts in ((11, {11, 10}), (12, {12})):
+            plan = self.plan(path, "-k", processes, "-r", 4, "--distribution", "medium")
+            sizes = {math.prod(one["grid"]) for one in plan["strategies"]}
+            self.assertEqual(sizes, counts)
+        result = run("plan", path, "-k", 5, "-r", 4, "--grid", "2x2x1")
+        self.assertIn("recommended: 5 processes, medium 2x2x1", result.stdout)
+        self.assertIn(" on 4 of them: ", result.stdout)
+
+
 class RefusalTest(PlanTest):
     def test_nonsense(self) -> None:
         path = self.generated()
@@ -308,7 +322,7 @@ class RefusalTest(PlanTest):
         for options in ((), ("--for", "complete")):  # before the input is read
             self.assert_fails("--partition hypergraph is not for plans: use --with-hypergraph", 2, "plan", "absent.tns", "-k", 2,
                               "--partition", "hypergraph", *options)
-        self.assert_fails("the grid 2x1x1 is for 2 processes, not for 4", 2, "plan", path, "-k", "2,4", "--grid", "2x1x1")
+        self.assert_fails("the grid 2x1x1 is for 2 processes, not for as few as 1", 2, "plan", path, "-k", "1,2", "--grid", "2x1x1")
         self.assert_fails("medium grain cuts every mode into blocks; a random partition is for coarse or fine grain", 2,
                           "plan", path, "-k", 2, "--distribution", "medium", "--partition", "random")
         self.assert_fails("--with-hypergraph applies to fine and coarse grain, but medium grain was given", 2, "plan", path,

@@ -49,6 +49,21 @@ TEST(CandidateGrids, are_distinct_and_have_as_many_cells_as_there_are_parts) {
       }
 }
 
+TEST(NumberWithSmallFactors, is_the_largest_below_one_with_a_large_factor) {
+  const auto is_small = [](int n) {
+    for (const int prime : {2, 3, 5, 7})
+      while (n % prime == 0) n /= prime;
+    return n == 1;
+  };
+  for (int n = 1; n < 600; ++n) {
+    int expected = n;
+    while (!is_small(expected)) --expected;
+    EXPECT_EQ(number_with_small_factors(n).value_or(n), expected) << n;
+    EXPECT_EQ(number_with_small_factors(n).has_value(), expected != n) << n;
+  }
+  EXPECT_EQ(number_with_small_factors(509), 504);
+}
+
 TEST(NeighbouringGrids, move_one_prime_factor) {
   for (const int parts : {1, 2, 12, 30, 64, 97}) {
     const auto all = all_grids(3, parts);

@@ -55,6 +55,15 @@ std::vector<GridShape> candidate_grids(std::span<const Index> rows, int num_part
   return grids;
 }
 
+std::optional<int> number_with_small_factors(int num_parts) {
+  constexpr int largest = 7;
+  const auto is_small = [](int n) { return n < 2 || prime_factors_descending(n).front() <= largest; };
+  if (is_small(num_parts)) return std::nullopt;
+  int found = num_parts - 1;
+  while (!is_small(found)) --found;
+  return found;
+}
+
 std::vector<GridShape> neighbouring_grids(const GridShape& grid) {
   std::vector<GridShape> found;
   for (int from = 0; from < grid.order(); ++from) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,10 @@ GridShape splatt_grid(std::span<const Index> rows, int num_parts);
 // num_parts except the `num_free_primes` smallest goes to the longest mode, whose length then
 // drops by the mean length; the rest in every distinct way. With fewer prime factors, all grids.
 std::vector<GridShape> candidate_grids(std::span<const Index> rows, int num_parts, int num_free_primes = 2);
+
+// Where a number of parts has a prime factor above 7, grids that use them all are long in one mode: the
+// largest smaller number without such a factor, whose grids leave a few parts without nonzeros. Else nothing.
+std::optional<int> number_with_small_factors(int num_parts);
 
 // The grids that differ by one prime factor of the number of parts, which divides another mode instead.
 std::vector<GridShape> neighbouring_grids(const GridShape& grid);

@@ -156,8 +156,8 @@ void validate(const PlanOptions& options) {
                                      option_name("with_hypergraph")));
   const auto distribution = tasks::checked(options.distribution);
   for (const int count : options.processes)
-    if (distribution.grid && distribution.grid->size() != count)
-      tasks::refuse_option(fmt::format("the grid {} is for {} processes, not for {}",
+    if (distribution.grid && distribution.grid->size() > count)
+      tasks::refuse_option(fmt::format("the grid {} is for {} processes, not for as few as {}",
                                        to_string(*distribution.grid), distribution.grid->size(), count));
   if (options.with_hypergraph) check_hypergraph(options, distribution);
 }
