@@ -137,8 +137,8 @@ void add_plan(CLI::App& app, const Comm& comm) {
       ->check(in_range<int>(1, max_threads_per_process));
   command
       ->add_option("--per-machine", args->processes_per_machine,
-                   "Processes on each machine, within which the first stage of --exchange routed stays; "
-                   "default: all on one")
+                   "Processes on each machine of the cluster: rows that are exchanged in stages (--exchange "
+                   "routed) first go to processes of the same machine (default: all on one machine)")
       ->check(in_range<int>(1, int(max_processes)));
   command->add_option("-r,--rank", args->num_components, "Number of components")
       ->capture_default_str()

@@ -103,13 +103,12 @@ void warn_of_shared_cores(const Context& context) {
 
 std::string gpu_text(const GpuModel& gpu) {
   return fmt::format(
-             "\n           GPU: {}B/s when it copies, {}B/s from the memory of the machine; rows of factors "
-             "at "
-             "{}B/s to {}B/s",
+             "\n           GPU: {}B/s in a copy, {}B/s from host memory; rows of factors at {}B/s to {}B/s",
              with_prefix(1 / gpu.per_copied_byte, ""), with_prefix(1 / gpu.per_uploaded_byte, ""),
              with_prefix(1 / gpu.per_far_byte, ""), with_prefix(1 / gpu.per_near_byte, "")) +
-         fmt::format("\n           {:.3g} ns per new row of 16 components, {:.3g} us per mode",
-                     1e9 * (16 * gpu.per_solved_entry + 256 * gpu.per_solved_product), 1e6 * gpu.per_mode);
+         fmt::format(
+             "\n           {:.3g} ns per new row of 16 components, {:.3g} us to start the update of a mode",
+             1e9 * (16 * gpu.per_solved_entry + 256 * gpu.per_solved_product), 1e6 * gpu.per_mode);
 }
 
 std::string machine_text(const MachineModel& machine, const std::optional<GpuModel>& gpu, int processes) {
