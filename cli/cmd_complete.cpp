@@ -57,7 +57,9 @@ CompleteOptions parse(const CompleteArgs& args, int processes) {
   parse_checkpoints(args.checkpoint, options);
   options.will_save = !args.out.empty();
   options.will_report = !args.page.empty();
-  validate(options);
+  auto for_training = options;
+  if (!args.search.empty() && options.implicit) for_training.validate = {};  // it compares the trials
+  validate(for_training);
   return options;
 }
 

@@ -383,7 +383,10 @@ std::string epoch_text(const EpochRecord& record) {
 std::string completion_text(const CompletionRun& run) {
   auto text = fmt::format("{}, {}, {}", counted(run.num_users, "user"), counted(run.num_items, "item"),
                           counted(run.num_ratings, "rating"));
-  text += run.alpha ? "\n" : fmt::format(" of mean {:.4g} and deviation {:.4g}\n", run.mean, run.scale);
+  if (!run.alpha)
+    text += run.options.has_biases ? fmt::format(" of mean {:.4g} and deviation {:.4g}", run.mean, run.scale)
+                                   : fmt::format(" with a root mean square of {:.4g}", run.scale);
+  text += "\n";
   text += communication_text(run);
   if (run.side_seconds) text += "predicted: " + side_seconds_text(run) + "\n";
   text += fmt::format("{}{}, {}, {} ({}), {}ratings/s\n", counted(run.options.num_factors, "factor"),
@@ -409,7 +412,7 @@ std::string completion_text(const CompletionRun& run) {
     text += fmt::format("\nlists by a model of their own: {} ({}), {}", counted(run.lists->sweeps, "sweep"),
                         stop_text(run.lists->stop, false), seconds_text(run.lists->seconds));
   if (!run.list_trials.empty()) text += list_choice_text(run.list_trials);
-  if (run.ranking && run.ranking->num_users > 0) text += "\n" + ranking_text(*run.ranking);
+  if (run.ranking) text += "\n" + ranking_text(*run.ranking);
   if (!run.search.empty()) text += "\n" + search_text(run.search);
   return text;
 }

@@ -192,6 +192,11 @@ std::string other_formats(const CpdRun& run, std::span<const FormatOption> optio
   return others;
 }
 
+// Without the sign of what rounds to zero.
+double shown_fit(double fit) {
+  return std::abs(fit) < 5e-7 ? 0 : fit;
+}
+
 }  // namespace
 
 template <class Real>
@@ -390,13 +395,13 @@ std::string cpd_text(const CpdRun& run) {
   if (run.mean) text += fmt::format("biases of the rows of all modes, about a mean of {:.6g}\n", *run.mean);
   if (run.processes > 1) text += distribution_text(run);
   text += fmt::format("{}fit {:.6f} after {}{} ({}), {:.4g} ms per iteration\n", what_was_fitted(run),
-                      run.fit(), counted(std::ssize(run.fit_trajectory), "iteration"),
+                      shown_fit(run.fit()), counted(std::ssize(run.fit_trajectory), "iteration"),
                       is_opt(run) ? " and " + counted(run.evaluations, "evaluation") : "",
                       stop_text(run.stop), 1e3 * mean(run.iteration_seconds));
   if (!run.held_out_rmse.empty())
     text += fmt::format("RMSE of the {:.3g} % of cells that were held out: {:.5g} (iteration {})\n",
                         100 * run.options.observed->held_out, run.test_rmse(), run.model_iteration);
-  if (run.ranking && run.ranking->num_users > 0)
+  if (run.ranking)
     text += fmt::format(
         "{:.3g} % of the cells were held out, at different combinations of places (here users) of "
         "all modes but the second (items)\n{}\n",
@@ -404,7 +409,7 @@ std::string cpd_text(const CpdRun& run) {
   if (run.starts.size() > 1) {
     const auto [lowest, highest] = std::ranges::minmax(run.starts, {}, &StartOutcome::fit);
     text += fmt::format("best of {} starts, with seed {}; fits from {:.6f} to {:.6f}\n", run.starts.size(),
-                        run.options.als.seed, lowest.fit, highest.fit);
+                        run.options.als.seed, shown_fit(lowest.fit), shown_fit(highest.fit));
   }
   text += fmt::format("seconds: load {:.2f}, compress {:.2f}, iterate {:.2f}; peak memory {}",
                       run.load_seconds, run.preparing.seconds("compress") + run.preparing.seconds("choose"),

@@ -57,6 +57,10 @@ nlohmann::ordered_json ranking_json(const RankingMetrics& ranking) {
 }
 
 std::string ranking_text(const RankingMetrics& ranking) {
+  if (ranking.num_users == 0)
+    return fmt::format(
+        "lists are not measured: no user has a test rating of {:.4g} or more, which would be relevant",
+        ranking.threshold);
   auto text =
       fmt::format("lists of {} for {}; test ratings of {:.4g} or more are relevant\n{:10}",
                   counted(ranking.k, "item"), counted(ranking.num_users, "user"), ranking.threshold, "");

@@ -59,6 +59,23 @@ class SearchTest(ProgramTest):
         self.assertIn("validation NDCG", page)
         self.assertEqual([page.count(f"<tr><th>{rank}</th>") for rank in (1, 8)], [3, 3])
 
+    def test_the_validation_ratings_of_implicit_feedback_may_be_given(self) -> None:
+        """As a share, whose ratings the chosen model learns from, and as a file, from which it does not."""
+        options = ("--implicit", "-r", 3, "--search", "alpha=1,10", "--test", self.test)
+        usual, same, other = (self.complete(*options, *further) for further in ((), ("--validate", 0.1), ("--validate", 0.3)))
+        ndcgs = [[trial["validation_ndcg"] for trial in found["search"]] for found in (usual, same, other)]
+        self.assertEqual(ndcgs[0], ndcgs[1])
+        self.assertNotEqual(ndcgs[0], ndcgs[2])
+        self.assertEqual(usual["ratings"], other["ratings"])
+        file = self.write("validation.tns", "1 1 5\n2 2 5\n")
+        self.assertEqual(self.complete(*options, "--validate", file)["ratings"], usual["ratings"])
+        self.assertIn("--implicit has no errors that could choose an epoch", self.refused("--implicit", "--validate", 0.1))
+
+    def test_lists_that_nobody_finds_relevant_are_told(self) -> None:
+        for implicit in ((), ("--implicit",)):
+            text = self.succeed("complete", self.x, "--test", self.test, "--relevant", 99, "-e", 2, *implicit)
+            self.assertIn("lists are not measured: no user has a test rating of 99 or more, which would be relevant", text)
+
     def test_values_around_the_given_ones(self) -> None:
         trials = self.complete("-r", 2, "--search", "auto", "--reg", 0.2, "--lr", 0.01, epochs=1)["search"]
         self.assertEqual(len(trials), 36)

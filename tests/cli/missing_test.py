@@ -7,7 +7,7 @@ import random
 import unittest
 
 from kruskal_model import read_ktensor, solved, value_at, write_ktensor
-from program import WITH_MPI, ProgramTest
+from program import WITH_MPI, ProgramTest, run
 from rating_model import npy
 
 os.environ["OMP_WAIT_POLICY"] = "passive"  # more threads than cores must not wait in circles
@@ -150,6 +150,35 @@ class MissingTest(ProgramTest):
                     self.assertAlmostEqual(result["fit"], 1 - math.sqrt(errors / squares), delta=1e-8)
 
     @unittest.skipUnless(WITH_MPI, "this build has no MPI")
+    def test_the_value_of_a_cell_without_weight_does_not_matter(self) -> None:
+        """Not to the scale of regularisation either: -999 where nothing was measured."""
+        self.planted("12x10x8", 2, 0.5)
+        lines = [line for line in self.x.read_text().splitlines() if line[0] != "#"]
+        left_out = range(0, len(lines), 10)
+        marked = [line.rsplit(" ", 1)[0] + " -999" if i in left_out else line for i, line in enumerate(lines)]
+        weights = [line.rsplit(" ", 1)[0] + (" 0" if i in left_out else " 2") for i, line in enumerate(lines)]
+        x, y = self.write("marked.tns", "\n".join(marked) + "\n"), self.write("kept.tns", "\n".join(lines) + "\n")
+        w = self.write("weights.tns", "\n".join(weights) + "\n")
+        options = ("-r", 2, "--missing", "--weights", w, "--reg", 0.01, "-i", 50, "--tol", 0, "--dims", "12x10x8", "-q")
+        fits = [self.result("cpd", path, *options)["fit"] for path in (x, y)]
+        self.assertGreater(fits[0], 0.5)
+        self.assertAlmostEqual(*fits, places=12)
+
+    def test_a_model_of_zeros_is_told(self) -> None:
+        self.planted("12x10x8", 2, 0.5)
+        result = run("cpd", self.x, "-r", 2, "--missing", "--reg", 100)
+        self.assertIn("the model has vanished; try --reg smaller than 100", result.stderr)
+        self.assertIn("fit 0.000000 after", result.stdout)
+
+    def test_a_cell_to_learn_from_is_left(self) -> None:
+        one = self.write("one.tns", "2 2 2 5\n")
+        refused = [run("cpd", one, "-r", 1, "--missing", "--test", 0.5, "--seed", seed) for seed in range(1, 9)]
+        self.assertIn(2, [result.returncode for result in refused])
+        for result in refused:
+            self.assertIn(result.returncode, (0, 2))
+            if result.returncode == 2:
+                self.assertIn("--test leaves no cell to learn from", result.stderr)
+
     def test_weights_on_several_processes(self) -> None:
         self.write_weighted([7, 9, 5], 3)
         options = ("cpd", self.x, "-r", 2, "--missing", "--weights", self.w, "--test", 0.1, "-i", 5, "--tol", 0, "-t", 1, "-q")

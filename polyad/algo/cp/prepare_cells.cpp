@@ -115,6 +115,13 @@ void divide_by_mean(const Comm& comm, std::span<double> weights) {
   for (double& weight : weights) weight *= count / sum;
 }
 
+// Throws Error{bad_input} where none has a positive sign, that is, all are held out. Collective.
+void require_known_cells(const Comm& comm, std::span<const double> signs) {
+  const auto is_known = std::ranges::any_of(signs, [](double sign) { return sign > 0; });
+  if (comm.all_reduce(std::int32_t(is_known), Reduce::max) == 0)
+    throw Error(Errc::bad_input, option_name("test") + " leaves no cell to learn from");
+}
+
 template <class Real>
 PreparedTensor<Real> prepare_weighted(const Comm& comm, SparseTensor<double> values,
                                       SparseTensor<double> weights, CpRunOptions options, Progress& progress,
@@ -172,6 +179,7 @@ PreparedTensor<Real> prepare_observed(const Comm& comm, SparseTensor<double> sha
     });
     divide_by_mean(comm, weights.values());
     const auto signs = draw_held_out(weights, options.observed->held_out, options.als.seed);
+    require_known_cells(comm, signs);
     for (Index z = 0; z < weights.num_nonzeros(); ++z) weights.values()[z] *= signs[z];
     return prepare_weighted<Real>(comm, std::move(share), std::move(weights), options, progress,
                                   distribution);
@@ -181,6 +189,7 @@ PreparedTensor<Real> prepare_observed(const Comm& comm, SparseTensor<double> sha
     marks = share;
     std::ranges::copy(draw_held_out(share, options.observed->held_out, options.als.seed),
                       marks.values().begin());
+    require_known_cells(comm, marks.values());
   }
   return prepare_both<Real>(comm, std::move(share), std::move(marks), options, progress, distribution);
 }

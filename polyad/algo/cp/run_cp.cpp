@@ -49,6 +49,15 @@ void add_biases(const PreparedTensor<Real>& x, const ObservedRun& run, ObservedO
     for (double& bias : of_mode) bias /= x.tensor.value_scale();
 }
 
+// Of the cells that the model learns from, by their weights: one that does not count has no say.
+template <class Real>
+double mean_square(const PreparedTensor<Real>& x) {
+  if (x.weights.empty()) return x.tensor.squared_norm() / std::max(1.0, double(x.tensor.num_nonzeros()));
+  const double sum_of_weights = sum_over_known(x, [](double) { return 1.0; });
+  return sum_of_weights > 0 ? sum_over_known(x, [](double value) { return value * value; }) / sum_of_weights
+                            : 0;
+}
+
 template <class Real>
 ObservedOptions observed_options_for(const PreparedTensor<Real>& x, const CpRunOptions& options) {
   const auto& tensor = x.tensor;
@@ -68,7 +77,7 @@ ObservedOptions observed_options_for(const PreparedTensor<Real>& x, const CpRunO
   }
   observed.patience = run.patience;
   observed.approaches = tensor.order() > 2;
-  observed.unit = std::sqrt(tensor.squared_norm() / std::max(1.0, double(tensor.num_nonzeros())));
+  observed.unit = std::sqrt(mean_square(x));
   if (run.has_biases) add_biases(x, run, observed);
   if (observed.unit == 0) observed.unit = 1;
   return observed;

@@ -252,6 +252,19 @@ RankingMetrics measure_lists(const CpModel& model, const SplitCells& split) {
   return comm.broadcast(metrics, 0);
 }
 
+// Of cells that are fitted alone, a model of zeros means that regularisation outweighs them.
+void warn_of_vanishing(const Context& context, const ObservedRun& run, double fit) {
+  constexpr double negligible = 1e-6;
+  if (fit >= negligible) return;
+  std::string hint;
+  if (run.per_row > 0)
+    hint = fmt::format("; try {} and {} smaller than {:g} and {:g}", option_name("regularisation"),
+                       option_name("shrinkage"), run.regularisation, run.per_row);
+  else if (run.regularisation > 0)
+    hint = fmt::format("; try {} smaller than {:g}", option_name("regularisation"), run.regularisation);
+  context.warn("the model has vanished" + hint);
+}
+
 // Popularity is the best list for data that say no more, and a model that is below it should not be used.
 void warn_of_popularity(const Context& context, const RankingMetrics& lists, int order) {
   if (lists.popularity.ndcg <= lists.model.ndcg) return;
@@ -370,11 +383,8 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   state->input = x.path;
   state->settings = tasks::settings_of(asked_for, x);
   if (const auto fall = fall_text(run); !fall.empty() && !options.observed) context.warn(fall);
-  constexpr double negligible = 1e-6;
-  if (asked_for.implicit && !run.fit_trajectory.empty() && run.fit() < negligible)
-    context.warn(fmt::format("the model has vanished; try {} and {} smaller than {:g} and {:g}",
-                             option_name("regularisation"), option_name("shrinkage"),
-                             options.observed->regularisation, options.observed->per_row));
+  if (options.observed && !run.fit_trajectory.empty())
+    warn_of_vanishing(context, *options.observed, run.fit());
   run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
   state->run = std::move(run);
   const CpModel model(state);

@@ -133,10 +133,12 @@ CompletionSearch search_complete(const Context& context, Tensor ratings, Complet
   check_search(options, grid);
   // The search is what chooses.
   if (options.implicit) options.popularity = options.popularity.value_or(tasks::usual_popularity);
+  auto held_options = options;
+  // Validation ratings compare the trials; of implicit feedback they choose no epoch.
+  if (options.implicit) options.validate = {};
   const auto all = combinations(options, grid);
   for (const auto& trial : all) validate(trial);
-  auto held_options = options;
-  if (options.validate.kind == TestRatings::Kind::none) {
+  if (held_options.validate.kind == TestRatings::Kind::none) {
     held_options.validate.kind = TestRatings::Kind::fraction;
     held_options.validate.fraction = usual_validation;
     if (!options.implicit && options.patience > 0) options.validate = held_options.validate;
