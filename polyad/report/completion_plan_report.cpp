@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "polyad/base/error.hpp"
@@ -60,7 +61,10 @@ std::string way_text(const PlannedCompletion& way, Index words) {
 
 std::string recommended_text(const CompletionPlanRun& run) {
   if (!run.plan.recommended)
-    return "nothing is recommended: with these numbers of sub-epochs staleness costs too much progress\n";
+    return fmt::format(
+        "nothing is recommended: with these numbers of sub-epochs staleness costs too much progress; without "
+        "{}, one that does not is chosen\n",
+        option_name("sync"));
   const auto& way = run.plan.ways[*run.plan.recommended];
   auto command = "recommended: " + complete_command(run, way) + "\n";
   if (way.processes == 1) return command;
@@ -110,8 +114,10 @@ std::string completion_plan_text(const CompletionPlanRun& run) {
     processes = way.processes;
     text += way_text(way, run.options.row.num_words);
   }
-  return text + "\n* chosen by " + option_name("sync") +
-         " auto. schedule and load: maximum over the processes divided by the mean\n" + recommended_text(run);
+  text += "\n";
+  if (std::ranges::any_of(run.plan.ways, &PlannedCompletion::is_automatic))
+    text += "* chosen by " + option_name("sync") + " auto. ";
+  return text + "schedule and load: maximum over the processes divided by the mean\n" + recommended_text(run);
 }
 
 }  // namespace polyad::report

@@ -39,6 +39,11 @@ std::string stop_text(const CompletionRun& run) {
   return stop_text(run.stop, run.validation_errors.has_value());
 }
 
+// The same for people, behind the number of epochs.
+std::string why_ended(CompletionStop stop, bool has_validation) {
+  return stop == CompletionStop::epochs ? "the limit" : stop_text(stop, has_validation);
+}
+
 nlohmann::ordered_json lists_json(const ListTraining& lists) {
   return {{"alpha", lists.alpha},
           {"power", lists.power},
@@ -391,7 +396,8 @@ std::string completion_text(const CompletionRun& run) {
   if (run.side_seconds) text += "predicted: " + side_seconds_text(run) + "\n";
   text += fmt::format("{}{}, {}, {} ({}), {}ratings/s\n", counted(run.options.num_factors, "factor"),
                       run.options.has_biases ? " and biases" : "", method_text(run),
-                      counted(run.epochs_run() - run.epochs_undone(), "epoch"), stop_text(run),
+                      counted(run.epochs_run() - run.epochs_undone(), run.is_als ? "sweep" : "epoch"),
+                      why_ended(run.stop, run.validation_errors.has_value()),
                       with_prefix(run.ratings_per_second(), ""));
   text += run.alpha ? fmt::format("loss {:.6g}", run.epochs.empty() ? 0.0 : run.epochs.back().loss)
                     : fmt::format("train RMSE {:.5g}, MAE {:.5g}", run.train.rmse, run.train.mae);
@@ -410,7 +416,7 @@ std::string completion_text(const CompletionRun& run) {
         run.baselines->mean, run.baselines->user_means, run.baselines->item_means, run.baselines->biases);
   if (run.lists)
     text += fmt::format("\nlists by a model of their own: {} ({}), {}", counted(run.lists->sweeps, "sweep"),
-                        stop_text(run.lists->stop, false), seconds_text(run.lists->seconds));
+                        why_ended(run.lists->stop, false), seconds_text(run.lists->seconds));
   if (!run.list_trials.empty()) text += list_choice_text(run.list_trials);
   if (run.ranking) text += "\n" + ranking_text(*run.ranking);
   if (!run.search.empty()) text += "\n" + search_text(run.search);

@@ -100,7 +100,7 @@ class SearchTest(ProgramTest):
         self.assertIn("--search rank=4,x: 'x' is not a number", self.refused("--search", "rank=4,x"))
         self.assertIn("--search rank=: '' is not a number", self.refused("--search", "rank="))
         self.assertIn("--rank 0: expected a number from 1", self.refused("--search", "rank=0,1"))
-        self.assertIn("--search alpha: this method of training does not have it", self.refused("--search", "alpha"))
+        self.assertIn("--search alpha: --method sgd has no such setting", self.refused("--search", "alpha"))
         self.assertIn("--search of --alpha requires --implicit", self.refused("--search", "alpha=1"))
         self.assertIn("--search of --lr: least squares have none", self.refused("--implicit", "--search", "lr=1"))
         self.assertIn("it requires --ranking of at least 1", self.refused("--implicit", "--ranking", 0, "--search", "rank"))

@@ -467,7 +467,7 @@ class RefusalTest(RecommendTest):
         self.refuse("'ann' is no user of the model: expected a number from 1 to 6", "--user", "ann")
         self.refuse("'24' is no item of the model: expected a number from 1 to 23", "--similar-items", 24)
         self.model.write(self.place, ["ann", "bob", "ann", "cy", "dee", "eve"])
-        self.refuse("'1' is no user of the model", "--user", 1)
+        self.refuse("'1' is no user of the model, which knows each user by a name, such as 'ann'", "--user", 1)
         self.refuse("'ann' names more than one user of the model", "--user", "ann")
 
     def test_options_that_do_not_fit(self) -> None:

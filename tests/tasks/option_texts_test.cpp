@@ -154,7 +154,7 @@ TEST(CompleteTexts, OfASearchAreUsualValuesOrGivenOnes) {
     return refusal_of([&] { parse_search({text}, options); });
   };
   EXPECT_EQ(refusal("rank=4,x"), "search rank=4,x: 'x' is not a number; expected as in rank=8,16,32");
-  EXPECT_EQ(refusal("alpha"), "search alpha: this method of training does not have it");
+  EXPECT_EQ(refusal("alpha"), "search alpha: method sgd has no such setting");
   EXPECT_EQ(refusal("auto=1"),
             "search auto=1: expected auto, or rank, reg, lr or alpha with or without values, as in "
             "rank=8,16,32");

@@ -275,7 +275,8 @@ TEST_F(RecommendTest, NamesTheOptionAtFault) {
   EXPECT_EQ(fault({.users = {14}}), "users 14: the model has 14 users, counted from 0");
   EXPECT_EQ(fault({.similar_items = {-1}}), "similar_items -1: the model has 11 items, counted from 0");
   EXPECT_EQ(fault({.user_names = {"15"}}), "'15' is no user of the model: expected a number from 1 to 14");
-  EXPECT_EQ(fault({.similar_item_names = {"film"}}), "'film' is no item of the model");
+  EXPECT_EQ(fault({.similar_item_names = {"film"}}),
+            "'film' is no item of the model, which knows each item by a name, such as 'film 0'");
   EXPECT_EQ(fault({.users = {1}, .top = 0}), "top 0: expected a number from 1 to 1000000");
   EXPECT_EQ(fault({.similar_items = {1}, .out = "x.tsv"}),
             "out is for predicted ratings, not for similar_items");

@@ -64,9 +64,15 @@ Index IndexSpace::find_named(int mode, std::string_view text, std::string_view n
   };
   if (has_labels(mode)) {
     const Index index = find(mode, text);
-    if (index == no_index)
-      refuse(
-          fmt::format("is no {} of the model{}", noun, suggestion(std::string(text), labels_[mode].labels)));
+    if (index == no_index) {
+      const auto& names = labels_[mode].labels;
+      const auto near = suggestion(std::string(text), names);
+      refuse(fmt::format(
+          "is no {} of the model{}", noun,
+          near.empty() && !names.empty()
+              ? fmt::format(", which knows each {} by a name, such as {}", noun, in_quotes(names.front()))
+              : near));
+    }
     if (index == several) refuse(fmt::format("names more than one {} of the model", noun));
     return index;
   }

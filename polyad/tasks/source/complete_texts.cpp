@@ -105,8 +105,10 @@ SearchGrid parse_search(const std::vector<std::string>& texts, const CompleteOpt
       using Values = std::remove_reference_t<decltype(grid.*field)>;
       using Number = typename Values::value_type;
       if (!is_given && (usual.*field).empty())
-        throw Error(Errc::bad_option, fmt::format("{} {}: this method of training does not have it",
-                                                  option_name("search"), text));
+        throw Error(Errc::bad_option,
+                    fmt::format("{} {}: {} has no such setting", option_name("search"), text,
+                                options.implicit ? option_name("implicit")
+                                                 : option_name("method") + " " + to_string(options.method)));
       grid.*field = is_given ? parse_search_values<Number>(text, text.substr(equals + 1)) : usual.*field;
     };
     if (name == "auto" && !is_given)
