@@ -52,7 +52,8 @@ TEST(LoadSample, estimates_loads_of_tensors_with_long_rows) {
   const auto share = test::share_of(tensor_with_long_rows(5), comm);
   const Distributor distributor(comm, share, comm.size(), 1);
   const LoadPlanner exact(comm, share), sampled(comm, share, 0.5);
-  for (const auto& distribution : {distributor.fine_random(), distributor.coarse_block(), distributor.fine_block()}) {
+  for (const auto& distribution :
+       {distributor.fine_random(), distributor.coarse_block(), distributor.fine_block()}) {
     const auto expected = exact.loads(distribution), found = sampled.loads(distribution);
     for (int m = 0; m < share.order(); ++m) {
       const auto sum = [](const ModeLoads& loads) {
@@ -60,7 +61,8 @@ TEST(LoadSample, estimates_loads_of_tensors_with_long_rows) {
         for (const auto& part : loads) sent += part.sent;
         return double(sent);
       };
-      EXPECT_NEAR(sum(found[m]), sum(expected[m]), 0.1 * sum(expected[m]) + 20) << describe(distribution) << m;
+      EXPECT_NEAR(sum(found[m]), sum(expected[m]), 0.1 * sum(expected[m]) + 20)
+          << describe(distribution) << m;
     }
   }
 }
