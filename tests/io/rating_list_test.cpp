@@ -51,7 +51,8 @@ TEST(RatingList, indices_stand_for_items_without_labels) {
 }
 
 TEST(RatingList, faults_are_named_with_their_line) {
-  EXPECT_EQ(read_list("Alien\t1\nHeat\t2\n").fault, ":2: 'Heat' is no item of the model");
+  EXPECT_EQ(read_list("Alien\t1\nHeat\t2\n").fault,
+            ":2: 'Heat' is no item of the model, which knows each item by a name, such as 'Alien'");
   EXPECT_EQ(read_list("Up\t1\n").fault, ":1: 'Up' names more than one item of the model");
   EXPECT_EQ(read_list("M\t1\nAlien\t3\nM\t1\n").fault, ":3: 'M' is rated on line 1 too");
   EXPECT_EQ(read_list("M\t1\nAlien\tgood\n").fault, ":2: rating 'good' is not a number");
@@ -92,7 +93,8 @@ TEST(RatingLists, of_many_users_come_in_the_order_of_the_users) {
 
 TEST(RatingLists, faults_are_named_with_their_line) {
   EXPECT_EQ(read_many("a\tM\t1\nb\tM\t1\na\tM\t2\n"), ":3: 'M' is rated on line 1 too");
-  EXPECT_EQ(read_many("a\tM\t1\na\tHeat\t1\n"), ":2: 'Heat' is no item of the model");
+  EXPECT_EQ(read_many("a\tM\t1\na\tHeat\t1\n"),
+            ":2: 'Heat' is no item of the model, which knows each item by a name, such as 'Alien'");
   EXPECT_EQ(read_many("a\tM\t1\na\tAlien\tx\n"), ":2: rating 'x' is not a number");
   EXPECT_EQ(read_many("a\tM\n"), ":1: expected a user, an item and a rating, found 2 fields");
   EXPECT_EQ(read_many("\tM\t1\n"), ":1: the user has no name");
