@@ -149,7 +149,6 @@ class MissingTest(ProgramTest):
                         errors += weight * (x - right) ** 2
                     self.assertAlmostEqual(result["fit"], 1 - math.sqrt(errors / squares), delta=1e-8)
 
-    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_the_value_of_a_cell_without_weight_does_not_matter(self) -> None:
         """Not to the scale of regularisation either: -999 where nothing was measured."""
         self.planted("12x10x8", 2, 0.5)
@@ -179,6 +178,7 @@ class MissingTest(ProgramTest):
             if result.returncode == 2:
                 self.assertIn("--test leaves no cell to learn from", result.stderr)
 
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_weights_on_several_processes(self) -> None:
         self.write_weighted([7, 9, 5], 3)
         options = ("cpd", self.x, "-r", 2, "--missing", "--weights", self.w, "--test", 0.1, "-i", 5, "--tol", 0, "-t", 1, "-q")
