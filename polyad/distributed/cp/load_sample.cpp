@@ -53,7 +53,7 @@ Array<Index> places_in_rows(std::span<const Index> indices, int mode, double fra
 }
 
 // The places without most nonzeros of rows that have far more than others: of each row at most `most`, at
-// even distances. Only where there are so many places that it matters.
+// even distances. Only where there are so many places that it matters, and where they are moved.
 Array<Index> without_most_of_long_rows(Array<Index> places, std::span<const Index> indices, Index extent,
                                        Index most) {
   if (std::ssize(places) < std::max(extent / 4, 4 * most)) return places;
@@ -78,10 +78,10 @@ LoadSample sample_loads(const Comm& comm, const SparseTensor<double>& share, dou
     const bool is_short = hits_of_short_modes * extent * comm.size() <= num_counted;
     auto& rows = sample.rows.emplace_back(
         LoadSample::Rows{{}, is_short ? 1 : std::min(std::max(fraction, least_rows / extent), 1.0)});
-    rows.places = is_short ? sample.counted
-                           : without_most_of_long_rows(places_in_rows(share.indices(m), m, rows.fraction),
-                                                       share.indices(m), share.extent(m),
-                                                       hits_of_long_rows * comm.size());
+    rows.places = is_short ? sample.counted : places_in_rows(share.indices(m), m, rows.fraction);
+    if (!is_short && comm.size() > 1)
+      rows.places = without_most_of_long_rows(std::move(rows.places), share.indices(m), share.extent(m),
+                                              hits_of_long_rows * comm.size());
   }
   if (!sample.counted.empty())
     sample.per_counted = double(share.num_nonzeros()) / double(sample.counted.size());

@@ -10,8 +10,8 @@ namespace polyad {
 
 // Nonzeros of a share from which the loads of distributions are estimated: the nonzeros of random rows of
 // every mode, the same rows on all processes, because communication depends on everything that touches a row
-// (of rows with very many nonzeros, a part of these); and random nonzeros, for counts. The time to draw it is
-// linear in the share, that to use it is not.
+// (of rows with very many nonzeros, a part of these, where there are several processes); and random nonzeros,
+// for counts. The time to draw it is linear in the share, that to use it is not.
 struct LoadSample {
   struct Rows {
     Array<Index> places;  // of nonzeros of the sampled rows in the share, ascending
