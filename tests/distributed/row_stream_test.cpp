@@ -21,15 +21,15 @@ const std::vector<Index> extents{16000, 3, 500};
 constexpr Index num_components = 37;
 
 template <class Real>
-DistTensor<Real> distributed(const Comm& comm, int n, const std::vector<Index>& extents = extents,
+DistTensor<Real> distributed(const Comm& comm, int n, const std::vector<Index>& dims = extents,
                              Index num_nonzeros = 2000) {
-  const auto share = test::share_of(test::tame_tensor(extents, num_nonzeros, 3), comm);
+  const auto share = test::share_of(test::tame_tensor(dims, num_nonzeros, 3), comm);
   const Distributor distributor(comm, share, comm.size(), 7);
   const auto distribution = test::some_distribution(distributor, comm.size(), n);
   auto x = localise<Real>(comm, move_to_owners(comm, share, distribution), distribution);
   std::vector<LocalTensor<Real>> locals;
   for (auto& tensor : x.tensors) locals.push_back(build_format(std::move(tensor), Format::coo, {}));
-  return {comm, extents, x, std::move(locals)};
+  return {comm, dims, x, std::move(locals)};
 }
 
 // Its numbers depend on their places in the whole only.
