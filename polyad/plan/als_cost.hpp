@@ -42,6 +42,8 @@ class AlsCost {
   // Predicted time of one iteration, in seconds: of a CSF plan, of one of its steps, in COO and in HiCOO.
   double seconds(const AlsPlan& plan) const;
   double step_seconds(const AlsPlan& plan, const AlsStep& step) const;
+  // Of a step, what solving the rows of a mode takes.
+  double update_seconds(int mode) const { return update(mode) * 1e-9 / options_.threads; }
   double coo_seconds() const;
   double hicoo_seconds() const;
   // Predicted time to build one tree, in seconds.

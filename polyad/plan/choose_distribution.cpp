@@ -33,12 +33,14 @@ std::vector<int> machines_of_all(const Comm& comm) {
 class DistributionSearch {
  public:
   DistributionSearch(const Comm& comm, const SparseTensor<double>& share, const DistributionOptions& options,
-                     Index num_components, const MachineModel& machine, const MemoryLimit& limit)
+                     Index num_components, const MachineModel& machine, const PassOptions& passes,
+                     const MemoryLimit& limit)
       : comm_(comm),
         share_(share),
         options_(with_blocks(options)),
         num_components_(num_components),
         machine_(machine),
+        passes_(passes),
         limit_(limit),
         distributor_(comm, share, comm.size(), options.seed) {
     check_exchange(options, share.order(), comm.size());
@@ -112,11 +114,19 @@ class DistributionSearch {
     return {entries_[smallest - candidates_.begin()], candidates_};
   }
 
+  const FusedPasses& fused() {
+    if (!fused_)
+      fused_ = passes_.can_fuse ? fused_passes(shape_of_shares(comm_, share_, distributor_.rows()), passes_,
+                                               num_components_)
+                                : FusedPasses{};
+    return *fused_;
+  }
+
   void predict_all() {
     for (std::size_t e = candidates_.size(); e < entries_.size(); ++e) {
       const auto planned = plan_loads(planner(), entries_[e], options_, num_components_, machine_);
       candidates_.push_back(
-          {describe(entries_[e]), predict_time(planned.loads, num_components_, machine_).seconds()});
+          {describe(entries_[e]), predict_time(planned.loads, num_components_, machine_, fused()).seconds()});
       if (limit_.max_bytes > 0) candidates_.back().memory = limit_.need(planned.loads, entries_[e].scheme);
     }
   }
@@ -132,10 +142,12 @@ class DistributionSearch {
   DistributionOptions options_;
   Index num_components_;
   const MachineModel& machine_;
+  const PassOptions& passes_;
   const MemoryLimit& limit_;
   Distributor distributor_;
   std::vector<int> machines_;  // [rank], where rows may go in stages
   std::optional<LoadPlanner> planner_;
+  std::optional<FusedPasses> fused_;
   std::vector<Distribution> entries_;
   std::vector<Candidate> candidates_;  // as entries_, those evaluated so far
 };
@@ -144,14 +156,14 @@ class DistributionSearch {
 
 ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionOptions& options, Index num_components,
-                                       const MachineModel& machine, const MemoryLimit& limit,
-                                       std::vector<Distribution> made_already) {
+                                       const MachineModel& machine, const PassOptions& passes,
+                                       const MemoryLimit& limit, std::vector<Distribution> made_already) {
   if (options.grid && options.grid->size() > comm.size())
     throw Error(Errc::bad_option, "the grid " + to_string(*options.grid) + " is for " +
                                       std::to_string(options.grid->size()) + " processes; " +
                                       std::to_string(comm.size()) +
                                       (comm.size() == 1 ? " was started" : " were started"));
-  return DistributionSearch(comm, share, options, num_components, machine, limit)
+  return DistributionSearch(comm, share, options, num_components, machine, passes, limit)
       .run(std::move(made_already));
 }
 

@@ -36,7 +36,8 @@ struct MemoryLimit {
 // more is known after redistribution. Measures nothing, so that every run chooses the same. Collective.
 ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionOptions& options, Index num_components,
-                                       const MachineModel& machine, const MemoryLimit& limit = {},
+                                       const MachineModel& machine, const PassOptions& passes = {},
+                                       const MemoryLimit& limit = {},
                                        std::vector<Distribution> made_already = {});
 
 }  // namespace polyad

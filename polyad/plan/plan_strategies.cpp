@@ -20,9 +20,10 @@ constexpr std::size_t max_grids_for_policies = 16;
 // Those on one number of processes.
 class PlanOfParts {
  public:
-  PlanOfParts(const SparseTensor<double>& x, const LoadPlanner& planner, int num_parts,
-              const StrategyPlanOptions& options, Progress& progress)
+  PlanOfParts(const SparseTensor<double>& x, const LoadPlanner& planner, const FusedPasses& fused,
+              int num_parts, const StrategyPlanOptions& options, Progress& progress)
       : planner_(planner),
+        fused_(fused),
         options_(options),
         progress_(progress),
         distributor_(Comm::self(), x, num_parts, options.distribution.seed),
@@ -80,7 +81,7 @@ class PlanOfParts {
         plan_loads(planner_, distribution, options_.distribution, options_.num_components, options_.machine);
     planned.is_replicated = planned_loads.is_replicated;
     planned.num_stages = planned_loads.num_stages;
-    planned.cost = cost_of(planned_loads.loads, options_.num_components, options_.machine);
+    planned.cost = cost_of(planned_loads.loads, options_.num_components, options_.machine, fused_);
     const auto need =
         memory_need(planned_loads.loads, distribution.scheme, options_.num_components, options_.max_bytes,
                     "auto", {.threads = options_.machine.threads, .machine = options_.machine});
@@ -107,6 +108,7 @@ class PlanOfParts {
   }
 
   const LoadPlanner& planner_;
+  const FusedPasses& fused_;
   const StrategyPlanOptions& options_;
   Progress& progress_;
   Stopwatch watch_;
@@ -175,10 +177,17 @@ StrategyPlan plan_strategies(const SparseTensor<double>& x, const StrategyPlanOp
     return progress.during("grouping nonzeros by row",
                            [&] { return LoadPlanner(Comm::self(), x, 1, std::move(repeated)); });
   });
+  const auto fused = plan.timings.measure("count", [&] {
+    return progress.during("counting fibers", [&] {
+      const Distributor whole(Comm::self(), x, 1, options.distribution.seed);
+      const auto shape = shape_of_shares(Comm::self(), x, whole.rows());
+      return fused_passes(shape, {.can_fuse = true}, options.num_components);
+    });
+  });
   for (const int num_parts : options.process_counts) {
     progress.begin(fmt::format("planning for {} processes", num_parts), 0, "strategies");
     auto found = plan.timings.measure(
-        "plan", [&] { return PlanOfParts(x, planner, num_parts, options, progress).run(); });
+        "plan", [&] { return PlanOfParts(x, planner, fused, num_parts, options, progress).run(); });
     progress.finish();
     std::ranges::move(found, std::back_inserter(plan.strategies));
   }

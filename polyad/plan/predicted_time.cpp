@@ -28,6 +28,30 @@ double stage_seconds(const ModeLoads& loads, double num_components, const Machin
   return seconds;
 }
 
+// Of a part, for the nonzeros of one mode.
+double multiply_seconds(const PartLoads& loads, int mode, std::size_t part, double num_components,
+                        const MachineModel& machine) {
+  // Rows of the other modes are fetched; those of the longest are the least often still in a cache.
+  double longest = 0;
+  for (int k = 0; k < int(loads.size()); ++k)
+    if (k != mode) longest = std::max(longest, double(loads[k][part].touched));
+  const double gather = machine.per_gather(longest * num_components * sizeof(double));
+  return gather * num_components * double(loads[mode][part].nonzeros);
+}
+
+// Of the slowest part, for a mode of which the pass for the one before has done a share.
+double rest_seconds(const PartLoads& loads, int before, int mode, double saved, double num_components,
+                    const MachineModel& machine) {
+  double slowest = 0;
+  for (std::size_t p = 0; p < loads[mode].size(); ++p) {
+    const auto& part = loads[before][p];
+    const double complete = part.nonzeros > 0 ? double(part.complete) / double(part.nonzeros) : 0;
+    slowest =
+        std::max(slowest, (1 - saved * complete) * multiply_seconds(loads, mode, p, num_components, machine));
+  }
+  return slowest;
+}
+
 }  // namespace
 
 PredictedTime predict_time(const PartLoads& loads, int mode, Index num_components,
@@ -38,12 +62,7 @@ PredictedTime predict_time(const PartLoads& loads, int mode, Index num_component
   double reduced = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
     const auto& part = parts[p];
-    // Rows of the other modes are fetched; those of the longest are the least often still in a cache.
-    double longest = 0;
-    for (int k = 0; k < int(loads.size()); ++k)
-      if (k != mode) longest = std::max(longest, double(loads[k][p].touched));
-    const double gather = machine.per_gather(longest * n * sizeof(double));
-    maximum.multiply = std::max(maximum.multiply, gather * n * double(part.nonzeros));
+    maximum.multiply = std::max(maximum.multiply, multiply_seconds(loads, mode, p, n, machine));
     maximum.update = std::max(maximum.update, machine.per_row * n * n * double(part.owned));
     if (parts.stages.empty())
       maximum.communicate = std::max(maximum.communicate, exchange_seconds(part, n, machine));
@@ -59,14 +78,28 @@ PredictedTime predict_time(const PartLoads& loads, int mode, Index num_component
   return maximum;
 }
 
-PredictedTime predict_time(const PartLoads& loads, Index num_components, const MachineModel& machine) {
+PredictedTime predict_time(const PartLoads& loads, Index num_components, const MachineModel& machine,
+                           const FusedPasses& fused) {
+  std::vector<PredictedTime> modes;
   PredictedTime sum;
   for (int m = 0; m < int(loads.size()); ++m) {
-    const auto mode = predict_time(loads, m, num_components, machine);
-    sum.multiply += mode.multiply;
-    sum.update += mode.update;
-    sum.communicate += mode.communicate;
+    modes.push_back(predict_time(loads, m, num_components, machine));
+    sum.multiply += modes.back().multiply;
+    sum.update += modes.back().update;
+    sum.communicate += modes.back().communicate;
   }
+  // A mode is in one such pass at most: the most that is saved by those up to a place of the order, and by
+  // those up to the one before.
+  double most = 0, most_before = 0;
+  for (std::size_t i = 1; i < fused.mode_order.size(); ++i) {
+    const int mode = fused.mode_order[i];
+    const double saved = modes[mode].multiply - rest_seconds(loads, fused.mode_order[i - 1], mode,
+                                                             fused.saved[i], double(num_components), machine);
+    const double with_this = most_before + saved;
+    most_before = most;
+    most = std::max(most, with_this);
+  }
+  sum.multiply -= most;
   return sum;
 }
 

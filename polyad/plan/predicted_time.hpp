@@ -4,6 +4,7 @@
 
 #include "polyad/base/machine_model.hpp"
 #include "polyad/distributed/cp/part_loads.hpp"
+#include "polyad/plan/fused_passes.hpp"
 
 namespace polyad {
 
@@ -14,10 +15,12 @@ struct PredictedTime {
   double seconds() const { return multiply + update + communicate; }
 };
 
-// Predicts the time for one mode, and for all modes.
+// Predicts the time for one mode, by passes of its own.
 PredictedTime predict_time(const PartLoads& loads, int mode, Index num_components,
                            const MachineModel& machine);
-PredictedTime predict_time(const PartLoads& loads, Index num_components, const MachineModel& machine);
+// For all modes, with those passes that serve two modes and save the most.
+PredictedTime predict_time(const PartLoads& loads, Index num_components, const MachineModel& machine,
+                           const FusedPasses& fused = {});
 
 // Imbalance (max - min) / max over the parts, in an iteration: of the nonzeros multiplied, of the words sent
 // and received, and of the rows owned (r_nnz, r_vol and r_Ip of Miao et al. 2023; docs/algorithms.md).

@@ -424,7 +424,8 @@ StrategyLoads plan_loads(const LoadPlanner& planner, const Distribution& distrib
   return result;
 }
 
-StrategyCost cost_of(const PartLoads& loads, Index num_components, const MachineModel& machine) {
+StrategyCost cost_of(const PartLoads& loads, Index num_components, const MachineModel& machine,
+                     const FusedPasses& fused) {
   StrategyCost cost;
   std::vector<Index> rows_sent(loads.front().size(), 0), messages(rows_sent);
   for (const auto& parts : loads) {
@@ -445,7 +446,7 @@ StrategyCost cost_of(const PartLoads& loads, Index num_components, const Machine
   cost.max_volume_words = std::ranges::max(rows_sent) * num_components;
   cost.max_messages = std::ranges::max(messages);
   cost.imbalance = imbalance_of(loads);
-  cost.time = predict_time(loads, num_components, machine);
+  cost.time = predict_time(loads, num_components, machine, fused);
   return cost;
 }
 

@@ -96,6 +96,7 @@ struct StrategyCost {
   PredictedTime time;
 };
 // Computes the costs from the loads of the parts.
-StrategyCost cost_of(const PartLoads& loads, Index num_components, const MachineModel& machine);
+StrategyCost cost_of(const PartLoads& loads, Index num_components, const MachineModel& machine,
+                     const FusedPasses& fused = {});
 
 }  // namespace polyad

@@ -230,7 +230,7 @@ CpdRun describe_run(const PreparedTensor<Real>& x, const CpRunOptions& options,
 }
 
 void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const PartLoads& loads,
-                           const MachineModel& machine) {
+                           const FusedPasses& fused, const MachineModel& machine) {
   const auto& distribution = chosen.distribution;
   run.distribution = to_string(distribution.scheme);
   run.partition = distribution.partition;
@@ -244,7 +244,7 @@ void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const 
   run.imbalance = imbalance_of(loads);
   auto here = machine;
   if (run.options.als.gpu) here.per_packed_word += sizeof(double) * run.options.gpu_model.per_uploaded_byte;
-  run.predicted = predict_time(loads, run.options.als.num_components, here);
+  run.predicted = predict_time(loads, run.options.als.num_components, here, fused);
   // The passes of a GPU and its updates are one prediction.
   if (run.options.als.gpu)
     run.predicted = {.multiply = run.chosen.seconds, .communicate = run.predicted.communicate};

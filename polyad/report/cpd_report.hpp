@@ -65,7 +65,7 @@ template <class Real>
 CpdRun describe_run(const PreparedTensor<Real>& x, const CpRunOptions& options, const CpResult<Real>& result);
 // Describes how the tensor was distributed over several processes.
 void describe_distribution(CpdRun& run, const ChosenDistribution& chosen, const PartLoads& loads,
-                           const MachineModel& machine);
+                           const FusedPasses& fused, const MachineModel& machine);
 
 // The keys `formats` and `suggested` of `polyad stats --formats --json`.
 nlohmann::ordered_json format_choice_json(const FormatChoice& choice);

@@ -32,6 +32,22 @@ std::vector<DistinctSketch> sketch(Index num_nonzeros, std::size_t num_sketches,
   return whole;
 }
 
+// row_of(mode, nonzero) is a global row.
+template <class RowOf>
+std::vector<DistinctSketch> sketch_rows(Index num_nonzeros, int order, std::span<const ModeSet> sets,
+                                        RowOf row_of) {
+  return sketch(num_nonzeros, sets.size(), [&](auto& sketches, Index z) {
+    std::array<std::uint64_t, max_order> hash{};
+    for (int m = 0; m < order; ++m)
+      hash[m] = mixed(std::uint64_t(row_of(m, z)) * max_order + std::uint64_t(m) + 1);
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      std::uint64_t sum = 0;
+      for (ModeSet rest = sets[s]; rest != 0; rest &= rest - 1) sum += hash[std::countr_zero(rest)];
+      sketches[s].add(mixed(sum));
+    }
+  });
+}
+
 }  // namespace
 
 void DistinctSketch::add(std::uint64_t hash) {
@@ -58,16 +74,13 @@ template <class Real>
 std::vector<DistinctSketch> sketch_distinct(const SparseTensor<Real, LocalIndex>& x,
                                             std::span<const std::span<const Index>> rows,
                                             std::span<const ModeSet> sets) {
-  return sketch(x.num_nonzeros(), sets.size(), [&](auto& sketches, Index z) {
-    std::array<std::uint64_t, max_order> hash{};
-    for (int m = 0; m < x.order(); ++m)
-      hash[m] = mixed(std::uint64_t(rows[m][x.indices(m)[z]]) * max_order + std::uint64_t(m) + 1);
-    for (std::size_t s = 0; s < sets.size(); ++s) {
-      std::uint64_t sum = 0;
-      for (ModeSet rest = sets[s]; rest != 0; rest &= rest - 1) sum += hash[std::countr_zero(rest)];
-      sketches[s].add(mixed(sum));
-    }
-  });
+  return sketch_rows(x.num_nonzeros(), x.order(), sets,
+                     [&](int mode, Index z) { return rows[mode][x.indices(mode)[z]]; });
+}
+
+std::vector<DistinctSketch> sketch_distinct(const SparseTensor<double>& x, std::span<const ModeSet> sets) {
+  return sketch_rows(x.num_nonzeros(), x.order(), sets,
+                     [&](int mode, Index z) { return x.indices(mode)[z]; });
 }
 
 template <class Real>

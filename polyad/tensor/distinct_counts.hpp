@@ -35,6 +35,8 @@ template <class Real>
 std::vector<DistinctSketch> sketch_distinct(const SparseTensor<Real, LocalIndex>& x,
                                             std::span<const std::span<const Index>> rows,
                                             std::span<const ModeSet> sets);
+// The same if the indices are global rows.
+std::vector<DistinctSketch> sketch_distinct(const SparseTensor<double>& x, std::span<const ModeSet> sets);
 
 // Number of blocks in the HiCOO format.
 template <class Real>

@@ -68,6 +68,7 @@ TEST(ChooseOwners, are_the_same_where_each_process_knows_what_it_touches) {
 // Loads by the definitions of docs/algorithms.md, with sets.
 struct NaiveLoads {
   std::map<Index, std::set<int>> parts;  // [row]: those that touch it
+  std::map<Index, Index> nonzeros;       // [row]
   std::set<std::pair<int, int>> pairs;   // (owner, borrower)
 };
 
@@ -79,6 +80,7 @@ std::vector<PartLoad> naive_loads(const SparseTensor<double>& x, int mode, const
     const auto parts = owners_of(distribution.nonzeros[t], x);
     for (Index z = 0; z < x.num_nonzeros(); ++z) {
       naive.parts[x.indices(mode)[z]].insert(parts[z]);
+      ++naive.nonzeros[x.indices(mode)[z]];
       if (!is_coarse || int(t) == mode) ++loads[parts[z]].nonzeros;
     }
   }
@@ -86,6 +88,7 @@ std::vector<PartLoad> naive_loads(const SparseTensor<double>& x, int mode, const
     const int owner = distribution.rows[mode](row);
     ++loads[owner].owned;
     if (!parts.contains(owner)) ++loads[owner].local;
+    if (!is_coarse && parts == std::set{owner}) loads[owner].complete += naive.nonzeros[row];
     for (const int part : parts) {
       ++loads[part].touched, ++loads[part].local;
       if (part == owner) continue;
@@ -272,7 +275,7 @@ TEST(ChooseDistribution, takes_the_fastest_of_those_that_fit) {
   if (comm.size() == 1) return;
   const auto share = test::share_of(test::tame_tensor({90, 70, 50}, 2000, 4, true), comm);
   const auto choose = [&](const MemoryLimit& limit) {
-    return choose_distribution(comm, share, {}, 4, MachineModel{}, limit);
+    return choose_distribution(comm, share, {}, 4, MachineModel{}, {}, limit);
   };
   const auto free = choose({});
   MemoryLimit limit{100, [](const PartLoads&, Scheme) { return MemoryNeed{90, true}; }};

@@ -11,6 +11,7 @@
 #include "polyad/distributed/cp/dist_tensor.hpp"
 #include "polyad/distributed/cp/distribution.hpp"
 #include "polyad/plan/format_choice.hpp"
+#include "polyad/plan/fused_passes.hpp"
 
 namespace polyad {
 
@@ -19,6 +20,9 @@ struct FormatChoice {
   std::vector<FormatOption> options;
   FormatOption chosen;
 };
+
+// Which passes over the nonzeros may serve two modes.
+PassOptions pass_options(const CpRunOptions& options);
 
 // What `prepare` would choose for this tensor, without building it.
 template <class Real>
@@ -31,7 +35,8 @@ struct PreparedTensor {
   FormatOption chosen;                // with the plan of this process
   std::vector<FormatOption> options;  // with the largest times and sizes of any process
   Index num_duplicates = 0;
-  PartLoads loads;  // of all processes
+  PartLoads loads;    // of all processes
+  FusedPasses fused;  // as for other distributions of the tensor
   Timings timings;
   std::vector<Array<Real>> weights = {};  // see ObservedTensor
 };

@@ -80,7 +80,7 @@ PlannedMode plan_mode(const Comm& comm, const Distribution& distribution, int mo
   return result;
 }
 
-// All members except the nonzeros.
+// All members except those that count nonzeros.
 PartLoad load_of(const ExchangePlan& plan, Index touched) {
   PartLoad load;
   load.touched = touched;
@@ -101,6 +101,13 @@ ModeLoads loads_of(const Comm& comm, const ExchangePlan& plan, Index touched) {
     loads.stages.push_back(comm.all_gather(StageLoad{load.sent, load.received, load.messages}));
   }
   return loads;
+}
+
+// Of the nonzeros, those in rows of the mode to which no other process adds.
+template <class Real>
+Index num_complete(const SparseTensor<Real, LocalIndex>& x, const ExchangePlan& plan, int mode) {
+  return std::ranges::count_if(x.indices(mode),
+                               [&](LocalIndex row) { return Index(row) < plan.num_complete(); });
 }
 
 void number_by_plan(RowNumbers& rows, const ExchangePlan& plan) {
@@ -152,6 +159,9 @@ LocalNonzeros<Real> localise(const Comm& comm, std::vector<SparseTensor<double>>
   for (int m = 0; m < int(extents.size()); ++m) {
     const auto nonzeros = comm.all_gather(result.tensors[moved.size() == 1 ? 0 : m].num_nonzeros());
     for (int p = 0; p < comm.size(); ++p) result.loads[m][p].nonzeros = nonzeros[p];
+    if (distribution.scheme == Scheme::coarse || result.exchanges[m].is_replicated) continue;
+    const auto complete = comm.all_gather(num_complete(one, result.exchanges[m], m));
+    for (int p = 0; p < comm.size(); ++p) result.loads[m][p].complete = complete[p];
   }
   return result;
 }

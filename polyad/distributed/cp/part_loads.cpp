@@ -130,12 +130,8 @@ void extrapolate(const Comm& comm, double fraction, std::vector<PartLoad>& loads
     for (const auto count : RowLoads::counted_by_row) load.*count = Index(std::llround(*at++));
 }
 
-void add_counts(std::vector<PartLoad>& loads, const std::vector<Index>& nonzeros,
-                const std::vector<Index>& messages) {
-  for (std::size_t p = 0; p < loads.size(); ++p) {
-    loads[p].nonzeros = nonzeros[p];
-    loads[p].messages = messages[p];
-  }
+void set_counts(std::vector<PartLoad>& loads, Index PartLoad::*count, const std::vector<Index>& counts) {
+  for (std::size_t p = 0; p < loads.size(); ++p) loads[p].*count = counts[p];
 }
 
 // All nonzeros; those that repeat others are not counted.
@@ -205,6 +201,36 @@ std::vector<Index> LoadPlanner::count_nonzeros(const Parts& parts, int num_parts
   return counts;
 }
 
+std::vector<Index> LoadPlanner::count_complete(int mode, const RowParts& rows, std::span<const int> owners,
+                                               const Parts& parts, std::span<const Index> nonzeros) const {
+  const auto& groups = evaluated(mode).by_row(mode);
+  const bool is_exact = sets_.size() == 1;
+  std::vector<Index> complete(nonzeros.size(), 0), all(nonzeros.size(), 0);
+  Index i = 0;  // of the rows, which have no groups without nonzeros
+  for (Index g = 0; g < std::ssize(groups.rows); ++g) {
+    const auto group =
+        std::span(groups.nonzeros)
+            .subspan(std::size_t(groups.begin[g]), std::size_t(groups.begin[g + 1] - groups.begin[g]));
+    if (group.empty()) continue;
+    const auto touching = rows.of(i);
+    if (touching.size() == 1 && touching.front() == owners[i]) {
+      const auto num_repeated =
+          !is_exact || repeated_.empty() ? 0 : std::ranges::count_if(group, [&](Index z) {
+            return std::ranges::binary_search(repeated_, z);
+          });
+      complete[owners[i]] += std::ssize(group) - num_repeated;
+    }
+    ++i;
+  }
+  if (is_exact) return complete;
+  for (const int part : parts) ++all[part];
+  comm_.all_reduce(std::span(complete));
+  comm_.all_reduce(std::span(all));
+  for (std::size_t p = 0; p < all.size(); ++p)
+    if (all[p] > 0) complete[p] = std::llround(double(nonzeros[p]) * double(complete[p]) / double(all[p]));
+  return complete;
+}
+
 RowParts LoadPlanner::rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const {
   std::vector<RowParts> pieces(num_threads());
   const auto& groups = evaluated(mode).by_row(mode);
@@ -248,10 +274,14 @@ PartLoads LoadPlanner::loads_of_busy(const Distribution& distribution, std::vect
     renumber(rows[m].parts);
     renumber(owner[m]);
     auto counted = add_rows(rows[m], owner[m], folds, num_listed);
-    const auto nonzeros = count_nonzeros(parts[parts.size() == 1 ? 0 : m], num_listed);
+    const auto& of_mode = parts[parts.size() == 1 ? 0 : m];
+    const auto nonzeros = count_nonzeros(of_mode, num_listed);
     const auto messages = messages_of(comm_, counted, folds);
     auto& loads = modes.emplace_back(std::move(counted.parts));
-    add_counts(loads, nonzeros, messages);
+    set_counts(loads, &PartLoad::nonzeros, nonzeros);
+    set_counts(loads, &PartLoad::messages, messages);
+    if (folds)
+      set_counts(loads, &PartLoad::complete, count_complete(int(m), rows[m], owner[m], of_mode, nonzeros));
     if (distribution.replicates(int(m))) replicate(loads);
   }
   return modes;
@@ -274,7 +304,12 @@ PartLoads LoadPlanner::loads(const Distribution& distribution, IdleParts idle) c
     const auto messages = messages_of(comm_, counted, touched.folds);
     ModeLoads loads(std::move(counted.parts));
     extrapolate(comm_, fractions_[m], loads);
-    add_counts(loads, nonzeros[nonzeros.size() == 1 ? 0 : std::size_t(m)], messages);
+    const auto& of_mode = nonzeros[nonzeros.size() == 1 ? 0 : std::size_t(m)];
+    set_counts(loads, &PartLoad::nonzeros, of_mode);
+    set_counts(loads, &PartLoad::messages, messages);
+    if (touched.folds)
+      set_counts(loads, &PartLoad::complete,
+                 count_complete(m, touched.rows, touched.owners, parts.front(), of_mode));
     if (distribution.replicates(m) && loads.size() > 1)
       replicate(loads);
     else if (distribution.stages(m) > 1)

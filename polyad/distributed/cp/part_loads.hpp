@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct PartLoad {
   Index reduced = 0;             // rows that are all-reduced instead of exchanged
   Index sent = 0, received = 0;  // rows sent and received by fold and expand together
   Index messages = 0;            // messages that it sends
+  // Of the nonzeros, those in rows that it owns and that no other part touches: a pass over them completes
+  // the sums of these rows. 0 in coarse grain, where every mode has nonzeros of its own, and in replicated
+  // modes.
+  Index complete = 0;
 
   friend bool operator==(const PartLoad&, const PartLoad&) = default;
 };
@@ -90,6 +95,9 @@ class LoadPlanner {
   const GroupedNonzeros& counted() const { return sets_.back(); }
   std::vector<Parts> parts_in(const GroupedNonzeros& set, const Distribution& distribution) const;
   std::vector<Index> count_nonzeros(const Parts& parts, int num_parts) const;
+  // [part]: see PartLoad. rows: those of the mode that are evaluated; nonzeros: of all parts. Collective.
+  std::vector<Index> count_complete(int mode, const RowParts& rows, std::span<const int> owners,
+                                    const Parts& parts, std::span<const Index> nonzeros) const;
   RowParts rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const;
   Touching touching(const Distribution& distribution, int mode, const std::vector<Parts>& parts) const;
   Index max_busy_parts() const;

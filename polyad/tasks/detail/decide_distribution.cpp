@@ -205,7 +205,8 @@ DistributionOptions checked(DistributionOptions options) {
 
 ChosenDistribution decide_distribution(const Context& context, const SparseTensor<double>& share,
                                        const DistributionOptions& asked_for, Index num_components,
-                                       const MachineModel& machine, const MemoryLimit& limit) {
+                                       const MachineModel& machine, const PassOptions& passes,
+                                       const MemoryLimit& limit) {
   const Comm& comm = context.comm();
   const auto options = checked(asked_for);
   const bool is_file = options.partition == Partition::file;
@@ -219,7 +220,7 @@ ChosenDistribution decide_distribution(const Context& context, const SparseTenso
   if (!is_file && !is_hypergraph) {
     // A single process has all nonzeros, whatever the options.
     if (comm.size() == 1 && (!options.grid || options.grid->size() == 1)) return {};
-    return choose_distribution(comm, share, options, num_components, machine, limit,
+    return choose_distribution(comm, share, options, num_components, machine, passes, limit,
                                kept_distributions(context, share, options));
   }
   auto distribution =
@@ -227,7 +228,7 @@ ChosenDistribution decide_distribution(const Context& context, const SparseTenso
   if (comm.size() == 1) return {};
   std::vector<Distribution> made;
   made.push_back(std::move(distribution));
-  return choose_distribution(comm, share, options, num_components, machine, limit, std::move(made));
+  return choose_distribution(comm, share, options, num_components, machine, passes, limit, std::move(made));
 }
 
 FurtherStrategies partition_from_file(const DistributionOptions& options, const SparseTensor<double>& x,

@@ -18,7 +18,8 @@ DistributionOptions checked(DistributionOptions options);
 // Throws Error{bad_option}, and Error{bad_input} for a partition file that does not fit. Collective.
 ChosenDistribution decide_distribution(const Context& context, const SparseTensor<double>& share,
                                        const DistributionOptions& options, Index num_components,
-                                       const MachineModel& machine, const MemoryLimit& limit);
+                                       const MachineModel& machine, const PassOptions& passes,
+                                       const MemoryLimit& limit);
 
 // The partition in options.partition_file as a strategy among others, for a plan: of fine grain if the file
 // has a line per nonzero, of coarse grain if it has one per slice, for the least of these numbers of

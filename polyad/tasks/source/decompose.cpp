@@ -335,7 +335,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   Stopwatch watch;
   const auto chosen = context.progress().during("choosing a distribution", [&] {
     return tasks::decide_distribution(context, x.tensor, distribution_options(asked_for, x.tensor.order()),
-                                      options.als.num_components, machine.model,
+                                      options.als.num_components, machine.model, pass_options(options),
                                       memory_limit<Real>(options, max_threads));
   });
   const double decide_seconds = watch.lap();
@@ -371,7 +371,7 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   auto run = report::describe_run(prepared, options, result);
   run.starts = std::move(starts);
   if (checkpoints) run.checkpoint = checkpoints->use();
-  if (comm.size() > 1) describe_distribution(run, chosen, prepared.loads, machine.model);
+  if (comm.size() > 1) describe_distribution(run, chosen, prepared.loads, prepared.fused, machine.model);
   run.machine = machine.source;
   run.device = device.text;
   if (machine.gpu) run.gpu_bytes_per_second = 1 / machine.gpu->per_copied_byte;
