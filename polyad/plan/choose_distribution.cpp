@@ -103,15 +103,36 @@ class DistributionSearch {
     return *planner_;
   }
 
-  // Only when there is something to choose: predictions cost time.
+  // Only when there is something to choose: predictions cost time. Greedy and balanced owners are first
+  // predicted for ranges of rows; the fastest, and those that differ from it in owners only, are then
+  // predicted with the owners that a run would choose, until the fastest is one of these.
   ChosenDistribution best() {
     if (entries_.size() == 1) return {entries_.front(), {}};
     predict_all();
-    // Those that fit by time, before the others by memory.
-    const auto smallest = std::ranges::min_element(candidates_, {}, [](const Candidate& c) {
+    planner_->choose_owners_as_runs();
+    std::vector<bool> is_settled;
+    for (const auto& entry : entries_) is_settled.push_back(!entry.rows.empty());
+    for (;;) {
+      const auto fastest = std::size_t(smallest() - candidates_.begin());
+      if (is_settled[fastest]) return {entries_[fastest], candidates_};
+      for (std::size_t e = 0; e < entries_.size(); ++e) {
+        if (is_settled[e] || !differ_in_owners(entries_[e], entries_[fastest])) continue;
+        candidates_[e] = predict(entries_[e]);
+        is_settled[e] = true;
+      }
+    }
+  }
+
+  // Those that fit by time, before the others by memory.
+  std::vector<Candidate>::const_iterator smallest() const {
+    return std::ranges::min_element(candidates_, {}, [](const Candidate& c) {
       return c.memory.fits ? std::tuple(0, c.seconds) : std::tuple(1, double(c.memory.bytes));
     });
-    return {entries_[smallest - candidates_.begin()], candidates_};
+  }
+
+  // In nothing else.
+  static bool differ_in_owners(const Distribution& a, const Distribution& b) {
+    return a.scheme == b.scheme && a.partition == b.partition && a.grid == b.grid && a.policy == b.policy;
   }
 
   const FusedPasses& fused() {
@@ -122,19 +143,23 @@ class DistributionSearch {
     return *fused_;
   }
 
-  void predict_all() {
-    for (std::size_t e = candidates_.size(); e < entries_.size(); ++e) {
-      const auto planned = plan_loads(planner(), entries_[e], options_, num_components_, machine_);
-      candidates_.push_back(
-          {describe(entries_[e]), predict_time(planned.loads, num_components_, machine_, fused()).seconds()});
-      if (limit_.max_bytes > 0) candidates_.back().memory = limit_.need(planned.loads, entries_[e].scheme);
-    }
+  Candidate predict(const Distribution& distribution) {
+    const auto planned = plan_loads(planner(), distribution, options_, num_components_, machine_);
+    Candidate candidate{describe(distribution),
+                        predict_time(planned.loads, num_components_, machine_, fused()).seconds()};
+    if (limit_.max_bytes > 0) candidate.memory = limit_.need(planned.loads, distribution.scheme);
+    return candidate;
   }
 
+  void predict_all() {
+    for (std::size_t e = candidates_.size(); e < entries_.size(); ++e)
+      candidates_.push_back(predict(entries_[e]));
+  }
+
+  // Not of the largest share: few processes may have read a small file for all.
   double fraction() const {
-    const auto maximum = double(comm_.all_reduce(share_.num_nonzeros(), Reduce::max));
-    return std::min(1.0,
-                    std::max(nonzeros_per_process, nonzeros_of_all / comm_.size()) / std::max(1.0, maximum));
+    const auto all = double(comm_.all_reduce(share_.num_nonzeros()));
+    return std::min(1.0, std::max(nonzeros_per_process * comm_.size(), nonzeros_of_all) / std::max(1.0, all));
   }
 
   const Comm& comm_;

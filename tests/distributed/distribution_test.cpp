@@ -65,6 +65,37 @@ TEST(ChooseOwners, are_the_same_where_each_process_knows_what_it_touches) {
   }
 }
 
+// Whoever has which rows, all of them decide.
+TEST(ChooseOwners, are_the_same_where_each_process_has_some_of_the_rows) {
+  const Comm comm = Comm::world();
+  for (const Index num_rows : {Index(0), Index(1), Index(50), Index(3600000) / comm.size()}) {
+    std::vector<Index> all, counts;
+    for (int p = 0; p < comm.size(); ++p) {
+      const auto before = std::ssize(all);
+      for (Index row = 0; row < num_rows; ++row)
+        if (Random(2, std::uint64_t(p)).uniform(std::uint64_t(row)) < 0.6) all.push_back(5 * row);
+      counts.push_back(std::ssize(all) - before);
+    }
+    const auto rows = invert_touched(all, counts);
+    RowParts mine;
+    for (Index i = 0; i < rows.num_rows(); ++i)
+      if ((rows.rows[i] / 7) % comm.size() == comm.rank()) {
+        mine.rows.push_back(rows.rows[i]);
+        mine.begin.push_back(std::ssize(mine.parts));
+        mine.parts.insert(mine.parts.end(), rows.of(i).begin(), rows.of(i).end());
+      }
+    mine.begin.push_back(std::ssize(mine.parts));
+    for (const auto rule : {RowRule::greedy, RowRule::balanced}) {
+      const ListedRows expected{rows.rows, choose_owners(rows, comm.size(), 2, rule)};
+      const auto owners = choose_owners(comm, mine, 1, comm.size(), 2, rule);
+      ASSERT_EQ(std::ssize(owners), mine.num_rows());
+      bool is_same = true;
+      for (Index i = 0; i < mine.num_rows(); ++i) is_same = is_same && expected(mine.rows[i]) == owners[i];
+      EXPECT_TRUE(is_same) << num_rows << " " << to_string(rule);
+    }
+  }
+}
+
 // Loads by the definitions of docs/algorithms.md, with sets.
 struct NaiveLoads {
   std::map<Index, std::set<int>> parts;  // [row]: those that touch it
@@ -267,6 +298,30 @@ TEST(Distribution, planned_on_one_process_is_that_of_many) {
     for (int round = 0; round < 8; ++round) {
       SCOPED_TRACE("case " + std::to_string(++n));
       PlannedCase(comm, shape, n, test::some_distribution).expect_same_loads();
+    }
+}
+
+// With owners that all processes choose together, as they do in a run.
+TEST(LoadPlanner, of_many_processes_plans_the_owners_of_a_run) {
+  const Comm comm = Comm::world();
+  int n = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (const auto rule : {RowRule::greedy, RowRule::balanced}) {
+      SCOPED_TRACE("case " + std::to_string(++n));
+      const PlannedCase x(comm, shape, n, [&](const Distributor& distributor, int, int) {
+        auto distribution = distributor.fine_block();
+        distribution.row_rule = rule;
+        return distribution;
+      });
+      LoadPlanner planner(comm, x.share);
+      planner.choose_owners_as_runs();
+      const auto found = planner.loads(x.distribution);
+      for (int m = 0; m < x.whole.order(); ++m)
+        for (int p = 0; p < comm.size(); ++p) {
+          const auto &one = x.planned[m][p], &many = found[m][p];
+          EXPECT_EQ(std::tuple(many.touched, many.owned, many.sent, many.received, many.messages),
+                    std::tuple(one.touched, one.owned, one.sent, one.received, one.messages));
+        }
     }
 }
 

@@ -112,6 +112,28 @@ std::vector<int> own_in_groups(const RowParts& rows, const RowGroups& groups, in
   return owners;
 }
 
+// The owners of rows of which each is given by its number, that of its parts, and these; in any order.
+std::vector<int> owners_of_words(std::span<const Index> words, const RowGroups& groups, int num_parts,
+                                 int mode, RowRule rule) {
+  std::vector<Index> at;  // where rows begin
+  for (Index w = 0; w < std::ssize(words); w += 2 + words[w + 1]) at.push_back(w);
+  std::vector<Index> ascending(at.size());
+  std::iota(ascending.begin(), ascending.end(), Index(0));
+  std::ranges::sort(ascending, {}, [&](Index i) { return words[at[i]]; });
+  RowParts rows;
+  for (const Index i : ascending) {
+    rows.rows.push_back(words[at[i]]);
+    rows.begin.push_back(std::ssize(rows.parts));
+    const auto parts = words.subspan(std::size_t(at[i] + 2), std::size_t(words[at[i] + 1]));
+    rows.parts.insert(rows.parts.end(), parts.begin(), parts.end());
+  }
+  rows.begin.push_back(std::ssize(rows.parts));
+  const auto found = own_in_groups(rows, groups, num_parts, mode, rule);
+  std::vector<int> owners(at.size());
+  for (std::size_t k = 0; k < at.size(); ++k) owners[ascending[k]] = found[k];
+  return owners;
+}
+
 // The owners of rows that parts ask for, as many as counts says each: all parts that touch a row do.
 std::vector<int> answer(std::span<const Index> asked, std::span<const Index> counts, const RowGroups& groups,
                         int num_parts, int mode, RowRule rule) {
@@ -163,6 +185,39 @@ std::vector<int> own_greedily(const RowParts& rows, int num_parts, int mode, dou
 
 std::vector<int> choose_owners(const RowParts& rows, int num_parts, int mode, RowRule rule) {
   return own_in_groups(rows, RowGroups(std::ssize(rows.parts), num_parts), num_parts, mode, rule);
+}
+
+std::vector<int> choose_owners(const Comm& comm, const RowParts& rows, double fraction, int num_parts,
+                               int mode, RowRule rule) {
+  const auto num_touches = double(comm.all_reduce(std::ssize(rows.parts)));
+  const RowGroups groups(Index(num_touches / fraction), num_parts);
+  const auto worker = [&](Index i) { return (mode + groups(rows.rows[i])) % comm.size(); };
+  std::vector<Index> num_rows(std::size_t(comm.size()), 0), num_words(num_rows);
+  for (Index i = 0; i < rows.num_rows(); ++i) {
+    ++num_rows[worker(i)];
+    num_words[worker(i)] += 2 + std::ssize(rows.of(i));
+  }
+  // For every row its number, that of its parts, and these; by worker.
+  std::vector<Index> next_word(num_words.size()), next_row(num_rows.size());
+  std::exclusive_scan(num_words.begin(), num_words.end(), next_word.begin(), Index(0));
+  std::exclusive_scan(num_rows.begin(), num_rows.end(), next_row.begin(), Index(0));
+  Array<Index> words(std::size_t(std::reduce(num_words.begin(), num_words.end())));
+  std::vector<Index> places;  // [row]: of its answer
+  for (Index i = 0; i < rows.num_rows(); ++i) {
+    places.push_back(next_row[worker(i)]++);
+    auto& at = next_word[worker(i)];
+    words[at++] = rows.rows[i];
+    words[at++] = std::ssize(rows.of(i));
+    for (const int part : rows.of(i)) words[at++] = part;
+  }
+  const auto taken_words = comm.exchange_counts(num_words), taken_rows = comm.exchange_counts(num_rows);
+  Array<Index> taken(std::size_t(std::reduce(taken_words.begin(), taken_words.end())));
+  comm.all_to_all<Index>(words, num_words, taken, taken_words);
+  const auto answers = owners_of_words(taken, groups, num_parts, mode, rule);
+  std::vector<int> answered(std::size_t(rows.num_rows())), owners(answered.size());
+  comm.all_to_all<int>(answers, taken_rows, answered, num_rows);
+  for (std::size_t i = 0; i < owners.size(); ++i) owners[i] = answered[places[i]];
+  return owners;
 }
 
 RowOwners choose_owners(const Comm& comm, std::span<const Index> touched, int mode, RowRule rule) {

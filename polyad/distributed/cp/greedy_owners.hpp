@@ -27,6 +27,11 @@ int first_part(int mode, int group, int num_parts);
 // Owner of every row of `rows` by a rule, greedy or balanced, in the same groups.
 std::vector<int> choose_owners(const RowParts& rows, int num_parts, int mode, RowRule rule);
 
+// The same where every process has some of the rows, of which all processes together have a fraction: in the
+// groups of all rows, each worked on by one process. Collective.
+std::vector<int> choose_owners(const Comm& comm, const RowParts& rows, double fraction, int num_parts,
+                               int mode, RowRule rule);
+
 // The same where every process knows only what it touches; it learns the owners of that. Groups are worked on
 // by one process each. Collective.
 RowOwners choose_owners(const Comm& comm, std::span<const Index> touched, int mode, RowRule rule);

@@ -329,7 +329,11 @@ LoadPlanner::Touching LoadPlanner::touching(const Distribution& distribution, in
                   {},
                   fractions_[mode],
                   distribution.scheme != Scheme::coarse};
-  result.owners = owners(result.rows, distribution, mode, share_.extent(mode));
+  const bool is_by_all =
+      owners_as_runs_ && distribution.rows.empty() && distribution.row_rule != RowRule::random;
+  result.owners = is_by_all ? choose_owners(comm_, result.rows, fractions_[mode], distribution.num_parts,
+                                            mode, distribution.row_rule)
+                            : owners(result.rows, distribution, mode, share_.extent(mode));
   return result;
 }
 

@@ -73,8 +73,12 @@ class LoadPlanner {
   Index num_nonzeros() const { return num_nonzeros_; }  // of all processes
 
   // Computes the loads, of modes in as many stages as the distribution says. Collective. On several processes
-  // greedy and balanced owners are predicted for ranges of rows, which approximates choose_owners.
+  // greedy and balanced owners are predicted for ranges of rows, which approximates choose_owners and takes
+  // less time, until choose_owners_as_runs() says otherwise.
   PartLoads loads(const Distribution& distribution, IdleParts idle = IdleParts::all) const;
+
+  // From now on, greedy and balanced owners are chosen from all rows that are evaluated, together.
+  void choose_owners_as_runs() { owners_as_runs_ = true; }
 
   // What is needed to compute the loads of a mode again with other numbers of stages.
   struct Touching {
@@ -112,6 +116,7 @@ class LoadPlanner {
   std::vector<GroupedNonzeros> sets_;
   std::vector<double> fractions_;  // [mode]: of its rows, that are evaluated
   double per_counted_ = 1;         // nonzeros of the share for each that is counted
+  bool owners_as_runs_ = false;
 };
 
 }  // namespace polyad
