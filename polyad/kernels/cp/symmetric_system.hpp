@@ -16,14 +16,32 @@ namespace polyad::kernels {
 // The inner product of two vectors, summed in a fixed order.
 template <class Real>
 [[gnu::always_inline]] inline Real dot_product(const Real* a, const Real* b, Index n) {
-  constexpr int width = 4 * vector_lanes<Real>;
+  constexpr int lanes = vector_lanes<Real>, width = 4 * lanes;
   using B = Block<Real, width>;
+  using Lane = Block<Real, lanes>;
   B sums;
+  Lane rest;
   Index r = 0;
   for (; r + width <= n; r += width) sums.add_product(B::load(a + r), B::load(b + r));
-  Real sum = sums.sum();
+  for (; r + lanes <= n; r += lanes) rest.add_product(Lane::load(a + r), Lane::load(b + r));
+  Real sum = sums.sum() + rest.sum();
   for (; r < n; ++r) sum += a[r] * b[r];
   return sum;
+}
+
+// to[r] = the inner product of row r and x, of `n` entries, which is a multiple of the lanes.
+template <int Rows, class Real>
+[[gnu::always_inline]] inline void dot_products(const Real* rows, Index stride, const Real* x, Index n,
+                                                Real* to) {
+  using Lane = Block<Real, vector_lanes<Real>>;
+  Lane sums[Rows];
+  for (Index j = 0; j < n; j += vector_lanes<Real>) {
+    const auto of_x = Lane::load(x + j);
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) sums[r].add_product(Lane::load(rows + r * stride + j), of_x);
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r) to[r] = sums[r].sum();
 }
 
 // to = x * from.
@@ -87,7 +105,9 @@ class SymmetricSystem {
         matrix_(std::size_t(stride_ * stride_), Real{}),
         right_(std::size_t(stride_), Real{}),
         border_(std::size_t(stride_), Real{}),
-        diagonal_(std::size_t(stride_), Real{}) {}
+        diagonal_(std::size_t(stride_), Real{}),
+        scales_(std::size_t(stride_), Real{}),
+        multiples_(std::size_t(stride_ * height), Real{}) {}
 
   static Index stride_for(Index num_unknowns) {
     return (num_unknowns + granularity - 1) / granularity * granularity;
@@ -133,16 +153,14 @@ class SymmetricSystem {
   // Factorises the matrix, which is destroyed, and solves for the right-hand side, in place. The unknown of
   // the border goes to border_right(). False: the matrix is not positive definite in this precision.
   bool solve(bool has_border) {
-    if (!factorise()) return false;
-    solve_transposed(right_.data());
+    if (!factorise(has_border)) return false;
     if (has_border) {
-      solve_transposed(border_.data());
       const Real pivot = corner_ - dot_product(border_.data(), border_.data(), n_);
       if (!is_pivot(pivot, corner_)) return false;
       border_right_ = (border_right_ - dot_product(border_.data(), right_.data(), n_)) / pivot;
       for (Index i = 0; i < n_; ++i) right_[i] -= border_right_ * border_[i];
     }
-    solve_upper(right_.data());
+    solve_upper();
     return true;
   }
 
@@ -211,68 +229,123 @@ class SymmetricSystem {
   }
 
   // Cholesky: matrix = U^T U, a row of tiles after the other, each of which first subtracts the products of
-  // all rows above. The diagonal of U is stored as its reciprocal.
-  bool factorise() {
+  // all rows above. The right-hand side and the border become the solutions x of U^T x = b on the way.
+  bool factorise(bool has_border) {
     for (Index k = 0; k < n_; ++k) diagonal_[k] = row(k)[k];
     bool is_definite = true;
     for_row_tiles([&](Index i, auto rows_of_tile) {
       if (!is_definite) return;
       add_row_of_tiles<rows_of_tile, false>(matrix_.data(), i, i);
-      is_definite = factorise_rows<rows_of_tile>(i);
+      is_definite = factorise_square<rows_of_tile>(i);
+      if (is_definite) factorise_rows<rows_of_tile>(i, has_border);
     });
     return is_definite;
   }
-  // The square on the diagonal, then vectors of columns to the right of it.
+  // The square on the diagonal: row k of it, before it is scaled by the root of its pivot, is added
+  // multiples_(k, l) times to row l. A division is all that a pivot waits for.
   template <int Rows>
-  bool factorise_rows(Index i) {
-    Real u[Rows][Rows] = {};
-    const Index end = std::min<Index>(i + Rows, n_);
-    for (Index k = 0; k < end - i; ++k)
-      for (Index c = k; c < end - i; ++c) u[k][c] = row(i + k)[i + c];
-    for (Index k = 0; k < end - i; ++k) {
-      if (!is_pivot(u[k][k], diagonal_[i + k])) return false;
-      u[k][k] = 1 / std::sqrt(u[k][k]);
-      for (int c = int(k) + 1; c < Rows; ++c) u[k][c] *= u[k][k];
-      for (int l = int(k) + 1; l < Rows; ++l)
-        for (int c = l; c < Rows; ++c) u[l][c] -= u[k][l] * u[k][c];
+  bool factorise_square(Index i) {
+    Real u[Rows][Rows];
+#pragma GCC unroll 8
+    for (int k = 0; k < Rows; ++k)
+#pragma GCC unroll 8
+      for (int c = k; c < Rows; ++c) u[k][c] = row(i + k)[i + c];
+    for (Index k = n_ - i; k < Rows; ++k) u[k][k] = 1;  // no equation
+    bool is_definite = true;
+    Real* multiples = multiples_.data() + i * height;
+#pragma GCC unroll 8
+    for (int k = 0; k < Rows; ++k) {
+      is_definite = is_definite && is_pivot(u[k][k], diagonal_[i + k]);
+      const Real inverse = 1 / u[k][k];
+      scales_[i + k] = inverse;
+#pragma GCC unroll 8
+      for (int l = k + 1; l < Rows; ++l) {
+        const Real multiple = -u[k][l] * inverse;
+        multiples[k * height + l] = multiple;
+#pragma GCC unroll 8
+        for (int c = l; c < Rows; ++c) u[l][c] += multiple * u[k][c];
+      }
     }
-    for (Index j = end / lanes * lanes; j < stride_; j += lanes) {
+    for (int k = 0; k < Rows; ++k) scales_[i + k] = std::sqrt(scales_[i + k]);
+    return is_definite;
+  }
+  // Vectors of columns to the right of the square.
+  template <int Rows>
+  void factorise_rows(Index i, bool has_border) {
+    const Real *multiples = multiples_.data() + i * height, *scales = scales_.data() + i;
+    Real x[2][Rows], of_rows[2][Rows];
+    Real* const sides[2] = {right_.data(), border_.data()};
+    for (int s = 0; s <= int(has_border); ++s) {
+#pragma GCC unroll 8
+      for (int k = 0; k < Rows; ++k) x[s][k] = sides[s][i + k];
+#pragma GCC unroll 8
+      for (int k = 0; k < Rows; ++k) {
+        of_rows[s][k] = -x[s][k] * scales[k] * scales[k];
+#pragma GCC unroll 8
+        for (int l = k + 1; l < Rows; ++l) x[s][l] += multiples[k * height + l] * x[s][k];
+        x[s][k] *= scales[k];
+      }
+    }
+    for (Index j = (i + Rows) / lanes * lanes; j < stride_; j += lanes) {
       Lane v[Rows];
 #pragma GCC unroll 8
       for (int k = 0; k < Rows; ++k) v[k] = Lane::load(row(i + k) + j);
 #pragma GCC unroll 8
-      for (int k = 0; k < Rows; ++k) {
-        v[k].scale(u[k][k]);
-        v[k].store(row(i + k) + j);
+      for (int k = 0; k < Rows; ++k)
 #pragma GCC unroll 8
-        for (int l = k + 1; l < Rows; ++l) v[l].add_scaled(-u[k][l], v[k]);
+        for (int l = k + 1; l < Rows; ++l) v[l].add_scaled(multiples[k * height + l], v[k]);
+      for (int s = 0; s <= int(has_border); ++s) {
+        auto side = Lane::load(sides[s] + j);
+#pragma GCC unroll 8
+        for (int k = 0; k < Rows; ++k) side.add_scaled(of_rows[s][k], v[k]);
+        side.store(sides[s] + j);
+      }
+#pragma GCC unroll 8
+      for (int k = 0; k < Rows; ++k) {
+        v[k].scale(scales[k]);
+        v[k].store(row(i + k) + j);
       }
     }
-    for (Index k = 0; k < end - i; ++k) std::copy_n(u[k] + k, end - i - k, row(i + k) + i + k);
-    return true;
+    for (int s = 0; s <= int(has_border); ++s) std::copy_n(x[s], Rows, sides[s] + i);
   }
 
-  // U^T x = b, in place.
-  void solve_transposed(Real* x) {
-    for (Index k = 0; k < n_; ++k) {
-      const Real* u = row(k);
-      x[k] *= u[k];
-      const Real factor = -x[k];
-      for (Index j = k + 1; j < n_; ++j) x[j] += factor * u[j];
+  // U x = right_, in place, from the last row of tiles to the first.
+  void solve_upper() {
+    Index i = 0, low = 0;
+    for_row_tiles([&](Index first, auto rows_of_tile) {
+      i = first;
+      low = rows_of_tile;
+    });
+    if (low == low_height) {
+      solve_upper_rows<low_height>(i);
+      i -= height;
     }
+    for (; i >= 0; i -= height) solve_upper_rows<height>(i);
   }
-  // U x = b, in place.
-  void solve_upper(Real* x) {
-    for (Index k = n_ - 1; k >= 0; --k) {
-      const Real* u = row(k);
-      x[k] = (x[k] - dot_product(u + k + 1, x + k + 1, n_ - k - 1)) * u[k];
-    }
+  template <int Rows>
+  void solve_upper_rows(Index i) {
+    const Real* multiples = multiples_.data() + i * height;
+    Real x[Rows], sums[Rows];
+    std::copy_n(right_.data() + i, Rows, x);
+    std::fill_n(right_.data() + i, Rows, Real{});  // columns of the square do not count
+    const Index begin = (i + Rows) / lanes * lanes;
+    dot_products<Rows>(matrix_.data() + i * stride_ + begin, stride_, right_.data() + begin, stride_ - begin,
+                       sums);
+#pragma GCC unroll 8
+    for (int k = 0; k < Rows; ++k) x[k] = (x[k] - sums[k]) * scales_[i + k];
+#pragma GCC unroll 8
+    for (int l = Rows - 1; l > 0; --l)
+#pragma GCC unroll 8
+      for (int k = 0; k < l; ++k) x[k] += multiples[k * height + l] * x[l];
+    std::copy_n(x, Rows, right_.data() + i);
   }
 
   Index n_, stride_;
   Array<Real> matrix_, right_, border_;
   Real corner_{}, border_right_{};
-  Array<Real> diagonal_;  // before the factorisation
+  Array<Real> diagonal_;   // before the factorisation
+  Array<Real> scales_;     // the reciprocal diagonal of U
+  Array<Real> multiples_;  // [row][column of the square]: -U(k, l) / U(k, k)
 };
 
 }  // namespace polyad::kernels
