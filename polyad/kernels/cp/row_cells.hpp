@@ -21,7 +21,7 @@ class CellReader {
 
   Real value(Index z) const { return values_[z] - offset_; }
   Real weight(Index z) const { return weights_ == nullptr ? Real(1) : weights_[z]; }
-  CellTerms<Real> terms(Index z) const { return loss_.terms(value(z), weight(z)); }
+  [[gnu::always_inline]] CellTerms<Real> terms(Index z) const { return loss_.terms(value(z), weight(z)); }
 
  private:
   const Real* values_;

@@ -81,44 +81,50 @@ class CholeskyRows {
   void add_cells(Index slice) {
     filled_ = 0;
     watch_.add_to(seconds_.other);
-    walk_.visit(slice, nullptr, [&](const Real* product, Index begin, Index end) {
-      for (Index z = begin; z < end; ++z) add(product, z);
-    });
+    walk_.visit(slice, nullptr,
+                [&](const Real* product, Index begin, Index end) { add(product, begin, end); });
     flush();
   }
 
   // A cell adds quadratic * h^T h to the matrix: the panel has rows sqrt(|quadratic|) * h, all of one sign.
-  void add(const Real* product, Index z) {
-    walk_.prefetch(z);
-    auto terms = cells_.terms(z);
-    if (terms.quadratic == 0 && terms.linear == 0) return;
-    const Real* leaf = walk_.leaf_row(z);
-    if (has_biases()) terms.linear -= terms.quadratic * walk_.other_biases(product, leaf, n_);
-    if (terms.quadratic == 0) return add_to_right(product, leaf, terms.linear);
-    if ((terms.quadratic < 0) != is_negative_) {
-      flush();
-      is_negative_ = !is_negative_;
+  void add(const Real* product, Index begin, Index end) {
+    const Index n = n_, stride = system_.stride();
+    for (Index z = begin; z < end; ++z) {
+      walk_.prefetch(z);
+      auto terms = cells_.terms(z);
+      if (terms.quadratic == 0 && terms.linear == 0) continue;
+      const Real* leaf = walk_.leaf_row(z);
+      if (has_biases()) terms.linear -= terms.quadratic * walk_.other_biases(product, leaf, n);
+      if (terms.quadratic == 0) {
+        add_to_right(product, leaf, terms.linear);
+        continue;
+      }
+      if (const bool is_negative = terms.quadratic < 0;
+          is_negative != is_negative_ || filled_ == panel_rows_) {
+        flush();
+        is_negative_ = is_negative;
+      }
+      const Real root = std::sqrt(std::abs(terms.quadratic));
+      Real* h = panel_.data() + filled_ * stride;
+      if (product == nullptr)
+        copy_scaled(h, root, leaf, n);
+      else
+        for (Index r = 0; r < n; ++r) h[r] = root * product[r] * leaf[r];
+      of_right_[filled_] = terms.linear / root;
+      if (has_biases()) {
+        of_border_[filled_] = terms.quadratic < 0 ? -root : root;
+        system_.corner() += terms.quadratic;
+        system_.border_right() += terms.linear;
+      }
+      ++filled_;
     }
-    const Real root = std::sqrt(std::abs(terms.quadratic));
-    Real* h = panel_.data() + filled_ * system_.stride();
-    if (product == nullptr)
-      copy_scaled(h, root, leaf, n_);
-    else
-      for (Index r = 0; r < n_; ++r) h[r] = root * product[r] * leaf[r];
-    of_right_[filled_] = terms.linear / root;
-    if (has_biases()) {
-      of_border_[filled_] = terms.quadratic < 0 ? -root : root;
-      system_.corner() += terms.quadratic;
-      system_.border_right() += terms.linear;
-    }
-    if (++filled_ == panel_rows_) flush();
   }
   void add_to_right(const Real* product, const Real* leaf, Real linear) {
     Real* right = system_.right();
     for (Index r = 0; r < n_; ++r) right[r] += linear * (product == nullptr ? leaf[r] : product[r] * leaf[r]);
     system_.border_right() += linear;
   }
-  void flush() {
+  [[gnu::noinline]] void flush() {
     watch_.add_to(seconds_.gather);
     if (filled_ == 0) return;
     system_.add_products(panel_.data(), filled_, is_negative_);
