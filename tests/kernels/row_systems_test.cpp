@@ -371,6 +371,19 @@ TEST(RowSystems, SolvesSystemsThatAreSingular) {
     }
 }
 
+// The last pivot may be too small to have a reciprocal in single precision.
+TEST(RowSystems, SolvesSystemsWhosePivotHasNoReciprocal) {
+  for (const Index n : {4, 8, 16}) {
+    auto p = rows_of_all_sizes<float>(n, false, std::uint64_t(n));
+    auto& factors = p.factors();
+    for (Index j = 0; j < factors[1].num_rows(); ++j) factors[1](j, n - 1) *= 1e-22F;
+    const auto [tree, weights] = p.tree(0);
+    const std::vector<float> ridge(std::size_t(factors[0].num_rows()), 0.0F);
+    solve_rows<float>({.tree = &tree, .num_factors = n, .ridge = ridge}, factors);
+    for (const float entry : factors[0].flat()) EXPECT_TRUE(std::isfinite(entry)) << n;
+  }
+}
+
 TEST(RowSystems, MeasuresErrorsOfCellsThatCountAndOfThoseHeldOut) {
   std::uint64_t seed = 200;
   for (const auto& shape : test::problem_shapes())

@@ -58,7 +58,7 @@ class DualRows {
         num_columns_(factors[0].num_cols()),
         unknowns_(n_ + (num_columns_ > n_ ? 1 : 0)),
         scales_(std::size_t(unknowns_)),
-        solution_(std::size_t(unknowns_)),
+        solution_(std::size_t(padded())),
         rotated_(std::size_t(SymmetricSystem<Real>::stride_for(n_))),
         solvers_(std::size_t(largest(n_) + 1)) {}
 
@@ -87,9 +87,10 @@ class DualRows {
     Real highest{};
     for (Index k = 0; k < system.num_unknowns(); ++k) highest = std::max(highest, system.at(k, k) += 1);
     if (!(highest < highest_diagonal) || !system.solve(false)) return false;
-    for (Index r = 0; r < unknowns_; ++r)
-      solution_[r] =
-          scales_[r] * dot_product(panel_.data() + r * system.stride(), system.right(), system.stride());
+    for (Index r = 0; r < unknowns_; r += rows_at_a_time)
+      dot_products<rows_at_a_time>(panel_.data() + r * system.stride(), system.stride(), system.right(),
+                                   system.stride(), solution_.data() + r);
+    for (Index r = 0; r < unknowns_; ++r) solution_[r] *= scales_[r];
     write(to);
     return true;
   }
@@ -99,6 +100,9 @@ class DualRows {
   static constexpr Real highest_diagonal =
       sizeof(Real) == sizeof(float) ? Real(2048) : Real(std::size_t(1) << 26);
 
+  static constexpr int rows_at_a_time = 8;  // of the panel
+
+  Index padded() const { return (unknowns_ + rows_at_a_time - 1) / rows_at_a_time * rows_at_a_time; }
   static Index num_cells(const CsfTree<Real>& tree, Index slice) {
     Index begin = slice, end = slice + 1;
     for (int level = 0; level < tree.last_level(); ++level) {
@@ -129,7 +133,7 @@ class DualRows {
   // The transpose of G, and the right-hand side.
   bool gather(Index slice, SymmetricSystem<Real>& system) {
     const Index stride = system.stride();
-    panel_.assign(std::size_t(unknowns_ * stride), Real{});
+    panel_.assign(std::size_t(padded() * stride), Real{});
     std::fill_n(system.right(), stride, Real{});
     Index filled = 0;
     bool is_suitable = true;

@@ -67,11 +67,17 @@ void add_multiples(Real* to, const Real* x, const Real* rows, Index count, Index
   const auto add_at = [&](Index j, auto width) {
     using B = Block<Real, width>;
     auto sum = B::load(to + j);
-    for (Index k = 0; k < count; ++k) sum.add_scaled(x[k], B::load(rows + k * stride + j));
+    B of_odd_rows;
+    for (Index k = 0; k + 1 < count; k += 2) {
+      sum.add_scaled(x[k], B::load(rows + k * stride + j));
+      of_odd_rows.add_scaled(x[k + 1], B::load(rows + (k + 1) * stride + j));
+    }
+    if (count % 2 == 1) sum.add_scaled(x[count - 1], B::load(rows + (count - 1) * stride + j));
+    sum += of_odd_rows;
     sum.store(to + j);
   };
   Index j = 0;
-  for (; j + 8 * lanes <= stride; j += 8 * lanes) add_at(j, std::integral_constant<int, 8 * lanes>{});
+  for (; j + 4 * lanes <= stride; j += 4 * lanes) add_at(j, std::integral_constant<int, 4 * lanes>{});
   for (; j + 2 * lanes <= stride; j += 2 * lanes) add_at(j, std::integral_constant<int, 2 * lanes>{});
   for (; j < stride; j += lanes) add_at(j, std::integral_constant<int, lanes>{});
 }
@@ -137,7 +143,11 @@ class SymmetricSystem {
   void clear_matrix() { std::ranges::fill(matrix_, Real{}); }
   // Starts from a matrix, of which the upper triangle is used.
   void start_from(std::span<const Real> matrix) {
-    std::ranges::copy(matrix, matrix_.begin());
+    for_row_tiles([&](Index first, auto rows_of_tile) {
+      const Index begin = first / lanes * lanes;  // of the columns that tiles have
+      for (Index i = first; i < first + rows_of_tile; ++i)
+        std::copy_n(matrix.data() + i * stride_ + begin, stride_ - begin, row(i) + begin);
+    });
     clear_sides();
   }
 
@@ -255,12 +265,12 @@ class SymmetricSystem {
     Real* multiples = multiples_.data() + i * height;
 #pragma GCC unroll 8
     for (int k = 0; k < Rows; ++k) {
-      is_definite = is_definite && is_pivot(u[k][k], diagonal_[i + k]);
-      const Real inverse = 1 / u[k][k];
-      scales_[i + k] = inverse;
+      const Real inverse = -1 / u[k][k];
+      is_definite = is_definite && is_pivot(u[k][k], diagonal_[i + k]) && std::isfinite(inverse);
+      scales_[i + k] = -inverse;
 #pragma GCC unroll 8
       for (int l = k + 1; l < Rows; ++l) {
-        const Real multiple = -u[k][l] * inverse;
+        const Real multiple = u[k][l] * inverse;
         multiples[k * height + l] = multiple;
 #pragma GCC unroll 8
         for (int c = l; c < Rows; ++c) u[l][c] += multiple * u[k][c];
