@@ -6,6 +6,8 @@
   themselves, include that; and one file includes <zoltan.h>, which brings <mpi.h> along.
 - Nobody outside cli/ includes headers of cli/, and files of cli/ and python/ include public headers of the library only,
   but for those in PYTHON_HEADERS.
+- Files of polyad/ outside kernels/ include VECTORS neither directly nor by way of others: kernels are compiled for the
+  processor of the machine, and what is inline there would be another function elsewhere, of which the linker keeps one.
 - Public headers, listed in polyad/public_headers.txt, include no other headers of the library.
 
 Prints file:line for every violation; exit code 1 when there is one.
@@ -35,6 +37,7 @@ ROOT_HEADERS = {"polyad.hpp", "version.hpp"}  # the second is generated
 PUBLIC_HEADERS = Path("polyad/public_headers.txt")
 FOLDERS = ["polyad", "cli", "tests", "bench", "examples", "python"]
 PYTHON_HEADERS = {Path("polyad/comm/loaded_mpi.hpp")}  # that the Python package uses, and nobody installs
+VECTORS = Path("polyad/kernels/block.hpp")
 ZOLTAN = Path("polyad/hypergraph/zoltan_partition.cpp")  # it gets MPI_COMM_SELF and sends nothing
 MPI_HEADER = Path("polyad/comm/mpi_comm.hpp")
 MPI_PROGRAMS = {Path("tests/comm/mpi_comm_test.cpp"), Path("tests/comm/single_threaded_host_test.cpp"),
@@ -87,19 +90,35 @@ def public_faults(path: Path, included: Path, public: set[Path]) -> Iterator[str
         yield f"is a file of the program or of the Python package and includes {included}, which {PUBLIC_HEADERS} does not list"
 
 
+def includes_of(file: Path) -> Iterator[tuple[int, str, Path]]:
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        if match := INCLUDE.match(line):
+            yield number, match[1], Path(match[2])
+
+
+def who_reach(wanted: Path, includes: dict[Path, set[Path]]) -> set[Path]:
+    """The files that include one directly or by way of others, and itself."""
+    reached, before = {wanted}, set[Path]()
+    while reached != before:
+        before = reached
+        reached = before | {path for path, included in includes.items() if included & before}
+    return reached
+
+
 def faults_below(root: Path) -> Iterator[str]:
     files = [f for folder in FOLDERS for f in sorted((root / folder).rglob("*")) if f.suffix in SUFFIXES]
     public = {Path(line) for line in (root / PUBLIC_HEADERS).read_text(encoding="utf-8").split()}
     for header in sorted(public):
         if not (root / header).exists():
             yield f"{PUBLIC_HEADERS}: {header} does not exist"
-    for file in files:
-        path = file.relative_to(root)
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-            if match := INCLUDE.match(line):
-                included = Path(match[2])
-                for fault in [*faults(path, match[1], included), *public_faults(path, included, public)]:
-                    yield f"{path}:{number}: {fault}"
+    all_includes = {file.relative_to(root): list(includes_of(file)) for file in files}
+    with_vectors = who_reach(VECTORS, {path: {included for _, _, included in own} for path, own in all_includes.items()})
+    for path, own in all_includes.items():
+        for number, quote, included in own:
+            for fault in [*faults(path, quote, included), *public_faults(path, included, public)]:
+                yield f"{path}:{number}: {fault}"
+            if included in with_vectors and path.parts[0] == "polyad" and path.parts[1] != "kernels":
+                yield f"{path}:{number}: only polyad/kernels/ may include {included}, by which it includes {VECTORS}"
 
 
 def main() -> int:

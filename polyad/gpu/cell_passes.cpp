@@ -8,7 +8,6 @@
 #include "polyad/gpu/cell_pieces.hpp"
 #include "polyad/gpu/check_device.hpp"
 #include "polyad/gpu/device.hpp"
-#include "polyad/kernels/cp/row_cells.hpp"
 
 namespace polyad::gpu {
 namespace {
@@ -167,18 +166,16 @@ class DevicePasses final : public CellPasses<Real> {
   }
 
   std::vector<Real> background_system(const kernels::RowSystems<Real>& systems) const {
-    const kernels::BackgroundTerms<Real> terms(systems);
+    const auto words = kernels::background_words(systems);
     const Index n = systems.num_factors, columns = shape_.columns(), right = shape_.num_unknowns;
-    const Index stride = kernels::SymmetricSystem<Real>::stride_for(n);
     std::vector<Real> system(std::size_t(shape_.size()), Real{});
-    for (Index i = 0; i < n; ++i) {
-      std::copy_n(terms.matrix.begin() + i * stride, n, system.begin() + i * columns);
-      system[i * columns + right] = terms.right[i];
-    }
-    if (terms.border.empty()) return system;
-    for (Index i = 0; i < n; ++i) system[i * columns + n] = terms.border[i];
-    system[n * columns + n] = terms.corner;
-    system[n * columns + right] = terms.border_right;
+    auto word = words.begin();
+    for (Index i = 0; i < n; ++i)
+      for (Index j = i; j < n; ++j) system[i * columns + j] = *word++;
+    for (Index i = 0; i < n; ++i) system[i * columns + right] = *word++;
+    if (word == words.end()) return system;
+    for (Index i = 0; i <= n; ++i) system[i * columns + n] = *word++;
+    system[n * columns + right] = *word;
     return system;
   }
 

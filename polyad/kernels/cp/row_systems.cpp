@@ -324,6 +324,21 @@ Index words_of_system(Index num_factors, bool has_biases) {
 }
 
 template <class Real>
+std::vector<Real> background_words(const RowSystems<Real>& systems) {
+  const BackgroundTerms<Real> terms(systems);
+  const Index n = systems.num_factors, stride = SymmetricSystem<Real>::stride_for(n);
+  std::vector<Real> words;
+  for (Index i = 0; i < n; ++i)
+    words.insert(words.end(), &terms.matrix[i * stride + i], &terms.matrix[i * stride] + n);
+  words.insert(words.end(), terms.right.begin(), terms.right.end());
+  if (terms.border.empty()) return words;
+  words.insert(words.end(), terms.border.begin(), terms.border.end());
+  words.push_back(terms.corner);
+  words.push_back(terms.border_right);
+  return words;
+}
+
+template <class Real>
 Index dual_basis_bytes(Index num_factors, Index num_leaf_rows) {
   const Index stride = SymmetricSystem<Real>::stride_for(num_factors);
   return (num_leaf_rows + 2 * num_factors) * stride * Index(sizeof(Real));
@@ -455,6 +470,7 @@ Array<Index> count_cells(const RowSystems<Real>& systems, Index num_rows) {
   return counts;
 }
 
+template std::vector<float> background_words(const RowSystems<float>&);
 template Index dual_basis_bytes<float>(Index, Index);
 template std::span<const float> cell_values(const RowSystems<float>&);
 template void solve_rows(const RowSystems<float>&, std::span<Matrix<float>>, Index);
@@ -464,6 +480,7 @@ template void solve_sums(const RowSystems<float>&, const Matrix<float>&, Index, 
                          std::span<Matrix<float>>);
 template CellErrors measure_cells(const RowSystems<float>&, std::span<const Matrix<float>>);
 template Array<Index> count_cells(const RowSystems<float>&, Index);
+template std::vector<double> background_words(const RowSystems<double>&);
 template Index dual_basis_bytes<double>(Index, Index);
 template std::span<const double> cell_values(const RowSystems<double>&);
 template void solve_rows(const RowSystems<double>&, std::span<Matrix<double>>, Index);

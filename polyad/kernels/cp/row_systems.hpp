@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "polyad/base/matrix.hpp"
 #include "polyad/kernels/cp/cell_terms.hpp"
@@ -80,6 +81,9 @@ void solve_rows(const RowSystems<Real>& systems, std::span<Matrix<Real>> factors
 // The words of a system: the upper triangle of its matrix, row by row, and its right-hand side; with biases
 // then the row of the matrix that belongs to the bias, and its right-hand side.
 Index words_of_system(Index num_factors, bool has_biases);
+// What cells that are not observed add to every system of a mode; the loss has a background.
+template <class Real>
+std::vector<Real> background_words(const RowSystems<Real>& systems);
 // Memory that solve_rows needs at most to solve rows with few cells in a basis of their own, where a mode at
 // the leaves of the tree has so many rows. Only trees of order 2, and a loss with a background, have one.
 template <class Real>
