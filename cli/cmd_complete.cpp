@@ -26,7 +26,7 @@ struct CompleteArgs {
   std::vector<std::string> search;
   std::string method = "sgd", solver = "auto", schedule = "adagrad", sync = "auto", by = "auto",
               partition = "random", test, validate, precision = "single", lists = "auto", out, page, memory,
-              resume, cache;
+              resume, cache, device = "auto";
   CheckpointTexts checkpoint;
 };
 
@@ -37,6 +37,7 @@ CompleteOptions parse(const CompleteArgs& args, int processes) {
   for (const auto solver : {RowSolver::cholesky, RowSolver::cg})
     if (args.solver == to_string(solver)) options.solver = solver;
   options.precision = args.precision == "single" ? Precision::float32 : Precision::float64;
+  options.device = parse_device(args.device, "--device");
   options.lists = parse_lists(args.lists);
   options.test = parse_test(args.test, load_options(args.input));
   options.validate = parse_test(args.validate, load_options(args.input));
@@ -142,7 +143,8 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
       .add_option(
           "--solver", args.solver,
           fmt::format("With --method als and --implicit, how a row is improved: cholesky, exactly; cg, by "
-                      "conjugate gradients, which is faster for many factors; auto: cg from {} factors on",
+                      "conjugate gradients, which is faster for many factors; auto: cg from {} factors on, "
+                      "without --device gpu",
                       CompleteOptions::cg_from_factors))
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "cholesky", "cg"}));
@@ -205,6 +207,12 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
                   "Floating-point precision of factors and biases: single or double")
       ->capture_default_str()
       ->check(CLI::IsMember({"single", "double"}));
+  command
+      .add_option(
+          "--device", args.device,
+          "What computes with --method als and --implicit, and the model for lists: auto (a GPU where "
+          "it can, for many ratings), cpu, gpu, or gpu:1")
+      ->capture_default_str();
 }
 
 void add_test_options(CLI::App& command, CompleteArgs& args) {

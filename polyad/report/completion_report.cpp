@@ -44,6 +44,11 @@ std::string why_ended(CompletionStop stop, bool has_validation) {
   return stop == CompletionStop::epochs ? "the limit" : stop_text(stop, has_validation);
 }
 
+// Where it was not the processor that trained.
+std::string on_gpu(const std::string& device) {
+  return device == "cpu" ? "" : ", " + device;
+}
+
 nlohmann::ordered_json lists_json(const ListTraining& lists) {
   return {{"alpha", lists.alpha},
           {"power", lists.power},
@@ -53,7 +58,8 @@ nlohmann::ordered_json lists_json(const ListTraining& lists) {
           {"item_regularisation", lists.shrinkage.for_items().per_rating},
           {"shrinkage", lists.shrinkage.per_row},
           {"sweeps", lists.sweeps},
-          {"stop", stop_text(lists.stop, false)}};
+          {"stop", stop_text(lists.stop, false)},
+          {"device", lists.device}};
 }
 
 nlohmann::ordered_json list_trials_json(const std::vector<ListTrial>& trials) {
@@ -351,6 +357,7 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["processes"] = run.processes;
   json["virtual_processes"] = run.parts() > run.processes ? nlohmann::ordered_json(run.parts()) : nullptr;
   json["threads"] = run.threads;
+  json["device"] = run.device;
   if (!run.is_als) add_rotation(json, run);
   json["volume_words_per_epoch"] = run.volume_words;
   json["predicted_volume_words_per_epoch"] = run.predicted_volume_words;
@@ -394,11 +401,11 @@ std::string completion_text(const CompletionRun& run) {
   text += "\n";
   text += communication_text(run);
   if (run.side_seconds) text += "predicted: " + side_seconds_text(run) + "\n";
-  text += fmt::format("{}{}, {}, {} ({}), {}ratings/s\n", counted(run.options.num_factors, "factor"),
+  text += fmt::format("{}{}, {}, {} ({}), {}ratings/s{}\n", counted(run.options.num_factors, "factor"),
                       run.options.has_biases ? " and biases" : "", method_text(run),
                       counted(run.epochs_run() - run.epochs_undone(), run.is_als ? "sweep" : "epoch"),
                       why_ended(run.stop, run.validation_errors.has_value()),
-                      with_prefix(run.ratings_per_second(), ""));
+                      with_prefix(run.ratings_per_second(), ""), on_gpu(run.device));
   text += run.alpha ? fmt::format("loss {:.6g}", run.epochs.empty() ? 0.0 : run.epochs.back().loss)
                     : fmt::format("train RMSE {:.5g}, MAE {:.5g}", run.train.rmse, run.train.mae);
   if (run.validation_errors)
@@ -415,8 +422,9 @@ std::string completion_text(const CompletionRun& run) {
         "\ntest RMSE without factors: mean {:.5g}, user means {:.5g}, item means {:.5g}, biases {:.5g}",
         run.baselines->mean, run.baselines->user_means, run.baselines->item_means, run.baselines->biases);
   if (run.lists)
-    text += fmt::format("\nlists by a model of their own: {} ({}), {}", counted(run.lists->sweeps, "sweep"),
-                        why_ended(run.lists->stop, false), seconds_text(run.lists->seconds));
+    text += fmt::format("\nlists by a model of their own: {} ({}), {}{}", counted(run.lists->sweeps, "sweep"),
+                        why_ended(run.lists->stop, false), seconds_text(run.lists->seconds),
+                        on_gpu(run.lists->device));
   if (!run.list_trials.empty()) text += list_choice_text(run.list_trials);
   if (run.ranking) text += "\n" + ranking_text(*run.ranking);
   if (!run.search.empty()) text += "\n" + search_text(run.search);

@@ -31,6 +31,7 @@ struct ListTraining {
   Index sweeps = 0;
   CompletionStop stop = CompletionStop::epochs;
   double seconds = 0;
+  std::string device = "cpu";  // or the number and the name of a GPU
 };
 
 // Options, results and costs of a run of `polyad complete`, without the model itself.
@@ -52,7 +53,8 @@ struct CompletionRun {
   RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
   std::optional<SideSeconds> side_seconds;  // predictions for both sides, if compared
   int processes = 1, threads = 1;
-  int virtual_processes = 0;  // that the processes acted for; 0: they did not
+  std::string device = "cpu";  // or the number and the name of the GPU that trained the first model
+  int virtual_processes = 0;   // that the processes acted for; 0: they did not
   std::vector<EpochRecord> epochs;
   int num_restored = 0;  // of these, of an earlier run that this one went on from by a checkpoint
   std::optional<CheckpointUse> checkpoint;

@@ -10,6 +10,7 @@
 #include "polyad/tasks/checkpoint.hpp"
 #include "polyad/tasks/completion_model.hpp"
 #include "polyad/tasks/context.hpp"
+#include "polyad/tasks/device.hpp"
 #include "polyad/tasks/load.hpp"
 #include "polyad/tasks/precision.hpp"
 #include "polyad/tasks/tensor.hpp"
@@ -66,7 +67,7 @@ std::string to_string(CompletionMethod method);
 
 // How alternating least squares improve the factors of a user or an item.
 enum class RowSolver {
-  automatic,  // cg from cg_from_factors factors on, else cholesky
+  automatic,  // cg from cg_from_factors factors on, unless a GPU is asked for; else cholesky
   cholesky,   // exactly, by a factorisation of the system: time grows as the square and cube of the factors
   cg          // by steps of conjugate gradients from the present factors: time grows as the factors
 };
@@ -132,6 +133,9 @@ struct CompleteOptions {
   std::optional<double> relevant = {};
   std::uint64_t seed = 1;  // of the start, of the choice of test ratings and of RatingPartition::random
   Precision precision = Precision::float32;  // of factors and biases
+  // That computes the epochs of alternating least squares. A GPU does so with RowSolver::cholesky. By
+  // default, a model for lists beside one of gradient descent may be trained on a GPU, too.
+  Device device = {};
   // Number of sub-epochs per epoch, after each of which the processes synchronise, from 1 to the number of
   // processes, or of virtual ones; or one of the two below.
   int sync = sync_auto;

@@ -7,7 +7,7 @@
 
 namespace polyad {
 
-// What computes the iterations of a decomposition.
+// What computes the iterations of a decomposition, or the epochs of a model of ratings.
 struct Device {
   enum class Kind {
     automatic,  // the first GPU, where it can do what is asked for, on one process without a limit of

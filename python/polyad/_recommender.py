@@ -99,6 +99,7 @@ class Recommender:
         patience: int = 3,
         seed: int = 1,
         dtype: Any = "float32",
+        device: str = "auto",
         threads: int | None = None,
     ) -> None:
         self._options = {
@@ -121,6 +122,7 @@ class Recommender:
             "patience": patience,
             "seed": seed,
             "dtype": dtype,
+            "device": device,
         }
         self._threads = threads
         self._core: _core.CompletionModel | None = None
@@ -138,6 +140,7 @@ class Recommender:
         options.set_lists(given["lists"])
         options.set_solver(given["solver"])
         options.set_single(is_single(given["dtype"]))
+        options.set_device(given["device"])
         return options
 
     def fit(

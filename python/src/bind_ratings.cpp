@@ -100,6 +100,8 @@ void bind_complete_options(nb::module_& module) {
            [](CompleteOptions& o, const std::string& name) {
              o.solver = named<RowSolver>(name, all_solvers, "solver");
            })
+      .def("set_device",
+           [](CompleteOptions& o, const std::string& text) { o.device = parse_device(text, "device"); })
       .def("set_lists", [](CompleteOptions& o,
                            const std::string& name) { o.lists = named<ListsBy>(name, all_lists, "lists"); })
       .def("set_schedule",

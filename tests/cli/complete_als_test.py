@@ -199,6 +199,31 @@ class LeastSquaresTest(ProgramTest):
             with self.subTest(options=options):
                 self.assert_fails(sentence, 2, "complete", self.x, *options)
 
+    def test_what_a_gpu_does_not_do_is_refused_by_name(self) -> None:
+        self.ratings(5, 5, 0.5, 1)
+        least_squares = (("--method", "als"), ("--implicit",))
+        for sentence, options in (
+                ("--device gpu requires --method als or --implicit", ()),
+                ("--device gpu requires --method als or --implicit", ("--lists", "ratings")),
+                *(("--device gpu requires --solver cholesky", (*method, "--solver", "cg")) for method in least_squares),
+                *(("--device gpu requires --rank at most 127", (*method, "-r", 128)) for method in least_squares)):
+            with self.subTest(options=options):
+                self.assert_fails(sentence, 2, "complete", self.x, "--device", "gpu", *options)
+        self.assert_fails("--device tpu: expected auto, cpu, gpu or a GPU by its number, as in gpu:0", 2, "complete", self.x,
+                          "--device", "tpu")
+
+    def test_a_gpu_where_there_is_none(self) -> None:
+        if self.result("doctor")["gpus"]:
+            self.skipTest("this machine has a GPU")
+        self.ratings(12, 10, 0.3, 6)
+        for method in (("--implicit",), ("--method", "als", "-r", CG_FROM)):
+            result = run("complete", self.x, *method, "--device", "gpu")
+            self.assertEqual(result.returncode, 2)
+            self.assertRegex(result.stderr, r"^polyad: --device gpu: (this program was built without CUDA|no GPU was found)")
+        for method in ((), ("--implicit",), ("--method", "als")):
+            for device in ("cpu", "auto"):
+                self.assertEqual(self.train(*method, "-e", 1, "--device", device)["device"], "cpu")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -23,8 +23,8 @@ def ratings(program, tmp_path):
         ({}, {}, []),
         ({"epochs": 7, "reg": 0.1, "lr": 0.02, "seed": 3}, {"test": 0.1},
          ["--epochs", 7, "--reg", 0.1, "--lr", 0.02, "--seed", 3, "--test", 0.1]),
-        ({"method": "als", "epochs": 4, "dtype": "float64"}, {"test": "leave-one-out"},
-         ["--method", "als", "--epochs", 4, "--precision", "double", "--test", "leave-one-out"]),
+        ({"method": "als", "epochs": 4, "dtype": "float64", "device": "cpu"}, {"test": "leave-one-out"},
+         ["--method", "als", "--epochs", 4, "--precision", "double", "--test", "leave-one-out", "--device", "cpu"]),
         ({"implicit": True, "alpha": 2, "epochs": 5, "solver": "cg", "cg_steps": 2}, {},
          ["--implicit", "--alpha", 2, "--epochs", 5, "--solver", "cg", "--cg-steps", 2]),
         ({"bias": False, "schedule": "inverse", "decay": 0.2, "shrink": 1}, {"validate": 0.2},
@@ -188,7 +188,7 @@ def test_faults():
     with pytest.raises(polyad.Error, match="fitted"):
         polyad.Recommender().recommend(0)
     x = polyad.from_pieces([np.array([0, 1])] * 2, np.ones(2), (2, 2))
-    for keywords, option in [({"factors": 0}, "factors"), ({"lr": -1.0}, "lr"), ({"method": "magic"}, None)]:
+    for keywords, option in [({"factors": 0}, "factors"), ({"lr": -1.0}, "lr"), ({"method": "magic"}, None), ({"device": "tpu"}, None)]:
         with pytest.raises(ValueError) as caught:
             polyad.Recommender(**keywords).fit(x)
         assert caught.value.code == "bad_option" and option in (None, caught.value.option)

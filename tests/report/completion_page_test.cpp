@@ -115,6 +115,16 @@ TEST(CompletionPage, tells_what_was_learned_and_how_well) {
   EXPECT_EQ(page.find("id=\"synchronisation\""), std::string::npos) << "nothing is exchanged";
 }
 
+TEST(CompletionPage, tells_what_computed) {
+  auto c = contents();
+  c.run.lists.emplace();
+  EXPECT_EQ(completion_page(c).find("gpu"), std::string::npos);
+  c.run.lists->device = "gpu 1: <fast>";
+  EXPECT_NE(completion_page(c).find("gpu 1: &lt;fast&gt;"), std::string::npos);
+  c.run.device = "gpu 0: faster";
+  EXPECT_NE(completion_page(c).find("gpu 0: faster, "), std::string::npos);
+}
+
 TEST(CompletionPage, tells_where_popularity_is_better) {
   auto c = contents();
   EXPECT_EQ(completion_page(c).find("worse than those of the items with the most ratings"),

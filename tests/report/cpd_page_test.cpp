@@ -68,6 +68,13 @@ TEST(CpdPage, tells_what_was_decomposed_and_how_well) {
   EXPECT_EQ(count_of(page, "<polyline"), 5);
 }
 
+TEST(CpdPage, tells_what_computed) {
+  auto on_gpu = contents({40, 500, 3}, 2);
+  EXPECT_EQ(cpd_page(on_gpu).find("gpu"), std::string::npos);
+  on_gpu.device = "gpu 0: <fast>";
+  EXPECT_NE(cpd_page(on_gpu).find("gpu 0: &lt;fast&gt;, "), std::string::npos);
+}
+
 TEST(CpdPage, says_how_the_run_can_be_repeated) {
   const auto page = cpd_page(contents({40, 500, 3}, 2));
   for (const char* part :

@@ -91,6 +91,7 @@ ObservedOptions observed_options(const AlsCompletionOptions& options) {
   observed.tolerance = options.tolerance;
   observed.cg_steps = options.cg_steps;
   observed.seed = options.seed;
+  observed.gpu = options.gpu;
   observed.start = Start::normal;
   observed.shrinkage = options.shrinkage;
   observed.mode_of_items = 1;
@@ -180,8 +181,9 @@ AlsCompletionResult<Real> als_completion(const Comm& comm, SplitRatings own,
   }
   result.factors = std::move(model.factors);
   result.communication = model.communication;
-  result.seconds = {model.timings.seconds("solve"), model.timings.seconds("communicate"), 0,
-                    model.timings.seconds("measure")};
+  const auto& seconds = model.timings;
+  result.seconds = {seconds.seconds("solve"), seconds.seconds("communicate") + seconds.seconds("upload"), 0,
+                    seconds.seconds("measure")};
   return result;
 }
 

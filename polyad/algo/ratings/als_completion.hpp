@@ -22,6 +22,7 @@ struct AlsCompletionOptions {
   double tolerance = 0;  // stop when a sweep lowers the loss by less than this part of it; 0: never
   int cg_steps = 0;      // as in ObservedOptions
   std::uint64_t seed = 1;
+  std::optional<int> gpu = {};  // as in ObservedOptions
   // With a value: implicit feedback. Every cell counts, with weight 1 towards 0; a rating of value x has
   // weight 1 + alpha * |x| / (mean of |x|), towards 1 if x is positive and towards 0 if not.
   std::optional<double> alpha = {};

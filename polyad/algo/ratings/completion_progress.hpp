@@ -28,7 +28,7 @@ struct EpochRecord {
   bool began_anew = false;
 };
 
-// Time of a process by activity, in seconds.
+// Time of a process by activity, in seconds. Copies to a GPU are communication.
 struct EpochSeconds {
   double learn = 0, communicate = 0, wait = 0, evaluate = 0;
 };

@@ -270,7 +270,9 @@ std::string training(const CompletionRun& run) {
                      : fact("step", fmt::format("{}, first {:.4g}", to_string(options.step.kind),
                                                 options.step.size))) +
          fact("patience", options.patience == 0 ? "without end" : plural(options.patience, "epoch")) +
-         fact("on", plural(run.threads, "thread") + " in " + processes) +
+         fact("on", device_text(run.device, run.threads, processes)) +
+         (run.lists && run.lists->device != run.device ? fact("lists on", escape_html(run.lists->device))
+                                                       : "") +
          (run.parts() > 1 && !run.is_als ? fact("constants", escape_html(run.machine)) : "") + "</dl>\n";
 }
 

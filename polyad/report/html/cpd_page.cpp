@@ -146,7 +146,7 @@ std::string computation(const CpdPageContents& c) {
   return "<dl class=\"facts\">\n" + fact("method", escape_html(c.method)) +
          fact("format", escape_html(c.format)) + fact("each " + c.round, escape_html(c.plan)) +
          (order.empty() ? "" : fact("order of updates", order)) +
-         fact("on", plural(c.threads, "thread") + " in " + processes) + "</dl>\n";
+         fact("on", device_text(c.device, c.threads, processes)) + "</dl>\n";
 }
 
 std::string costs(const CpdPageContents& c) {

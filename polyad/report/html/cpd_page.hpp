@@ -25,6 +25,7 @@ struct CpdPageContents {
   int model_iteration = 0;             // from 1: that the model is of; 0 where there was none
   std::string stop_reason;             // "converged"
   int threads = 1, processes = 1;
+  std::string device = "cpu";  // or the number and the name of a GPU
   std::vector<std::pair<std::string, double>> phase_seconds;
   Index peak_memory_bytes = 0, predicted_memory_bytes = 0;  // 0: not known
   ComponentSummary summary;                                 // its own warnings are shown too

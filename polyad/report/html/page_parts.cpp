@@ -51,6 +51,10 @@ std::string Page::html(const RunRecord& record, std::string_view style) {
          ".</p></footer>\n</body>\n</html>\n";
 }
 
+std::string device_text(const std::string& device, int threads, const std::string& processes) {
+  return (device == "cpu" ? "" : escape_html(device) + ", ") + plural(threads, "thread") + " in " + processes;
+}
+
 std::string fact(const std::string& name, const std::string& value) {
   if (value.empty()) return "";
   return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, value);

@@ -36,6 +36,10 @@ class Page {
   std::string title_, opening_, links_, sections_;
 };
 
+// What a run computed on: "2 threads in one process", behind the name of a GPU if one was used. `device`:
+// "cpu", or a GPU; `processes`: HTML.
+std::string device_text(const std::string& device, int threads, const std::string& processes);
+
 // A row of a table of facts; what has nothing to say is left out. `value` is HTML.
 std::string fact(const std::string& name, const std::string& value);
 // A box of sentences, unless there are none.

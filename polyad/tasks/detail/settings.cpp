@@ -207,9 +207,9 @@ Settings values_of(const DecomposeOptions& options) {
 Settings values_of(const CompleteOptions& options) {
   const auto& [factors, method, implicit, lists, alpha, solver, cg_steps, popularity, neighbours, max_epochs,
                schedule, learning_rate, decay, regularisation, shrinkage, explicit_update, no_bias, test,
-               validate, patience, ranking, relevant, seed, precision, sync, virtual_processes, random_owners,
-               by, partition, partition_file, cache, resume, max_memory_bytes, will_save, will_report,
-               checkpoint, max_seconds, observer] = options;
+               validate, patience, ranking, relevant, seed, precision, device, sync, virtual_processes,
+               random_owners, by, partition, partition_file, cache, resume, max_memory_bytes, will_save,
+               will_report, checkpoint, max_seconds, observer] = options;
   const bool decays = schedule == StepSchedule::Kind::inverse;
   Settings all;
   add(all, "factors", std::to_string(factors));
@@ -239,6 +239,7 @@ Settings values_of(const CompleteOptions& options) {
   add(all, "relevant", relevant ? text_of(*relevant) : "mean");
   add(all, "seed", std::to_string(seed));
   add(all, "precision", text_of(precision));
+  add(all, "device", to_string(device));
   add(all, "sync", sync_text(sync));
   add(all, "virtual_processes", virtual_processes == 0 ? "none" : std::to_string(virtual_processes));
   add(all, "random_owners", text_of(random_owners));

@@ -20,6 +20,7 @@
 #include "polyad/report/statistics_report.hpp"
 #include "polyad/tasks/detail/agreement.hpp"
 #include "polyad/tasks/detail/checkpoints/training_control.hpp"
+#include "polyad/tasks/detail/choose_device.hpp"
 #include "polyad/tasks/detail/machine_file.hpp"
 #include "polyad/tasks/detail/ratings/choose_lists.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
@@ -369,10 +370,13 @@ void test_once(tasks::CompletionState<Real>& state, const Learned<Real>& learned
 }
 
 template <class Real>
-CompletionModel complete_in(const Context& context, Tensor ratings, const CompleteOptions& options) {
+CompletionModel complete_in(const Context& context, Tensor ratings, const CompleteOptions& asked_for) {
   RunUnderWay under_way{ratings.load_seconds};
   const std::string input = ratings.path;
-  auto settings = tasks::settings_of(options, ratings);
+  auto settings = tasks::settings_of(asked_for, ratings);
+  auto options = asked_for;
+  const auto device = tasks::choose_device(context.comm(), ratings.tensor, asked_for);
+  options.device = device.device();
   auto in_training = options;
   std::optional<tasks::HeldOutTest> held;
   if (options.validate.kind != TestRatings::Kind::none)
@@ -381,8 +385,10 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
     auto model = tasks::uses_least_squares(options)
                      ? alternate<Real>(context, std::move(ratings), options, in_training, under_way)
                      : descend<Real>(context, std::move(ratings), options, in_training, under_way);
+    if (model.run.is_als) model.run.device = device.text;
     if (tasks::trains_lists(options) && !is_cut_short(model.run.stop))
       learn_lists(context, in_training, under_way, model);
+    if (model.run.lists) model.run.lists->device = device.text;
     return model;
   }();
 
@@ -427,7 +433,7 @@ void require_finished(const CompletionModel& model) {
 
 CompletionModel complete(const Context& context, Tensor ratings, const CompleteOptions& options) {
   const tasks::TaskScope scope(context);
-  validate(options);
+  collectively(context.comm(), [&] { validate(options); });  // machines may have different GPUs
   const bool is_single = options.precision == Precision::float32;
   const auto prepared = preparation_of(ratings);
   const auto model = is_single ? complete_in<float>(context, std::move(ratings), options)

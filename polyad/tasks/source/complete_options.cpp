@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "polyad/tasks/complete.hpp"
+#include "polyad/tasks/detail/choose_device.hpp"
 #include "polyad/tasks/detail/ratings/list_model.hpp"
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
@@ -153,6 +154,7 @@ void validate(const CompleteOptions& options) {
   tasks::require_enumerator("method", options.method, CompletionMethod::als);
   require_not_negative("alpha", options.alpha);
   check_solver(options);
+  tasks::check_device(options);
   if (tasks::uses_least_squares(options)) check_least_squares(options);
   if (options.checkpoint && !options.resume.empty())
     tasks::refuse_option(

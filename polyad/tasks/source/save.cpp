@@ -42,6 +42,7 @@ report::CpdPageContents page_contents(const CpModel::State& model, const report:
   page.stop_reason = report::stop_text(run.stop);
   page.threads = run.threads;
   page.processes = run.processes;
+  page.device = run.device;
   page.phase_seconds = phase_seconds(run);
   page.peak_memory_bytes = run.peak_memory_bytes;
   page.predicted_memory_bytes = run.chosen.peak_bytes();

@@ -56,6 +56,7 @@ AlsCompletionOptions list_options(const CompleteOptions& options, const Shrinkag
   als.seed = options.seed;
   als.alpha = options.alpha;
   als.cg_steps = cg_steps_of(options);
+  als.gpu = options.device.index;
   return als;
 }
 

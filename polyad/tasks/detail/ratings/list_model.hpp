@@ -26,7 +26,8 @@ bool trains_lists(const CompleteOptions& options);
 // Throws Error{bad_option} for options about lists that cannot be had, or that have no effect.
 void check_lists(const CompleteOptions& options);
 
-// Options of least squares for implicit feedback, which begin anew also where a training is resumed.
+// Options of least squares for implicit feedback, which begin anew also where a training is resumed. The
+// device was chosen.
 AlsCompletionOptions list_options(const CompleteOptions& options, const Shrinkage& shrinkage);
 
 // The magnitudes of ratings to this power, divided by a number that is the same for all. Collective.

@@ -203,7 +203,8 @@ bool uses_least_squares(const CompleteOptions& options) {
 
 int cg_steps_of(const CompleteOptions& options) {
   constexpr int usual_steps = 3;
-  const bool is_large = options.factors >= CompleteOptions::cg_from_factors;
+  const bool is_large =
+      options.factors >= CompleteOptions::cg_from_factors && options.device.kind != Device::Kind::gpu;
   const bool is_cg = options.solver == RowSolver::cg || (options.solver == RowSolver::automatic && is_large);
   return is_cg ? options.cg_steps.value_or(usual_steps) : 0;
 }
