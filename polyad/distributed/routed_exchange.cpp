@@ -22,6 +22,13 @@ Index RoutedExchange<Real>::num_words_under_way(const ExchangePlan& plan, Index 
 }
 
 template <class Real>
+Index RoutedExchange<Real>::num_listed_rows(const ExchangePlan& plan) {
+  Index sum = 0;
+  for (const auto& stage : stages_of(plan)) sum += std::ssize(stage.lent);
+  return sum;
+}
+
+template <class Real>
 RoutedExchange<Real>::RoutedExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag) {
   constexpr int max_stages_of_mode = 32;
   const auto stages = stages_of(plan);

@@ -16,6 +16,8 @@ class RoutedExchange {
   using Rows = typename RowExchange<Real>::Rows;
   // As for RowExchange; stages of one exchange do not share their parts of the buffer.
   static Index num_words_under_way(const ExchangePlan& plan, Index num_components, SentRows sent);
+  // That the places of rows keep, in lists (RowPlace::keep_list).
+  static Index num_listed_rows(const ExchangePlan& plan);
   // `tag`: of the mode, from 0 to 99. Collective.
   RoutedExchange(const Comm& comm, const ExchangePlan& plan, Rows rows, int tag);
 

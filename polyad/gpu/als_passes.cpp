@@ -242,18 +242,17 @@ class Passes final : public AlsPasses<Real> {
 
 template <class Real>
 std::unique_ptr<AlsPasses<Real>> make_passes(int device, std::span<const ModeNonzeros<Real>> modes,
-                                             Index num_columns, Index num_message_words) {
+                                             Index num_columns, const ExchangeRoom& room) {
   std::vector<ModeCounts> counts;
   for (const auto& mode : modes) counts.push_back({mode.tree->num_nonzeros(), mode.num_rows});
-  check_device(device,
-               passes_bytes(counts, num_columns, sizeof(Real)) + num_message_words * Index(sizeof(Real)));
+  check_device(device, passes_bytes(counts, num_columns, sizeof(Real)) + room.bytes(sizeof(Real)));
   use_device(device);
-  return std::make_unique<Passes<Real>>(device, modes, num_columns, num_message_words);
+  return std::make_unique<Passes<Real>>(device, modes, num_columns, room.num_words);
 }
 
 template std::unique_ptr<AlsPasses<float>> make_passes(int, std::span<const ModeNonzeros<float>>, Index,
-                                                       Index);
+                                                       const ExchangeRoom&);
 template std::unique_ptr<AlsPasses<double>> make_passes(int, std::span<const ModeNonzeros<double>>, Index,
-                                                        Index);
+                                                        const ExchangeRoom&);
 
 }  // namespace polyad::gpu

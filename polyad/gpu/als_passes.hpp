@@ -19,6 +19,16 @@ struct ModeNonzeros {
   Index num_rows;
 };
 
+// What exchanges of rows with other processes need on a GPU.
+struct ExchangeRoom {
+  Index num_words = 0;        // of messages that are under way at once
+  Index num_listed_rows = 0;  // of the lists that the exchanges of all modes keep
+
+  Index bytes(Index value_bytes) const {
+    return num_words * value_bytes + num_listed_rows * Index(sizeof(LocalIndex));
+  }
+};
+
 // Passes over nonzeros on a GPU, which holds these and the factors. Sums are made in an order that depends on
 // the nonzeros only: the same bits on every run.
 template <class Real>
@@ -54,11 +64,11 @@ class AlsPasses {
   virtual Index bytes_per_iteration() const = 0;
 };
 
-// Copies the nonzeros to a GPU, with room for messages of so many words. Throws Error{resource} where its
-// memory is not enough, and Error{bad_option} where this program knows no GPUs or there is none with this
-// index.
+// Copies the nonzeros to a GPU, with room for messages. Throws Error{resource} where its memory is not enough
+// for this and for what rows_of needs, and Error{bad_option} where this program knows no GPUs or there is
+// none with this index.
 template <class Real>
 std::unique_ptr<AlsPasses<Real>> make_passes(int device, std::span<const ModeNonzeros<Real>> modes,
-                                             Index num_columns, Index num_message_words = 0);
+                                             Index num_columns, const ExchangeRoom& room = {});
 
 }  // namespace polyad::gpu

@@ -34,7 +34,7 @@ GpuModel measure_gpu(int /*device*/, Index /*divisor*/) {
 
 template <class Real>
 std::unique_ptr<AlsPasses<Real>> make_passes(int /*device*/, std::span<const ModeNonzeros<Real>> /*modes*/,
-                                             Index /*num_columns*/, Index /*num_message_words*/) {
+                                             Index /*num_columns*/, const ExchangeRoom& /*room*/) {
   throw Error(Errc::bad_option, no_cuda);
 }
 
@@ -46,9 +46,9 @@ std::unique_ptr<CellPasses<Real>> make_cell_passes(int /*device*/,
 }
 
 template std::unique_ptr<AlsPasses<float>> make_passes(int, std::span<const ModeNonzeros<float>>, Index,
-                                                       Index);
+                                                       const ExchangeRoom&);
 template std::unique_ptr<AlsPasses<double>> make_passes(int, std::span<const ModeNonzeros<double>>, Index,
-                                                        Index);
+                                                        const ExchangeRoom&);
 template std::unique_ptr<CellPasses<float>> make_cell_passes(int, std::span<const kernels::RowSystems<float>>,
                                                              std::span<const Matrix<float>>);
 template std::unique_ptr<CellPasses<double>> make_cell_passes(int,

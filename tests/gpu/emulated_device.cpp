@@ -1,22 +1,53 @@
 // A GPU for tests on machines without one: its memory is that of the machine, and the threads of its kernels
 // run one after the other.
+#include "tests/gpu/emulated_device.hpp"
+
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
+#include "polyad/base/error.hpp"
 #include "polyad/gpu/als_kernels.hpp"
 #include "polyad/gpu/cell_kernels.hpp"
 #include "polyad/gpu/device.hpp"
 #include "polyad/gpu/row_copies.hpp"
 
 namespace polyad::gpu {
+namespace {
 
 constexpr Index emulated_bytes = Index(1) << 30;
+test::EmulatedMemory emulated{emulated_bytes};
+
+// Before every piece of memory is its size.
+constexpr Index line = 64;
+void* take(Index bytes) {
+  auto* const begin =
+      static_cast<char*>(std::aligned_alloc(line, std::size_t((bytes + 2 * line - 1) / line * line)));
+  std::memcpy(begin, &bytes, sizeof(bytes));
+  return begin + line;
+}
+Index give_back(void* taken) {
+  auto* const begin = static_cast<char*>(taken) - line;
+  Index bytes = 0;
+  std::memcpy(&bytes, begin, sizeof(bytes));
+  std::free(begin);
+  return bytes;
+}
+
+}  // namespace
+}  // namespace polyad::gpu
+
+polyad::test::EmulatedMemory& polyad::test::emulated_memory() {
+  return gpu::emulated;
+}
+
+namespace polyad::gpu {
 
 GpuList list_devices() {
   return {{{"an emulated GPU", emulated_bytes}}, ""};
 }
 Index free_bytes(int /*index*/) {
-  return emulated_bytes;
+  return emulated.size - emulated.in_use;
 }
 Index block_memory_bytes(int /*index*/) {
   return 166912;  // of an A100
@@ -28,16 +59,19 @@ bool has_kernels_for(int /*index*/) {
 void use_device(int /*index*/) {}
 
 void* allocate(Index bytes) {
-  return std::aligned_alloc(64, std::size_t((bytes + 63) / 64 * 64));
+  if (bytes > free_bytes(0)) throw Error(Errc::resource, "out of memory on the GPU");
+  emulated.in_use += bytes;
+  emulated.most_in_use = std::max(emulated.most_in_use, emulated.in_use);
+  return take(bytes);
 }
 void release(void* memory) noexcept {
-  std::free(memory);
+  emulated.in_use -= give_back(memory);
 }
 void* allocate_pinned(Index bytes) {
-  return allocate(bytes);
+  return take(bytes);
 }
-void release_pinned(void* memory) noexcept {
-  release(memory);
+void release_pinned(void* pinned) noexcept {
+  give_back(pinned);
 }
 void copy_to_device(void* to, const void* from, Index bytes) {
   if (bytes > 0) std::memcpy(to, from, std::size_t(bytes));

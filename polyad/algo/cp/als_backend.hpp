@@ -31,6 +31,12 @@ struct AlsData {
       words = std::max(words, RoutedExchange<Real>::num_words_under_way(x.exchange(m), num_wanted, sent));
     return words;
   }
+  // That the exchanges of all modes send from.
+  Index num_listed_rows() const {
+    Index rows = 0;
+    for (int m = 0; m < x.order(); ++m) rows += RoutedExchange<Real>::num_listed_rows(x.exchange(m));
+    return rows;
+  }
   // Where a mode has a tensor of its own, that has one tree.
   const CsfTree<Real>& tree(const AlsStep& step) const {
     const auto& trees = std::get<CsfTensor<Real>>(x.local(step.mode)).trees;

@@ -16,8 +16,9 @@ class GpuBackend final : public AlsBackend<Real> {
       assert(step.kind == AlsStep::Kind::root);
       modes[step.mode] = {&data.tree(step), x().num_rows(step.mode)};
     }
+    const gpu::ExchangeRoom room{num_words(), data.num_listed_rows()};
     passes_ = data.timings.measure(
-        "upload", [&] { return gpu::make_passes<Real>(device, modes, data.num_components(), num_words()); });
+        "upload", [&] { return gpu::make_passes<Real>(device, modes, data.num_components(), room); });
   }
 
   // In the memory of the GPU where MPI takes that; else in that of the machine, where messages are copied to.

@@ -1,0 +1,91 @@
+// The memory that a GPU is checked for before a run is what the run takes of it: on an emulated GPU.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "polyad/algo/cp/prepare_cells.hpp"
+#include "polyad/algo/cp/run_cp.hpp"
+#include "tests/gpu/emulated_device.hpp"
+#include "tests/support/gpu_cases.hpp"
+#include "tests/support/random_distribution.hpp"
+#include "tests/support/shares.hpp"
+
+namespace polyad {
+namespace {
+
+// Of the GPU of this process, and its whole memory again at the end.
+class MemoryOfGpu : public testing::Test {
+ protected:
+  void TearDown() override { memory().size = whole_; }
+
+  static test::EmulatedMemory& memory() { return test::emulated_memory(); }
+
+  // Runs with as much memory as there is; the most that was in use at once.
+  Index peak_of(const std::function<void()>& run) const {
+    memory() = {.size = whole_};
+    run();
+    EXPECT_EQ(memory().in_use, 0);
+    return memory().most_in_use;
+  }
+  // Runs with so much; the error.
+  static std::string failure_with(Index bytes, const std::function<void()>& run) {
+    memory() = {.size = bytes};
+    try {
+      run();
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return "";
+  }
+
+  // A run without the last byte that it takes is refused before it takes any. It is not refused where there
+  // is half as much again.
+  void expect_checked(const std::function<void()>& run) const {
+    const Index peak = peak_of(run);
+    ASSERT_GT(peak, 0);
+    const auto failure = failure_with(peak - 1, run);
+    EXPECT_NE(failure.find("the decomposition would need"), std::string::npos) << failure;
+    EXPECT_EQ(memory().most_in_use, 0);
+    EXPECT_EQ(failure_with(peak + peak / 2, run), "");
+  }
+
+ private:
+  Index whole_ = memory().size;
+};
+
+// Few nonzeros in many rows, which several processes have in common.
+TEST_F(MemoryOfGpu, is_checked_for_decompositions_with_the_rows_that_are_lent) {
+  const Comm comm = Comm::world();
+  for (int n = 0; n < 4; ++n)
+    for (const Index num_components : {1, 9}) {
+      SCOPED_TRACE("case " + std::to_string(n) + ", " + std::to_string(num_components) + " components");
+      const auto whole = test::tame_tensor({400, 300, 350}, 1500, std::uint64_t(n), n % 3 == 0);
+      const auto share = test::share_of(whole, comm);
+      const Distributor distributor(comm, share, comm.size(), std::uint64_t(n));
+      const auto options = test::on_gpu(test::options_for(num_components, 1));
+      const auto distribution = n % 2 == 0 ? test::some_distribution(distributor, comm.size(), n)
+                                           : test::some_routed_distribution(distributor, comm.size(), n);
+      Progress silent;
+      const auto x = prepare<double>(comm, share, options, silent, distribution);
+      expect_checked([&] { cp_als<double>(x.tensor, x.chosen.plan, options.als); });
+    }
+}
+
+TEST_F(MemoryOfGpu, is_checked_for_systems_of_rows) {
+  const Comm comm = Comm::world();
+  for (int n = 0; n < 2; ++n)
+    for (const Index num_components : {1, 5}) {
+      SCOPED_TRACE("case " + std::to_string(n) + ", " + std::to_string(num_components) + " components");
+      const auto whole = test::tame_tensor({30, 20, 40}, 2000, std::uint64_t(n), n % 2 == 0);
+      const auto share = test::share_of(whole, comm);
+      const Distributor distributor(comm, share, comm.size(), std::uint64_t(n));
+      const auto options = test::on_gpu(test::observed_options(num_components, 1));
+      Progress silent;
+      const auto x = prepare_observed<double>(comm, share, options, silent,
+                                              test::plain_distribution(distributor, comm.size(), n));
+      expect_checked([&] { run_cp(x, options); });
+    }
+}
+
+}  // namespace
+}  // namespace polyad
