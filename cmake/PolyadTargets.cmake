@@ -84,6 +84,9 @@ function(polyad_test_program target source)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()
 
+# Tests with the label `thorough` are left to ./run check: those on more than four processes, those with hostile input and failing
+# machines, and those of the documentation as a whole. ./run test runs the others, which show that a build can be trusted.
+
 # What CTest is told about a test: one that ends with code 77 has skipped all that it would have tested. The time limit is only
 # against tests that hang: no test is slow by itself, but machines are, and may be shared.
 function(polyad_describe_test name labels processors)
@@ -142,13 +145,17 @@ function(polyad_add_mpi_test path)
     set(ARG_PROCESSES 2 3)
   endif()
   foreach(count IN LISTS ARG_PROCESSES)
+    set(labels ${ARG_LABELS})
+    if(count GREATER 4)
+      list(APPEND labels thorough)
+    endif()
     polyad_test_name(name ${path}-on-${count})
     if(POLYAD_MPI)
       add_test(NAME ${name} COMMAND ${PROJECT_SOURCE_DIR}/tools/mpirun ${count} $<TARGET_FILE:${target}> ${file})
     else()
       add_test(NAME ${name} COMMAND ${target} ${file})
     endif()
-    polyad_describe_test(${name} "${ARG_LABELS}" ${count} "OMP_NUM_THREADS=1")
+    polyad_describe_test(${name} "${labels}" ${count} "OMP_NUM_THREADS=1")
   endforeach()
 endfunction()
 

@@ -37,10 +37,19 @@ Dense dense_gram(const SparseTensor<double>& x, int mode) {
   return gram;
 }
 
+// Of the entries beside the diagonal.
+double squares_off_diagonal(const Dense& a) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < a.size(); ++j) sum += i == j ? 0 : a[i][j] * a[i][j];
+  return sum;
+}
+
 // Descending, by Jacobi's rotations.
 std::vector<double> eigenvalues(Dense a) {
   const std::size_t n = a.size();
-  for (int sweep = 0; sweep < 60; ++sweep)
+  const double start = squares_off_diagonal(a);
+  for (int sweep = 0; sweep < 60 && squares_off_diagonal(a) > 1e-30 * start; ++sweep)
     for (std::size_t p = 0; p < n; ++p)
       for (std::size_t q = p + 1; q < n; ++q) {
         if (a[p][q] == 0) continue;
