@@ -31,6 +31,10 @@ bool status_of(const fs::path& path, struct stat& status) {
   return lstat(path.c_str(), &status) == 0;
 }
 
+// For a call of the system that may fail without consequences, although the C library of Ubuntu asks to look
+// at its result.
+void attempt(int /*result*/) {}
+
 bool is_folder(const fs::path& path) {
   struct stat status {};
   return status_of(path, status) && S_ISDIR(status.st_mode);
@@ -284,7 +288,7 @@ void StagedDirectory::replace() {
 void StagedDirectory::carry_over() const {
   for (const auto& name : names_in(target_))
     if (!files_.is_part(name))
-      (void)linkat(AT_FDCWD, (target_ / name).c_str(), AT_FDCWD, (staged_ / name).c_str(), 0);
+      attempt(linkat(AT_FDCWD, (target_ / name).c_str(), AT_FDCWD, (staged_ / name).c_str(), 0));
 }
 
 // Files of the model that were there keep who may read and write them.
@@ -293,15 +297,15 @@ void StagedDirectory::keep_modes() const {
     struct stat old {};
     if (!files_.is_part(name) || !status_of(target_ / name, old) || !S_ISREG(old.st_mode)) continue;
     if (old.st_uid == geteuid() || geteuid() == 0)
-      (void)fchmodat(AT_FDCWD, (staged_ / name).c_str(), old.st_mode & 0777, 0);
+      attempt(fchmodat(AT_FDCWD, (staged_ / name).c_str(), old.st_mode & 0777, 0));
   }
 }
 
 void StagedDirectory::take_permissions() const {
   struct stat old {};
   if (!status_of(target_, old) || !S_ISDIR(old.st_mode)) return;
-  (void)fchown(descriptor_, old.st_uid, old.st_gid);
-  fchmod(descriptor_, old.st_mode & 07777);
+  attempt(fchown(descriptor_, old.st_uid, old.st_gid));
+  attempt(fchmod(descriptor_, old.st_mode & 07777));
 }
 
 // Returns where the old directory is then.
