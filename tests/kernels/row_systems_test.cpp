@@ -321,7 +321,7 @@ void expect_sums_of_parts(double tolerance) {
                                           {{7, 5, 6}, 60, true},
                                           {{3, 200, 1, 4}, 120},
                                           {{3, 4, 3, 2, 3}, 50}})
-    for (const Index n : {1, 4, 19})
+    for (const Index n : {1, 4, 9, 12, 19, 26})
       for (const bool has_biases : {false, true})
         for (const CellLoss loss : {CellLoss{}, {CellLoss::Kind::squares, 1, 0.5}})
           for (int mode = 0; mode < std::ssize(shape.extents); ++mode) {

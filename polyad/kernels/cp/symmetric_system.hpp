@@ -251,6 +251,12 @@ class SymmetricSystem {
     });
     return is_definite;
   }
+  // The first column of the vectors that reach to the right of a row of tiles: they may have columns of its
+  // square, but none to the left of it. There are none to the right of the last one, which may be low.
+  template <int Rows>
+  Index right_of(Index i) const {
+    return i + Rows < n_ ? (i + Rows) / lanes * lanes : stride_;
+  }
   // The square on the diagonal: row k of it, before it is scaled by the root of its pivot, is added
   // multiples_(k, l) times to row l. A division is all that a pivot waits for.
   template <int Rows>
@@ -296,7 +302,7 @@ class SymmetricSystem {
         x[s][k] *= scales[k];
       }
     }
-    for (Index j = (i + Rows) / lanes * lanes; j < stride_; j += lanes) {
+    for (Index j = right_of<Rows>(i); j < stride_; j += lanes) {
       Lane v[Rows];
 #pragma GCC unroll 8
       for (int k = 0; k < Rows; ++k) v[k] = Lane::load(row(i + k) + j);
@@ -338,7 +344,7 @@ class SymmetricSystem {
     Real x[Rows], sums[Rows];
     std::copy_n(right_.data() + i, Rows, x);
     std::fill_n(right_.data() + i, Rows, Real{});  // columns of the square do not count
-    const Index begin = (i + Rows) / lanes * lanes;
+    const Index begin = right_of<Rows>(i);
     dot_products<Rows>(matrix_.data() + i * stride_ + begin, stride_, right_.data() + begin, stride_ - begin,
                        sums);
 #pragma GCC unroll 8
