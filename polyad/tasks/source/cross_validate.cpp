@@ -62,8 +62,10 @@ FoldFigure figure_of(const std::vector<FoldResult>& folds, double ErrorFigures::
 CrossValidation cross_validate(const Context& context, Tensor ratings, CompleteOptions options, int folds) {
   const tasks::TaskScope scope(context);
   check_folds(options, folds);
-  validate(options);
-  collectively(context.comm(), [&] { tasks::require_ratings(ratings, {}); });
+  collectively(context.comm(), [&] {
+    validate(options);  // machines may have different GPUs
+    tasks::require_ratings(ratings, {});
+  });
   if (!options.implicit && options.validate.kind == TestRatings::Kind::none && options.patience > 0) {
     options.validate.kind = TestRatings::Kind::fraction;
     options.validate.fraction = default_validation;

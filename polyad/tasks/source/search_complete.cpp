@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "polyad/base/timings.hpp"
+#include "polyad/comm/collective.hpp"
 #include "polyad/report/search_report.hpp"
 #include "polyad/tasks/detail/checkpoints/training_control.hpp"
 #include "polyad/tasks/detail/ratings/completion_state.hpp"
@@ -137,7 +138,9 @@ CompletionSearch search_complete(const Context& context, Tensor ratings, Complet
   // Validation ratings compare the trials; of implicit feedback they choose no epoch.
   if (options.implicit) options.validate = {};
   const auto all = combinations(options, grid);
-  for (const auto& trial : all) validate(trial);
+  collectively(context.comm(), [&] {  // machines may have different GPUs
+    for (const auto& trial : all) validate(trial);
+  });
   if (held_options.validate.kind == TestRatings::Kind::none) {
     held_options.validate.kind = TestRatings::Kind::fraction;
     held_options.validate.fraction = usual_validation;
