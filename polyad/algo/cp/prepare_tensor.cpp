@@ -249,7 +249,8 @@ std::vector<LocalTensor<Real>> build_locals(std::vector<SparseTensor<Real, Local
 }  // namespace
 
 PassOptions pass_options(const CpRunOptions& options) {
-  const bool has_trees = options.format == "auto" || options.format.starts_with("csf");
+  // With one or two trees, few passes can serve two modes.
+  const bool has_trees = options.format == "auto" || options.format == "csf" || options.format == "csf-all";
   return {has_trees && options.method == Method::als && !options.observed && !options.als.gpu,
           options.mode_order};
 }
@@ -345,10 +346,13 @@ PreparedTensor<Real>& TensorPreparer<Real>::prepare(const CpRunOptions& options,
                            [&] { return build_locals(std::move(x->tensors), choice.chosen); });
   });
   ++num_builds_;
-  prepared_.emplace(PreparedTensor<Real>{
-      DistTensor<Real>(comm_, extents_, *x, std::move(locals)), std::move(choice.chosen),
-      std::move(choice.options), x->num_duplicates, std::move(x->loads),
-      fused_passes(shapes_->whole, pass_options(options), options.als.num_components), std::move(timings_)});
+  auto fused = choice.chosen.format == Format::csf
+                   ? fused_passes(shapes_->whole, pass_options(options), options.als.num_components)
+                   : FusedPasses{};
+  prepared_.emplace(PreparedTensor<Real>{DistTensor<Real>(comm_, extents_, *x, std::move(locals)),
+                                         std::move(choice.chosen), std::move(choice.options),
+                                         x->num_duplicates, std::move(x->loads), std::move(fused),
+                                         std::move(timings_)});
   return *prepared_;
 }
 
