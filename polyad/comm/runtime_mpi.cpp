@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <exception>
@@ -14,11 +15,21 @@ namespace {
 
 using mpi::check;
 
+// Whether no launcher started this process, among others perhaps.
+bool is_alone() {
+  return std::ranges::none_of(
+      std::array{"OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", "PMI_RANK", "PMI_FD", "SLURM_STEP_ID"},
+      [](const char* name) { return std::getenv(name) != nullptr; });
+}
+
 void begin_mpi(int& argc, char**& argv) {
   // Without a launcher, Open MPI would start a daemon just in case this process spawns others: it does not.
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   // Nor does it need a folder for its session, which another job that ends may remove under its feet.
   if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
+  // Nor fast networks: of the libraries for them that Debian's Open MPI loads on x86-64, one measures the
+  // clock of the processor for 0.2 seconds.
+  if (is_alone()) setenv("OMPI_MCA_pml", "ob1", 0);
   // Open MPI asks hwloc for cores and network devices. Where its plug-ins for graphics are installed, as
   // Debian's packages do, they look for a display and its drivers, which takes seconds on some machines (a
   // query of the name server for every start, where the name localhost is not in /etc/hosts).
