@@ -346,13 +346,10 @@ PreparedTensor<Real>& TensorPreparer<Real>::prepare(const CpRunOptions& options,
                            [&] { return build_locals(std::move(x->tensors), choice.chosen); });
   });
   ++num_builds_;
-  auto fused = choice.chosen.format == Format::csf
-                   ? fused_passes(shapes_->whole, pass_options(options), options.als.num_components)
-                   : FusedPasses{};
-  prepared_.emplace(PreparedTensor<Real>{DistTensor<Real>(comm_, extents_, *x, std::move(locals)),
-                                         std::move(choice.chosen), std::move(choice.options),
-                                         x->num_duplicates, std::move(x->loads), std::move(fused),
-                                         std::move(timings_)});
+  prepared_.emplace(PreparedTensor<Real>{
+      DistTensor<Real>(comm_, extents_, *x, std::move(locals)), std::move(choice.chosen),
+      std::move(choice.options), x->num_duplicates, std::move(x->loads),
+      fused_passes(shapes_->whole, pass_options(options), options.als.num_components), std::move(timings_)});
   return *prepared_;
 }
 
