@@ -32,6 +32,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 POLYAD = pathlib.Path(__file__).resolve().parent.parent / "build" / "bin" / "polyad"
+Program = pathlib.Path | str
 NAMES = ("nell", "netflix", "delicious", "fb")
 BLOCK_BYTES = 1 << 24
 SPLATT_ITERATION = re.compile(r"^\s*its =\s*\d+ \(([0-9.]+)s\)\s+fit = (\S+)", re.MULTILINE)
@@ -99,11 +100,11 @@ def write_compact(source: pathlib.Path, target: pathlib.Path, order: int) -> Non
     partial.rename(target)
 
 
-def make_compact(tensor: Tensor) -> None:
+def make_compact(tensor: Tensor, polyad: Program) -> None:
     text = tensor.polyad_file.with_suffix(".tns")
     is_ours = not text.exists()
     if is_ours:
-        subprocess.run([POLYAD, "convert", tensor.polyad_file, text, "--quiet"], check=True)
+        subprocess.run([polyad, "convert", tensor.polyad_file, text, "--quiet"], check=True)
     # In a process of its own: its memory would be counted as that of the programs started later.
     worker = multiprocessing.Process(target=write_compact, args=(text, tensor.peers_file, len(tensor.nonempty)))
     worker.start()
@@ -114,16 +115,16 @@ def make_compact(tensor: Tensor) -> None:
         raise SystemExit(f"{tensor.peers_file} could not be written")
 
 
-def prepare(name: str, scale: float, folder: pathlib.Path, with_peers: bool) -> Tensor:
+def prepare(name: str, scale: float, folder: pathlib.Path, with_peers: bool, polyad: Program = POLYAD) -> Tensor:
     stem = name if scale == 1 else f"{name}-{scale:g}"
     file = folder / f"{stem}.ptb"
     if not file.exists():
-        subprocess.run([POLYAD, "generate", "like", name, file, "--scale", str(scale), "--quiet"], check=True)
-    words = subprocess.run([POLYAD, "stats", file, "--quiet", "--json", "-"], check=True, capture_output=True).stdout
+        subprocess.run([polyad, "generate", "like", name, file, "--scale", str(scale), "--quiet"], check=True)
+    words = subprocess.run([polyad, "stats", file, "--quiet", "--json", "-"], check=True, capture_output=True).stdout
     nonempty = [mode["nonempty"] for mode in json.loads(words)["modes"]]
     tensor = Tensor(stem, file, folder / f"{stem}-compact.tns", nonempty)
     if with_peers and not tensor.peers_file.exists():
-        make_compact(tensor)
+        make_compact(tensor, polyad)
     return tensor
 
 

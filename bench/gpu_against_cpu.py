@@ -2,7 +2,7 @@
 """Milliseconds per iteration of `polyad cpd` on a GPU and on the processor, in turn; best of several rounds.
 
 usage: bench/gpu_against_cpu.py [--polyad PROGRAM] [--rank 16 ...] [--rounds 3] [--iterations 30] [--scale 1] [--with OPTIONS]
-                                [--without-processor] [TENSOR ...]
+                                [--without-processor] [--blco PROGRAM] [--folder DIR] [TENSOR ...]
 
 PROGRAM is one that was built with CUDA (default: build/cuda/bin/polyad). TENSOR is a name for `polyad generate like` or a file
 (default: nell netflix delicious fb). Also says how long the nonzeros take to reach the GPU, how far the two fits differ, the bytes
@@ -10,20 +10,28 @@ that an iteration in double precision reads and writes on the GPU, disregarding 
 time (after `polyad doctor --calibrate`; larger than 1 where rows come from a cache), and the predicted time; and how long the processor
 solves the small systems of an iteration in double precision (`systems`), while the GPU sums the next mode.
 OPTIONS are further ones of `cpd`, as in --with="--missing --test 0". --without-processor leaves out what is compared with, where that takes
-too long.
+too long. --blco names the program `cpd64` of BLCO, built outside this repository, which then runs in turn with the others, in double
+precision and on the same tensor without empty slices: `blco` is its time, the mean of its iterations but the first, and `of blco` how many
+times faster Polyad is.
+--folder keeps the files of the tensors and uses those that are there.
 """
 
 import argparse
 import json
+import re
+import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from cp_als_against_peers import prepare
+
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = ["nell", "netflix", "delicious", "fb"]
 CONTESTANTS = [("GPU, double", ["--device", "gpu"]), ("GPU, single", ["--device", "gpu", "--precision", "single"]),
                ("processor", ["--device", "cpu"])]
+BLCO_ITERATION = re.compile(r"^--> Iter\s+\d+: .*time = ([0-9.]+)", re.MULTILINE)
 
 
 def contestants_of(options: argparse.Namespace) -> list[tuple[str, list[str]]]:
@@ -37,12 +45,21 @@ def decompose(options: argparse.Namespace, tensor: str, rank: int, device: list[
     return json.loads(result.read_text(encoding="utf-8"))
 
 
-def compare(options: argparse.Namespace, name: str, tensor: str, rank: int, result: Path) -> None:
+def milliseconds_of_blco(options: argparse.Namespace, text: str, rank: int) -> float:
+    command = [options.blco, "-i", text, "-r", str(rank), "-m", str(options.iterations), "-e", "0", "-x", "1"]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)
+    return 1e3 * statistics.mean(float(time) for time in BLCO_ITERATION.findall(run.stdout)[1:])
+
+
+def compare(options: argparse.Namespace, name: str, tensor: str, text: str, rank: int, result: Path) -> None:
     contestants = contestants_of(options)
     runs: dict[str, list[dict]] = {contestant: [] for contestant, _ in contestants}
+    blco: list[float] = []
     for _ in range(options.rounds):
         for contestant, device in contestants:
             runs[contestant].append(decompose(options, tensor, rank, device, result))
+        if text:
+            blco.append(milliseconds_of_blco(options, text, rank))
     best = {c: min(1e3 * run["seconds"]["per_iteration"] for run in of_c) for c, of_c in runs.items()}
     on_gpu = runs["GPU, double"][0]
     fits_differ = ratio = "-"
@@ -55,8 +72,9 @@ def compare(options: argparse.Namespace, name: str, tensor: str, rank: int, resu
     fraction = max((run.get("device_copy_fraction") or 0 for run in runs["GPU, double"]), default=0)
     predicted = 1e3 * (on_gpu["predicted"]["seconds_per_iteration"] or 0)
     times = "  ".join(f"{best[c]:10.3f}" if c in best else f"{'-':>10}" for c, _ in CONTESTANTS)
+    peer = f"{min(blco):8.3f}  {min(blco) / best['GPU, double']:7.2f}" if blco else f"{'-':>8}  {'-':>7}"
     print(f"{name:10} {on_gpu['nnz']:>10} {rank:4}  {times}  {ratio:>6}  {upload:8.3f}  {fits_differ:>14}  {traffic / 1e9:5.2f}  {fraction:8.2f}"
-          f"  {predicted:9.3f}  {systems:7.3f}  {on_gpu['device']}", flush=True)
+          f"  {predicted:9.3f}  {systems:7.3f}  {peer}  {on_gpu['device']}", flush=True)
 
 
 def main() -> int:
@@ -68,17 +86,21 @@ def main() -> int:
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--with", dest="extra", type=str.split, default=[], metavar="OPTIONS")
     parser.add_argument("--without-processor", action="store_true")
+    parser.add_argument("--blco", metavar="PROGRAM")
+    parser.add_argument("--folder", type=Path, metavar="DIR")
     parser.add_argument("tensors", nargs="*", default=NAMES, metavar="TENSOR")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        print(f"{'tensor':10} {'nonzeros':>10} rank  {'  '.join(f'{c:>10.10}' for c, _ in CONTESTANTS)}  ratio  upload s  fits differ by  GB/it  of copy  predicted  systems")
+        if options.folder:
+            options.folder.mkdir(parents=True, exist_ok=True)
+        print(f"{'tensor':10} {'nonzeros':>10} rank  {'  '.join(f'{c:>10.10}' for c, _ in CONTESTANTS)}  ratio  upload s  fits differ by  GB/it  of copy  predicted  systems      blco  of blco")
         for name in options.tensors:
-            tensor = name
+            tensor, text = name, ""
             if not Path(name).exists():
-                tensor = f"{folder}/{name}.ptb"
-                subprocess.run([options.polyad, "generate", "like", name, tensor, "--scale", str(options.scale), "--quiet"], check=True)
+                files = prepare(name, options.scale, options.folder or Path(folder), bool(options.blco), options.polyad)
+                tensor, text = str(files.polyad_file), str(files.peers_file) if options.blco else ""
             for rank in options.rank:
-                compare(options, Path(name).stem, tensor, rank, Path(folder) / "result.json")
+                compare(options, Path(name).stem, tensor, text, rank, Path(folder) / "result.json")
     return 0
 
 
