@@ -46,9 +46,13 @@ def decompose(options: argparse.Namespace, tensor: str, rank: int, device: list[
 
 
 def milliseconds_of_blco(options: argparse.Namespace, text: str, rank: int) -> float:
-    command = [options.blco, "-i", text, "-r", str(rank), "-m", str(options.iterations), "-e", "0", "-x", "1"]
-    run = subprocess.run(command, check=True, capture_output=True, text=True)
-    return 1e3 * statistics.mean(float(time) for time in BLCO_ITERATION.findall(run.stdout)[1:])
+    """Kernel 10 is the one that BLCO chooses by itself. Its program may crash when it frees its memory in the end."""
+    command = ["stdbuf", "-oL", options.blco, "-k", "10", "-i", text, "-r", str(rank), "-m", str(options.iterations), "-e", "0", "-x", "1"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    times = [float(time) for time in BLCO_ITERATION.findall(run.stdout)]
+    if len(times) != options.iterations:
+        raise SystemExit(f"BLCO ended after {len(times)} iterations: {run.stdout[-500:]} {run.stderr[-500:]}")
+    return 1e3 * statistics.mean(times[1:])
 
 
 def compare(options: argparse.Namespace, name: str, tensor: str, text: str, rank: int, result: Path) -> None:

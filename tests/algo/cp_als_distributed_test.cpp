@@ -65,7 +65,7 @@ TEST(DistributedCpAls, follows_the_trajectory_of_one_process_and_sends_what_was_
 
       const auto distributed = run(comm, share, options, distribution);
 
-      expect_same(distributed, test::decompose(whole, options), comm.rank() == 0);
+      expect_same(distributed, test::decompose_once(comm, whole, options), comm.rank() == 0);
       EXPECT_EQ(distributed.result.communication.volume_words,
                 distributed.result.communication.predicted_volume_words);
     }
@@ -85,7 +85,7 @@ TEST(DistributedCpAls, follows_the_trajectory_of_one_process_if_rows_go_in_stage
 
       const auto routed = run(comm, share, options, distribution);
 
-      expect_same(routed, test::decompose(whole, options), comm.rank() == 0);
+      expect_same(routed, test::decompose_once(comm, whole, options), comm.rank() == 0);
       const auto& sent = routed.result.communication;
       EXPECT_EQ(sent.volume_words, sent.predicted_volume_words);
       Index stage_words = 0;
@@ -158,7 +158,7 @@ TEST(DistributedCpAls, solves_what_is_complete_while_the_rest_is_folded_in_every
 
         auto result = cp_als<double>(x, plan, options.als);
 
-        const auto alone = test::decompose(whole, options);
+        const auto alone = test::decompose_once(comm, whole, options);
         for (std::size_t i = 0; i < alone.fits.size(); ++i)
           EXPECT_NEAR(squared_residual(result.fit_trajectory[i]), squared_residual(alone.fits[i]), 1e-12);
         EXPECT_EQ(result.fit_trajectory, cp_als<double>(x, plan, options.als).fit_trajectory) << "twice";
@@ -207,7 +207,7 @@ TEST(DistributedCpAls, never_loses_fit_with_more_components_than_needed) {
         run(comm, share, options, test::some_distribution(distributor, comm.size(), n)).result;
 
     EXPECT_LE(test::largest_rise(result.fit_trajectory), 1e-11);  // see cp_monotone_test
-    const auto alone = test::decompose(c.tensor, options);
+    const auto alone = test::decompose_once(comm, c.tensor, options);
     if (std::max(alone.max_condition, result.max_condition) < 1e10) {
       EXPECT_LE(test::largest_difference(result.fit_trajectory, alone.fits), 1e-10);
     }
@@ -256,7 +256,7 @@ TEST(DistributedCpAls, follows_the_trajectory_of_one_process_on_shared_tensors) 
     const auto whole = io::read_tensor(test::shared_data() / name).tensor;
     const auto share = test::share_of(whole, comm);
     auto options = test::options_for(3, 10);
-    const auto alone = test::decompose(whole, options);
+    const auto alone = test::decompose_once(comm, whole, options);
     for (int round = 0; round < 3; ++round, ++n) {
       SCOPED_TRACE(std::string(name) + ", case " + std::to_string(n));
       options.format = test::format_of(n);

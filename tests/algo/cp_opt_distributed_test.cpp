@@ -60,7 +60,7 @@ TEST(DistributedCpOpt, follows_the_trajectory_of_one_process_and_sends_what_was_
 
       const auto result = cp_opt<double>(x.tensor, x.chosen.plan, options.als);
 
-      expect_same(result.fit_trajectory, test::decompose(whole, options).fits);
+      expect_same(result.fit_trajectory, test::decompose_once(comm, whole, options).fits);
       EXPECT_EQ(result.communication.volume_words, x.tensor.volume_rows() * c.num_components);
       EXPECT_GE(result.evaluations, result.iterations() + 1) << "the start, and each step";
       const auto model = test::gather_rows(x.tensor, result.model);

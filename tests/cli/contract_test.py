@@ -13,7 +13,6 @@ import unittest
 
 from program import WITH_MPI, ProgramTest, run
 
-os.environ["POLYAD_MACHINE"] = "/nonexistent/machine.json"  # the constants that are built in
 # The keys are an interface; docs/json.md says what they mean.
 KEYS = {"expression", "dims", "stationary", "grid", "distributions", "blocks", "steps", "predicted_seconds", "seconds",
         "machine", "flops", "gflops", "norm", "communication", "memory_bytes", "predicted_memory_bytes", "precision", "out",

@@ -9,7 +9,6 @@ import unittest
 from program import SOURCE, WITH_MPI, ProgramTest, run
 
 os.environ["OMP_WAIT_POLICY"] = "passive"
-os.environ["POLYAD_MACHINE"] = "/nonexistent/machine.json"  # the constants that are built in
 
 DEBIAN = SOURCE / "data" / "debian.tns.gz"
 

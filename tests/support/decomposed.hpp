@@ -29,6 +29,18 @@ Decomposed decompose(const SparseTensor<double>& x, const CpRunOptions& options)
   return {with_all_rows(model, x.extents()), result.fit_trajectory, result.stop, result.max_condition};
 }
 
+// What process 0 alone finds, of which the others get the numbers without the model: the work is done once,
+// however many processes share the cores. Collective.
+inline Decomposed decompose_once(const Comm& comm, const SparseTensor<double>& x,
+                                 const CpRunOptions& options) {
+  Decomposed result;
+  if (comm.rank() == 0) result = decompose(x, options);
+  comm.broadcast(result.fits, 0);
+  result.stop = comm.broadcast(result.stop, 0);
+  result.max_condition = comm.broadcast(result.max_condition, 0);
+  return result;
+}
+
 inline CpRunOptions options_for(Index num_components, int iterations, double tolerance = 0,
                                 std::uint64_t seed = 1) {
   CpRunOptions options;
