@@ -9,6 +9,7 @@
 #include "polyad/gpu/chunked_nonzeros.hpp"
 #include "polyad/gpu/device.hpp"
 #include "polyad/gpu/device_rows.hpp"
+#include "polyad/kernels/cp/factor.hpp"
 
 namespace polyad::gpu {
 namespace {
@@ -245,7 +246,11 @@ std::unique_ptr<AlsPasses<Real>> make_passes(int device, std::span<const ModeNon
                                              Index num_columns, const ExchangeRoom& room) {
   std::vector<ModeCounts> counts;
   for (const auto& mode : modes) counts.push_back({mode.tree->num_nonzeros(), mode.num_rows});
-  check_device(device, passes_bytes(counts, num_columns, sizeof(Real)) + room.bytes(sizeof(Real)));
+  check_device(device, num_columns, sizeof(Real), [&](Index num_components, Index value_bytes) {
+    const ExchangeRoom of_messages{room.num_words * num_components / num_columns, room.num_listed_rows};
+    return passes_bytes(counts, kernels::padded_components(num_components), value_bytes) +
+           of_messages.bytes(value_bytes);
+  });
   use_device(device);
   return std::make_unique<Passes<Real>>(device, modes, num_columns, room.num_words);
 }

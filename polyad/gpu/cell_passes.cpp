@@ -210,9 +210,11 @@ std::unique_ptr<CellPasses<Real>> make_cell_passes(int device,
     num_rows.push_back(factors[m].num_rows());
     num_cells = std::max(num_cells, modes[m].tree->num_nonzeros());
   }
-  check_device(device, cell_passes_bytes(num_rows, num_cells, factors.front().num_cols(), sizeof(Real)));
-  const Index num_factors = modes.front().num_factors;
-  const Index num_unknowns = num_factors + (factors.front().num_cols() > num_factors ? 1 : 0);
+  const Index num_factors = modes.front().num_factors, num_biases = factors.front().num_cols() - num_factors;
+  check_device(device, num_factors, sizeof(Real), [&](Index num_components, Index value_bytes) {
+    return cell_passes_bytes(num_rows, num_cells, num_components + num_biases, value_bytes);
+  });
+  const Index num_unknowns = num_factors + (num_biases > 0 ? 1 : 0);
   if (block_bytes_of_system(num_unknowns, sizeof(Real)) > block_memory_bytes(device))
     throw Error(Errc::bad_option, "the GPU, " + list_devices().gpus[device].name +
                                       ", has too little memory in a block of threads for systems of " +

@@ -7,8 +7,36 @@
 #include "polyad/gpu/device.hpp"
 
 namespace polyad::gpu {
+namespace {
 
-void check_device(int device, Index bytes) {
+// The largest number of components below num_components that fits; 0 if not even one does.
+Index most_components(Index free, Index num_components, Index value_bytes, BytesOnDevice bytes) {
+  Index fits = 0, too_many = num_components;
+  while (too_many - fits > 1) {
+    const Index middle = fits + (too_many - fits) / 2;
+    (bytes(middle, value_bytes) <= free ? fits : too_many) = middle;
+  }
+  return fits;
+}
+
+std::string what_would_fit(Index free, Index num_components, Index value_bytes, BytesOnDevice bytes) {
+  constexpr auto single = Index(sizeof(float));
+  const bool fits_in_single = value_bytes > single && bytes(num_components, single) <= free;
+  const Index most = most_components(free, num_components, value_bytes, bytes);
+  if (!fits_in_single && most == 0)
+    return "; its nonzeros alone do not fit: several GPUs, with a process each, or the processor may have "
+           "room";
+  std::string words = "; it would fit ";
+  if (fits_in_single) words += "in single precision";
+  if (most > 0)
+    words += (fits_in_single ? ", or with at most " : "with at most ") + std::to_string(most) +
+             (most == 1 ? " component" : " components");
+  return words;
+}
+
+}  // namespace
+
+void check_device(int device) {
   const auto list = list_devices();
   if (list.gpus.empty()) throw Error(Errc::bad_option, list.why_none);
   if (device < 0 || device >= std::ssize(list.gpus))
@@ -19,10 +47,16 @@ void check_device(int device, Index bytes) {
   if (!has_kernels_for(device))
     throw Error(Errc::bad_option, "this program was built for other GPUs than " + name +
                                       " (CMAKE_CUDA_ARCHITECTURES chooses them)");
-  if (const Index free = free_bytes(device); bytes > free)
-    throw Error(Errc::resource, "the decomposition would need " + with_prefix(double(bytes), "B") +
-                                    " on the GPU, " + name + ", of which " + with_prefix(double(free), "B") +
-                                    " are free");
+}
+
+void check_device(int device, Index num_components, Index value_bytes, BytesOnDevice bytes) {
+  check_device(device);
+  const Index needed = bytes(num_components, value_bytes);
+  if (const Index free = free_bytes(device); needed > free)
+    throw Error(Errc::resource, "the decomposition would need " + with_prefix(double(needed), "B") +
+                                    " on the GPU, " + list_devices().gpus[device].name + ", of which " +
+                                    with_prefix(double(free), "B") + " are free" +
+                                    what_would_fit(free, num_components, value_bytes, bytes));
 }
 
 }  // namespace polyad::gpu

@@ -138,7 +138,7 @@ double mode_seconds(int device) {
 }  // namespace
 
 GpuModel measure_gpu(int device, Index divisor) {
-  check_device(device, 0);
+  check_device(device);
   use_device(device);
   const Index free = free_bytes(device);
   const auto at_most = [&](double bytes, Index share) {

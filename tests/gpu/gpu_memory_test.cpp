@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <string>
 
 #include "polyad/algo/cp/prepare_cells.hpp"
 #include "polyad/algo/cp/run_cp.hpp"
@@ -85,6 +86,34 @@ TEST_F(MemoryOfGpu, is_checked_for_systems_of_rows) {
                                               test::plain_distribution(distributor, comm.size(), n));
       expect_checked([&] { run_cp(x, options); });
     }
+}
+
+// What a refusal says that would fit does fit, and more does not.
+TEST_F(MemoryOfGpu, is_suggested_for_what_would_fit) {
+  const auto whole = test::tame_tensor({400, 300, 350}, 1500, 4);
+  const auto run_with = [&](auto real, Index num_components) {
+    using Real = decltype(real);
+    return [&whole, num_components] {
+      const auto options = test::on_gpu(test::options_for(num_components, 1));
+      test::decompose<Real>(whole, options);
+    };
+  };
+  const Index of_eight = peak_of(run_with(double{}, 8)), of_many = peak_of(run_with(double{}, 32));
+
+  auto failure = failure_with(of_many - 1, run_with(double{}, 32));
+  EXPECT_NE(failure.find("; it would fit in single precision, or with at most "), std::string::npos)
+      << failure;
+  for (const Index bytes : {of_eight + of_eight / 8, 2 * of_eight, of_many - 1}) {
+    failure = failure_with(bytes, run_with(double{}, 32));
+    const std::string words = "with at most ";
+    const auto at = failure.find(words);
+    ASSERT_NE(at, std::string::npos) << failure;
+    const Index most = std::stoll(failure.substr(at + words.size()));
+    EXPECT_EQ(failure_with(bytes, run_with(double{}, most)), "") << failure;
+    EXPECT_NE(failure_with(bytes, run_with(double{}, most + 1)), "") << failure;
+  }
+  failure = failure_with(1000, run_with(double{}, 2));
+  EXPECT_NE(failure.find("; its nonzeros alone do not fit"), std::string::npos) << failure;
 }
 
 }  // namespace
