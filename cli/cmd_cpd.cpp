@@ -55,6 +55,7 @@ FilePlan file_plan(const CpdArgs& args) {
   auto plan = plan_input(args.input);
   if (has_weights_file(args)) plan.reads("the weights", args.weights);
   plan.reads("the file that --partition names", partition_file(args.distribution));
+  plan.reads("the file that --row-owners names", row_owners_file(args.distribution));
   plan.reads_machine_constants().reads_cached_partitions(args.distribution.cache);
   plan.goes_on_from("the model that --init names", start_model_path(args.init));
   plan.writes_checkpoints("--checkpoint", args.checkpoint.directory);

@@ -46,11 +46,10 @@ void add_distribution_options(CLI::App& command, DistributionTexts& args) {
       ->capture_default_str();
   command
       .add_option("--row-owners", args.row_owners,
-                  "Which process owns a factor row that several need: greedy, balanced, even (medium grain) "
-                  "or random "
-                  "(fine grain)")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "even", "greedy", "balanced", "random"}));
+                  "Which process owns a factor row that several need: auto, greedy, balanced, even (medium "
+                  "grain), random (fine grain), or a file with a part per slice, mode after mode, in a line "
+                  "each")
+      ->capture_default_str();
   add_cache_option(command, args.cache);
 }
 

@@ -27,7 +27,7 @@ std::string command_line_name(const std::string& field) {
         "max_memory_bytes>memory;processes_per_machine>per-machine;max_iterations>iters;tolerance>tol;"
         "nonnegative>nonneg;"
         "scheme>distribution;num_free_primes>grid-primes;row_rule>row-owners;is_replicated>replicate;"
-        "partition_file>partition;factors>rank;max_epochs>epochs;virtual_processes>virtual;"
+        "partition_file>partition;row_owners_file>row-owners;factors>rank;max_epochs>epochs;virtual_processes>virtual;"
         "learning_rate>lr;regularisation>reg;shrinkage>shrink;users>user;all_users>all;new_user>ratings;"
         "known_file>known;slice_weights>weights;effort>level;time_limit_seconds>time;"
         "previous_file>refine;previous_dims>refine-dims;num_largest>top;num_lines>lines;"

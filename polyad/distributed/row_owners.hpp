@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <variant>
 #include <vector>
@@ -49,13 +50,14 @@ struct ListedRows {
 };
 
 // The part that owns each row of a mode (mu in docs/algorithms.md). Needs no memory per row, except for
-// listed rows.
+// listed rows, which copies share.
 class RowOwners {
  public:
   RowOwners() = default;
   RowOwners(RowBlocks blocks) : how_(std::move(blocks)) {}   // NOLINT(*-explicit-*): one of these
   RowOwners(ShuffledParts shuffled) : how_(shuffled) {}      // NOLINT(*-explicit-*)
-  RowOwners(ListedRows listed) : how_(std::move(listed)) {}  // NOLINT(*-explicit-*)
+  RowOwners(ListedRows listed)                               // NOLINT(*-explicit-*)
+      : how_(Shared{std::make_shared<const ListedRows>(std::move(listed))}) {}
 
   int operator()(Index row) const {
     return std::visit([&](const auto& how) { return how(row); }, how_);
@@ -65,7 +67,13 @@ class RowOwners {
   friend bool operator==(const RowOwners&, const RowOwners&) = default;
 
  private:
-  std::variant<RowBlocks, ShuffledParts, ListedRows> how_;
+  struct Shared {
+    std::shared_ptr<const ListedRows> rows;
+
+    int operator()(Index row) const { return (*rows)(row); }
+    friend bool operator==(const Shared& a, const Shared& b) { return *a.rows == *b.rows; }
+  };
+  std::variant<RowBlocks, ShuffledParts, Shared> how_;
 };
 
 }  // namespace polyad

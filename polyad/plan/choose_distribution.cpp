@@ -48,10 +48,11 @@ class DistributionSearch {
     if (!stages || !stages->empty()) machines_ = machines_of_all(comm);
   }
 
-  ChosenDistribution run(std::vector<Distribution> made_already) {
+  ChosenDistribution run(GivenParts given) {
+    distributor_.set_listed_owners(std::move(given.rows));
     for (const auto& strategy : coarse_strategies(distributor_, options_)) enter(strategy);
     for (const auto& strategy : fine_strategies(distributor_, options_)) enter(strategy);
-    for (auto& distribution : made_already) enter(std::move(distribution));
+    for (auto& distribution : given.distributions) enter(std::move(distribution));
     enter_medium();
     auto chosen = best();
     settle_rows(chosen.distribution);
@@ -78,10 +79,8 @@ class DistributionSearch {
 
   void enter(Distribution distribution) {
     distribution.machines = machines_;
-    for (const auto rule : row_rules_to_compare(distribution.scheme, options_)) {
-      distribution.row_rule = rule;
-      entries_.push_back(distribution);
-    }
+    for (const auto rule : row_rules_to_compare(distribution.scheme, options_))
+      entries_.push_back(distributor_.with_owners(distribution, rule));
     if (distribution.scheme != Scheme::fine) entries_.push_back(std::move(distribution));
   }
 
@@ -182,14 +181,14 @@ class DistributionSearch {
 ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionOptions& options, Index num_components,
                                        const MachineModel& machine, const PassOptions& passes,
-                                       const MemoryLimit& limit, std::vector<Distribution> made_already) {
+                                       const MemoryLimit& limit, GivenParts given) {
   if (options.grid && options.grid->size() > comm.size())
     throw Error(Errc::bad_option, "the grid " + to_string(*options.grid) + " is for " +
                                       std::to_string(options.grid->size()) + " processes; " +
                                       std::to_string(comm.size()) +
                                       (comm.size() == 1 ? " was started" : " were started"));
   return DistributionSearch(comm, share, options, num_components, machine, passes, limit)
-      .run(std::move(made_already));
+      .run(std::move(given));
 }
 
 }  // namespace polyad

@@ -31,13 +31,19 @@ struct MemoryLimit {
   std::function<MemoryNeed(const PartLoads& loads, Scheme scheme)> need = {};  // prediction
 };
 
+// Parts that are not computed here.
+struct GivenParts {
+  std::vector<Distribution> distributions = {};  // they compete with the others
+  std::vector<RowOwners> rows = {};              // [mode]: the owners that RowRule::file means
+};
+
 // Chooses the smallest predicted time among the distributions that the options allow, and
-// `made_already`, that fit into memory. If none is predicted to fit, takes the one that needs the least:
+// those given, that fit into memory. If none is predicted to fit, takes the one that needs the least:
 // more is known after redistribution. Measures nothing, so that every run chooses the same. Collective.
 ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionOptions& options, Index num_components,
                                        const MachineModel& machine, const PassOptions& passes = {},
                                        const MemoryLimit& limit = {},
-                                       std::vector<Distribution> made_already = {});
+                                       GivenParts given = {});
 
 }  // namespace polyad

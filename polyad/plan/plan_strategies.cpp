@@ -28,6 +28,7 @@ class PlanOfParts {
         progress_(progress),
         distributor_(Comm::self(), x, num_parts, options.distribution.seed),
         profile_seconds_(watch_.lap()) {
+    distributor_.set_listed_owners(options.rows);
     check_exchange(options.distribution, x.order(), num_parts);
     for (int part = 0; options.processes_per_machine > 0 && part < num_parts; ++part)
       machines_.push_back(part / options.processes_per_machine);
@@ -66,8 +67,8 @@ class PlanOfParts {
     else
       for (const auto rule : row_rules_to_compare(strategy.scheme, options_.distribution)) {
         auto with_rule = strategy;
-        with_rule.row_rule = distribution.row_rule = rule;
-        add(std::move(with_rule), distribution, seconds);
+        with_rule.row_rule = rule;
+        add(std::move(with_rule), distributor_.with_owners(distribution, rule), seconds);
       }
   }
 

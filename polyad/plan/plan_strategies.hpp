@@ -18,6 +18,7 @@ struct StrategyPlanOptions {
   std::vector<int> process_counts;  // numbers of processes to plan for, ascending
   Index num_components = 16;
   DistributionOptions distribution;  // what is given is kept; the rest is varied
+  std::vector<RowOwners> rows;       // [mode]: the owners that RowRule::file means
   FurtherStrategies further;
   int processes_per_machine = 0;  // with consecutive ranks; 0: all
   Index max_bytes = 0;            // memory limit per process; 0: no limit

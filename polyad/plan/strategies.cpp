@@ -57,15 +57,20 @@ Strategy medium_strategy(const Distributor& distributor, const GridShape& grid, 
       rule,           [&distributor, grid, policy, rule] { return distributor.medium(grid, policy, rule); }};
 }
 
-// As "balanced"; nothing for the usual rule of fine grain.
+// As " balanced"; nothing for the usual rule.
+std::string owners_text(RowRule rule, RowRule usual) {
+  if (rule == usual) return "";
+  return rule == RowRule::file ? " owners from a file" : " " + to_string(rule);
+}
+
 std::string other_text(const std::string& scheme, const std::string& partition, std::optional<RowRule> rule) {
-  const auto text = scheme + " " + partition;
-  return rule == RowRule::balanced ? text + " " + to_string(*rule) : text;
+  const bool is_told = rule == RowRule::balanced || rule == RowRule::file;
+  return scheme + " " + partition + (is_told ? owners_text(*rule, RowRule::greedy) : "");
 }
 
 std::string medium_text(const GridShape& grid, const LayerPolicy& policy, RowRule rule) {
-  auto text = fmt::format("{} {} {}", to_string(Scheme::medium), to_string(grid), to_string(policy));
-  return rule == RowRule::even ? text : text + " " + to_string(rule);
+  return fmt::format("{} {} {}{}", to_string(Scheme::medium), to_string(grid), to_string(policy),
+                     owners_text(rule, RowRule::even));
 }
 
 constexpr std::size_t num_grids_with_balanced_owners = 2;
@@ -299,9 +304,8 @@ std::vector<Strategy> fine_strategies(const Distributor& distributor, const Dist
   std::vector<Strategy> found;
   if (options.row_rule == RowRule::even) return found;
   const auto rule = options.row_rule.value_or(RowRule::greedy);
-  const auto by_rule = [rule](Distribution distribution) {
-    distribution.row_rule = rule;
-    return distribution;
+  const auto by_rule = [&distributor, rule](Distribution distribution) {
+    return distributor.with_owners(std::move(distribution), rule);
   };
   if (wants(options, Scheme::fine, Partition::block))
     found.push_back({Scheme::fine, "block", {}, {}, rule, [&distributor, by_rule] {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "polyad/distributed/cp/distribution_options.hpp"
@@ -14,7 +15,7 @@ struct DistributionTexts {
   std::string partition = "auto";   // "random", "block", "hypergraph", or a file
   std::string grid = "auto";        // "2x3x1", or the rule "splatt" or "predicted"
   std::string policy = "auto";      // a name of all_policies
-  std::string row_owners = "auto";  // a name of a RowRule
+  std::string row_owners = "auto";  // "even", "greedy", "balanced", "random", or a file
   std::string replicate = "auto";   // "none", or modes counted from 1 as in "2,3"
   std::string exchange = "auto";  // "direct", "routed", "routed:3", or one of these for each mode, by commas
   std::string cache;              // folder of cached partitions; empty: the user's
@@ -25,11 +26,14 @@ struct DistributionTexts {
 };
 
 // What they mean for a tensor with so many modes. Throws Error{bad_option} for nonsense, but takes a name of
-// no scheme, policy and row rule for "auto".
+// no scheme and no policy for "auto".
 DistributionOptions parse_distribution(const DistributionTexts& texts, std::uint64_t seed, int order);
 
 // What `partition` means; and the file that it names, empty: none.
 DistributionOptions::Partition parse_partition(const DistributionTexts& texts);
 std::string partition_file(const DistributionTexts& texts);
+// What `row_owners` means, nothing for "auto"; and the file that it names, empty: none.
+std::optional<RowRule> parse_row_rule(const DistributionTexts& texts);
+std::string row_owners_file(const DistributionTexts& texts);
 
 }  // namespace polyad

@@ -99,6 +99,28 @@ TEST(DistributedCpAls, follows_the_trajectory_of_one_process_if_rows_go_in_stage
   EXPECT_TRUE(comm.size() <= 2 || num_routed > 10) << num_routed;
 }
 
+TEST(DistributedCpAls, follows_the_trajectory_of_one_process_with_listed_owners_of_rows) {
+  const Comm comm = Comm::world();
+  int n = comm.size();
+  for (const auto& c : test::distributed_cases())
+    for (int round = 0; round < 4; ++round, n += 2) {
+      SCOPED_TRACE("case " + std::to_string(n));
+      const auto whole = test::tame_tensor(c.extents, c.num_nonzeros, std::uint64_t(n), c.heavy);
+      const auto share = test::share_of(whole, comm);
+      const auto options = options_of(c, n);
+      const Distributor distributor(comm, share, comm.size(), std::uint64_t(n));
+      const auto plain = round % 2 == 0 ? test::some_distribution(distributor, comm.size(), n)
+                                        : test::some_routed_distribution(distributor, comm.size(), n);
+
+      const auto listed =
+          run(comm, share, options, test::with_listed_owners(distributor, plain, c.extents, n));
+
+      expect_same(listed, test::decompose(whole, options), comm.rank() == 0);
+      const auto& sent = listed.result.communication;
+      EXPECT_EQ(sent.volume_words, sent.predicted_volume_words);
+    }
+}
+
 // Near its diagonal, so that processes share some rows and have others to themselves.
 SparseTensor<double> banded_tensor(const std::vector<Index>& extents, Index num_nonzeros,
                                    std::uint64_t seed) {

@@ -194,6 +194,41 @@ class DistributedTest(ProgramTest):
         short = self.write("short.part", "0\n1\n")
         self.assert_refused(f"{short}: has 2 lines; expected 56587", 2, "--distribution", "fine", "--partition", short, processes=1)
 
+    def test_owners_of_rows_from_a_file(self) -> None:
+        owners = self.write("rows.part", "".join(f"{(i * 7 + i // 5) % 3}\n" for i in range(sum(DIMS))))
+        fine = self.write("fine.part", "".join(f"{z % 3}\n" for z in range(56587)))
+        every = [("--distribution", "fine", "--partition", fine), ("--distribution", "fine", "--partition", "block"),
+                 ("--distribution", "medium", "--grid", "1x3x1x1"), ("--grid", "3x1x1x1", "--policy", "set"), ()]
+        for options in every:
+            result = self.debian(3, *options, "--row-owners", owners, "--replicate", "none")
+            self.assertEqual(result["row_owners"], "file")
+            self.assertIn(result["distribution"], ("medium", "fine"))
+            plan = self.result("plan", DEBIAN, "-k", 3, "-r", 4, "--replicate", "none", "--row-owners", owners, *options)
+            self.assertEqual({one["row_owners"] for one in plan["strategies"]}, {"file"})
+            same = [one for one in plan["strategies"] if all(one[key] == result[key] for key in
+                                                              ("distribution", "partition", "grid", "policy") if key in one)]
+            self.assertEqual(len(same), 1)
+            self.assertEqual((same[0]["volume_words"], same[0]["messages"]),
+                             (result["communication"]["volume_words_per_iteration"], result["communication"]["messages_per_iteration"]))
+            given = self.debian(3, *same[0]["cpd_options"])
+            self.assertEqual(given["communication"], result["communication"])
+        one = self.result("cpd", DEBIAN, *QUICK, "-q", "--row-owners", owners)  # on one process it has no effect
+        self.assertEqual(one["row_owners"], "none")
+
+    def test_owners_of_rows_that_do_not_fit_are_refused(self) -> None:
+        short = self.write("short.part", "0\n1\n")
+        wrong = self.write("wrong.part", "0\n" * 3 + "2\n")
+        total = sum(DIMS)
+        self.assert_refused(f"{short}: has 2 lines; expected {total}", 2, "--row-owners", short)
+        self.assert_refused(f"{short}: has 2 lines; expected {total}", 2, "--row-owners", short, processes=1)
+        self.assert_refused(f"{wrong}:4: '2' is not a part; expected a number from 0 to 1", 2, "--row-owners", wrong)
+        missing = self.folder / "missing.part"
+        self.assert_refused(str(missing), 2, "--row-owners", missing)
+        self.assert_refused(f"--row-owners {short} is for --distribution medium or fine: in coarse grain rows belong to slices", 2,
+                            "--row-owners", short, "--distribution", "coarse")
+        self.assert_refused(f"--row-owners {short}: all modes are replicated (--replicate), so that no row has an owner", 2,
+                            "--row-owners", short, "--replicate", "1,2,3,4", "--distribution", "fine")
+
     def test_the_model_of_many_is_that_of_one(self) -> None:
         self.succeed("cpd", DEBIAN, *QUICK, "-q", "--out", self.folder / "one")
         self.succeed("cpd", DEBIAN, *QUICK, "-q", "--out", self.folder / "many", "--report", self.folder / "page.html",

@@ -301,6 +301,35 @@ TEST(Distribution, planned_on_one_process_is_that_of_many) {
     }
 }
 
+// Owners that are listed need not touch their rows, and in medium grain not be of the layer.
+TEST(Distribution, with_listed_owners_planned_on_one_process_or_together_is_that_of_many) {
+  const Comm comm = Comm::world();
+  int n = 0, num_listed = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (int round = 0; round < 9; ++round) {
+      SCOPED_TRACE("case " + std::to_string(++n));
+      const auto listed = [&](const Distributor& distributor, int num_parts, int number) {
+        auto distribution = round % 2 == 0 ? test::some_distribution(distributor, num_parts, number)
+                                           : test::some_routed_distribution(distributor, num_parts, number);
+        return test::with_listed_owners(distributor, std::move(distribution), shape.extents, number);
+      };
+      const PlannedCase x(comm, shape, n, listed);
+      x.expect_same_loads();
+      if (x.distribution.scheme == Scheme::coarse) continue;
+      ++num_listed;
+      EXPECT_EQ(x.distribution.row_rule, RowRule::file);
+      EXPECT_EQ(x.distribution.rows, test::listed_owners(shape.extents, comm.size(), std::uint64_t(n)));
+      const auto by_many = LoadPlanner(comm, x.share).loads(x.distribution);
+      for (int m = 0; m < x.whole.order(); ++m)
+        for (int p = 0; p < comm.size(); ++p) {
+          const auto &one = x.planned[m][p], &many = by_many[m][p];
+          EXPECT_EQ(std::tuple(many.touched, many.owned, many.sent, many.received, many.messages),
+                    std::tuple(one.touched, one.owned, one.sent, one.received, one.messages));
+        }
+    }
+  EXPECT_GT(num_listed, 2 * n / 3);
+}
+
 // With owners that all processes choose together, as they do in a run.
 TEST(LoadPlanner, of_many_processes_plans_the_owners_of_a_run) {
   const Comm comm = Comm::world();

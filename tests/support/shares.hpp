@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "polyad/base/parallel.hpp"
+#include "polyad/base/random.hpp"
 #include "polyad/comm/comm.hpp"
 #include "polyad/distributed/cp/distribution.hpp"
 #include "polyad/distributed/cp/grid_choice.hpp"
@@ -79,6 +80,29 @@ inline Distribution some_routed_distribution(const Distributor& distributor, int
   if (n % 2 == 0)
     for (int rank = 0; rank < num_parts; ++rank) result.machines.push_back(rank * (1 + n % 3) / 4);
   return result;
+}
+
+// Owners at random, listed for every slice, as they are read from a file. Not of coarse grain.
+inline std::vector<RowOwners> listed_owners(const std::vector<Index>& extents, int num_parts,
+                                            std::uint64_t seed) {
+  std::vector<RowOwners> owners;
+  for (const Index extent : extents) {
+    ListedRows listed;
+    const Random random(seed, owners.size());
+    for (Index i = 0; i < extent; ++i)
+      listed.part.push_back(int(random.below(std::uint64_t(num_parts), std::uint64_t(i))));
+    owners.emplace_back(std::move(listed));
+  }
+  return owners;
+}
+
+// The distribution with such owners; in coarse grain as it is.
+inline Distribution with_listed_owners(const Distributor& distributor, Distribution distribution,
+                                       const std::vector<Index>& extents, int n) {
+  if (distribution.scheme == Scheme::coarse) return distribution;
+  auto with_list = distributor;
+  with_list.set_listed_owners(listed_owners(extents, distribution.num_parts, std::uint64_t(n)));
+  return with_list.with_owners(std::move(distribution), RowRule::file);
 }
 
 }  // namespace polyad::test

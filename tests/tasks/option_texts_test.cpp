@@ -89,9 +89,14 @@ TEST(DistributionTexts, MeanOptions) {
   EXPECT_EQ(options.grid->dims(), (std::vector<int>{2, 3, 1}));
   EXPECT_EQ(options.policy, (LayerPolicy{LayerPolicy::Kind::ordered, 2}));
   EXPECT_EQ(options.row_rule, RowRule::even);
+  EXPECT_TRUE(options.row_owners_file.empty());
   EXPECT_EQ(options.is_replicated, (std::vector<bool>{true, false, true}));
   EXPECT_EQ(options.partition, DistributionOptions::Partition::file);
   EXPECT_EQ(options.partition_file, "parts.txt");
+  texts.row_owners = "rows.txt";
+  options = parse_distribution(texts, 1, 3);
+  EXPECT_EQ(options.row_rule, RowRule::file);
+  EXPECT_EQ(options.row_owners_file, "rows.txt");
 }
 
 TEST(DistributionTexts, ThatMakeNoSenseAreRefused) {

@@ -65,6 +65,8 @@ std::string to_string(RowRule rule) {
       return "greedy";
     case RowRule::balanced:
       return "balanced";
+    case RowRule::file:
+      return "file";
     default:
       return "random";
   }
@@ -182,6 +184,7 @@ Distribution Distributor::medium(const GridShape& grid, const LayerPolicy& polic
   result.grid = grid;
   result.policy = policy;
   result.row_rule = rule;
+  if (rule == RowRule::file) result.rows = listed_owners_;
   OwnedByCell cells{grid, {}};
   for (int m = 0; m < share_.order(); ++m) {
     const auto cuts = cut_into_layers(profiles_[m], grid.dim(m), policy);
@@ -218,6 +221,13 @@ Distribution Distributor::fine_listed(std::vector<int> parts) const {
   follow_first(comm_, share_, parts);
   result.nonzeros.emplace_back(OwnedByList{std::move(parts)});
   return result;
+}
+
+Distribution Distributor::with_owners(Distribution distribution, RowRule rule) const {
+  distribution.row_rule = rule;
+  distribution.rows.clear();
+  if (rule == RowRule::file) distribution.rows = listed_owners_;
+  return distribution;
 }
 
 }  // namespace polyad

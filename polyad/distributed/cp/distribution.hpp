@@ -79,13 +79,18 @@ class Distributor {
   Distribution coarse_random() const;
   // Coarse grain with the given parts, [mode][slice].
   Distribution coarse_listed(std::vector<std::vector<int>> parts) const;
-  // The rule is even, greedy or balanced.
+  // The rule is even, greedy, balanced or file.
   Distribution medium(const GridShape& grid, const LayerPolicy& policy, RowRule rule = RowRule::even) const;
   // Fine grain with contiguous slices of the mode that has the most of them, or with random nonzeros.
   Distribution fine_block() const;
   Distribution fine_random() const;
   // Fine grain with the given parts, [nonzero of the share]. Duplicates go to the part of the first one.
   Distribution fine_listed(std::vector<int> parts) const;
+
+  // The owners that RowRule::file means from now on: [mode].
+  void set_listed_owners(std::vector<RowOwners> rows) { listed_owners_ = std::move(rows); }
+  // The same distribution of nonzeros, in fine grain, with owners of rows by another rule.
+  Distribution with_owners(Distribution distribution, RowRule rule) const;
 
  private:
   Distribution with(Scheme scheme, std::string partition) const;
@@ -98,6 +103,7 @@ class Distributor {
   int num_parts_;
   std::uint64_t seed_;
   std::vector<SliceProfile> profiles_;
+  std::vector<RowOwners> listed_owners_;
 };
 
 }  // namespace polyad

@@ -47,15 +47,26 @@ void check_rows(const DistributionOptions& options) {
     refuse_option(fmt::format("{} is for {} medium or fine: in coarse grain nothing is folded",
                               option_name("is_replicated"), option_name("scheme")));
   const auto refuse_rule = [&](const char* scheme) {
-    refuse_option(fmt::format("{} {} is for {} {}", option_name("row_rule"), to_string(*options.row_rule),
+    const bool is_file = options.row_rule == RowRule::file;
+    refuse_option(fmt::format("{} {} is for {} {}", option_name("row_rule"),
+                              is_file ? options.row_owners_file.string() : to_string(*options.row_rule),
                               option_name("scheme"), scheme));
   };
   if (options.row_rule == RowRule::random && options.scheme != Scheme::fine) refuse_rule("fine");
   if (options.row_rule == RowRule::even && options.scheme != Scheme::medium && !cuts_modes(options))
     refuse_rule("medium");
-  const bool is_of_parts = options.row_rule == RowRule::greedy || options.row_rule == RowRule::balanced;
+  const bool is_of_parts = options.row_rule == RowRule::greedy || options.row_rule == RowRule::balanced ||
+                           options.row_rule == RowRule::file;
   if (is_of_parts && options.scheme == Scheme::coarse)
     refuse_rule("medium or fine: in coarse grain rows belong to slices");
+  if ((options.row_rule == RowRule::file) == options.row_owners_file.empty())
+    refuse_option(fmt::format("{}: a file is named if and only if it lists the owners of rows",
+                              option_name("row_owners_file")));
+  if (options.row_rule == RowRule::file && options.is_replicated &&
+      std::ranges::count(*options.is_replicated, false) == 0)
+    refuse_option(fmt::format("{} {}: all modes are replicated ({}), so that no row has an owner",
+                              option_name("row_rule"), options.row_owners_file.string(),
+                              option_name("is_replicated")));
 }
 
 [[noreturn]] void ask_for_scheme(const DistributionOptions& options) {
@@ -90,13 +101,16 @@ std::vector<std::vector<int>> by_mode(std::span<const int> all, std::span<const 
 }
 
 // One line per slice, mode after mode.
+std::vector<std::vector<int>> slices_from_file(const std::filesystem::path& path,
+                                               std::span<const Index> extents, int num_parts) {
+  const Index total = std::accumulate(extents.begin(), extents.end(), Index(0));
+  return by_mode(io::read_partition(path, {0, total, total, num_parts}), extents);
+}
+
 Distribution coarse_from_file(const Comm& comm, const SparseTensor<double>& share,
                               const std::filesystem::path& path, const Distributor& distributor) {
-  const Index total = std::accumulate(share.extents().begin(), share.extents().end(), Index(0));
-  const auto all = collectively(comm, [&] {
-    return io::read_partition(path, {0, total, total, max_parts_of_file(comm)});
-  });
-  return distributor.coarse_listed(by_mode(all, share.extents()));
+  return distributor.coarse_listed(
+      collectively(comm, [&] { return slices_from_file(path, share.extents(), max_parts_of_file(comm)); }));
 }
 
 Distribution from_file(const Comm& comm, const SparseTensor<double>& share,
@@ -188,7 +202,7 @@ Scheme scheme_of_file(const DistributionOptions& options, const SparseTensor<dou
 DistributionOptions checked(DistributionOptions options) {
   require_enumerator("partition", options.partition, Partition::file);
   require_enumerator("grid_rule", options.grid_rule, GridRule::predicted);
-  if (options.row_rule) require_enumerator("row_rule", *options.row_rule, RowRule::balanced);
+  if (options.row_rule) require_enumerator("row_rule", *options.row_rule, RowRule::file);
   if (options.scheme) require_enumerator("scheme", *options.scheme, Scheme::fine);
   for (const auto& exchange : options.exchange)
     require_enumerator("exchange", exchange.kind, Exchange::Kind::routed);
@@ -200,6 +214,7 @@ DistributionOptions checked(DistributionOptions options) {
     refuse_option(fmt::format("{} hypergraph is for {} fine or coarse", option_name("partition"),
                               option_name("scheme")));
   if (cuts_modes(options)) options.scheme = Scheme::medium;
+  if (options.row_rule == RowRule::file) options.allows_coarse = false;
   return options;
 }
 
@@ -216,19 +231,33 @@ ChosenDistribution decide_distribution(const Context& context, const SparseTenso
       (options.partition == Partition::block || options.partition == Partition::random))
     refuse_option(fmt::format("{} is for partitions of hypergraphs, not for {}", option_name("cache"),
                               options.partition == Partition::block ? "block" : "random"));
+  GivenParts given;
+  if (options.row_rule == RowRule::file) {
+    require_same_files(comm, {options.row_owners_file.string()});
+    given.rows = collectively(
+        comm, [&] { return rows_from_file(options, share.extents(), max_parts_of_file(comm)); });
+  }
   if (comm.size() == 1 && is_hypergraph) return {};
   if (!is_file && !is_hypergraph) {
     // A single process has all nonzeros, whatever the options.
     if (comm.size() == 1 && (!options.grid || options.grid->size() == 1)) return {};
+    given.distributions = kept_distributions(context, share, options);
     return choose_distribution(comm, share, options, num_components, machine, passes, limit,
-                               kept_distributions(context, share, options));
+                               std::move(given));
   }
   auto distribution =
       is_hypergraph ? by_hypergraph(context, share, options) : from_file(comm, share, options);
   if (comm.size() == 1) return {};
-  std::vector<Distribution> made;
-  made.push_back(std::move(distribution));
-  return choose_distribution(comm, share, options, num_components, machine, passes, limit, std::move(made));
+  given.distributions.push_back(std::move(distribution));
+  return choose_distribution(comm, share, options, num_components, machine, passes, limit, std::move(given));
+}
+
+std::vector<RowOwners> rows_from_file(const DistributionOptions& options, std::span<const Index> extents,
+                                      int num_parts) {
+  std::vector<RowOwners> rows;
+  for (auto& parts : slices_from_file(options.row_owners_file, extents, num_parts))
+    rows.emplace_back(ListedRows{{}, std::move(parts)});
+  return rows;
 }
 
 FurtherStrategies partition_from_file(const DistributionOptions& options, const SparseTensor<double>& x,
@@ -251,11 +280,9 @@ FurtherStrategies partition_from_file(const DistributionOptions& options, const 
                      {},
                      scheme == Scheme::fine ? std::optional(row_rule) : std::nullopt,
                      [&distributor, &x, &parts, scheme, row_rule] {
-                       auto made = scheme == Scheme::fine
-                                       ? distributor.fine_listed(parts)
-                                       : distributor.coarse_listed(by_mode(parts, x.extents()));
-                       made.row_rule = row_rule;
-                       return made;
+                       return scheme == Scheme::fine
+                                  ? distributor.with_owners(distributor.fine_listed(parts), row_rule)
+                                  : distributor.coarse_listed(by_mode(parts, x.extents()));
                      }});
     return found;
   };

@@ -21,6 +21,11 @@ ChosenDistribution decide_distribution(const Context& context, const SparseTenso
                                        const MachineModel& machine, const PassOptions& passes,
                                        const MemoryLimit& limit);
 
+// The owners of rows in options.row_owners_file, [mode]. Throws Error{bad_input} for a file that does not have
+// a part below num_parts for every slice.
+std::vector<RowOwners> rows_from_file(const DistributionOptions& options, std::span<const Index> extents,
+                                      int num_parts);
+
 // The partition in options.partition_file as a strategy among others, for a plan: of fine grain if the file
 // has a line per nonzero, of coarse grain if it has one per slice, for the least of these numbers of
 // processes that is more than its largest part. The tensor must outlive it. Throws Error{bad_input} for a

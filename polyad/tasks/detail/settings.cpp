@@ -112,7 +112,7 @@ std::string sync_text(int sync) {
 // Its seed is a setting of the task.
 void add_distribution(Settings& all, const DistributionOptions& options) {
   const auto& [scheme, allows_coarse, partition, partition_file, cache, grid, grid_rule, num_free_primes,
-               policy, row_rule, seed, is_replicated, exchange] = options;
+               policy, row_rule, row_owners_file, seed, is_replicated, exchange] = options;
   add(all, "scheme", scheme ? to_string(*scheme) : "auto");
   if (!allows_coarse) add(all, "allows_coarse", text_of(allows_coarse));  // no option of the command line
   add(all, "partition", partition_text(partition, partition_file));
@@ -120,7 +120,10 @@ void add_distribution(Settings& all, const DistributionOptions& options) {
   add(all, "grid", grid_text(grid, grid_rule));
   add(all, "num_free_primes", std::to_string(num_free_primes));
   add(all, "policy", policy ? to_string(*policy) : "auto");
-  add(all, "row_rule", row_rule ? to_string(*row_rule) : "auto");
+  add(all, "row_rule",
+      row_rule == RowRule::file ? row_owners_file.string()
+      : row_rule                ? to_string(*row_rule)
+                                : "auto");
   add(all, "is_replicated", is_replicated ? modes_text(*is_replicated) : "auto");
   std::vector<std::string> exchanges;
   for (const auto& of_mode : exchange) exchanges.push_back(to_string(of_mode));

@@ -111,8 +111,8 @@ DistributionOptions parse_distribution(const DistributionTexts& texts, std::uint
                                                   : Rule::fastest;
   options.num_free_primes = texts.num_free_primes;
   options.policy = parse_policy(texts);
-  for (const auto rule : {RowRule::even, RowRule::greedy, RowRule::balanced, RowRule::random})
-    if (texts.row_owners == to_string(rule)) options.row_rule = rule;
+  options.row_rule = parse_row_rule(texts);
+  options.row_owners_file = row_owners_file(texts);
   options.seed = seed;
   options.is_replicated = parse_replicated(texts.replicate, order);
   options.exchange = parse_exchange(texts.exchange, order);
@@ -130,6 +130,17 @@ DistributionOptions::Partition parse_partition(const DistributionTexts& texts) {
 
 std::string partition_file(const DistributionTexts& texts) {
   return parse_partition(texts) == DistributionOptions::Partition::file ? texts.partition : "";
+}
+
+std::optional<RowRule> parse_row_rule(const DistributionTexts& texts) {
+  if (texts.row_owners == "auto") return std::nullopt;
+  for (const auto rule : {RowRule::even, RowRule::greedy, RowRule::balanced, RowRule::random})
+    if (texts.row_owners == to_string(rule)) return rule;
+  return RowRule::file;
+}
+
+std::string row_owners_file(const DistributionTexts& texts) {
+  return parse_row_rule(texts) == RowRule::file ? texts.row_owners : "";
 }
 
 }  // namespace polyad

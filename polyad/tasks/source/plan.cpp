@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -75,6 +76,15 @@ StrategyPlanOptions strategy_options(const PlanOptions& asked_for, const Machine
   return options;
 }
 
+// Owners in a file are for all numbers of processes; a single process has all rows.
+std::vector<RowOwners> given_rows(const StrategyPlanOptions& options, std::span<const Index> extents) {
+  if (options.distribution.row_rule != RowRule::file) return {};
+  int num_parts = std::numeric_limits<int>::max();
+  for (const int processes : options.process_counts)
+    if (processes > 1) num_parts = std::min(num_parts, processes);
+  return tasks::rows_from_file(options.distribution, extents, num_parts);
+}
+
 DistributionOptions::Partition partition_of(const std::string& name) {
   using Kind = DistributionOptions::Partition;
   if (name == "block") return Kind::block;
@@ -96,6 +106,8 @@ DistributionOptions distribution_of(const PlannedStrategy& planned, const PlanOp
   if (strategy.partition == "file") distribution.partition_file = options.distribution.partition_file;
   if (strategy.partition == "hypergraph") distribution.cache = options.distribution.cache;
   distribution.row_rule = strategy.row_rule;
+  if (strategy.row_rule == RowRule::file)
+    distribution.row_owners_file = options.distribution.row_owners_file;
   if (strategy.scheme != Scheme::coarse) {
     distribution.is_replicated = planned.is_replicated;
     distribution.is_replicated->resize(std::size_t(order), false);
@@ -180,6 +192,7 @@ Plan plan(const Context& context, const Tensor& x, const PlanOptions& options) {
   run.machine = machine.source;
   run.threads = num_threads();
   run.options = strategy_options(options, machine.model);
+  run.options.rows = given_rows(run.options, x.tensor.extents());
   std::vector<std::string> notices;
   run.options.further = further_strategies(options, x.tensor, run.options, notices);
   run.plan = plan_strategies(x.tensor, run.options, context.progress());
