@@ -16,7 +16,7 @@ struct PartitionArgs {
   InputOptions input;
   PartitionOptions partition;
   std::string model = "fine", method = "hypergraph", metric = "connectivity", level = "default",
-              weights = "per-mode", previous, previous_dims, cache, out, hypergraph_out;
+              weights = "per-mode", previous, previous_dims, cache, out, rows_out, hypergraph_out;
   bool force = false;
 };
 
@@ -31,6 +31,12 @@ PartitionOptions parse(const PartitionArgs& args) {
   if (!args.previous_dims.empty()) options.previous_dims = parse_dims(args.previous_dims, "--refine-dims");
   options.cache = args.cache;
   validate(options);
+  if (!args.rows_out.empty() && options.model != PartitionModel::fine_with_rows)
+    throw Error(Errc::bad_option, "--out-rows requires --model fine-with-rows, which assigns rows to parts");
+  if (!args.hypergraph_out.empty() && options.model == PartitionModel::fine_with_rows)
+    throw Error(Errc::bad_option,
+                "nonzeros and rows have different weights, and vertices in an .hgr file one: "
+                "--write-hypergraph cannot be combined with --model fine-with-rows");
   if (!args.hypergraph_out.empty() && options.model == PartitionModel::coarse &&
       options.slice_weights == SliceWeights::per_mode)
     throw Error(Errc::bad_option,
@@ -55,6 +61,7 @@ FilePlan file_plan(const PartitionArgs& args, const PartitionOptions& options) {
   plan.reads("the file that --refine names", args.previous);
   if (!options.no_cache && !is_hypergraph(args)) plan_cache(plan, args.cache);
   plan.writes("--out", args.out, existing(args.force));
+  plan.writes("--out-rows", args.rows_out, existing(args.force));
   return plan.writes("--write-hypergraph", args.hypergraph_out, existing(args.force));
 }
 
@@ -79,8 +86,10 @@ void run(const Comm& comm, const PartitionArgs& args) {
   const auto parts = is_graph ? partition(context, load_hypergraph(context, args.input.paths[0]), options)
                               : partition_tensor_file(args, options, console);
   if (!args.out.empty()) save(context, parts, args.out, existing(args.force));
+  if (!args.rows_out.empty()) save_row_owners(context, parts, args.rows_out, existing(args.force));
   console.say(parts.summary());
   if (!args.out.empty()) console.say("wrote partition to " + args.out);
+  if (!args.rows_out.empty()) console.say("wrote owners of rows to " + args.rows_out);
   console.result(parts.json());
 }
 
@@ -128,8 +137,8 @@ void add_partition(CLI::App& app, const Comm& comm) {
   command
       ->add_option(
           "--model", args->model,
-          "What is assigned to parts: nonzeros (fine), whole slices (coarse), or the rows or columns "
-          "of a matrix")
+          "What is assigned to parts: nonzeros (fine), nonzeros and the owners of factor rows "
+          "(fine-with-rows), whole slices (coarse), or the rows or columns of a matrix")
       ->capture_default_str()
       ->check(CLI::IsMember(names_of(hypergraph::all_partition_models)));
   command
@@ -148,6 +157,9 @@ void add_partition(CLI::App& app, const Comm& comm) {
       "it has grown since");
   command->add_option("--out", args->out,
                       "Write the partition: the part of a nonzero, slice, row or column per line");
+  command->add_option("--out-rows", args->rows_out,
+                      "With --model fine-with-rows: write the owners of factor rows, a part for each slice, "
+                      "mode after mode, in a line each, for --row-owners of cpd");
   command->add_option("--write-hypergraph", args->hypergraph_out,
                       "Write the hypergraph that is partitioned, in hMetis format (.hgr)");
   add_force_option(*command, args->force);

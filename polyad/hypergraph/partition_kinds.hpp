@@ -7,14 +7,16 @@ namespace polyad::hypergraph {
 
 // What is assigned to parts.
 enum class PartitionModel {
-  fine,    // single nonzeros
-  coarse,  // whole slices of every mode
-  row,     // the rows of a matrix
-  column   // the columns of a matrix
+  fine,           // single nonzeros
+  coarse,         // whole slices of every mode
+  row,            // the rows of a matrix
+  column,         // the columns of a matrix
+  fine_with_rows  // single nonzeros and, apart from them, the factor rows of every mode
 };
 std::string to_string(PartitionModel model);
 inline constexpr std::array all_partition_models{PartitionModel::fine, PartitionModel::coarse,
-                                                 PartitionModel::row, PartitionModel::column};
+                                                 PartitionModel::row, PartitionModel::column,
+                                                 PartitionModel::fine_with_rows};
 
 // What is balanced between the parts of whole slices.
 enum class SliceWeights {

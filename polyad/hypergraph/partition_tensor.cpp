@@ -15,6 +15,7 @@
 #include "polyad/base/timings.hpp"
 #include "polyad/hypergraph/balance.hpp"
 #include "polyad/hypergraph/external_partitioner.hpp"
+#include "polyad/hypergraph/partition_with_rows.hpp"
 #include "polyad/hypergraph/previous_partition.hpp"
 #include "polyad/hypergraph/recursive_bisection.hpp"
 #include "polyad/hypergraph/tilings.hpp"
@@ -100,20 +101,6 @@ Index num_slices(std::span<const Index> extents) {
     total = extent > std::numeric_limits<Index>::max() - total ? std::numeric_limits<Index>::max()
                                                                : total + extent;
   return total;
-}
-
-// Throws Error{resource} where there is no memory for a part of each slice.
-std::vector<int> parts_of_slices(std::span<const Index> extents) {
-  const Index total = num_slices(extents);
-  const double needed = double(total) * sizeof(int), has = double(memory_to_plan_with());
-  if (needed > has)
-    throw Error(
-        Errc::resource,
-        fmt::format("a part for each of {:.3g} slices, empty or not, takes {}, where this machine has {}; if "
-                    "indices are ids, read them by {} from a csv, which numbers only those that "
-                    "occur",
-                    double(total), with_prefix(needed, "B"), with_prefix(has, "B"), option_name("columns")));
-  return std::vector<int>(std::size_t(total), 0);  // slices without nonzeros cost nothing anywhere
 }
 
 // The indices of some modes one after the other, without nonzeros or not: where the vertices lie in them.
@@ -233,6 +220,19 @@ TensorPartition partition_slices(const SliceModel& model, std::span<const Index>
 
 }  // namespace
 
+std::vector<int> parts_of_slices(std::span<const Index> extents) {
+  const Index total = num_slices(extents);
+  const double needed = double(total) * sizeof(int), has = double(memory_to_plan_with());
+  if (needed > has)
+    throw Error(
+        Errc::resource,
+        fmt::format("a part for each of {:.3g} slices, empty or not, takes {}, where this machine has {}; if "
+                    "indices are ids, read them by {} from a csv, which numbers only those that "
+                    "occur",
+                    double(total), with_prefix(needed, "B"), with_prefix(has, "B"), option_name("columns")));
+  return std::vector<int>(std::size_t(total), 0);  // slices without nonzeros cost nothing anywhere
+}
+
 std::string to_string(Effort effort) {
   switch (effort) {
     case Effort::fast:
@@ -258,9 +258,11 @@ std::string to_string(PartitionModel model) {
     case PartitionModel::row:
       return "row";
     case PartitionModel::column:
+      return "column";
+    case PartitionModel::fine_with_rows:
       break;
   }
-  return "column";
+  return "fine-with-rows";
 }
 
 std::string to_string(PartitionMethod method) {
@@ -287,6 +289,9 @@ Index num_partitioned(const SparseTensor<double>& x, PartitionModel model) {
       return x.num_nonzeros();
     case PartitionModel::coarse:
       return num_slices(x.extents());
+    case PartitionModel::fine_with_rows:
+      return std::min(num_slices(x.extents()), std::numeric_limits<Index>::max() - x.num_nonzeros()) +
+             x.num_nonzeros();
     case PartitionModel::row:
     case PartitionModel::column:
       break;
@@ -296,6 +301,8 @@ Index num_partitioned(const SparseTensor<double>& x, PartitionModel model) {
 
 TensorPartition measured_partition(const SparseTensor<double>& x, const TensorPartitionOptions& options,
                                    std::vector<int> parts) {
+  if (options.model == PartitionModel::fine_with_rows)
+    return measured_with_rows(x, options, std::move(parts));
   if (options.model == PartitionModel::fine) {
     const auto model = fine_model(x);
     auto of_vertices = older_of_vertices(parts, model.vertex_of, model.h.num_vertices());
@@ -347,6 +354,8 @@ Hypergraph model_of(const SparseTensor<double>& x, const TensorPartitionOptions&
       return fine_model(x).h;
     case PartitionModel::coarse:
       return coarse_model(x, options.slice_weights).h;
+    case PartitionModel::fine_with_rows:
+      return with_row_vertices(fine_model(x));
     case PartitionModel::row:
     case PartitionModel::column:
       break;
@@ -361,6 +370,8 @@ TensorPartition partition_tensor(const SparseTensor<double>& x, const TensorPart
       return partition_fine(x, options);
     case PartitionModel::coarse:
       return partition_slices(coarse_model(x, options.slice_weights), extents, options);
+    case PartitionModel::fine_with_rows:
+      return partition_with_rows(x, options);
     case PartitionModel::row:
     case PartitionModel::column:
       break;

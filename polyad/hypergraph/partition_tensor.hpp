@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "polyad/hypergraph/models.hpp"
@@ -10,7 +11,8 @@ namespace polyad::hypergraph {
 
 // A partition of a tensor: [nonzero] in the fine model, [slice], mode
 // by mode, in the coarse model, and [row] or [column] in those of a
-// matrix. Slices, rows and columns without nonzeros are included.
+// matrix; [nonzero] and then [slice] in the fine model with rows.
+// Slices, rows and columns without nonzeros are included.
 struct TensorPartition {
   std::vector<int> parts;
   PartitionMetrics metrics;
@@ -20,6 +22,9 @@ struct TensorPartition {
 
 // Length of TensorPartition::parts.
 Index num_partitioned(const SparseTensor<double>& x, PartitionModel model);
+// A part for each slice of such modes, with or without nonzeros: 0. Throws Error{resource} where there is no
+// memory for them.
+std::vector<int> parts_of_slices(std::span<const Index> extents);
 
 struct TensorPartitionOptions {
   PartitionModel model = PartitionModel::fine;

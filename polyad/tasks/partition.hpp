@@ -65,10 +65,13 @@ class Partition {
   struct State;  // private to the library
   explicit Partition(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
-  // The part of each nonzero in the order of the tensor (fine), of each slice, mode after mode (coarse), of
+  // The part of each nonzero in the order of the tensor (fine, also with rows), of each slice, mode after mode (coarse), of
   // each row or column, or of each vertex of a hypergraph; counted from 0. Slices and rows without nonzeros
   // have a part too.
   const std::vector<int>& parts() const;
+  // With PartitionModel::fine_with_rows: the part that owns the factor row of each slice, mode after mode; else
+  // empty.
+  const std::vector<int>& row_owners() const;
   int num_parts() const;
   // Communication and balance. All refer to the hypergraph of the tensor: docs/partition.md.
   const PartitionMetrics& metrics() const;
@@ -105,6 +108,10 @@ Hypergraph model_hypergraph(const Tensor& x, const PartitionOptions& options);
 // cannot be written, and Error{bad_option} where the file exists and may not be replaced.
 void save(const Context& context, const Partition& partition, const std::filesystem::path& path,
           Existing existing = Existing::replaced);
+// The same for Partition::row_owners, which DistributionOptions::row_owners_file then names. Throws
+// Error{bad_option} where there are none.
+void save_row_owners(const Context& context, const Partition& partition, const std::filesystem::path& path,
+                     Existing existing = Existing::replaced);
 // Throws Error{resource} where a partition of this tensor is known not to fit on the disk.
 void check_output(const Context& context, const Tensor& x, const PartitionOptions& options,
                   const std::filesystem::path& path);

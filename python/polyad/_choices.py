@@ -9,6 +9,7 @@ from typing import Any
 
 from . import _core, _mpi
 from ._cp import Mode, is_single, nonnegative_modes
+from ._errors import bad_option
 from ._host import Progress, host, memory_bytes, set_numbers
 from ._partition import Partition
 from ._tensor import PathLike, comm_of, share, tensor
@@ -166,6 +167,8 @@ def partition(
     ``model`` says what is assigned to parts: entries ("fine"), slices ("coarse"), or the rows or columns of a matrix ("row",
     "column"). After ``seconds``, if not 0, the best partition so far is taken. docs/partition.md explains the options.
     """
+    if model == "fine-with-rows":  # has two results
+        raise bad_option("model", "model='fine-with-rows': expected one of fine, coarse, row, column; polyad partition --out-rows writes owners of rows")
     options = _core.PartitionOptions()
     options.parts = parts
     options.set_model(model)

@@ -247,6 +247,30 @@ class DecompositionTest(PartitionTest):
             self.assertGreaterEqual(words, 2 * 5 * cut)
             self.assertLess(words, 1.5 * 2 * 5 * cut)
 
+    def test_nonzeros_with_the_owners_of_rows(self) -> None:
+        rows, plain = self.folder / "rows.part", ("-q", "-r", 5, "-i", 2, "--distribution", "fine", "--replicate", "none")
+        for processes in (2, 3):
+            found = self.partition(self.debian, "-k", processes, "--model", "fine-with-rows", "--out", self.out, "--out-rows", rows,
+                                   "--force")
+            self.assertEqual(set(found), KEYS)
+            self.assertEqual((found["model"], len(found["imbalance"])), ("fine-with-rows", 5))
+            self.assertEqual(len(rows.read_text().split()), 368 + 13905 + 58 + 8)
+            files = ("--partition", self.out, "--row-owners", rows)
+            result = self.result("cpd", self.debian, *plain, *files, processes=processes)
+            sent = result["communication"]
+            # Who owns a row is one of the parts of its net, so that the metric is exact.
+            self.assertEqual(sent["volume_words_per_iteration"], 2 * 5 * found["connectivity"])
+            self.assertEqual(sent["predicted_volume_words_per_iteration"], 2 * 5 * found["connectivity"])
+            plan = self.result("plan", self.debian, "-k", processes, "-r", 5, "--replicate", "none", *files)
+            same, = (one for one in plan["strategies"] if one["partition"] == "file")
+            self.assertEqual((same["row_owners"], same["volume_words"], same["messages"]),
+                             ("file", sent["volume_words_per_iteration"], sent["messages_per_iteration"]))
+
+    def test_owners_of_rows_ask_for_their_model(self) -> None:
+        self.assert_fails("--out-rows requires --model fine-with-rows", 2, "partition", self.debian, "-k", 2, "--out-rows", self.out)
+        self.assert_fails("--write-hypergraph cannot be combined with --model fine-with-rows", 2, "partition", self.debian, "-k", 2,
+                          "--model", "fine-with-rows", "--write-hypergraph", self.folder / "x.hgr")
+
     def test_whole_slices(self) -> None:
         cut = self.partition(self.debian, "-k", 3, "--model", "coarse")["connectivity"]
         result = self.result("cpd", self.debian, "-q", "-r", 5, "-i", 2, "--distribution", "coarse", "--partition",

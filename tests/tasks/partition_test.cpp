@@ -77,6 +77,27 @@ TEST(Partition, partitions_rows_and_columns_of_a_matrix) {
   EXPECT_EQ(partition(context, x, {.model = PartitionModel::column, .no_cache = true}).parts().size(), 30);
 }
 
+TEST(Partition, of_nonzeros_with_rows_has_owners_of_rows) {
+  const test::TemporaryFolder folder;
+  const auto context = Context::serial();
+  const auto x = some_tensor(6);
+  const PartitionOptions options{
+      .parts = 4, .model = PartitionModel::fine_with_rows, .cache = folder / "cache"};
+  const auto made = partition(context, x, options), found = partition(context, x, options);
+  EXPECT_EQ(std::ssize(made.parts()), x.tensor.num_nonzeros());
+  EXPECT_EQ(made.row_owners().size(), 60 + 50 + 40);
+  EXPECT_TRUE(found.was_cached());
+  EXPECT_EQ(std::tuple(found.parts(), found.row_owners()), std::tuple(made.parts(), made.row_owners()));
+  EXPECT_EQ(made.metrics().imbalance.size(), 4);
+  save_row_owners(context, made, folder / "rows.part");
+  auto both = made.parts();
+  both.insert(both.end(), made.row_owners().begin(), made.row_owners().end());
+  EXPECT_EQ(hypergraph::partition_tensor(x.tensor, lower_options(PartitionModel::fine_with_rows, 4)).parts, both);
+  const auto fine = partition(context, x, {.parts = 4, .no_cache = true});
+  EXPECT_TRUE(fine.row_owners().empty());
+  EXPECT_THROW(save_row_owners(context, fine, folder / "none.part"), Error);
+}
+
 TEST(Partition, is_found_in_the_cache_again) {
   const test::TemporaryFolder folder;
   const auto context = Context::serial();
@@ -152,6 +173,10 @@ TEST(Partition, names_the_option_at_fault) {
             FaultyOption("imbalance", "imbalance requires a method that searches, not random"));
   EXPECT_EQ(fault_of(x, {.slice_weights = SliceWeights::together}),
             FaultyOption("slice_weights", "slice_weights requires model coarse"));
+  EXPECT_EQ(fault_of(x, {.model = PartitionModel::fine_with_rows, .previous_file = "x"}),
+            FaultyOption("previous_file",
+                         "previous_file has parts of one kind; model fine-with-rows has those of nonzeros and "
+                         "of rows"));
   EXPECT_EQ(fault_of(x, {.previous_dims = {3, 4, 5}}),
             FaultyOption("previous_dims", "previous_dims requires previous_file and model coarse"));
   EXPECT_EQ(

@@ -24,6 +24,7 @@ namespace polyad {
 
 struct Partition::State {
   report::PartitionRun run;
+  std::vector<int> row_owners;
 };
 
 namespace {
@@ -58,6 +59,10 @@ void check_external_method(const PartitionOptions& options) {
   const bool is_zoltan = options.method == PartitionMethod::zoltan;
   if (is_zoltan && !hypergraph::has_zoltan()) tasks::refuse_option(hypergraph::no_zoltan);
   if (!is_zoltan && !hypergraph::has_mt_kahypar()) tasks::refuse_option(hypergraph::no_mt_kahypar);
+  if (options.model == PartitionModel::fine_with_rows)
+    tasks::refuse_option(
+        fmt::format("{} balances one weight; {} {} has one for nonzeros and one for the rows of each mode",
+                    is_zoltan ? "Zoltan" : "Mt-KaHyPar", option_name("model"), to_string(options.model)));
   if (options.model == PartitionModel::coarse && options.slice_weights == SliceWeights::per_mode)
     tasks::refuse_option(
         fmt::format("{} balances one weight, and slices have one for each mode: {} coarse requires {} "
@@ -66,7 +71,7 @@ void check_external_method(const PartitionOptions& options) {
 }
 
 void check_enumerators(const PartitionOptions& options) {
-  tasks::require_enumerator("model", options.model, PartitionModel::column);
+  tasks::require_enumerator("model", options.model, PartitionModel::fine_with_rows);
   tasks::require_enumerator("slice_weights", options.slice_weights, SliceWeights::together);
   tasks::require_enumerator("method", options.method, PartitionMethod::mt_kahypar);
   tasks::require_enumerator("metric", options.metric, PartitionMetric::lambda_power);
@@ -106,6 +111,10 @@ void check_previous(const PartitionOptions& options) {
   if (!options.previous_file.empty() && options.method != PartitionMethod::hypergraph)
     tasks::refuse_option(
         fmt::format("{} requires {} hypergraph", option_name("previous_file"), option_name("method")));
+  if (!options.previous_file.empty() && options.model == PartitionModel::fine_with_rows)
+    tasks::refuse_option(fmt::format("{} has parts of one kind; {} {} has those of nonzeros and of rows",
+                                     option_name("previous_file"), option_name("model"),
+                                     to_string(options.model)));
   if (!options.previous_dims.empty() &&
       (options.previous_file.empty() || options.model != PartitionModel::coarse))
     tasks::refuse_option(fmt::format("{} requires {} and {} coarse", option_name("previous_dims"),
@@ -166,11 +175,12 @@ class Cache {
   tasks::PartitionKey key_;
 };
 
-Partition finished(report::PartitionRun run, double seconds) {
+Partition finished(report::PartitionRun run, double seconds, std::vector<int> row_owners = {}) {
   run.partition_seconds = seconds;
   run.threads = num_threads();
   run.peak_memory_bytes = peak_memory_bytes();
-  return Partition(std::make_shared<const Partition::State>(std::move(run)));
+  return Partition(
+      std::make_shared<const Partition::State>(Partition::State{std::move(run), std::move(row_owners)}));
 }
 
 Partition partition_vertices(const Context& context, const Hypergraph& h, double load_seconds,
@@ -251,7 +261,13 @@ Partition partition(const Context& context, const Tensor& x, const PartitionOpti
   const double seconds = watch.lap();
   check_num_parts(options, run.partition.num_vertices);
   if (!run.was_cached) cache.store(run.partition);
-  return finished(std::move(run), seconds);
+  std::vector<int> row_owners;
+  if (options.model == PartitionModel::fine_with_rows) {
+    const auto nonzeros = std::ptrdiff_t(x.tensor.num_nonzeros());
+    row_owners.assign(run.partition.parts.begin() + nonzeros, run.partition.parts.end());
+    run.partition.parts.resize(std::size_t(nonzeros));
+  }
+  return finished(std::move(run), seconds, std::move(row_owners));
 }
 
 Partition partition(const Context& context, const Hypergraph& h, const PartitionOptions& options) {
@@ -270,6 +286,14 @@ Hypergraph model_hypergraph(const Tensor& x, const PartitionOptions& options) {
 void save(const Context& /*context*/, const Partition& partition, const std::filesystem::path& path,
           Existing existing) {
   io::write_partition(path, partition.parts(), existing);
+}
+
+void save_row_owners(const Context& /*context*/, const Partition& partition, const std::filesystem::path& path,
+                     Existing existing) {
+  if (partition.row_owners().empty())
+    tasks::refuse_option(fmt::format("owners of rows require {} {}", option_name("model"),
+                                     to_string(PartitionModel::fine_with_rows)));
+  io::write_partition(path, partition.row_owners(), existing);
 }
 
 void check_output(const Context& /*context*/, const Tensor& x, const PartitionOptions& options,
@@ -299,6 +323,10 @@ void save(const Context& /*context*/, const Hypergraph& h, const std::filesystem
 
 const std::vector<int>& Partition::parts() const {
   return state_->run.partition.parts;
+}
+
+const std::vector<int>& Partition::row_owners() const {
+  return state_->row_owners;
 }
 
 int Partition::num_parts() const {
