@@ -98,7 +98,10 @@ class DistributionSearch {
   }
 
   const LoadPlanner& planner() {
-    if (!planner_) planner_.emplace(comm_, share_, fraction());
+    if (!planner_) {
+      planner_.emplace(comm_, share_, fraction());
+      planner_->count_nodes(fused().trees);
+    }
     return *planner_;
   }
 

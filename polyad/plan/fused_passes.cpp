@@ -48,10 +48,21 @@ FusedPasses fused_passes(const TensorShape& whole, const PassOptions& options, I
     std::rotate(tree.begin() + 1, next, next + 1);
     all.trees.push_back(std::move(tree));
   }
-  FusedPasses result{mode_order, {0}};
+  FusedPasses result{mode_order, {0}, {}};
+  for (int m = 0; m < whole.order(); ++m) result.trees.push_back(fastest_tree(cost, m));
   for (std::size_t i = 1; i < mode_order.size(); ++i)
     result.saved.push_back(share_saved(cost, all, mode_order[i - 1], mode_order[i]));
   return result;
+}
+
+double inner_nodes(const TensorShape& shape, std::span<const int> tree) {
+  double nodes = 0;
+  ModeSet modes = ModeSet(1) << tree.front();
+  for (std::size_t level = 1; level + 1 < tree.size(); ++level) {
+    modes |= ModeSet(1) << tree[level];
+    nodes += shape.num_nodes(modes);
+  }
+  return nodes;
 }
 
 TensorShape shape_of_shares(const Comm& comm, const SparseTensor<double>& share, std::vector<Index> rows) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "polyad/comm/comm.hpp"
@@ -16,6 +17,8 @@ struct FusedPasses {
   // [place in the order]: of the time to multiply for the mode, the share that is saved for nonzeros in rows
   // of the mode before it that are complete. Of the first one, 0.
   std::vector<double> saved;
+  // [mode]: the modes of the tree with it at the root that takes the least time; empty: there are no trees.
+  std::vector<std::vector<int>> trees = {};
 };
 
 // Which passes of a run may serve two modes.
@@ -26,6 +29,9 @@ struct PassOptions {
 
 // From the counts of the whole tensor, and for a nominal machine: the same however the tensor is distributed.
 FusedPasses fused_passes(const TensorShape& whole, const PassOptions& options, Index num_components);
+
+// Number of nodes between the root and the nonzeros of a tree with these modes, from the root down.
+double inner_nodes(const TensorShape& shape, std::span<const int> tree);
 
 // The counts of a tensor of which every process has a share. rows: [mode], of the whole tensor. Collective.
 TensorShape shape_of_shares(const Comm& comm, const SparseTensor<double>& share, std::vector<Index> rows);

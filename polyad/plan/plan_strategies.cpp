@@ -174,7 +174,7 @@ StrategyPlan plan_strategies(const SparseTensor<double>& x, const StrategyPlanOp
       "count", [&] { return progress.during("looking for duplicates", [&] { return find_repeated(x); }); });
   plan.num_duplicates = std::ssize(repeated);
   plan.num_nonzeros = x.num_nonzeros() - plan.num_duplicates;
-  const auto planner = plan.timings.measure("count", [&] {
+  auto planner = plan.timings.measure("count", [&] {
     return progress.during("grouping nonzeros by row",
                            [&] { return LoadPlanner(Comm::self(), x, 1, std::move(repeated)); });
   });
@@ -182,7 +182,9 @@ StrategyPlan plan_strategies(const SparseTensor<double>& x, const StrategyPlanOp
     return progress.during("counting fibers", [&] {
       const Distributor whole(Comm::self(), x, 1, options.distribution.seed);
       const auto shape = shape_of_shares(Comm::self(), x, whole.rows());
-      return fused_passes(shape, {.can_fuse = true}, options.num_components);
+      auto passes = fused_passes(shape, {.can_fuse = true}, options.num_components);
+      planner.count_nodes(passes.trees);
+      return passes;
     });
   });
   for (const int num_parts : options.process_counts) {

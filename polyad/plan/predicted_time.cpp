@@ -28,6 +28,14 @@ double stage_seconds(const ModeLoads& loads, double num_components, const Machin
   return seconds;
 }
 
+// How many nodes of trees a part passes for each of its nonzeros, nonzeros included, over those of the whole
+// tensor: more where fibers are in several parts. The constants are for nonzeros with nodes as the whole has
+// them.
+double nodes_ratio(const ModeLoads& loads, std::size_t part) {
+  if (loads.nodes.empty() || loads[part].nonzeros == 0) return 1;
+  return (1 + double(loads.nodes[part]) / double(loads[part].nonzeros)) / (1 + loads.nodes_per_nonzero);
+}
+
 // Of a part, for the nonzeros of one mode.
 double multiply_seconds(const PartLoads& loads, int mode, std::size_t part, double num_components,
                         const MachineModel& machine) {
@@ -36,7 +44,7 @@ double multiply_seconds(const PartLoads& loads, int mode, std::size_t part, doub
   for (int k = 0; k < int(loads.size()); ++k)
     if (k != mode) longest = std::max(longest, double(loads[k][part].touched));
   const double gather = machine.per_gather(longest * num_components * sizeof(double));
-  return gather * num_components * double(loads[mode][part].nonzeros);
+  return gather * num_components * double(loads[mode][part].nonzeros) * nodes_ratio(loads[mode], part);
 }
 
 // Of the slowest part, for a mode of which the pass for the one before has done a share.

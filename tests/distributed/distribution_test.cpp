@@ -13,6 +13,7 @@
 #include "polyad/distributed/cp/part_loads.hpp"
 #include "polyad/distributed/repeated_nonzeros.hpp"
 #include "polyad/plan/choose_distribution.hpp"
+#include "polyad/tensor/csf.hpp"
 #include "tests/support/factor_problem.hpp"
 #include "tests/support/shares.hpp"
 
@@ -328,6 +329,50 @@ TEST(Distribution, with_listed_owners_planned_on_one_process_or_together_is_that
         }
     }
   EXPECT_GT(num_listed, 2 * n / 3);
+}
+
+// Trees with any modes below the root.
+std::vector<std::vector<int>> some_trees(int order, int n) {
+  std::vector<std::vector<int>> trees;
+  for (int m = 0; m < order; ++m) {
+    auto& tree = trees.emplace_back();
+    for (int k = 0; k < order; ++k) tree.push_back((m + (n % 2 == 0 ? k : order - k)) % order);
+  }
+  return trees;
+}
+
+// Between the root and the nonzeros.
+Index num_inner_nodes(SparseTensor<double, LocalIndex> x, const std::vector<int>& modes) {
+  if (x.num_nonzeros() == 0) return 0;
+  const CsfTree<double> tree(std::move(x), modes);
+  Index nodes = 0;
+  for (int level = 1; level < tree.last_level(); ++level) nodes += tree.num_nodes(level);
+  return nodes;
+}
+
+TEST(LoadPlanner, counts_the_nodes_of_the_trees_that_are_built) {
+  const Comm comm = Comm::world();
+  int n = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (int round = 0; round < 9; ++round) {
+      SCOPED_TRACE("case " + std::to_string(++n));
+      const PlannedCase x(comm, shape, n, test::some_distribution);
+      const auto trees = some_trees(x.whole.order(), n);
+      LoadPlanner of_one(Comm::self(), x.whole, 1, find_repeated(x.whole)), of_many(comm, x.share);
+      of_one.count_nodes(trees);
+      of_many.count_nodes(trees);
+      const auto planned = of_one.loads(test::some_distribution(x.alone, comm.size(), n));
+      const auto by_many = of_many.loads(x.distribution);
+      const auto whole = localise<double>(Comm::self(), {x.whole}, {});
+      for (int m = 0; m < x.whole.order(); ++m) {
+        const auto& mine = x.found.tensors[x.found.tensors.size() == 1 ? 0 : std::size_t(m)];
+        const auto nodes = comm.all_gather(num_inner_nodes(mine, trees[m]));
+        EXPECT_EQ(planned[m].nodes, nodes) << "mode " << m;
+        EXPECT_EQ(by_many[m].nodes, nodes) << "mode " << m;
+        EXPECT_DOUBLE_EQ(planned[m].nodes_per_nonzero, double(num_inner_nodes(whole.tensors.front(), trees[m])) /
+                                                           double(whole.num_nonzeros));
+      }
+    }
 }
 
 // With owners that all processes choose together, as they do in a run.

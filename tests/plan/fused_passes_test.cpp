@@ -106,6 +106,32 @@ TEST(PredictedTime, leaves_out_what_a_pass_for_two_modes_saves) {
   EXPECT_NEAR(multiply({1000, 1000, 0, 0}, four), 3.2, 1e-9);
 }
 
+TEST(PredictedTime, grows_with_the_nodes_of_fibers_that_are_in_several_parts) {
+  const auto multiply = [](std::vector<Index> nodes, double per_nonzero) {
+    auto loads = loads_with({0, 0});
+    loads[1].nodes = std::move(nodes);
+    loads[1].nodes_per_nonzero = per_nonzero;
+    return predict_time(loads, 1, 4, {}).multiply / predict_time(loads, 0, 4, {}).multiply;
+  };
+  EXPECT_EQ(multiply({}, 0), 1) << "not counted";
+  EXPECT_NEAR(multiply({500, 500}, 0.5), 1, 1e-12) << "as many as without parts";
+  EXPECT_NEAR(multiply({500, 800}, 0.5), 1.2, 1e-12) << "of the slowest part";
+}
+
+// In a grid that divides all modes, fibers are in two parts.
+TEST(PredictedTime, prefers_to_keep_fibers_whole) {
+  const auto x = test::tame_tensor({60, 50, 400}, 30000, 7);
+  const Distributor distributor(Comm::self(), x, 4, 1);
+  LoadPlanner planner(Comm::self(), x);
+  const auto seconds = [&](std::vector<int> grid) {
+    return predict_time(planner.loads(distributor.medium(GridShape(grid), {}, RowRule::greedy)), 0, 16, {}).multiply;
+  };
+  const double whole = seconds({4, 1, 1}), divided = seconds({1, 1, 4});
+  planner.count_nodes({{0, 1, 2}, {1, 0, 2}, {2, 0, 1}});
+  EXPECT_NEAR(seconds({4, 1, 1}), whole, 0.05 * whole);
+  EXPECT_GT(seconds({1, 1, 4}), 1.1 * divided);
+}
+
 // Where one mode is divided, all its rows are complete, and no others that two parts touch.
 TEST(PredictedTime, prefers_to_divide_the_mode_whose_pass_serves_the_next) {
   const auto x = test::tame_tensor({60, 50, 40}, 20000, 7);

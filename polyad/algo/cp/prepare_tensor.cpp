@@ -71,6 +71,17 @@ NonzeroShapes measure_shapes(const Comm& comm, const LocalNonzeros<Real>& x) {
   return result;
 }
 
+// Sets the nodes of the parts in these trees, which are estimated as the shapes are. Collective.
+void set_nodes(const Comm& comm, const NonzeroShapes& shapes, const std::vector<std::vector<int>>& trees,
+               PartLoads& loads) {
+  for (std::size_t m = 0; m < trees.size(); ++m) {
+    const auto& local = shapes.locals[shapes.locals.size() == 1 ? 0 : m];
+    loads[m].nodes = comm.all_gather(Index(inner_nodes(local, trees[m])));
+    loads[m].nodes_per_nonzero =
+        inner_nodes(shapes.whole, trees[m]) / std::max(1.0, double(shapes.whole.num_nonzeros));
+  }
+}
+
 // Lists what the formats would take for the nonzeros that this process holds.
 template <class Real>
 class FormatLister {
@@ -346,10 +357,12 @@ PreparedTensor<Real>& TensorPreparer<Real>::prepare(const CpRunOptions& options,
                            [&] { return build_locals(std::move(x->tensors), choice.chosen); });
   });
   ++num_builds_;
+  auto fused = fused_passes(shapes_->whole, pass_options(options), options.als.num_components);
+  set_nodes(comm_, *shapes_, fused.trees, x->loads);
   prepared_.emplace(PreparedTensor<Real>{
       DistTensor<Real>(comm_, extents_, *x, std::move(locals)), std::move(choice.chosen),
       std::move(choice.options), x->num_duplicates, std::move(x->loads),
-      fused_passes(shapes_->whole, pass_options(options), options.als.num_components), std::move(timings_)});
+      std::move(fused), std::move(timings_)});
   return *prepared_;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,6 +20,9 @@ struct NonzerosByRow {
   Array<Index> rows;  // ascending
   std::vector<Index> begin;
   Array<Index> nonzeros;
+  // [as nonzeros], if those of a row are sorted by a tree: its first level at which a nonzero has another index
+  // than the one before; 0 for the first of a row.
+  Array<std::uint8_t> level;
 };
 
 // Nonzeros of a tensor whose parts in many distributions are asked for. They are known by the rows of every
@@ -30,12 +34,18 @@ class GroupedNonzeros {
   // Those at some places of the share, ascending.
   GroupedNonzeros(const SparseTensor<double>& share, Array<Index> places);
   // Those at such places of the shares of all processes, each on the process that deals with the range of
-  // rows that it is in: what is computed for a row of this mode then needs no communication. Collective.
-  GroupedNonzeros(const Comm& comm, const SparseTensor<double>& share, std::span<const Index> places,
-                  int mode);
+  // rows that it is in: what is computed for a row of this mode then needs no communication. weights: of the
+  // places, where they have any. Collective.
+  GroupedNonzeros(const Comm& comm, const SparseTensor<double>& share, std::span<const Index> places, int mode,
+                  std::span<const double> weights = {});
 
   Index count() const { return std::ssize(by_row_.front().nonzeros); }
   const NonzerosByRow& by_row(int mode) const { return by_row_[mode]; }
+  // [nonzero]: its weight; empty: 1.
+  std::span<const double> weights() const { return weights_; }
+
+  // Sorts the nonzeros of each row of a mode by the modes of a tree that has it at the root.
+  void sort_rows(std::span<const int> tree);
 
   // [nonzero]: its part. Collective if they were moved to other processes.
   Array<int> parts(const NonzeroOwners& owners) const;
@@ -48,6 +58,7 @@ class GroupedNonzeros {
   Array<int> parts(const OwnedByList& owners) const;
 
   std::vector<NonzerosByRow> by_row_;  // [mode]
+  Array<double> weights_;
   bool are_all_ = false;               // nonzeros of the share
   Array<Index> places_;                // if not: in the share; before they were moved, by receiver
   std::optional<Moved> moved_;

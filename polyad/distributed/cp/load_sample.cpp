@@ -52,19 +52,21 @@ Array<Index> places_in_rows(std::span<const Index> indices, int mode, double fra
   return places;
 }
 
-// The places without most nonzeros of rows that have far more than others: of each row at most `most`, at
+// Leaves out most nonzeros of rows that have far more than others: of each row at most `most` remain, at
 // even distances. Only where there are so many places that it matters, and where they are moved.
-Array<Index> without_most_of_long_rows(Array<Index> places, std::span<const Index> indices, Index extent,
-                                       Index most) {
-  if (std::ssize(places) < std::max(extent / 4, 4 * most)) return places;
+void leave_out_most_of_long_rows(LoadSample::Rows& sampled, std::span<const Index> indices, Index extent,
+                                 Index most) {
+  if (std::ssize(sampled.places) < std::max(extent / 4, 4 * most)) return;
   Array<Index> counts(static_cast<std::size_t>(extent), 0);
-  for (const Index z : places) ++counts[indices[z]];
+  for (const Index z : sampled.places) ++counts[indices[z]];
   Array<Index> passed(static_cast<std::size_t>(extent), 0), kept;
-  for (const Index z : places) {
+  for (const Index z : sampled.places) {
     const Index row = indices[z], count = counts[row], k = passed[row]++;
-    if (count <= most || (k + 1) * most / count > k * most / count) kept.push_back(z);
+    if (count > most && (k + 1) * most / count == k * most / count) continue;
+    kept.push_back(z);
+    sampled.weights.push_back(std::max(1.0, double(count) / double(most)));
   }
-  return kept;
+  sampled.places = std::move(kept);
 }
 
 }  // namespace
@@ -77,11 +79,10 @@ LoadSample sample_loads(const Comm& comm, const SparseTensor<double>& share, dou
     const auto extent = double(share.extent(m));
     const bool is_short = hits_of_short_modes * extent * comm.size() <= num_counted;
     auto& rows = sample.rows.emplace_back(
-        LoadSample::Rows{{}, is_short ? 1 : std::min(std::max(fraction, least_rows / extent), 1.0)});
+        LoadSample::Rows{{}, {}, is_short ? 1 : std::min(std::max(fraction, least_rows / extent), 1.0)});
     rows.places = is_short ? sample.counted : places_in_rows(share.indices(m), m, rows.fraction);
     if (!is_short && comm.size() > 1)
-      rows.places = without_most_of_long_rows(std::move(rows.places), share.indices(m), share.extent(m),
-                                              hits_of_long_rows * comm.size());
+      leave_out_most_of_long_rows(rows, share.indices(m), share.extent(m), hits_of_long_rows * comm.size());
   }
   if (!sample.counted.empty())
     sample.per_counted = double(share.num_nonzeros()) / double(sample.counted.size());

@@ -14,8 +14,9 @@ namespace polyad {
 // for counts. The time to draw it is linear in the share, that to use it is not.
 struct LoadSample {
   struct Rows {
-    Array<Index> places;  // of nonzeros of the sampled rows in the share, ascending
-    double fraction = 1;  // of the rows of the mode, that are sampled
+    Array<Index> places;    // of nonzeros of the sampled rows in the share, ascending
+    Array<double> weights;  // how many nonzeros of its row each of these stands for; empty: one
+    double fraction = 1;    // of the rows of the mode, that are sampled
   };
   std::vector<Rows> rows;  // [mode]
   Array<Index> counted;    // places of the random nonzeros, ascending

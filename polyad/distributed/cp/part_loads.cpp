@@ -14,6 +14,7 @@
 #include "polyad/distributed/cp/routed_loads.hpp"
 #include "polyad/distributed/cp/routed_plan.hpp"
 #include "polyad/distributed/cp/touching_parts.hpp"
+#include "polyad/distributed/cp/tree_nodes.hpp"
 
 namespace polyad {
 namespace {
@@ -139,7 +140,7 @@ LoadSample whole_sample(const SparseTensor<double>& share, std::span<const Index
   Array<Index> all(std::size_t(share.num_nonzeros()));
   std::iota(all.begin(), all.end(), Index(0));
   LoadSample sample;
-  for (int m = 0; m < share.order(); ++m) sample.rows.push_back({all, 1});
+  for (int m = 0; m < share.order(); ++m) sample.rows.push_back({all, {}, 1});
   std::ranges::set_difference(all, repeated, std::back_inserter(sample.counted));
   return sample;
 }
@@ -164,14 +165,20 @@ LoadPlanner::LoadPlanner(const Comm& comm, const SparseTensor<double>& share, do
   if (comm.size() == 1 && fraction >= 1) {
     sets_.emplace_back(share);
     fractions_.assign(std::size_t(share.order()), 1);
+    per_evaluated_.assign(std::size_t(share.order()), 1);
     return;
   }
   auto sample = fraction < 1 ? sample_loads(comm, share, fraction) : whole_sample(share, repeated_);
   for (int m = 0; m < share.order(); ++m) {
-    auto& [places, of_rows] = sample.rows[m];
+    auto& [places, weights, of_rows] = sample.rows[m];
     fractions_.push_back(of_rows);
+    // Of short modes there are random nonzeros of all rows.
+    const auto num_places = double(comm.all_reduce(std::ssize(places)));
+    const bool is_thinned = comm.all_reduce(std::int32_t(!weights.empty()), Reduce::max) == 1;
+    per_evaluated_.push_back(
+        of_rows == 1 && !is_thinned ? std::max(1.0, double(num_nonzeros_) / std::max(1.0, num_places)) : 1);
     if (comm.size() > 1)
-      sets_.emplace_back(comm, share, places, m);
+      sets_.emplace_back(comm, share, places, m, weights);
     else
       sets_.emplace_back(share, std::move(places));
   }
@@ -201,11 +208,44 @@ std::vector<Index> LoadPlanner::count_nonzeros(const Parts& parts, int num_parts
   return counts;
 }
 
+void LoadPlanner::count_nodes(std::vector<std::vector<int>> trees) {
+  trees_ = std::move(trees);
+  nodes_per_nonzero_.clear();
+  for (int m = 0; m < int(trees_.size()); ++m) {
+    auto& set = sets_[sets_.size() == 1 ? 0 : std::size_t(m)];
+    set.sort_rows(trees_[m]);
+    const auto all = count_tree_nodes(set.by_row(m), order(), {}, 1, set.weights(), per_evaluated_[m]);
+    const double repeated = sets_.size() == 1 ? double(repeated_.size()) : 0;
+    const double nodes = comm_.all_reduce(all.nodes[0]),
+                 nonzeros = comm_.all_reduce(all.nonzeros[0] - repeated);
+    nodes_per_nonzero_.push_back(nonzeros > 0 ? nodes / nonzeros : 0);
+  }
+}
+
+void LoadPlanner::set_nodes(int mode, const Parts& parts, ModeLoads& loads) const {
+  if (trees_.empty()) return;
+  const auto& set = evaluated(mode);
+  auto counts = count_tree_nodes(set.by_row(mode), order(), parts, int(loads.size()), set.weights(),
+                                 per_evaluated_[mode]);
+  comm_.all_reduce(std::span(counts.nodes));
+  comm_.all_reduce(std::span(counts.nonzeros));
+  const bool is_exact = sets_.size() == 1;
+  loads.nodes_per_nonzero = nodes_per_nonzero_[mode];
+  for (std::size_t p = 0; p < loads.size(); ++p) {
+    const double of_all = is_exact || counts.nonzeros[p] == 0
+                              ? 1
+                              : double(loads[p].nonzeros) / counts.nonzeros[p];
+    loads.nodes.push_back(std::llround(of_all * counts.nodes[p]));
+  }
+}
+
 std::vector<Index> LoadPlanner::count_complete(int mode, const RowParts& rows, std::span<const int> owners,
                                                const Parts& parts, std::span<const Index> nonzeros) const {
   const auto& groups = evaluated(mode).by_row(mode);
+  const auto weights = evaluated(mode).weights();
+  const auto weight = [&](Index z) { return weights.empty() ? 1.0 : weights[std::size_t(z)]; };
   const bool is_exact = sets_.size() == 1;
-  std::vector<Index> complete(nonzeros.size(), 0), all(nonzeros.size(), 0);
+  std::vector<double> complete(nonzeros.size(), 0), all(nonzeros.size(), 0);
   Index i = 0;  // of the rows, which have no groups without nonzeros
   for (Index g = 0; g < std::ssize(groups.rows); ++g) {
     const auto group =
@@ -214,21 +254,20 @@ std::vector<Index> LoadPlanner::count_complete(int mode, const RowParts& rows, s
     if (group.empty()) continue;
     const auto touching = rows.of(i);
     if (touching.size() == 1 && touching.front() == owners[i]) {
-      const auto num_repeated =
-          !is_exact || repeated_.empty() ? 0 : std::ranges::count_if(group, [&](Index z) {
-            return std::ranges::binary_search(repeated_, z);
-          });
-      complete[owners[i]] += std::ssize(group) - num_repeated;
+      for (const Index z : group)
+        if (!is_exact || repeated_.empty() || !std::ranges::binary_search(repeated_, z))
+          complete[owners[i]] += weight(z);
     }
     ++i;
   }
-  if (is_exact) return complete;
-  for (const int part : parts) ++all[part];
+  if (is_exact) return {complete.begin(), complete.end()};
+  for (Index z = 0; z < std::ssize(parts); ++z) all[parts[z]] += weight(z);
   comm_.all_reduce(std::span(complete));
   comm_.all_reduce(std::span(all));
+  std::vector<Index> counts(all.size(), 0);
   for (std::size_t p = 0; p < all.size(); ++p)
-    if (all[p] > 0) complete[p] = std::llround(double(nonzeros[p]) * double(complete[p]) / double(all[p]));
-  return complete;
+    if (all[p] > 0) counts[p] = std::llround(double(nonzeros[p]) * complete[p] / all[p]);
+  return counts;
 }
 
 RowParts LoadPlanner::rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const {
@@ -282,6 +321,7 @@ PartLoads LoadPlanner::loads_of_busy(const Distribution& distribution, std::vect
     set_counts(loads, &PartLoad::messages, messages);
     if (folds)
       set_counts(loads, &PartLoad::complete, count_complete(int(m), rows[m], owner[m], of_mode, nonzeros));
+    set_nodes(int(m), of_mode, loads);
     if (distribution.replicates(int(m))) replicate(loads);
   }
   return modes;
@@ -310,6 +350,7 @@ PartLoads LoadPlanner::loads(const Distribution& distribution, IdleParts idle) c
     if (touched.folds)
       set_counts(loads, &PartLoad::complete,
                  count_complete(m, touched.rows, touched.owners, parts.front(), of_mode));
+    set_nodes(m, parts[parts.size() == 1 ? 0 : std::size_t(m)], loads);
     if (distribution.replicates(m) && loads.size() > 1)
       replicate(loads);
     else if (distribution.stages(m) > 1)

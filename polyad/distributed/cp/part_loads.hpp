@@ -42,6 +42,10 @@ struct ModeLoads : std::vector<PartLoad> {
   ModeLoads(std::vector<PartLoad> loads) : vector(std::move(loads)) {}  // NOLINT(*-explicit-*): the same
 
   std::vector<std::vector<StageLoad>> stages;  // [stage][part]; empty: rows go directly
+  // [part]: nodes between the root and the nonzeros of a tree over its nonzeros that has the mode at the root;
+  // empty: not counted. Their number for each nonzero, if one part had all nonzeros.
+  std::vector<Index> nodes;
+  double nodes_per_nonzero = 0;
 };
 // [mode]. Of parts that have nothing to do in any mode, all but one can be left out.
 struct PartLoads : std::vector<ModeLoads> {
@@ -77,6 +81,10 @@ class LoadPlanner {
   // less time, until choose_owners_as_runs() says otherwise.
   PartLoads loads(const Distribution& distribution, IdleParts idle = IdleParts::all) const;
 
+  // From now on, nodes are counted of these trees, [mode]: the modes of its levels, from the root down.
+  // Collective.
+  void count_nodes(std::vector<std::vector<int>> trees);
+
   // From now on, greedy and balanced owners are chosen from all rows that are evaluated, together.
   void choose_owners_as_runs() { owners_as_runs_ = true; }
 
@@ -102,6 +110,8 @@ class LoadPlanner {
   // [part]: see PartLoad. rows: those of the mode that are evaluated; nonzeros: of all parts. Collective.
   std::vector<Index> count_complete(int mode, const RowParts& rows, std::span<const int> owners,
                                     const Parts& parts, std::span<const Index> nonzeros) const;
+  // Sets those of the mode, of nonzeros in these parts.
+  void set_nodes(int mode, const Parts& parts, ModeLoads& loads) const;
   RowParts rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const;
   Touching touching(const Distribution& distribution, int mode, const std::vector<Parts>& parts) const;
   Index max_busy_parts() const;
@@ -116,6 +126,10 @@ class LoadPlanner {
   std::vector<GroupedNonzeros> sets_;
   std::vector<double> fractions_;  // [mode]: of its rows, that are evaluated
   double per_counted_ = 1;         // nonzeros of the share for each that is counted
+  // [mode]: nonzeros for each that is evaluated, where their number is not a weight.
+  std::vector<double> per_evaluated_;
+  std::vector<std::vector<int>> trees_;    // [mode]; empty: no nodes are counted
+  std::vector<double> nodes_per_nonzero_;  // [mode]: of all nonzeros in one part
   bool owners_as_runs_ = false;
 };
 
