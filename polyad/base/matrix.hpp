@@ -17,6 +17,13 @@ class Matrix {
   Matrix() = default;
   Matrix(Index num_rows, Index num_cols)
       : num_rows_(num_rows), num_cols_(num_cols), values_(checked_size(num_rows, num_cols), Real{}) {}
+  // In memory of somebody else, which lives longer. Its numbers stay as they are.
+  Matrix(Index num_rows, Index num_cols, std::span<Real> place)
+      : num_rows_(num_rows),
+        num_cols_(num_cols),
+        values_(checked_size(num_rows, num_cols), PageAllocator<Real>(place)) {
+    assert(values_.size() <= place.size());
+  }
 
   Index num_rows() const { return num_rows_; }
   Index num_cols() const { return num_cols_; }

@@ -13,6 +13,17 @@ constexpr SentRows sent_rows(Index num_components, Index num_cols) {
   return num_components == num_cols ? SentRows::in_place : SentRows::copied;
 }
 
+// Rows as another process has left them: one after the other, or those of a list. The stride is that of its
+// rows, in words, of which the first are no padding.
+template <class Real>
+struct FoundRows {
+  const Real* first = nullptr;
+  Index stride = 0;
+  std::span<const LocalIndex> list = {};  // counted from `first`; empty: one after the other
+
+  const Real* row(Index i) const { return first + (list.empty() ? i : Index(list[i])) * stride; }
+};
+
 // Where the rows of a mode are while processes exchange them: those of a factor, and partial sums of its new
 // ones. There they may have padding columns; in the buffers of messages they have none.
 template <class Real>
@@ -38,10 +49,10 @@ class RowPlace {
   // Rows [begin, end).
   virtual void take_sums(Index begin, Index end, Real* to) = 0;
   virtual void put_sums(const Real* from, Index begin, Index end) = 0;
-  virtual void put_rows(const Real* from, Index begin, Index end) = 0;
+  virtual void put_rows(const FoundRows<Real>& from, Index begin, Index end) = 0;
   // Those of a list, [begin, end) in it.
   virtual void take_rows(int list, Index begin, Index end, Real* to) = 0;
-  virtual void add_sums(const Real* from, int list, Index begin, Index end) = 0;
+  virtual void add_sums(const FoundRows<Real>& from, int list, Index begin, Index end) = 0;
 };
 
 }  // namespace polyad

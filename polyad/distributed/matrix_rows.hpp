@@ -36,20 +36,23 @@ class MatrixRows final : public RowPlace<Real> {
     });
   }
   void put_sums(const Real* from, Index begin, Index end) override {
-    put(from, partial_, begin - first_partial_, end - first_partial_);
+    put({from, num_components_}, partial_, begin - first_partial_, end - first_partial_);
   }
-  void put_rows(const Real* from, Index begin, Index end) override { put(from, factor_, begin, end); }
+  void put_rows(const FoundRows<Real>& from, Index begin, Index end) override {
+    put(from, factor_, begin, end);
+  }
   void take_rows(int list, Index begin, Index end, Real* to) override {
     const auto rows = lists_[list];
     parallel_for(end - begin, [&](Index i) {
       std::copy_n(factor_.row(Index(rows[begin + i])).data(), num_components_, to + i * num_components_);
     });
   }
-  void add_sums(const Real* from, int list, Index begin, Index end) override {
+  void add_sums(const FoundRows<Real>& from, int list, Index begin, Index end) override {
     const auto rows = lists_[list];
     parallel_for(end - begin, [&](Index i) {
       Real* const row = partial_.row(Index(rows[begin + i]) - first_partial_).data();
-      for (Index c = 0; c < num_components_; ++c) row[c] += from[i * num_components_ + c];
+      const Real* const added = from.row(i);
+      for (Index c = 0; c < num_components_; ++c) row[c] += added[c];
     });
   }
 
@@ -58,10 +61,9 @@ class MatrixRows final : public RowPlace<Real> {
     return matrix.flat().subspan(std::size_t(begin * matrix.num_cols()),
                                  std::size_t((end - begin) * matrix.num_cols()));
   }
-  void put(const Real* from, Matrix<Real>& matrix, Index begin, Index end) {
-    parallel_for(end - begin, [&](Index i) {
-      std::copy_n(from + i * num_components_, num_components_, matrix.row(begin + i).data());
-    });
+  void put(const FoundRows<Real>& from, Matrix<Real>& matrix, Index begin, Index end) {
+    parallel_for(end - begin,
+                 [&](Index i) { std::copy_n(from.row(i), num_components_, matrix.row(begin + i).data()); });
   }
 
   Matrix<Real>& partial_;

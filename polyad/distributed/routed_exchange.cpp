@@ -33,6 +33,7 @@ RoutedExchange<Real>::RoutedExchange(const Comm& comm, const ExchangePlan& plan,
   constexpr int max_stages_of_mode = 32;
   const auto stages = stages_of(plan);
   assert(std::ssize(stages) <= max_stages_of_mode);
+  if (stages.size() > 1) rows.partial_pages = nullptr;  // a stage lends rows that it has just received
   for (std::size_t s = 0; s < stages.size(); ++s) {
     stages_.emplace_back(comm, stages[s], rows, tag * max_stages_of_mode + int(s));
     if (rows.buffer != nullptr) rows.first_word += stages_.back().num_words();
@@ -59,6 +60,13 @@ std::vector<Traffic> RoutedExchange<Real>::sent_by_stage() const {
   std::vector<Traffic> sent;
   for (const auto& stage : stages_) sent.push_back(stage.sent());
   return sent;
+}
+
+template <class Real>
+double RoutedExchange<Real>::copying_seconds() const {
+  double seconds = 0;
+  for (const auto& stage : stages_) seconds += stage.copying_seconds();
+  return seconds;
 }
 
 template class RoutedExchange<float>;

@@ -24,11 +24,13 @@ class RoutedExchange {
   void start_folding() { stages_.front().start_folding(); }
   void finish_folding();
   void fold() { start_folding(), finish_folding(); }
-  void start_expanding() { stages_.back().start_expanding(); }
+  void start_expanding(NewRows at = NewRows::in_factor) { stages_.back().start_expanding(at); }
   void finish_expanding();
 
   // [stage], the first of the fold first; one if rows go directly
   std::vector<Traffic> sent_by_stage() const;
+  // Of all stages; see RowExchange.
+  double copying_seconds() const;
 
  private:
   std::vector<RowExchange<Real>> stages_;

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <numeric>
 
+#include "polyad/base/parallel.hpp"
 #include "polyad/distributed/matrix_rows.hpp"
 
 namespace polyad {
@@ -53,7 +54,11 @@ RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows 
       lent_list_(rows_->keep_list(plan.lent)),
       num_components_(rows.num_components),
       folds_(plan.folds && rows.folds),
-      expands_(rows.expands) {
+      expands_(rows.expands),
+      pages_(rows.place == nullptr && folds_ ? rows.partial_pages : nullptr),
+      first_partial_(rows.first_partial),
+      num_columns_(rows.factor.num_cols()),
+      factor_(&rows.factor) {
   const Index num_words = num_words_under_way(plan, num_components_, sends_);
   if (rows.buffer == nullptr) own_buffer_ = SharedArray<Real>(comm, num_words);
   auto& buffer = rows.buffer == nullptr ? own_buffer_ : *rows.buffer;
@@ -70,38 +75,80 @@ RowExchange<Real>::RowExchange(const Comm& comm, const ExchangePlan& plan, Rows 
 template <class Real>
 void RowExchange<Real>::connect_folds(SharedArray<Real>& buffer, int tag) {
   std::vector<Index> places;
-  for (const auto& peer : plan_->lenders) places.push_back(staged_rows(peer).data() - buffer.mine().data());
+  for (const auto& peer : plan_->lenders)
+    places.push_back(is_in_place(peer.rank) ? (peer.begin - first_partial_) * num_columns_
+                                            : staged_rows(peer).data() - buffer.mine().data());
   const auto found = exchange_numbers(comm_, plan_->lenders, places, plan_->borrowers);
   for (const auto& peer : plan_->lenders) {
-    const bool is_near = buffer.of(peer.rank) != nullptr;
-    const bool is_copied = is_near || sends_ == SentRows::copied;
+    const bool is_near = is_in_place(peer.rank) || buffer.of(peer.rank) != nullptr;
+    const bool is_copied = !is_in_place(peer.rank) && (is_near || sends_ == SentRows::copied);
     const auto words = is_copied ? staged_rows(peer) : rows_->sums_in_place(peer.begin, peer.end);
-    to_owners_.push_back(send_to(peer.rank, words, is_copied, is_near, tag));
+    to_owners_.push_back(send_to(peer, words, is_copied, is_near, tag));
   }
   for (std::size_t p = 0; p < plan_->borrowers.size(); ++p) {
     const auto& peer = plan_->borrowers[p];
-    const Real* const pages = buffer.of(peer.rank);
     from_borrowers_.push_back(
-        receive_from(peer.rank, lent_rows(peer), true, pages == nullptr ? nullptr : pages + found[p], tag));
+        receive_from(peer.rank, lent_rows(peer), true, found_at(buffer, peer.rank, found[p]), tag));
   }
 }
 
 template <class Real>
 void RowExchange<Real>::connect_expands(SharedArray<Real>& buffer, int tag) {
   std::vector<Index> places;
-  for (const auto& peer : plan_->borrowers) places.push_back(lent_rows(peer).data() - buffer.mine().data());
+  for (const auto& peer : plan_->borrowers)
+    places.push_back(is_in_place(peer.rank) ? 0 : lent_rows(peer).data() - buffer.mine().data());
   const auto found = exchange_numbers(comm_, plan_->borrowers, places, plan_->lenders);
+  tell_lent_places();
+  Index num_told = 0;
   for (std::size_t p = 0; p < plan_->lenders.size(); ++p) {
     const auto& peer = plan_->lenders[p];
-    const Real* const pages = buffer.of(peer.rank);
-    const bool is_copied = pages != nullptr || sends_ == SentRows::copied;
+    auto rows = found_at(buffer, peer.rank, found[p]);
+    if (is_in_place(peer.rank)) {
+      rows.list = std::span(lent_places_).subspan(std::size_t(num_told), std::size_t(peer.num_rows()));
+      num_told += peer.num_rows();
+    }
+    const bool is_copied = rows.first != nullptr || sends_ == SentRows::copied;
     const auto words =
         sends_ == SentRows::copied ? staged_rows(peer) : rows_->rows_in_place(peer.begin, peer.end);
-    from_owners_.push_back(
-        receive_from(peer.rank, words, is_copied, pages == nullptr ? nullptr : pages + found[p], tag));
+    from_owners_.push_back(receive_from(peer.rank, words, is_copied, rows, tag));
   }
-  for (const auto& peer : plan_->borrowers)
-    to_borrowers_.push_back(send_to(peer.rank, lent_rows(peer), true, buffer.of(peer.rank) != nullptr, tag));
+  for (const auto& peer : plan_->borrowers) {
+    const bool is_near = is_in_place(peer.rank) || buffer.of(peer.rank) != nullptr;
+    to_borrowers_.push_back(send_to(peer, lent_rows(peer), !is_in_place(peer.rank), is_near, tag));
+  }
+}
+
+template <class Real>
+bool RowExchange<Real>::is_in_place(int rank) const {
+  return pages_ != nullptr && pages_->of(rank) != nullptr;
+}
+
+// The rows that a neighbour has at a place of its pages; none for others.
+template <class Real>
+FoundRows<Real> RowExchange<Real>::found_at(const SharedArray<Real>& buffer, int rank, Index place) const {
+  if (is_in_place(rank)) return {pages_->of(rank) + place, num_columns_};
+  const Real* const pages = buffer.of(rank);
+  return {pages == nullptr ? nullptr : pages + place, num_components_};
+}
+
+// Owners tell where in their pages the rows are that they lend.
+template <class Real>
+void RowExchange<Real>::tell_lent_places() {
+  if (pages_ == nullptr) return;
+  std::vector<Index> send_counts(std::size_t(comm_.size())), receive_counts(std::size_t(comm_.size()));
+  Array<LocalIndex> places;
+  for (const auto& peer : plan_->borrowers) {
+    if (!is_in_place(peer.rank)) continue;
+    lends_in_place_ = true;
+    send_counts[peer.rank] = peer.num_rows();
+    for (Index i = peer.begin; i < peer.end; ++i)
+      places.push_back(LocalIndex(Index(plan_->lent[i]) - first_partial_));
+  }
+  Index num_places = 0;
+  for (const auto& peer : plan_->lenders)
+    if (is_in_place(peer.rank)) num_places += receive_counts[peer.rank] = peer.num_rows();
+  lent_places_.resize(std::size_t(num_places));
+  comm_.all_to_all<LocalIndex>(places, send_counts, lent_places_, receive_counts);
 }
 
 template <class Real>
@@ -111,28 +158,30 @@ std::span<std::byte> RowExchange<Real>::next_note() {
 }
 
 template <class Real>
-RowExchange<Real>::Outgoing RowExchange<Real>::send_to(int rank, std::span<const Real> words, bool is_copied,
+RowExchange<Real>::Outgoing RowExchange<Real>::send_to(const ExchangePlan::Peer& peer,
+                                                       std::span<const Real> words, bool is_copied,
                                                        bool is_near, int tag) {
+  const Index num_words = peer.num_rows() * num_components_;
   if (!is_near)
-    return {.num_words = std::ssize(words),
+    return {.num_words = num_words,
             .is_copied = is_copied,
-            .message = comm_.send_channel<Real>(words, rank, tag)};
-  return {.num_words = std::ssize(words),
+            .message = comm_.send_channel<Real>(words, peer.rank, tag)};
+  return {.num_words = num_words,
           .is_copied = is_copied,
-          .message = comm_.send_channel<std::byte>(next_note(), rank, tag),
-          .was_read = comm_.receive_channel<std::byte>(next_note(), rank, tag + 1)};
+          .message = comm_.send_channel<std::byte>(next_note(), peer.rank, tag),
+          .was_read = comm_.receive_channel<std::byte>(next_note(), peer.rank, tag + 1)};
 }
 
 template <class Real>
 RowExchange<Real>::Incoming RowExchange<Real>::receive_from(int rank, std::span<Real> words, bool is_copied,
-                                                            const Real* near_words, int tag) {
-  if (near_words == nullptr)
+                                                            const FoundRows<Real>& near_rows, int tag) {
+  if (near_rows.first == nullptr)
     return {.is_copied = is_copied,
             .message = comm_.receive_channel<Real>(words, rank, tag),
-            .rows = words.data()};
+            .rows = {words.data(), num_components_}};
   return {.is_copied = is_copied,
           .message = comm_.receive_channel<std::byte>(next_note(), rank, tag),
-          .rows = near_words,
+          .rows = near_rows,
           .has_read = comm_.send_channel<std::byte>(next_note(), rank, tag + 1)};
 }
 
@@ -162,7 +211,7 @@ void RowExchange<Real>::start(std::vector<Incoming>& all) {
 }
 
 template <class Real>
-const Real* RowExchange<Real>::wait_for(Incoming& incoming) {
+const FoundRows<Real>& RowExchange<Real>::wait_for(Incoming& incoming) {
   incoming.message.wait();
   order_accesses();
   return incoming.rows;
@@ -210,13 +259,15 @@ void RowExchange<Real>::send(std::vector<Outgoing>& all, const std::vector<Excha
     assert(peers.back().end - peers.front().begin ==
            std::accumulate(peers.begin(), peers.end(), Index(0),
                            [](Index sum, const auto& peer) { return sum + peer.num_rows(); }));
-    if (all.front().is_copied) copy(ExchangePlan::Peer{-1, peers.front().begin, peers.back().end});
-    rows_->finish();
+    time_copy([&] {
+      if (all.front().is_copied) copy(ExchangePlan::Peer{-1, peers.front().begin, peers.back().end});
+      rows_->finish();
+    });
     for (auto& outgoing : all) start(outgoing);
     return;
   }
   for (std::size_t p = 0; p < all.size(); ++p) {
-    if (all[p].is_copied) copy(peers[p]);
+    if (all[p].is_copied) time_copy([&] { copy(peers[p]); });
     start(all[p]);
   }
 }
@@ -227,12 +278,12 @@ void RowExchange<Real>::receive(std::vector<Incoming>& all, const std::vector<Ex
                                 Read read) {
   const bool at_once = rows_->acts_at_once();
   for (std::size_t p = 0; p < all.size(); ++p) {
-    const Real* const from = wait_for(all[p]);
-    if (all[p].is_copied) read(from, peers[p]);
+    const auto& from = wait_for(all[p]);
+    if (all[p].is_copied) time_copy([&] { read(from, peers[p]); });
     if (at_once) release(all[p]);
   }
   if (at_once || all.empty()) return;
-  rows_->finish();
+  time_copy([&] { rows_->finish(); });
   for (auto& incoming : all) release(incoming);
 }
 
@@ -250,16 +301,28 @@ void RowExchange<Real>::start_folding() {
 template <class Real>
 void RowExchange<Real>::finish_folding() {
   if (plan_->is_replicated || !folds_) return;
-  receive(from_borrowers_, plan_->borrowers, [&](const Real* from, const ExchangePlan::Peer& peer) {
-    rows_->add_sums(from, lent_list_, peer.begin, peer.end);
-  });
+  receive(from_borrowers_, plan_->borrowers,
+          [&](const FoundRows<Real>& from, const ExchangePlan::Peer& peer) {
+            rows_->add_sums(from, lent_list_, peer.begin, peer.end);
+          });
   // Neighbours have read the rows at the latest when they lend the new ones.
   for (auto& outgoing : to_owners_) outgoing.message.wait();
   if (!expands_) finish(to_owners_);
 }
 
+// Those that are lent, from the factor.
 template <class Real>
-void RowExchange<Real>::start_expanding() {
+void RowExchange<Real>::put_lent_rows_in_place() {
+  parallel_for(plan_->num_owned - plan_->num_interior, [&](Index i) {
+    const Index row = plan_->num_interior + i;
+    std::copy_n(factor_->row(row).data(), num_components_,
+                pages_->mine().data() + (row - first_partial_) * num_columns_);
+  });
+}
+
+template <class Real>
+void RowExchange<Real>::start_expanding(NewRows at) {
+  if (lends_in_place_ && at == NewRows::in_factor) time_copy([&] { put_lent_rows_in_place(); });
   start(from_owners_);
   send(to_borrowers_, plan_->borrowers, [&](const ExchangePlan::Peer& peer) {
     rows_->take_rows(lent_list_, peer.begin, peer.end, lent_rows(peer).data());
@@ -268,7 +331,7 @@ void RowExchange<Real>::start_expanding() {
 
 template <class Real>
 void RowExchange<Real>::finish_expanding() {
-  receive(from_owners_, plan_->lenders, [&](const Real* from, const ExchangePlan::Peer& peer) {
+  receive(from_owners_, plan_->lenders, [&](const FoundRows<Real>& from, const ExchangePlan::Peer& peer) {
     rows_->put_rows(from, peer.begin, peer.end);
   });
   finish(to_borrowers_);

@@ -7,6 +7,7 @@
 
 #include "polyad/base/matrix.hpp"
 #include "polyad/base/row_place.hpp"
+#include "polyad/base/timings.hpp"
 #include "polyad/comm/comm.hpp"
 #include "polyad/comm/shared_pages.hpp"
 #include "polyad/distributed/cp/exchange_plan.hpp"
@@ -32,6 +33,9 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
+// Where an owner has the rows that it expands.
+enum class NewRows { in_factor, in_both };  // both: in the place of their partial rows as well
+
 // Communicates the rows of one mode according to its plan: partial rows of an MTTKRP to their owners (fold),
 // and factor rows to the processes that borrow them (expand). Padding columns are not sent. The factor has a
 // row per local row; the partial rows may be only those that are not complete. Both matrices must not move,
@@ -41,7 +45,8 @@ struct Traffic {
 //
 // Between processes of one machine no rows are sent: the sender puts them into its shared pages and sends a
 // note, the receiver reads them there with all its threads and sends a note back. Both count as one message
-// of these rows.
+// of these rows. Where the partial rows are in shared pages themselves, nothing is put there: the owner reads
+// its borrowers' partial rows, and these read the new rows in the place of the owner's.
 template <class Real>
 class RowExchange {
  public:
@@ -53,6 +58,8 @@ class RowExchange {
     bool folds = true, expands = true;    // what it is used for; a matrix that is not may have any size
     Index first_word = 0;                 // of the buffer that this exchange uses
     RowPlace<Real>* place = nullptr;      // of the rows; null: the matrices
+    // What `partial` begins with; null: its memory is private. Unused if the rows are elsewhere.
+    SharedArray<Real>* partial_pages = nullptr;
   };
   // Size of the buffer, in words. Exchanges that do not overlap in time may share one buffer.
   static Index num_words_under_way(const ExchangePlan& plan, Index num_components, SentRows sent);
@@ -63,15 +70,20 @@ class RowExchange {
   RowExchange(RowExchange&&) noexcept = default;
 
   // Adds the partial rows of borrowers to those of the owners, in ascending order of rank: the same bits
-  // on every run. Until it has finished, partial rows of borrowed rows must not be modified. Collective.
+  // on every run. Until it has finished, partial rows of borrowed rows must not be modified; where neighbours
+  // read them in shared pages, not until the expand that follows has finished. Collective.
   void start_folding();
   void finish_folding();
   void fold() { start_folding(), finish_folding(); }
-  // Overwrites borrowed rows of the factor, which must not be accessed until it has finished. Collective.
-  void start_expanding();
+  // Overwrites borrowed rows of the factor, which must not be accessed until it has finished. Meanwhile owned
+  // rows must not be modified, nor partial ones that neighbours read in shared pages. Collective.
+  void start_expanding(NewRows at = NewRows::in_factor);
   void finish_expanding();
 
   const Traffic& sent() const { return sent_; }
+  // Seconds in which this process has copied rows to messages and from them or from the pages of neighbours,
+  // and added partial ones.
+  double copying_seconds() const { return copying_seconds_; }
   // The part of the buffer that it uses.
   Index num_words() const { return std::ssize(lent_) + std::ssize(staged_); }
 
@@ -86,29 +98,41 @@ class RowExchange {
   struct Incoming {
     bool is_copied;  // after it was received
     Channel message;
-    const Real* rows;  // in the pages of the peer, or where they are received
+    FoundRows<Real> rows;  // in the pages of the peer, or where they are received
     std::optional<Channel> has_read = {};
   };
   void start(Outgoing& outgoing);
   static void finish(std::vector<Outgoing>& all);
   static void start(std::vector<Incoming>& all);
-  static const Real* wait_for(Incoming& incoming);  // its rows
-  static void release(Incoming& incoming);          // they were read
+  static const FoundRows<Real>& wait_for(Incoming& incoming);  // its rows
+  static void release(Incoming& incoming);                     // they were read
 
   void connect_folds(SharedArray<Real>& buffer, int tag);
   void connect_expands(SharedArray<Real>& buffer, int tag);
-  Outgoing send_to(int rank, std::span<const Real> words, bool is_copied, bool is_near, int tag);
-  Incoming receive_from(int rank, std::span<Real> words, bool is_copied, const Real* near_words, int tag);
+  void tell_lent_places();
+  bool is_in_place(int rank) const;  // whether a neighbour reads partial rows where they are
+  FoundRows<Real> found_at(const SharedArray<Real>& buffer, int rank, Index place) const;
+  Outgoing send_to(const ExchangePlan::Peer& peer, std::span<const Real> words, bool is_copied, bool is_near,
+                   int tag);
+  Incoming receive_from(int rank, std::span<Real> words, bool is_copied, const FoundRows<Real>& near_rows,
+                        int tag);
   std::span<std::byte> next_note();
   std::span<Real> staged_rows(const ExchangePlan::Peer& peer);
   std::span<Real> lent_rows(const ExchangePlan::Peer& peer);
   void reduce();
+  void put_lent_rows_in_place();
   // Copies the rows of all messages, unless these hold them in place, and starts the messages.
   template <class Copy>
   void send(std::vector<Outgoing>& all, const std::vector<ExchangePlan::Peer>& peers, Copy copy);
   // Waits for all messages, in order, and reads their rows.
   template <class Read>
   void receive(std::vector<Incoming>& all, const std::vector<ExchangePlan::Peer>& peers, Read read);
+  template <class Copy>
+  void time_copy(Copy copy) {
+    const Stopwatch watch;
+    copy();
+    copying_seconds_ += watch.seconds();
+  }
 
   Comm comm_;
   const ExchangePlan* plan_;
@@ -118,6 +142,11 @@ class RowExchange {
   int lent_list_;  // plan.lent
   Index num_components_;
   bool folds_, expands_;
+  SharedArray<Real>* pages_;  // of the partial rows, if neighbours read them in place; or null
+  Index first_partial_, num_columns_;
+  const Matrix<Real>* factor_;
+  bool lends_in_place_ = false;
+  Array<LocalIndex> lent_places_;  // of the rows that it borrows from neighbours, in their pages
   SharedArray<Real> own_buffer_;
   std::span<Real> lent_;          // rows that are lent, or received from borrowers; as in plan.lent
   std::span<Real> staged_;        // rows without their padding, and those that neighbours read
@@ -126,6 +155,7 @@ class RowExchange {
   std::vector<Outgoing> to_owners_, to_borrowers_;  // by rank
   std::vector<Incoming> from_borrowers_, from_owners_;
   Traffic sent_;
+  double copying_seconds_ = 0;
 };
 
 }  // namespace polyad

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <vector>
 
 #include "polyad/base/row_place.hpp"
@@ -47,17 +48,22 @@ class DeviceRows final : public RowPlace<Real> {
   void put_sums(const Real* from, Index begin, Index end) override {
     give(RowAction::put, from, table_.sums, nullptr, begin, end);
   }
-  void put_rows(const Real* from, Index begin, Index end) override {
-    give(RowAction::put, from, table_.factor, nullptr, begin, end);
+  void put_rows(const FoundRows<Real>& from, Index begin, Index end) override {
+    give(RowAction::put, packed(from), table_.factor, nullptr, begin, end);
   }
   void take_rows(int list, Index begin, Index end, Real* to) override {
     take(table_.factor, lists_[list].data() + begin, 0, end - begin, to);
   }
-  void add_sums(const Real* from, int list, Index begin, Index end) override {
-    give(RowAction::add, from, table_.sums, lists_[list].data() + begin, 0, end - begin);
+  void add_sums(const FoundRows<Real>& from, int list, Index begin, Index end) override {
+    give(RowAction::add, packed(from), table_.sums, lists_[list].data() + begin, 0, end - begin);
   }
 
  private:
+  // Rows that are on a GPU are always left as they are in messages.
+  const Real* packed(const FoundRows<Real>& from) const {
+    assert(from.stride == table_.num_components && from.list.empty());
+    return from.first;
+  }
   std::span<Real> part(Real* rows, Index begin, Index end) const {
     return {rows + begin * table_.num_columns, std::size_t((end - begin) * table_.num_columns)};
   }

@@ -8,6 +8,7 @@
 #include "polyad/base/parallel.hpp"
 #include "polyad/base/random.hpp"
 #include "polyad/base/timings.hpp"
+#include "polyad/comm/shared_pages.hpp"
 #include "polyad/distributed/row_exchange.hpp"
 #include "polyad/kernels/cp/mttkrp.hpp"
 #include "polyad/kernels/cp/row_update.hpp"
@@ -131,7 +132,8 @@ class Ring {
  public:
   Ring(const Comm& comm, Index num_rows)
       : comm_(comm),
-        partial_(2 * num_rows, calibrated_components),
+        pages_(comm, 2 * num_rows * calibrated_components),
+        partial_(2 * num_rows, calibrated_components, pages_.mine()),
         factor_(2 * num_rows, calibrated_components) {
     const int next = (comm.rank() + 1) % comm.size(),
               previous = (comm.rank() + comm.size() - 1) % comm.size();
@@ -140,14 +142,20 @@ class Ring {
     plan_.lenders = {{previous, num_rows, 2 * num_rows}};
     plan_.borrowers = {{next, 0, num_rows}};
     for (Index i = 0; i < num_rows; ++i) plan_.lent.push_back(LocalIndex(i * 7 % num_rows));
+    std::ranges::fill(partial_.flat(), 0.0);
   }
 
   // A fold and an expand.
   double seconds() {
-    RowExchange<double> exchange(comm_, plan_, {partial_, factor_, calibrated_components}, 0);
+    RowExchange<double> exchange(comm_, plan_,
+                                 {.partial = partial_,
+                                  .factor = factor_,
+                                  .num_components = calibrated_components,
+                                  .partial_pages = &pages_},
+                                 0);
     return measure(comm_, [&] {
       exchange.fold();
-      exchange.start_expanding();
+      exchange.start_expanding(NewRows::in_both);  // which updates leave there
       exchange.finish_expanding();
     });
   }
@@ -155,6 +163,7 @@ class Ring {
  private:
   const Comm& comm_;
   ExchangePlan plan_;
+  SharedArray<double> pages_;
   Matrix<double> partial_, factor_;
 };
 

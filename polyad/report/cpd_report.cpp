@@ -55,6 +55,7 @@ nlohmann::ordered_json seconds_json(const CpdRun& run) {
           {"gram", 0.0},  // a part of the pass that solves
           {"norm", 0.0},  // likewise
           {"communicate", run.iterating.seconds("communicate")},
+          {"copy", run.iterating.seconds("copy")},
           {"upload", run.iterating.seconds("upload")},
           {"download", run.iterating.seconds("download")},
           {"output", run.output_seconds}};

@@ -14,7 +14,7 @@
 namespace polyad {
 namespace {
 
-enum class Way { messages, shared_memory };
+enum class Way { messages, shared_memory, in_place };
 
 // What processes of one machine do from now on.
 void choose(Way way) {
@@ -55,17 +55,33 @@ double sum_of_all(const Comm& comm, const Shape& shape, std::uint64_t seed, Inde
 
 // Folds and expands several times. Every process knows what the others do, and so what must come of it.
 template <class Real>
-void expect_right_rows(const Comm& comm, const Shape& shape, std::uint64_t seed, SharedArray<Real>* buffer) {
+void expect_right_rows(const Comm& comm, const Shape& shape, std::uint64_t seed, SharedArray<Real>* buffer,
+                       bool is_in_place = false) {
   const auto plan = make_plan(comm, shape, seed);
-  Matrix<Real> partial(plan.num_local(), shape.columns), factor(plan.num_local(), shape.columns);
-  RowExchange<Real> exchange(comm, plan, {partial, factor, shape.components, 0, buffer}, 3);
+  const Index size = plan.num_local() * shape.columns;
+  SharedArray<Real> pages;
+  Matrix<Real> partial, factor(plan.num_local(), shape.columns);
+  if (is_in_place) {
+    pages = SharedArray<Real>(comm, size);
+    partial = Matrix<Real>(plan.num_local(), shape.columns, pages.mine());
+  } else {
+    partial = Matrix<Real>(plan.num_local(), shape.columns);
+  }
+  RowExchange<Real> exchange(comm, plan,
+                             {.partial = partial,
+                              .factor = factor,
+                              .num_components = shape.components,
+                              .buffer = buffer,
+                              .partial_pages = is_in_place ? &pages : nullptr},
+                             3);
   for (std::uint64_t round = 0; round < 5; ++round) {
     for (Index i = 0; i < plan.num_local(); ++i)
       for (Index c = 0; c < shape.components; ++c)
         partial(i, c) = touches(shape, seed, comm.rank(), plan.rows[i])
                             ? Real(number(seed, comm.rank(), plan.rows[i], c) + double(round))
                             : 0;
-    test::fold_and_expand(exchange, plan, partial, factor, shape.components);
+    const auto at = is_in_place && round % 2 == 1 ? NewRows::in_both : NewRows::in_factor;
+    test::fold_and_expand(exchange, plan, partial, factor, shape.components, at);
     for (Index i = 0; i < plan.num_local(); ++i) {
       int num_touching = 0;
       for (int rank = 0; rank < comm.size(); ++rank)
@@ -85,12 +101,12 @@ void expect_right_rows(const Comm& comm, const Shape& shape, std::uint64_t seed,
 template <class Real>
 void expect_right_in_both_ways() {
   const Comm comm = Comm::world();
-  for (const auto way : {Way::messages, Way::shared_memory}) {
+  for (const auto way : {Way::messages, Way::shared_memory, Way::in_place}) {
     choose(way);
     for (std::uint64_t seed = 0; seed < 2; ++seed)
       for (const auto& shape : shapes) {
         SCOPED_TRACE(std::to_string(shape.num_rows) + " rows, seed " + std::to_string(seed));
-        expect_right_rows<Real>(comm, shape, seed, nullptr);
+        expect_right_rows<Real>(comm, shape, seed, nullptr, way == Way::in_place);
       }
   }
 }
@@ -113,14 +129,20 @@ TEST(RowExchange, exchanges_one_after_the_other_share_a_buffer) {
 }
 
 // Without an expansion nothing else says that the rows were read.
-TEST(RowExchange, folds_that_follow_each_other_do_not_overtake) {
+void expect_folds_in_order(bool is_in_place) {
   choose(Way::shared_memory);
   const Comm comm = Comm::world();
   const Shape shape{2000, 4, 4, 70};
   const auto plan = make_plan(comm, shape, 5);
-  Matrix<double> partial(plan.num_local(), shape.columns);
-  RowExchange<double> exchange(
-      comm, plan, {.partial = partial, .factor = partial, .num_components = 4, .expands = false}, 0);
+  SharedArray<double> pages(comm, plan.num_local() * shape.columns);
+  Matrix<double> partial(plan.num_local(), shape.columns, pages.mine());
+  RowExchange<double> exchange(comm, plan,
+                               {.partial = partial,
+                                .factor = partial,
+                                .num_components = 4,
+                                .expands = false,
+                                .partial_pages = is_in_place ? &pages : nullptr},
+                               0);
   for (int round = 0; round < 50; ++round) {
     for (Index i = 0; i < plan.num_local(); ++i)
       for (Index c = 0; c < 4; ++c)
@@ -134,6 +156,54 @@ TEST(RowExchange, folds_that_follow_each_other_do_not_overtake) {
         if (touches(shape, 5, rank, plan.rows[i])) sum += number(5, rank + round, plan.rows[i], 2);
       ASSERT_EQ(partial(i, 2), sum) << "round " << round;
     }
+  }
+}
+
+TEST(RowExchange, folds_that_follow_each_other_do_not_overtake) {
+  expect_folds_in_order(false);
+  expect_folds_in_order(true);
+}
+
+// Interior rows have no partial ones, as where they are updated by the pass that sums them; then rows are
+// expanded that were not folded before.
+TEST(RowExchange, partial_rows_in_shared_pages_begin_behind_the_interior_ones) {
+  choose(Way::in_place);
+  const Comm comm = Comm::world();
+  const Shape shape{600, 8, 5, 40};
+  const auto plan = make_plan(comm, shape, 2);
+  const Index num_partial = plan.num_local() - plan.num_interior;
+  SharedArray<double> pages(comm, num_partial * shape.columns);
+  Matrix<double> partial(num_partial, shape.columns, pages.mine());
+  Matrix<double> factor(plan.num_local(), shape.columns);
+  RowExchange<double> exchange(comm, plan,
+                               {.partial = partial,
+                                .factor = factor,
+                                .num_components = shape.components,
+                                .first_partial = plan.num_interior,
+                                .partial_pages = &pages},
+                               1);
+  const auto fill = [&](std::uint64_t seed) {
+    for (Index i = 0; i < plan.num_owned; ++i)
+      for (Index c = 0; c < shape.components; ++c) factor(i, c) = number(seed, 0, plan.rows[i], c);
+  };
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (Index i = 0; i < num_partial; ++i)
+      for (Index c = 0; c < shape.components; ++c) partial(i, c) = 1;
+    exchange.fold();
+    for (Index i = plan.num_interior; i < plan.num_owned; ++i) {
+      Index num_partial_rows = 1;
+      for (const LocalIndex lent : plan.lent) num_partial_rows += Index(lent) == i ? 1 : 0;
+      ASSERT_EQ(partial(i - plan.num_interior, 0), double(num_partial_rows));
+    }
+    fill(seed);
+    exchange.start_expanding();
+    exchange.finish_expanding();
+    fill(seed + 100);
+    exchange.start_expanding();
+    exchange.finish_expanding();
+    for (Index i = 0; i < plan.num_local(); ++i)
+      for (Index c = 0; c < shape.components; ++c)
+        ASSERT_EQ(factor(i, c), number(seed + 100, 0, plan.rows[i], c)) << "row " << plan.rows[i];
   }
 }
 

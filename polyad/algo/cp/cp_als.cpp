@@ -127,6 +127,11 @@ class CpAls {
 
   Kruskal<Real> take_model() &&;
   const Timings& timings() const { return timings_; }
+  double copying_seconds() const {
+    double seconds = 0;
+    for (const auto& exchange : exchanges_) seconds += exchange.copying_seconds();
+    return seconds;
+  }
   // By all iterations so far.
   StagedTraffic sent() const { return sent_by(exchanges_) - sent_before_; }
 
@@ -162,7 +167,8 @@ class CpAls {
     under_way_ = backend_->make_message_buffer();
     Index max_partial = 0;
     for (int m = 0; m < x_.order(); ++m) max_partial = std::max(max_partial, num_partial(m));
-    partial_ = Matrix<Real>(max_partial, num_components_);
+    partial_pages_ = SharedArray<Real>(x_.comm(), max_partial * num_components_);
+    partial_ = Matrix<Real>(max_partial, num_components_, partial_pages_.mine());
     for (int m = 0; m < x_.order(); ++m) {
       partial_.set_num_rows(num_partial(m));
       exchanges_.emplace_back(x_.comm(), x_.exchange(m),
@@ -171,7 +177,8 @@ class CpAls {
                                                                   .num_components = num_wanted_,
                                                                   .first_partial = first_partial_[m],
                                                                   .buffer = &under_way_,
-                                                                  .place = backend_->rows(m)},
+                                                                  .place = backend_->rows(m),
+                                                                  .partial_pages = &partial_pages_},
                               m);
     }
   }
@@ -208,7 +215,7 @@ class CpAls {
   void settle(int mode, kernels::RowSums sums) {
     timings_.measure("communicate", [&] {
       if (x_.comm().size() == 1) return;
-      exchanges_[mode].start_expanding();
+      exchanges_[mode].start_expanding(NewRows::in_both);
       if (const auto asked = make_global(x_.comm(), x_.exchange(mode), ask_, sums)) asked_ = asked;
       exchanges_[mode].finish_expanding();
     });
@@ -293,6 +300,7 @@ class CpAls {
   };
   std::vector<Scale> scales_;         // [component], of the update under way
   std::vector<Index> first_partial_;  // [mode]: the row that partial_ begins with
+  SharedArray<Real> partial_pages_;   // what partial_ is in
   Matrix<Real> partial_;              // the MTTKRP of the mode under way, of which others have parts
   Timings timings_;
   SharedArray<Real> under_way_;  // buffer of the exchange in progress
@@ -310,6 +318,7 @@ Kruskal<Real> CpAls<Real>::take_model() && {
   fetch_factors();
   backend_.reset();
   partial_ = Matrix<Real>();
+  partial_pages_ = SharedArray<Real>();
   under_way_ = SharedArray<Real>();
   return finish_model(x_, std::move(factors_), grams_, {num_wanted_, x_.value_scale(), nonnegative_});
 }
@@ -330,6 +339,7 @@ CpResult<Real> cp_als(const DistTensor<Real>& x, const AlsPlan& plan, const CpAl
                               [&](CpRestart<Real>& from) { als->restore(from); }};
   iterate(result, options, observe, method, control);
   for (const auto& [phase, seconds] : als->timings().phases()) result.timings.add(phase, seconds);
+  result.timings.add("copy", als->copying_seconds());
   result.communication = check_traffic(x.comm(), als->sent(), als->num_iterations(),
                                        {x.volume_rows() * options.num_components,
                                         planned_stages(x, options.num_components, options.num_components)});

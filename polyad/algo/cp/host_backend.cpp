@@ -56,7 +56,7 @@ class HostBackend final : public AlsBackend<Real> {
   kernels::RowSums update_shared(int mode, const kernels::RowSystem& system) override {
     const kernels::RowRange shared{x().num_complete(mode), x().num_solved(mode), first(mode)};
     return data_.timings.measure(
-        "solve", [&] { return update_rows(data_.partial, system, data_.factors[mode], shared); });
+        "solve", [&] { return update_rows_in_both(data_.partial, system, data_.factors[mode], shared); });
   }
 
   SharedArray<Real> make_message_buffer() override {

@@ -6,9 +6,11 @@
 namespace polyad::kernels {
 namespace {
 
-// Runs fetch(row, to), which puts a row of M into place, over rows and updates them.
-template <class Real, class Fetch>
-RowSums update_fetched(const RowSystem& system, Matrix<Real>& factor, const RowRange& range, Fetch fetch) {
+// Runs fetch(row, to), which puts a row of M into place, over rows and updates them; and keep(row, solved)
+// for the new ones.
+template <class Real, class Fetch, class Keep>
+RowSums update_fetched(const RowSystem& system, Matrix<Real>& factor, const RowRange& range, Fetch fetch,
+                       Keep keep) {
   RowSums sums{Matrix<double>(factor.num_cols(), factor.num_cols()), 0};
   with_width(factor.num_cols(), [&](auto width) {
     PartUpdaters<Real, width> updaters(system, factor, static_cast<std::size_t>(num_threads()));
@@ -24,6 +26,7 @@ RowSums update_fetched(const RowSystem& system, Matrix<Real>& factor, const RowR
           updater.start_from(count, factor.row(rows[count]).data());
         }
         updater.solve(count, rows);
+        for (int b = 0; b < count; ++b) keep(rows[b], updater.a(b));
       }
       updater.settle();
     });
@@ -31,6 +34,8 @@ RowSums update_fetched(const RowSystem& system, Matrix<Real>& factor, const RowR
   });
   return sums;
 }
+
+constexpr auto only_in_factor = [](Index, const auto*) {};
 
 // to = the sum of a row over the parts, which become zero; `goes_on`: added to what is there.
 template <class Real>
@@ -63,14 +68,25 @@ PartialRows<Real>::PartialRows(int num_parts, Index max_rows, Index num_componen
 
 template <class Real>
 RowSums update_rows(PartialRows<Real>& m, const RowSystem& system, Matrix<Real>& factor, Index num_rows) {
-  return update_fetched(system, factor, {0, num_rows}, [&](Index row, Real* to) { take_row(m, row, to); });
+  return update_fetched(
+      system, factor, {0, num_rows}, [&](Index row, Real* to) { take_row(m, row, to); }, only_in_factor);
 }
 
 template <class Real>
 RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor,
                     const RowRange& rows) {
-  return update_fetched(system, factor, rows,
-                        [&](Index row, Real* to) { std::ranges::copy(m.row(row - rows.first), to); });
+  return update_fetched(
+      system, factor, rows, [&](Index row, Real* to) { std::ranges::copy(m.row(row - rows.first), to); },
+      only_in_factor);
+}
+
+template <class Real>
+RowSums update_rows_in_both(Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor,
+                            const RowRange& rows) {
+  const auto row_of_m = [&](Index row) { return m.row(row - rows.first); };
+  return update_fetched(
+      system, factor, rows, [&](Index row, Real* to) { std::ranges::copy(row_of_m(row), to); },
+      [&](Index row, const Real* a) { std::copy_n(a, m.num_cols(), row_of_m(row).data()); });
 }
 
 template <class Real>
@@ -113,6 +129,7 @@ POLYAD_FOR_WIDTHS(POLYAD_DEFINE_UPDATERS)
 template class PartialRows<float>;
 template RowSums update_rows(PartialRows<float>&, const RowSystem&, Matrix<float>&, Index);
 template RowSums update_rows(const Matrix<float>&, const RowSystem&, Matrix<float>&, const RowRange&);
+template RowSums update_rows_in_both(Matrix<float>&, const RowSystem&, Matrix<float>&, const RowRange&);
 template void add_up(PartialRows<float>&, Matrix<float>&, Index);
 template void add_to(PartialRows<float>&, Matrix<float>&);
 template Matrix<double> gram(const Matrix<float>&, Index);
@@ -120,6 +137,7 @@ template Matrix<double> gram(const Matrix<float>&, Index);
 template class PartialRows<double>;
 template RowSums update_rows(PartialRows<double>&, const RowSystem&, Matrix<double>&, Index);
 template RowSums update_rows(const Matrix<double>&, const RowSystem&, Matrix<double>&, const RowRange&);
+template RowSums update_rows_in_both(Matrix<double>&, const RowSystem&, Matrix<double>&, const RowRange&);
 template void add_up(PartialRows<double>&, Matrix<double>&, Index);
 template void add_to(PartialRows<double>&, Matrix<double>&);
 template Matrix<double> gram(const Matrix<double>&, Index);

@@ -64,6 +64,10 @@ struct RowRange {
 template <class Real>
 RowSums update_rows(const Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor,
                     const RowRange& rows);
+// The same, and puts the new rows in the place of those of m, too.
+template <class Real>
+RowSums update_rows_in_both(Matrix<Real>& m, const RowSystem& system, Matrix<Real>& factor,
+                            const RowRange& rows);
 
 // m = sum of the parts, for the rows from `first` on; sets these rows of the parts to zero.
 template <class Real>
