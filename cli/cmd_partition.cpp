@@ -135,10 +135,9 @@ void add_partition(CLI::App& app, const Comm& comm) {
       ->required()
       ->check(in_range(1, hypergraph::max_parts));
   command
-      ->add_option(
-          "--model", args->model,
-          "What is assigned to parts: nonzeros (fine), nonzeros and the owners of factor rows "
-          "(fine-with-rows), whole slices (coarse), or the rows or columns of a matrix")
+      ->add_option("--model", args->model,
+                   "What is assigned to parts: nonzeros (fine), nonzeros and the owners of factor rows "
+                   "(fine-with-rows), whole slices (coarse), or the rows or columns of a matrix")
       ->capture_default_str()
       ->check(CLI::IsMember(names_of(hypergraph::all_partition_models)));
   command

@@ -54,9 +54,9 @@ struct ListedRows {
 class RowOwners {
  public:
   RowOwners() = default;
-  RowOwners(RowBlocks blocks) : how_(std::move(blocks)) {}   // NOLINT(*-explicit-*): one of these
-  RowOwners(ShuffledParts shuffled) : how_(shuffled) {}      // NOLINT(*-explicit-*)
-  RowOwners(ListedRows listed)                               // NOLINT(*-explicit-*)
+  RowOwners(RowBlocks blocks) : how_(std::move(blocks)) {}  // NOLINT(*-explicit-*): one of these
+  RowOwners(ShuffledParts shuffled) : how_(shuffled) {}     // NOLINT(*-explicit-*)
+  RowOwners(ListedRows listed)                              // NOLINT(*-explicit-*)
       : how_(Shared{std::make_shared<const ListedRows>(std::move(listed))}) {}
 
   int operator()(Index row) const {

@@ -93,7 +93,7 @@ class VertexPlaces {
 
  private:
   const FineModel& model_;
-  std::vector<int> slices_;   // [slice], mode after mode: 0
+  std::vector<int> slices_;  // [slice], mode after mode: 0
   std::vector<Index> rows_;  // [row vertex]: its slice
 };
 

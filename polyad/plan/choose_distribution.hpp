@@ -43,7 +43,6 @@ struct GivenParts {
 ChosenDistribution choose_distribution(const Comm& comm, const SparseTensor<double>& share,
                                        const DistributionOptions& options, Index num_components,
                                        const MachineModel& machine, const PassOptions& passes = {},
-                                       const MemoryLimit& limit = {},
-                                       GivenParts given = {});
+                                       const MemoryLimit& limit = {}, GivenParts given = {});
 
 }  // namespace polyad

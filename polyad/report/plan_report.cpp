@@ -155,8 +155,8 @@ std::vector<std::string> cpd_options(const PlanRun& run, const PlannedStrategy& 
   }
   const auto& wanted = run.options.distribution;
   if (strategy.row_rule)
-    add("--row-owners", strategy.row_rule == RowRule::file ? wanted.row_owners_file.string()
-                                                           : to_string(*strategy.row_rule));
+    add("--row-owners",
+        strategy.row_rule == RowRule::file ? wanted.row_owners_file.string() : to_string(*strategy.row_rule));
   const auto modes = replicated_modes(planned);
   if (strategy.scheme != Scheme::coarse)
     add("--replicate", modes.empty() ? "none" : fmt::format("{}", fmt::join(modes, ",")));

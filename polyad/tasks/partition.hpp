@@ -65,12 +65,12 @@ class Partition {
   struct State;  // private to the library
   explicit Partition(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
-  // The part of each nonzero in the order of the tensor (fine, also with rows), of each slice, mode after mode (coarse), of
-  // each row or column, or of each vertex of a hypergraph; counted from 0. Slices and rows without nonzeros
-  // have a part too.
+  // The part of each nonzero in the order of the tensor (fine, also with rows), of each slice, mode after
+  // mode (coarse), of each row or column, or of each vertex of a hypergraph; counted from 0. Slices and rows
+  // without nonzeros have a part too.
   const std::vector<int>& parts() const;
-  // With PartitionModel::fine_with_rows: the part that owns the factor row of each slice, mode after mode; else
-  // empty.
+  // With PartitionModel::fine_with_rows: the part that owns the factor row of each slice, mode after mode;
+  // else empty.
   const std::vector<int>& row_owners() const;
   int num_parts() const;
   // Communication and balance. All refer to the hypergraph of the tensor: docs/partition.md.

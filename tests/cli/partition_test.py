@@ -267,9 +267,11 @@ class DecompositionTest(PartitionTest):
                              ("file", sent["volume_words_per_iteration"], sent["messages_per_iteration"]))
 
     def test_owners_of_rows_ask_for_their_model(self) -> None:
-        self.assert_fails("--out-rows requires --model fine-with-rows", 2, "partition", self.debian, "-k", 2, "--out-rows", self.out)
-        self.assert_fails("--write-hypergraph cannot be combined with --model fine-with-rows", 2, "partition", self.debian, "-k", 2,
-                          "--model", "fine-with-rows", "--write-hypergraph", self.folder / "x.hgr")
+        self.assert_fails("--out-rows requires --model fine-with-rows, which assigns rows to parts", 2, "partition", self.debian, "-k", 2,
+                          "--out-rows", self.out)
+        self.assert_fails("nonzeros and rows have different weights, and vertices in an .hgr file one: --write-hypergraph cannot be "
+                          "combined with --model fine-with-rows", 2, "partition", self.debian, "-k", 2, "--model", "fine-with-rows",
+                          "--write-hypergraph", self.folder / "x.hgr")
 
     def test_whole_slices(self) -> None:
         cut = self.partition(self.debian, "-k", 3, "--model", "coarse")["connectivity"]

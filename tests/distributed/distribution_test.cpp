@@ -369,8 +369,9 @@ TEST(LoadPlanner, counts_the_nodes_of_the_trees_that_are_built) {
         const auto nodes = comm.all_gather(num_inner_nodes(mine, trees[m]));
         EXPECT_EQ(planned[m].nodes, nodes) << "mode " << m;
         EXPECT_EQ(by_many[m].nodes, nodes) << "mode " << m;
-        EXPECT_DOUBLE_EQ(planned[m].nodes_per_nonzero, double(num_inner_nodes(whole.tensors.front(), trees[m])) /
-                                                           double(whole.num_nonzeros));
+        EXPECT_DOUBLE_EQ(
+            planned[m].nodes_per_nonzero,
+            double(num_inner_nodes(whole.tensors.front(), trees[m])) / double(whole.num_nonzeros));
       }
     }
 }

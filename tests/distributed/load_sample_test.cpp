@@ -68,8 +68,8 @@ TEST(LoadSample, estimates_loads_of_tensors_with_long_rows) {
   }
 }
 
-// Two thirds of the nonzeros are near the diagonal of modes 0 and 1; the others are in a hundred rows of mode 1,
-// anywhere in mode 0.
+// Two thirds of the nonzeros are near the diagonal of modes 0 and 1; the others are in a hundred rows of mode
+// 1, anywhere in mode 0.
 SparseTensor<double> tensor_with_a_hundred_long_rows() {
   auto x = test::tame_tensor({3000, 2000, 400}, 60000, 7);
   for (Index z = 0; z < x.num_nonzeros(); ++z) {

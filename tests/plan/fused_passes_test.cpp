@@ -124,7 +124,8 @@ TEST(PredictedTime, prefers_to_keep_fibers_whole) {
   const Distributor distributor(Comm::self(), x, 4, 1);
   LoadPlanner planner(Comm::self(), x);
   const auto seconds = [&](std::vector<int> grid) {
-    return predict_time(planner.loads(distributor.medium(GridShape(grid), {}, RowRule::greedy)), 0, 16, {}).multiply;
+    return predict_time(planner.loads(distributor.medium(GridShape(grid), {}, RowRule::greedy)), 0, 16, {})
+        .multiply;
   };
   const double whole = seconds({4, 1, 1}), divided = seconds({1, 1, 4});
   planner.count_nodes({{0, 1, 2}, {1, 0, 2}, {2, 0, 1}});

@@ -92,7 +92,8 @@ TEST(Partition, of_nonzeros_with_rows_has_owners_of_rows) {
   save_row_owners(context, made, folder / "rows.part");
   auto both = made.parts();
   both.insert(both.end(), made.row_owners().begin(), made.row_owners().end());
-  EXPECT_EQ(hypergraph::partition_tensor(x.tensor, lower_options(PartitionModel::fine_with_rows, 4)).parts, both);
+  EXPECT_EQ(hypergraph::partition_tensor(x.tensor, lower_options(PartitionModel::fine_with_rows, 4)).parts,
+            both);
   const auto fine = partition(context, x, {.parts = 4, .no_cache = true});
   EXPECT_TRUE(fine.row_owners().empty());
   EXPECT_THROW(save_row_owners(context, fine, folder / "none.part"), Error);
@@ -173,10 +174,11 @@ TEST(Partition, names_the_option_at_fault) {
             FaultyOption("imbalance", "imbalance requires a method that searches, not random"));
   EXPECT_EQ(fault_of(x, {.slice_weights = SliceWeights::together}),
             FaultyOption("slice_weights", "slice_weights requires model coarse"));
-  EXPECT_EQ(fault_of(x, {.model = PartitionModel::fine_with_rows, .previous_file = "x"}),
-            FaultyOption("previous_file",
-                         "previous_file has parts of one kind; model fine-with-rows has those of nonzeros and "
-                         "of rows"));
+  EXPECT_EQ(
+      fault_of(x, {.model = PartitionModel::fine_with_rows, .previous_file = "x"}),
+      FaultyOption("previous_file",
+                   "previous_file has parts of one kind; model fine-with-rows has those of nonzeros and "
+                   "of rows"));
   EXPECT_EQ(fault_of(x, {.previous_dims = {3, 4, 5}}),
             FaultyOption("previous_dims", "previous_dims requires previous_file and model coarse"));
   EXPECT_EQ(

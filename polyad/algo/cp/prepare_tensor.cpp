@@ -359,10 +359,10 @@ PreparedTensor<Real>& TensorPreparer<Real>::prepare(const CpRunOptions& options,
   ++num_builds_;
   auto fused = fused_passes(shapes_->whole, pass_options(options), options.als.num_components);
   set_nodes(comm_, *shapes_, fused.trees, x->loads);
-  prepared_.emplace(PreparedTensor<Real>{
-      DistTensor<Real>(comm_, extents_, *x, std::move(locals)), std::move(choice.chosen),
-      std::move(choice.options), x->num_duplicates, std::move(x->loads),
-      std::move(fused), std::move(timings_)});
+  prepared_.emplace(PreparedTensor<Real>{DistTensor<Real>(comm_, extents_, *x, std::move(locals)),
+                                         std::move(choice.chosen), std::move(choice.options),
+                                         x->num_duplicates, std::move(x->loads), std::move(fused),
+                                         std::move(timings_)});
   return *prepared_;
 }
 

@@ -93,7 +93,8 @@ struct DistributionOptions {
   std::optional<LayerPolicy> policy = {};  // layers of medium grain; default: by prediction
   // Owners of factor rows; default: by prediction, greedy or balanced and in medium grain also even.
   std::optional<RowRule> row_rule = {};
-  // One part per line for each slice, mode after mode, whether or not it has nonzeros; requires RowRule::file.
+  // One part per line for each slice, mode after mode, whether or not it has nonzeros; requires
+  // RowRule::file.
   std::filesystem::path row_owners_file = {};
   std::uint64_t seed = 1;  // seed of random and hypergraph partitions
   // [mode]: whether every process holds all rows of the factor; default: chosen by prediction.

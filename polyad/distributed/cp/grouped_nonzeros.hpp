@@ -20,8 +20,8 @@ struct NonzerosByRow {
   Array<Index> rows;  // ascending
   std::vector<Index> begin;
   Array<Index> nonzeros;
-  // [as nonzeros], if those of a row are sorted by a tree: its first level at which a nonzero has another index
-  // than the one before; 0 for the first of a row.
+  // [as nonzeros], if those of a row are sorted by a tree: its first level at which a nonzero has another
+  // index than the one before; 0 for the first of a row.
   Array<std::uint8_t> level;
 };
 
@@ -36,8 +36,8 @@ class GroupedNonzeros {
   // Those at such places of the shares of all processes, each on the process that deals with the range of
   // rows that it is in: what is computed for a row of this mode then needs no communication. weights: of the
   // places, where they have any. Collective.
-  GroupedNonzeros(const Comm& comm, const SparseTensor<double>& share, std::span<const Index> places, int mode,
-                  std::span<const double> weights = {});
+  GroupedNonzeros(const Comm& comm, const SparseTensor<double>& share, std::span<const Index> places,
+                  int mode, std::span<const double> weights = {});
 
   Index count() const { return std::ssize(by_row_.front().nonzeros); }
   const NonzerosByRow& by_row(int mode) const { return by_row_[mode]; }
@@ -59,8 +59,8 @@ class GroupedNonzeros {
 
   std::vector<NonzerosByRow> by_row_;  // [mode]
   Array<double> weights_;
-  bool are_all_ = false;               // nonzeros of the share
-  Array<Index> places_;                // if not: in the share; before they were moved, by receiver
+  bool are_all_ = false;  // nonzeros of the share
+  Array<Index> places_;   // if not: in the share; before they were moved, by receiver
   std::optional<Moved> moved_;
 };
 

@@ -232,9 +232,8 @@ void LoadPlanner::set_nodes(int mode, const Parts& parts, ModeLoads& loads) cons
   const bool is_exact = sets_.size() == 1;
   loads.nodes_per_nonzero = nodes_per_nonzero_[mode];
   for (std::size_t p = 0; p < loads.size(); ++p) {
-    const double of_all = is_exact || counts.nonzeros[p] == 0
-                              ? 1
-                              : double(loads[p].nonzeros) / counts.nonzeros[p];
+    const double of_all =
+        is_exact || counts.nonzeros[p] == 0 ? 1 : double(loads[p].nonzeros) / counts.nonzeros[p];
     loads.nodes.push_back(std::llround(of_all * counts.nodes[p]));
   }
 }

@@ -42,8 +42,8 @@ struct ModeLoads : std::vector<PartLoad> {
   ModeLoads(std::vector<PartLoad> loads) : vector(std::move(loads)) {}  // NOLINT(*-explicit-*): the same
 
   std::vector<std::vector<StageLoad>> stages;  // [stage][part]; empty: rows go directly
-  // [part]: nodes between the root and the nonzeros of a tree over its nonzeros that has the mode at the root;
-  // empty: not counted. Their number for each nonzero, if one part had all nonzeros.
+  // [part]: nodes between the root and the nonzeros of a tree over its nonzeros that has the mode at the
+  // root; empty: not counted. Their number for each nonzero, if one part had all nonzeros.
   std::vector<Index> nodes;
   double nodes_per_nonzero = 0;
 };

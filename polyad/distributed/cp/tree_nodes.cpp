@@ -14,8 +14,8 @@ double rounded(double count) {
   return std::round(count * per_one) / per_one;
 }
 
-// How many nodes there are for each that is seen, where a fraction of the nonzeros is drawn: by the estimator of
-// Shlosser (docs/algorithms.md), from how many nodes have one nonzero drawn, two, and so on.
+// How many nodes there are for each that is seen, where a fraction of the nonzeros is drawn: by the estimator
+// of Shlosser (docs/algorithms.md), from how many nodes have one nonzero drawn, two, and so on.
 class UnseenNodes {
  public:
   explicit UnseenNodes(double fraction) : fraction_(fraction) {}
@@ -47,7 +47,8 @@ class NodeCounter {
         weight_(weight),
         in_fiber_(std::size_t(num_parts), 0),
         found_(std::size_t(num_parts), 0),
-        counts_{std::vector<double>(std::size_t(num_parts), 0), std::vector<double>(std::size_t(num_parts), 0)} {}
+        counts_{std::vector<double>(std::size_t(num_parts), 0),
+                std::vector<double>(std::size_t(num_parts), 0)} {}
 
   void add_row(Index row) {
     const Index begin = rows_.begin[row], end = rows_.begin[row + 1];
@@ -95,7 +96,7 @@ class NodeCounter {
   std::span<const int> parts_;
   std::span<const double> weights_;
   double weight_;
-  std::vector<Index> in_fiber_, found_;            // [part]: nonzeros of the fiber, nodes of the row
+  std::vector<Index> in_fiber_, found_;             // [part]: nonzeros of the fiber, nodes of the row
   std::vector<int> parts_of_fiber_, parts_of_row_;  // those that have some
   TreeNodes counts_;
 };

@@ -16,8 +16,9 @@ struct TreeNodes {
   void add(const TreeNodes& other);
 };
 
-// Counts them, in rows that are sorted by the tree. parts: [nonzero]; empty: all are in part 0. weights: how many
-// nonzeros of its row each stands for, [nonzero]; empty: `weight` each. The nodes of these are estimated.
+// Counts them, in rows that are sorted by the tree. parts: [nonzero]; empty: all are in part 0. weights: how
+// many nonzeros of its row each stands for, [nonzero]; empty: `weight` each. The nodes of these are
+// estimated.
 TreeNodes count_tree_nodes(const NonzerosByRow& rows, int order, std::span<const int> parts, int num_parts,
                            std::span<const double> weights, double weight);
 

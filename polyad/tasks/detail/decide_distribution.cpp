@@ -234,8 +234,8 @@ ChosenDistribution decide_distribution(const Context& context, const SparseTenso
   GivenParts given;
   if (options.row_rule == RowRule::file) {
     require_same_files(comm, {options.row_owners_file.string()});
-    given.rows = collectively(
-        comm, [&] { return rows_from_file(options, share.extents(), max_parts_of_file(comm)); });
+    given.rows =
+        collectively(comm, [&] { return rows_from_file(options, share.extents(), max_parts_of_file(comm)); });
   }
   if (comm.size() == 1 && is_hypergraph) return {};
   if (!is_file && !is_hypergraph) {

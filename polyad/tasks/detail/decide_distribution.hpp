@@ -21,8 +21,8 @@ ChosenDistribution decide_distribution(const Context& context, const SparseTenso
                                        const MachineModel& machine, const PassOptions& passes,
                                        const MemoryLimit& limit);
 
-// The owners of rows in options.row_owners_file, [mode]. Throws Error{bad_input} for a file that does not have
-// a part below num_parts for every slice.
+// The owners of rows in options.row_owners_file, [mode]. Throws Error{bad_input} for a file that does not
+// have a part below num_parts for every slice.
 std::vector<RowOwners> rows_from_file(const DistributionOptions& options, std::span<const Index> extents,
                                       int num_parts);
 

@@ -288,8 +288,8 @@ void save(const Context& /*context*/, const Partition& partition, const std::fil
   io::write_partition(path, partition.parts(), existing);
 }
 
-void save_row_owners(const Context& /*context*/, const Partition& partition, const std::filesystem::path& path,
-                     Existing existing) {
+void save_row_owners(const Context& /*context*/, const Partition& partition,
+                     const std::filesystem::path& path, Existing existing) {
   if (partition.row_owners().empty())
     tasks::refuse_option(fmt::format("owners of rows require {} {}", option_name("model"),
                                      to_string(PartitionModel::fine_with_rows)));

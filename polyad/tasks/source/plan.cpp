@@ -106,8 +106,7 @@ DistributionOptions distribution_of(const PlannedStrategy& planned, const PlanOp
   if (strategy.partition == "file") distribution.partition_file = options.distribution.partition_file;
   if (strategy.partition == "hypergraph") distribution.cache = options.distribution.cache;
   distribution.row_rule = strategy.row_rule;
-  if (strategy.row_rule == RowRule::file)
-    distribution.row_owners_file = options.distribution.row_owners_file;
+  if (strategy.row_rule == RowRule::file) distribution.row_owners_file = options.distribution.row_owners_file;
   if (strategy.scheme != Scheme::coarse) {
     distribution.is_replicated = planned.is_replicated;
     distribution.is_replicated->resize(std::size_t(order), false);
