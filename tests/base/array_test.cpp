@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/matrix.hpp"
@@ -54,6 +56,27 @@ TEST(Matrix, rows_are_contiguous_and_start_at_zero) {
   EXPECT_EQ(a.row(1)[0], 5);
   EXPECT_EQ(a, a);
   EXPECT_FALSE(a == Matrix<double>(2, 3));
+}
+
+TEST(Matrix, in_memory_of_somebody_else_keeps_what_is_there_and_its_copies_are_elsewhere) {
+  std::vector<double> place{1, 2, 3, 4, 5, 6, 7};
+  Matrix<double> a(3, 2, place);
+  Matrix<double> copy = a;
+  copy(0, 0) = 10;
+  a(2, 1) = 60;
+  EXPECT_EQ(place, (std::vector<double>{1, 2, 3, 4, 5, 60, 7}));
+
+  a.set_num_rows(1);
+  a.set_num_rows(3);
+  EXPECT_EQ(a.flat().data(), place.data());
+  Matrix<double> moved;
+  moved = std::move(a);
+  EXPECT_EQ(moved.flat().data(), place.data());
+  moved = copy;
+  EXPECT_EQ(moved(0, 0), 10);
+  moved = Matrix<double>(2, 2);
+  moved(0, 0) = 8;
+  EXPECT_EQ(place[0], 10);  // of the assignment before, which has stayed in place
 }
 
 TEST(Error, says_where_in_the_users_file_it_is) {
