@@ -137,15 +137,17 @@ class DualRows {
     std::fill_n(system.right(), stride, Real{});
     Index filled = 0;
     bool is_suitable = true;
+    const auto& leaves = basis_.leaves;
     walk_.visit(slice, nullptr, [&](const Real* product, Index begin, Index end) {
       for (Index z = begin; z < end; ++z) {
+        basis_.is_rotated() ? walk_.prefetch(z, leaves.flat().data(), leaves.num_cols()) : walk_.prefetch(z);
         auto terms = cells_.terms(z);
         if (terms.quadratic == 0 && terms.linear == 0) continue;
         if (!(terms.quadratic > 0)) {
           is_suitable = false;
           return;
         }
-        const Real* leaf = basis_.is_rotated() ? basis_.leaves.row(walk_.leaf(z)).data() : walk_.leaf_row(z);
+        const Real* leaf = basis_.is_rotated() ? leaves.row(walk_.leaf(z)).data() : walk_.leaf_row(z);
         if (unknowns_ > n_) terms.linear -= terms.quadratic * walk_.other_biases(product, leaf, n_);
         const Real root = std::sqrt(terms.quadratic);
         Real* to = panel_.data() + filled;

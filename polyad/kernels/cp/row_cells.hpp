@@ -60,11 +60,17 @@ class SliceWalk {
     return sum;
   }
   // The row of a leaf that comes soon; ids may be read past the end.
-  void prefetch(Index z) const {
+  void prefetch(Index z) const { prefetch(z, leaf_rows_, n_); }
+  // The same in another table of rows than the factor.
+  void prefetch(Index z, const Real* rows, Index stride) const {
     static_assert(Index(csf_look_ahead) >= leaves_ahead);
     constexpr Index line = 64 / sizeof(Real);
-    const Real* soon = leaf_row(z + leaves_ahead);
-    for (Index r = 0; r < n_; r += line) __builtin_prefetch(soon + r);
+    const Real* soon = rows + leaf(z + leaves_ahead) * stride;
+    for (Index r = 0; r < stride; r += line) __builtin_prefetch(soon + r);
+  }
+  // The component r of the row of a leaf that comes later, into a cache of the second level.
+  void prefetch_far(Index z, Index r) const {
+    __builtin_prefetch(leaf_row(z + Index(csf_look_ahead)) + r, 0, 2);
   }
   const Real* root_row(Index slice) const { return row(0, slice); }
 

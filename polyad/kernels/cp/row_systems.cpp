@@ -110,6 +110,7 @@ class CholeskyRows {
         copy_scaled(h, root, leaf, n);
       else
         for (Index r = 0; r < n; ++r) h[r] = root * product[r] * leaf[r];
+      if (filled_ == 0) begin_ = z;
       of_right_[filled_] = terms.linear / root;
       if (has_biases()) {
         of_border_[filled_] = terms.quadratic < 0 ? -root : root;
@@ -127,7 +128,8 @@ class CholeskyRows {
   [[gnu::noinline]] void flush() {
     watch_.add_to(seconds_.gather);
     if (filled_ == 0) return;
-    system_.add_products(panel_.data(), filled_, is_negative_);
+    system_.add_products(panel_.data(), filled_, is_negative_,
+                         [this](Index i, Index k) { walk_.prefetch_far(begin_ + k, i); });
     watch_.add_to(seconds_.products);
     add_multiples(system_.right(), of_right_.data(), panel_.data(), filled_, system_.stride());
     if (has_biases())
@@ -148,6 +150,7 @@ class CholeskyRows {
   Array<Real> of_right_,
       of_border_;  // [row of the panel]: how often the right-hand side, and the border, has it
   Index filled_ = 0;
+  Index begin_ = 0;           // the cell of the first row
   bool is_negative_ = false;  // whether the outer products are subtracted
   OptionalStopwatch watch_;
   RowSeconds seconds_;

@@ -151,14 +151,19 @@ class SymmetricSystem {
     clear_sides();
   }
 
-  // matrix += or -= the sum of h_k^T h_k over `count` rows.
-  void add_products(const Real* rows, Index count, bool subtracts) {
+  // matrix += or -= the sum of h_k^T h_k over `count` rows. On the way, while there is arithmetic to wait for
+  // memory behind, soon(i, k) is called once for every row k and every cache line of it, at the component i.
+  template <class Soon>
+  void add_products(const Real* rows, Index count, bool subtracts, Soon soon) {
     for_row_tiles([&](Index i, auto rows_of_tile) {
       if (subtracts)
-        add_row_of_tiles<rows_of_tile, false>(rows, count, i);
+        add_row_of_tiles<rows_of_tile, false>(rows, count, i, soon);
       else
-        add_row_of_tiles<rows_of_tile, true>(rows, count, i);
+        add_row_of_tiles<rows_of_tile, true>(rows, count, i, soon);
     });
+  }
+  void add_products(const Real* rows, Index count, bool subtracts) {
+    add_products(rows, count, subtracts, Nothing());
   }
   // Factorises the matrix, which is destroyed, and solves for the right-hand side, in place. The unknown of
   // the border goes to border_right(). False: the matrix is not positive definite in this precision.
@@ -178,6 +183,9 @@ class SymmetricSystem {
   using Low = std::integral_constant<int, low_height>;
   using High = std::integral_constant<int, height>;
   using Lane = Block<Real, lanes>;
+  struct Nothing {
+    void operator()(Index, Index) const {}
+  };
 
   Real* row(Index i) { return matrix_.data() + i * stride_; }
   void clear_sides() {
@@ -196,14 +204,14 @@ class SymmetricSystem {
 
   // matrix += (or -=) products of h_k[i to i + Rows) and h_k, in columns from i on. Tiles of one vector,
   // which have few sums, are the last resort.
-  template <int Rows, bool Adds>
-  [[gnu::always_inline]] void add_row_of_tiles(const Real* h, Index count, Index i) {
+  template <int Rows, bool Adds, class Soon = Nothing>
+  [[gnu::always_inline]] void add_row_of_tiles(const Real* h, Index count, Index i, Soon soon = {}) {
     Index j = i / lanes * lanes;
     if constexpr (widest == 3)
       for (Index left = (stride_ - j) / lanes; left == 3 || left > 4; left -= 3, j += 3 * lanes)
-        add_tile<Rows, 3, Adds>(h, count, i, j);
-    for (; j + 2 * lanes <= stride_; j += 2 * lanes) add_tile<Rows, 2, Adds>(h, count, i, j);
-    if (j < stride_) add_tile<Rows, 1, Adds>(h, count, i, j);
+        add_tile<Rows, 3, Adds>(h, count, i, j, soon);
+    for (; j + 2 * lanes <= stride_; j += 2 * lanes) add_tile<Rows, 2, Adds>(h, count, i, j, soon);
+    if (j < stride_) add_tile<Rows, 1, Adds>(h, count, i, j, soon);
   }
   // sum[r] += of_row[r] * columns. ARM64 multiplies by a component of a register, x86-64 by one in memory.
   template <int Rows, class B, int... R>
@@ -216,12 +224,15 @@ class SymmetricSystem {
     (sum[R].add_scaled(of_row[R], columns), ...);
 #endif
   }
-  template <int Rows, int Vectors, bool Adds>
-  void add_tile(const Real* h, Index count, Index i, Index j) {
+  template <int Rows, int Vectors, bool Adds, class Soon>
+  void add_tile(const Real* h, Index count, Index i, Index j, Soon soon) {
+    constexpr Index tiles_per_line = std::max<Index>(64 / (Rows * sizeof(Real)), 1);
+    const bool is_first = j <= i;  // of its row
     using B = Block<Real, Vectors * lanes>;
     B sum[Rows];
     const Real *of_row = h + i, *of_column = h + j;
     for (Index k = 0; k < count; ++k, of_row += stride_, of_column += stride_) {
+      if (is_first && k % tiles_per_line == i / Rows % tiles_per_line) soon(i, k);
       const auto columns = B::load(of_column);
       add_multiples_to<Rows>(sum, of_row, columns, std::make_integer_sequence<int, Rows>());
     }
