@@ -242,10 +242,12 @@ void RowExchange<Real>::reduce() {
   const ExchangePlan::Peer all{comm_.rank(), 0, plan_->num_local()};
   const bool is_copied = sends_ == SentRows::copied;
   const auto words = is_copied ? staged_rows(all) : rows_->sums_in_place(all.begin, all.end);
-  if (is_copied) rows_->take_sums(all.begin, all.end, words.data());
-  rows_->finish();
+  time_copy([&] {
+    if (is_copied) rows_->take_sums(all.begin, all.end, words.data());
+    rows_->finish();
+  });
   comm_.all_reduce(words);
-  if (is_copied) rows_->put_sums(words.data(), all.begin, all.end);
+  if (is_copied) time_copy([&] { rows_->put_sums(words.data(), all.begin, all.end); });
   sent_.reduced_words += std::ssize(words);
 }
 

@@ -80,6 +80,8 @@ class RowExchange {
   void start_expanding(NewRows at = NewRows::in_factor);
   void finish_expanding();
 
+  // Whether this process and another one read each other's partial rows where they are.
+  bool is_in_place(int rank) const;
   const Traffic& sent() const { return sent_; }
   // Seconds in which this process has copied rows to messages and from them or from the pages of neighbours,
   // and added partial ones.
@@ -110,7 +112,6 @@ class RowExchange {
   void connect_folds(SharedArray<Real>& buffer, int tag);
   void connect_expands(SharedArray<Real>& buffer, int tag);
   void tell_lent_places();
-  bool is_in_place(int rank) const;  // whether a neighbour reads partial rows where they are
   FoundRows<Real> found_at(const SharedArray<Real>& buffer, int rank, Index place) const;
   Outgoing send_to(const ExchangePlan::Peer& peer, std::span<const Real> words, bool is_copied, bool is_near,
                    int tag);

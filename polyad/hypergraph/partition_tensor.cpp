@@ -93,16 +93,6 @@ TensorPartition partition_fine(const SparseTensor<double>& x, const TensorPartit
   return partition;
 }
 
-// How many slices the modes have, of which each gets a part, without nonzeros or not; at most the largest
-// Index.
-Index num_slices(std::span<const Index> extents) {
-  Index total = 0;
-  for (const Index extent : extents)
-    total = extent > std::numeric_limits<Index>::max() - total ? std::numeric_limits<Index>::max()
-                                                               : total + extent;
-  return total;
-}
-
 // The indices of some modes one after the other, without nonzeros or not: where the vertices lie in them.
 std::vector<Index> places_of_slices(const SliceModel& model, std::span<const Index> extents) {
   std::vector<Index> places;
@@ -219,6 +209,14 @@ TensorPartition partition_slices(const SliceModel& model, std::span<const Index>
 }
 
 }  // namespace
+
+Index num_slices(std::span<const Index> extents) {
+  Index total = 0;
+  for (const Index extent : extents)
+    total = extent > std::numeric_limits<Index>::max() - total ? std::numeric_limits<Index>::max()
+                                                               : total + extent;
+  return total;
+}
 
 std::vector<int> parts_of_slices(std::span<const Index> extents) {
   const Index total = num_slices(extents);

@@ -20,6 +20,10 @@ struct TensorPartition {
   Index num_vertices = 0, num_nets = 0, num_pins = 0;
 };
 
+// How many slices the modes have, of which each gets a part, without nonzeros or not; at most the largest
+// Index.
+Index num_slices(std::span<const Index> extents);
+
 // Length of TensorPartition::parts.
 Index num_partitioned(const SparseTensor<double>& x, PartitionModel model);
 // A part for each slice of such modes, with or without nonzeros: 0. Throws Error{resource} where there is no

@@ -229,6 +229,23 @@ class DistributedTest(ProgramTest):
         self.assert_refused(f"--row-owners {short}: all modes are replicated (--replicate), so that no row has an owner", 2,
                             "--row-owners", short, "--replicate", "1,2,3,4", "--distribution", "fine")
 
+    def test_owners_of_rows_leave_no_coarse_grain_to_a_plan(self) -> None:
+        x = self.write("x.tns", "".join(f"{i % 7 + 1} {i % 5 + 1} {i % 3 + 1} 1\n" for i in range(105)))
+        owners = self.write("x.rows", "".join(f"{i % 3}\n" for i in range(15)))
+        plan = self.result("plan", x, "-k", 3, "-q", "--row-owners", owners, "--with-hypergraph")
+        self.assertEqual({one["distribution"] for one in plan["strategies"]}, {"medium", "fine"})
+        self.assert_fails(f"--row-owners {owners} is for --distribution medium or fine: in coarse grain rows belong to slices", 2,
+                          "plan", x, "-k", 3, "-q", "--row-owners", owners, "--partition", owners)
+
+    def test_more_slices_than_can_be_counted(self) -> None:
+        extents = (10**8, 2**62, 2**62, 2**62, 2**62 - 10**8 + 10)  # their sum is 10 modulo 2^64
+        x = self.write("x.tns", " ".join(map(str, extents)) + " 1\n1 2 3 1 1 2\n")
+        short = self.write("ten.rows", "0\n" * 10)
+        expected = f"{short}: has 10 lines; expected {2**63 - 1}, one for each thing that is partitioned"
+        for command in (("cpd", x, "-r", 2), ("plan", x, "-k", 2), ("cpd", x, "-r", 2, "--distribution", "coarse")):
+            file = "--partition" if "coarse" in command else "--row-owners"
+            self.assert_fails(expected, 2, *command, "-q", file, short)
+
     def test_the_model_of_many_is_that_of_one(self) -> None:
         self.succeed("cpd", DEBIAN, *QUICK, "-q", "--out", self.folder / "one")
         self.succeed("cpd", DEBIAN, *QUICK, "-q", "--out", self.folder / "many", "--report", self.folder / "page.html",

@@ -266,6 +266,12 @@ class DecompositionTest(PartitionTest):
             self.assertEqual((same["row_owners"], same["volume_words"], same["messages"]),
                              ("file", sent["volume_words_per_iteration"], sent["messages_per_iteration"]))
 
+    def test_rows_do_not_make_up_for_nonzeros(self) -> None:
+        tiny = self.write("tiny.tns", "1 1 1 1\n2 2 2 1\n3 3 1 1\n")
+        for model in ("fine", "fine-with-rows"):
+            self.assert_fails("--parts 4: there are only 3 vertices", 2, "partition", tiny, "-k", 4, "-q", "--model", model,
+                              "--no-cache", "--out", self.out)
+
     def test_owners_of_rows_ask_for_their_model(self) -> None:
         self.assert_fails("--out-rows requires --model fine-with-rows, which assigns rows to parts", 2, "partition", self.debian, "-k", 2,
                           "--out-rows", self.out)

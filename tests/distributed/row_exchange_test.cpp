@@ -74,6 +74,8 @@ void expect_right_rows(const Comm& comm, const Shape& shape, std::uint64_t seed,
                               .buffer = buffer,
                               .partial_pages = is_in_place ? &pages : nullptr},
                              3);
+  for (int rank = 0; rank < comm.size(); ++rank)  // all processes of the test are on one machine
+    EXPECT_EQ(exchange.is_in_place(rank), is_in_place && plan.folds && pages.of(rank) != nullptr) << rank;
   for (std::uint64_t round = 0; round < 5; ++round) {
     for (Index i = 0; i < plan.num_local(); ++i)
       for (Index c = 0; c < shape.components; ++c)

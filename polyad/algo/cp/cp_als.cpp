@@ -81,7 +81,7 @@ class CpAls {
     connect();
     put_factors();
     if (start != nullptr) expand_all(exchanges_);
-    sent_before_ = sent_by(exchanges_);
+    begin_to_count();
   }
   CpAls(const CpAls&) = delete;  // the exchanges refer to its rows
   CpAls& operator=(const CpAls&) = delete;
@@ -122,7 +122,7 @@ class CpAls {
       if (x_.exchange(m).is_replicated) x_.comm().broadcast(factors_[m].flat(), 0);
     put_factors();
     expand_all(exchanges_);
-    sent_before_ = sent_by(exchanges_);
+    begin_to_count();
   }
 
   Kruskal<Real> take_model() &&;
@@ -130,12 +130,17 @@ class CpAls {
   double copying_seconds() const {
     double seconds = 0;
     for (const auto& exchange : exchanges_) seconds += exchange.copying_seconds();
-    return seconds;
+    return seconds - copied_before_;
   }
   // By all iterations so far.
   StagedTraffic sent() const { return sent_by(exchanges_) - sent_before_; }
 
  private:
+  // What was exchanged so far belongs to no iteration.
+  void begin_to_count() {
+    sent_before_ = sent_by(exchanges_);
+    copied_before_ += copying_seconds();
+  }
   void put_factors() {
     for (int m = 0; m < x_.order(); ++m) backend_->put_rows(m);
   }
@@ -307,7 +312,8 @@ class CpAls {
   std::unique_ptr<AlsBackend<Real>> backend_;
   std::vector<RoutedExchange<Real>> exchanges_;  // [mode]; they refer to rows of the backend
   StagedTraffic sent_before_;                    // before the first iteration
-  double inner_ = 0;                             // of tensor and model
+  double copied_before_ = 0;
+  double inner_ = 0;  // of tensor and model
   int num_iterations_ = 0;
   double max_condition_ = 1;  // of the systems so far
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "polyad/base/error.hpp"
 #include "polyad/io/bytes/byte_stream.hpp"
 #include "polyad/io/bytes/output_file.hpp"
@@ -12,6 +14,9 @@
 namespace polyad::io {
 
 namespace {
+
+// Of parts, before it is known how many lines a file has.
+constexpr Index most_reserved = Index(1) << 24;
 
 // take(number, part) for every line; returns how many there are.
 template <class Fn>
@@ -36,7 +41,7 @@ Index for_each_line(const std::filesystem::path& path, int num_parts, Fn take) {
 
 std::vector<int> read_partition(const std::filesystem::path& path, const PartitionLines& wanted) {
   std::vector<int> parts;
-  parts.reserve(std::size_t(wanted.count));
+  parts.reserve(std::size_t(std::min(wanted.count, most_reserved)));
   const Index found = for_each_line(path, wanted.num_parts, [&](Index number, int part) {
     if (number >= wanted.first && number < wanted.first + wanted.count) parts.push_back(part);
   });

@@ -103,7 +103,7 @@ std::vector<std::vector<int>> by_mode(std::span<const int> all, std::span<const 
 // One line per slice, mode after mode.
 std::vector<std::vector<int>> slices_from_file(const std::filesystem::path& path,
                                                std::span<const Index> extents, int num_parts) {
-  const Index total = std::accumulate(extents.begin(), extents.end(), Index(0));
+  const Index total = hypergraph::num_slices(extents);
   return by_mode(io::read_partition(path, {0, total, total, num_parts}), extents);
 }
 
@@ -144,6 +144,11 @@ Distribution by_hypergraph(const Context& context, const SparseTensor<double>& s
   return listed(comm, share, model, std::move(kept.parts), options.seed);
 }
 
+// Whether the options allow this scheme.
+bool allows(const DistributionOptions& options, Scheme scheme) {
+  return options.scheme ? options.scheme == scheme : scheme != Scheme::coarse || options.allows_coarse;
+}
+
 // Cached partitions, as far as the options allow them.
 std::vector<Distribution> kept_distributions(const Context& context, const SparseTensor<double>& share,
                                              const DistributionOptions& options) {
@@ -152,8 +157,7 @@ std::vector<Distribution> kept_distributions(const Context& context, const Spars
   if (options.partition != Partition::any || cuts_modes(options)) return found;
   for (const auto model : {hypergraph::PartitionModel::fine, hypergraph::PartitionModel::coarse}) {
     const auto scheme = model == hypergraph::PartitionModel::fine ? Scheme::fine : Scheme::coarse;
-    if (options.scheme && options.scheme != scheme) continue;
-    if (!options.scheme && scheme == Scheme::coarse && !options.allows_coarse) continue;
+    if (!allows(options, scheme)) continue;
     const auto how = hypergraph_options(model, comm.size(), options.seed);
     auto kept = kept_partition(comm, share, options.cache.string(), how);
     if (kept && !kept->notice.empty()) context.warn(kept->notice);
@@ -184,7 +188,7 @@ Strategy hypergraph_strategy(Scheme scheme, const DistributionOptions& options,
 
 // The distribution of a partition file with this number of lines.
 Scheme scheme_of_file(const DistributionOptions& options, const SparseTensor<double>& x, Index num_lines) {
-  const Index slices = std::accumulate(x.extents().begin(), x.extents().end(), Index(0));
+  const Index slices = hypergraph::num_slices(x.extents());
   const bool is_fine = num_lines == x.num_nonzeros() && options.scheme != Scheme::coarse;
   const bool is_coarse = num_lines == slices && options.scheme != Scheme::fine;
   if (options.scheme == Scheme::medium || (is_fine && is_coarse)) ask_for_scheme(options);
@@ -264,6 +268,9 @@ FurtherStrategies partition_from_file(const DistributionOptions& options, const 
                                       std::span<const int> process_counts) {
   auto parts = io::read_partition(options.partition_file, std::numeric_limits<int>::max());
   const auto scheme = scheme_of_file(options, x, std::ssize(parts));
+  auto of_file = options;
+  of_file.scheme = scheme;
+  check_rows(of_file);
   const auto row_rule = options.row_rule.value_or(RowRule::greedy);
   const int last = parts.empty() ? 0 : *std::ranges::max_element(parts);
   const auto processes = std::ranges::upper_bound(process_counts, last);
@@ -303,7 +310,7 @@ FurtherStrategies partitions_of_hypergraphs(const SparseTensor<double>& x, const
   return [make, options](const Distributor& distributor) {
     std::vector<Strategy> found;
     for (const auto scheme : {Scheme::fine, Scheme::coarse})
-      if (!options.scheme || *options.scheme == scheme)
+      if (allows(options, scheme))
         found.push_back(hypergraph_strategy(
             scheme, options, [make, &distributor, scheme] { return make(distributor, scheme); }));
     return found;
@@ -318,8 +325,7 @@ FurtherStrategies kept_partitions_of_hypergraphs(const SparseTensor<double>& x,
     if (options.partition != Partition::any || num_parts == 1 || num_parts > hypergraph::max_parts)
       return found;
     for (const auto scheme : {Scheme::fine, Scheme::coarse}) {
-      if (options.scheme ? options.scheme != scheme : scheme == Scheme::coarse && !options.allows_coarse)
-        continue;
+      if (!allows(options, scheme)) continue;
       const auto how = hypergraph_options(model_of(scheme), num_parts, options.seed);
       auto kept = kept_partition(Comm::self(), x, options.cache.string(), how);
       if (!kept || !kept->is_found) continue;

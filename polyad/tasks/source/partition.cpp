@@ -259,10 +259,12 @@ Partition partition(const Context& context, const Tensor& x, const PartitionOpti
     return hypergraph::measured_partition(x.tensor, search, std::move(*stored));
   });
   const double seconds = watch.lap();
-  check_num_parts(options, run.partition.num_vertices);
+  const bool has_rows = options.model == PartitionModel::fine_with_rows;  // a part needs nonzeros, not rows
+  check_num_parts(options, has_rows ? std::min(x.tensor.num_nonzeros(), run.partition.num_vertices)
+                                    : run.partition.num_vertices);
   if (!run.was_cached) cache.store(run.partition);
   std::vector<int> row_owners;
-  if (options.model == PartitionModel::fine_with_rows) {
+  if (has_rows) {
     const auto nonzeros = std::ptrdiff_t(x.tensor.num_nonzeros());
     row_owners.assign(run.partition.parts.begin() + nonzeros, run.partition.parts.end());
     run.partition.parts.resize(std::size_t(nonzeros));
