@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "polyad/base/timings.hpp"
@@ -50,6 +51,7 @@ class ConjugateRows {
 
  private:
   static constexpr int lanes = vector_lanes<Real>, group = 4;  // cells at a time
+  static constexpr int half_lanes = lanes / 2;                 // for columns that fill no two vectors
 
   // Of the unknowns: factors, padded with zeros, and the bias, which stays zero where there is none.
   struct Unknowns {
@@ -156,30 +158,38 @@ class ConjugateRows {
   template <int Count>
   [[gnu::always_inline]] void dot_products(const Real* const* h, const Real* v, Real* to) const {
     using B = Block<Real, 2 * lanes>;
+    using Half = Block<Real, half_lanes>;
     B sum[Count];
+    Half rest[Count];
     Index r = 0;
     for (; r + 2 * lanes <= n_; r += 2 * lanes) {
       const auto of_v = B::load(v + r);
 #pragma GCC unroll 4
       for (int k = 0; k < Count; ++k) sum[k].add_product(B::load(h[k] + r), of_v);
     }
+    for (; r + half_lanes <= n_; r += half_lanes) {
+      const auto of_v = Half::load(v + r);
 #pragma GCC unroll 4
-    for (int k = 0; k < Count; ++k) to[k] = sum[k].sum();
+      for (int k = 0; k < Count; ++k) rest[k].add_product(Half::load(h[k] + r), of_v);
+    }
+#pragma GCC unroll 4
+    for (int k = 0; k < Count; ++k) to[k] = sum[k].sum() + rest[k].sum();
     for (; r < n_; ++r)
       for (int k = 0; k < Count; ++k) to[k] += h[k][r] * v[r];
   }
   template <int Count>
   [[gnu::always_inline]] void add_rows(Real* to, const Real* x, const Real* const* h) const {
-    using B = Block<Real, 2 * lanes>;
-    Index r = 0;
-    for (; r + 2 * lanes <= n_; r += 2 * lanes) {
+    const auto add_at = [&](Index r, auto width) {
+      using B = Block<Real, width>;
       auto sum = B::load(to + r);
 #pragma GCC unroll 4
       for (int k = 0; k < Count; ++k) sum.add_scaled(x[k], B::load(h[k] + r));
       sum.store(to + r);
-    }
-    for (; r < n_; ++r)
-      for (int k = 0; k < Count; ++k) to[r] += x[k] * h[k][r];
+    };
+    Index r = 0;
+    for (; r + 2 * lanes <= n_; r += 2 * lanes) add_at(r, std::integral_constant<int, 2 * lanes>{});
+    for (; r + half_lanes <= n_; r += half_lanes) add_at(r, std::integral_constant<int, half_lanes>{});
+    for (; r < n_; ++r) add_at(r, std::integral_constant<int, 1>{});
   }
 
   const RowSystems<Real>& systems_;
