@@ -246,7 +246,7 @@ CompletionRun describe_completion(const Comm& comm, const SplitRatings& own, con
   run.num_ratings = comm.all_reduce(own.train.num_nonzeros());
   run.num_test = comm.all_reduce(own.test.num_nonzeros());
   run.mean = result.mean;
-  run.scale = result.scale;
+  run.deviation = result.deviation;
   run.options = options;
   run.volume_words = result.communication.volume_words;
   run.predicted_volume_words = result.communication.predicted_volume_words;
@@ -266,7 +266,7 @@ CompletionRun describe_completion(const DistRatings<Real>& x, RatingSide by, con
   run.num_ratings = x.num_ratings;
   run.num_test = x.num_test;
   run.mean = x.mean;
-  run.scale = x.scale;
+  run.deviation = x.deviation;
   run.options = options;
   describe_result<Real>(x.comm, result, run);
   if (x.places.num_parts > run.processes) run.virtual_processes = x.places.num_parts;
@@ -333,7 +333,7 @@ nlohmann::ordered_json completion_json(const CompletionRun& run) {
   json["test_duplicates"] = run.num_test_duplicates;
   json["unknown"] = run.num_unknown;
   json["mean"] = run.mean;
-  json["deviation"] = run.scale;
+  json["deviation"] = run.deviation;
   json["rank"] = run.options.num_factors;
   json["biases"] = run.options.has_biases;
   json["method"] = run.alpha ? "implicit" : run.is_als ? "als" : "sgd";
@@ -396,8 +396,9 @@ std::string completion_text(const CompletionRun& run) {
   auto text = fmt::format("{}, {}, {}", counted(run.num_users, "user"), counted(run.num_items, "item"),
                           counted(run.num_ratings, "rating"));
   if (!run.alpha)
-    text += run.options.has_biases ? fmt::format(" of mean {:.4g} and deviation {:.4g}", run.mean, run.scale)
-                                   : fmt::format(" with a root mean square of {:.4g}", run.scale);
+    text += run.options.has_biases
+                ? fmt::format(" of mean {:.4g} and deviation {:.4g}", run.mean, run.deviation)
+                : fmt::format(" with a root mean square of {:.4g}", run.deviation);
   text += "\n";
   text += communication_text(run);
   if (run.side_seconds) text += "predicted: " + side_seconds_text(run) + "\n";

@@ -41,7 +41,7 @@ struct CompletionRun {
   Index num_users = 0, num_items = 0, num_ratings = 0, num_test = 0;
   Index num_duplicates = 0;                        // ratings dropped
   Index num_test_duplicates = 0, num_unknown = 0;  // of a test file: dropped; skipped
-  double mean = 0, scale = 1;
+  double mean = 0, deviation = 1;
   CompletionOptions options;  // of these, alternating least squares use those that are not of steps
   bool is_als = false;
   std::optional<double> alpha = {};  // of implicit feedback

@@ -42,7 +42,7 @@ CompletionPageContents contents() {
   run.num_ratings = 90123;
   run.num_test = 4567;
   run.mean = 7.31251;
-  run.scale = 1.87654;
+  run.deviation = 1.87654;
   run.test = "0.1";
   run.precision = "single";
   run.epochs = {epoch(1, 1.9, 1.8), undone(2), epoch(2, 1.5, 1.6), epoch(3, 1.2, 1.7)};

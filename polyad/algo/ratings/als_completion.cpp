@@ -13,7 +13,7 @@ namespace {
 
 // Of the ratings of all processes. Collective.
 struct RatingMoments {
-  double mean = 0, scale = 1;
+  double mean = 0, scale = 1, deviation = 1;
 };
 RatingMoments moments_of(const Comm& comm, std::span<const double> ratings, bool centres) {
   constexpr double equal_deviation = 1e-12;  // of equal ratings rounding may leave a deviation
@@ -23,7 +23,8 @@ RatingMoments moments_of(const Comm& comm, std::span<const double> ratings, bool
   const double mean = centres ? comm.all_reduce(sum) / count : 0;
   for (const double rating : ratings) squares += (rating - mean) * (rating - mean);
   const double deviation = std::sqrt(comm.all_reduce(squares) / count);
-  return {mean, deviation > equal_deviation * std::max(1.0, std::abs(mean)) ? deviation : 1};
+  const bool is_spread = deviation > equal_deviation * std::max(1.0, std::abs(mean));
+  return {mean, is_spread ? deviation : 1, is_spread ? deviation : 0};
 }
 
 // Collective; 1 where all are zero.
@@ -133,6 +134,7 @@ AlsCompletionResult<Real> als_completion(const Comm& comm, SplitRatings own,
       options.alpha ? RatingMoments{} : moments_of(comm, own.train.values(), options.has_biases);
   result.mean = moments.mean;
   result.scale = moments.scale;
+  result.deviation = moments.deviation;
   const double mean_magnitude = mean_magnitude_of(comm, own.train.values());
   if (options.alpha) own.test = SparseTensor<double>(own.train.extents());
   auto cells = cells_of(std::move(own));

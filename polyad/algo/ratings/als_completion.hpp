@@ -33,6 +33,7 @@ struct AlsCompletionResult {
   std::vector<Array<Index>> rows;     // users and items of this process
   std::vector<Matrix<Real>> factors;  // their rows: see ObservedResult
   double mean = 0, scale = 1;         // the model is of (rating - mean) / scale
+  double deviation = 1;               // of the ratings: the scale, or 0 where all are equal
   std::vector<EpochRecord> epochs;    // one per sweep
   Index num_restored = 0;             // of these, from a state that training went on from
   int best_epoch = 0;

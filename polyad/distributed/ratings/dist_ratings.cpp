@@ -58,11 +58,11 @@ LocalRows number_locally(const SplitRatings& own, RatingSide side, std::uint64_t
 }
 
 struct Spread {
-  double mean = 0, scale = 1;
+  double mean = 0, scale = 1, deviation = 0;
 };
 
 // Mean and deviation of all training ratings; without centring, 0 and the root mean square. Where all are
-// equal the scale is 1. Sums are those of parts, added in their order.
+// equal the deviation is 0 and the scale 1. Sums are those of parts, added in their order.
 template <class Real>
 Spread spread_of(const DistRatings<Real>& x, std::span<const SplitRatings> own, bool centres) {
   Spread spread;
@@ -82,7 +82,7 @@ Spread spread_of(const DistRatings<Real>& x, std::span<const SplitRatings> own, 
       std::sqrt(mean_of([&](double value) { return (value - spread.mean) * (value - spread.mean); }));
   // Of equal ratings rounding may leave a deviation.
   const bool is_spread = deviation > 1e-12 * std::abs(spread.mean);
-  if (is_spread && std::isfinite(deviation)) spread.scale = deviation;
+  if (is_spread && std::isfinite(deviation)) spread.scale = spread.deviation = deviation;
   return spread;
 }
 
@@ -220,6 +220,7 @@ DistRatings<Real> lay_out_ratings(const Comm& comm, const SplitRatings& own, con
   const auto spread = spread_of(x, ratings, layout.centres);
   x.mean = spread.mean;
   x.scale = spread.scale;
+  x.deviation = spread.deviation;
 
   x.parts.resize(ratings.size());
   x.share_rows.assign(std::size_t(x.rotation.columns.num_shares()), 0);

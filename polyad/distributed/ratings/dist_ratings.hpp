@@ -37,6 +37,7 @@ struct DistRatings {
   Index num_users = 0, num_items = 0;   // of all parts
   Index num_ratings = 0, num_test = 0;  // of all parts
   double mean = 0, scale = 1;
+  double deviation = 0;  // of the ratings: the scale, or 0 where all are equal
 
   std::vector<RatingPart<Real>> parts;  // of this process
   Rotation rotation;                    // of all parts

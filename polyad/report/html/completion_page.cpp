@@ -90,7 +90,7 @@ std::string subject(const CompletionPageContents& c) {
          (run.options.has_biases ? fact("mean", fmt::format("{:.5g}", run.mean)) : "") +
          (run.alpha ? ""
                     : fact(run.options.has_biases ? "deviation" : "root mean square",
-                           fmt::format("{:.5g}", run.scale))) +
+                           fmt::format("{:.5g}", run.deviation))) +
          fact("held out to test", test) +
          (run.num_validation > 0
               ? fact("held out to choose the epoch",
