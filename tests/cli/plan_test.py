@@ -127,8 +127,10 @@ class AsPlannedTest(PlanTest):
         self.assertEqual(stages, sent["stages"], strategy["cpd_options"])
         for key, value in strategy["imbalance"].items():
             self.assertAlmostEqual(value, ran["imbalance"][key], msg=key)
-        for key, value in strategy["predicted"].items():
-            self.assertAlmostEqual(value, ran["predicted"][key], msg=key)
+        # A plan counts the fibers of each process; a run estimates them, to a few percent, because counting takes a sort.
+        self.assertLess(abs(strategy["predicted"]["multiply"] / ran["predicted"]["multiply"] - 1), 0.03)
+        for key in set(strategy["predicted"]) - {"multiply"}:
+            self.assertAlmostEqual(strategy["predicted"][key], ran["predicted"][key], msg=key)
         # A run also counts its labels and what it has measured of its own reading, which a plan does not know:
         # for tensors as small as these, up to some 10 MB.
         self.assertGreaterEqual(strategy["memory_bytes"] + 12e6, ran["predicted"]["peak_memory_bytes"])
