@@ -89,7 +89,8 @@ struct NearlySingular {
     }
     return sum;
   }
-  // What rounding the entries of a changes in it, about: they are large where the columns are almost the same.
+  // What rounding the entries of a changes in it, about: they are large where the columns are almost the
+  // same.
   double rounding(const Matrix<double>& a) const {
     double largest = 1;
     for (const double entry : a.flat()) largest = std::max(largest, std::abs(entry));
