@@ -123,7 +123,8 @@ TensorPartition partition_with_rows(const SparseTensor<double>& x, const TensorP
   const VertexPlaces places(x, model);
   auto how = options.hypergraph;
   bool was_cut_short = false;
-  if (options.method != PartitionMethod::random) {
+  // The other methods begin with nothing.
+  if (options.method == PartitionMethod::hypergraph || options.method == PartitionMethod::block) {
     auto of_nonzeros = options;
     of_nonzeros.model = PartitionModel::fine;
     const auto start = partition_tensor(x, of_nonzeros);
