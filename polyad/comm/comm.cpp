@@ -51,6 +51,10 @@ void Comm::barrier() const {
   impl_->transport->barrier();
 }
 
+void Comm::barrier_asleep() const {
+  impl_->transport->barrier_asleep();
+}
+
 bool Comm::all_arrive_within(double seconds) const noexcept {
   return impl_->transport->all_arrive_within(seconds);
 }

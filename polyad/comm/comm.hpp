@@ -68,6 +68,8 @@ class Comm {
   // One communicator per machine, with ranks in the same order.
   Comm split_by_machine() const;
   void barrier() const;
+  // The same for long waits: those who wait leave the processor to others, and go on a millisecond late.
+  void barrier_asleep() const;
   // After an error: whether every rank calls this function within `seconds`. If not,
   // another rank waits for this one elsewhere, and only Runtime::abort can end the run.
   bool all_arrive_within(double seconds) const noexcept;

@@ -171,6 +171,16 @@ void MpiTransport::barrier() {
   check(MPI_Barrier(comm_), "MPI_Barrier");
 }
 
+void MpiTransport::barrier_asleep() {
+  const Waiting waiting(Call::barrier);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
+  for (int done = 0;; nap()) {
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) return;
+  }
+}
+
 bool MpiTransport::takes_device_memory() const {
 #ifdef MPIX_CUDA_AWARE_SUPPORT
   return MPIX_Query_cuda_support() == 1;

@@ -21,6 +21,7 @@ class MpiTransport final : public Transport {
   std::unique_ptr<Transport> split(int color, int key) override;
   std::unique_ptr<Transport> split_by_machine() override;
   void barrier() override;
+  void barrier_asleep() override;
   bool all_arrive_within(double seconds) noexcept override;
   bool takes_device_memory() const override;
   void all_reduce(void* inout, Index count, NumberType type, Reduce op, Index limit) override;

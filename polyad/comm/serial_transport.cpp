@@ -115,6 +115,7 @@ class SerialTransport final : public Transport {
   std::unique_ptr<Transport> split(int, int) override { return make_serial_transport(); }
   std::unique_ptr<Transport> split_by_machine() override { return make_serial_transport(); }
   void barrier() override {}
+  void barrier_asleep() override {}
   bool all_arrive_within(double) noexcept override { return true; }
   bool takes_device_memory() const override { return false; }
 

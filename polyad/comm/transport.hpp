@@ -43,6 +43,7 @@ class Transport {
   virtual std::unique_ptr<Transport> split(int color, int key) = 0;
   virtual std::unique_ptr<Transport> split_by_machine() = 0;
   virtual void barrier() = 0;
+  virtual void barrier_asleep() = 0;
   virtual bool all_arrive_within(double seconds) noexcept = 0;
   virtual bool takes_device_memory() const = 0;
 

@@ -8,7 +8,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/comm/collective.hpp"
-#include "polyad/comm/runtime.hpp"
+#include "polyad/comm/lone_work.hpp"
 #include "polyad/distributed/tensor_fingerprint.hpp"
 
 namespace polyad::tasks {
@@ -137,11 +137,9 @@ KeptPartition partition_or_reuse(const Comm& comm, const SparseTensor<double>& s
   const auto key = partition_key(comm, share, options);
   auto kept = find_kept(comm, share, cache, options.model, key);
   if (kept && kept->is_found) return std::move(*kept);
-  const OneProcessWorks patience;
   const auto whole = gather_tensor(comm, share, 0);
   KeptPartition made{{}, kept ? kept->notice : "", true};
-  auto all = collectively(comm, [&] {
-    if (comm.rank() != 0) return std::vector<int>{};
+  auto all = alone(comm, 0, [&] {
     auto parts = partition_tensor(whole, options).parts;
     add_notice(made.notice, store_partition(cache_folder(cache), key, parts));
     return parts;

@@ -13,6 +13,7 @@
 #include "polyad/base/timings.hpp"
 #include "polyad/base/unfinished_paths.hpp"
 #include "polyad/comm/collective.hpp"
+#include "polyad/comm/lone_work.hpp"
 #include "polyad/comm/runtime.hpp"
 #include "polyad/distributed/move_nonzeros.hpp"
 #include "polyad/kernels/ratings/model_errors.hpp"
@@ -321,11 +322,9 @@ void rank_items(tasks::CompletionState<Real>& state, const Learned<Real>& learne
   const auto stop_on_signals = [] {
     if (StoppableWork::stop_signal() != 0) throw Error(Errc::interrupted, "a signal ended the measurement");
   };
-  const auto ranking = collectively(state.comm, [&] {
-    return state.comm.rank() == 0
-               ? kernels::measure_ranking(state.whole().ranks(), state.whole().ratings, test, options.ranking,
-                                          options.relevant, stop_on_signals)
-               : RankingMetrics{};
+  const auto ranking = alone(state.comm, 0, [&] {
+    return kernels::measure_ranking(state.whole().ranks(), state.whole().ratings, test, options.ranking,
+                                    options.relevant, stop_on_signals);
   });
   state.run.ranking = state.comm.broadcast(ranking, 0);
 }
@@ -361,10 +360,8 @@ void test_once(tasks::CompletionState<Real>& state, const Learned<Real>& learned
   const OneProcessWorks patience;
   const auto test = gather_ratings(state.comm, learned.own->test, learned.by);
   state.gather();
-  const auto sums = collectively(state.comm, [&] {
-    return state.comm.rank() == 0 ? kernels::model_errors(state.whole().model, test, learned.range)
-                                  : ErrorSums{};
-  });
+  const auto sums =
+      alone(state.comm, 0, [&] { return kernels::model_errors(state.whole().model, test, learned.range); });
   const auto [squares, magnitudes, count] = state.comm.broadcast(sums, 0);
   run.test_errors = {std::sqrt(squares / double(count)), magnitudes / double(count)};
 }

@@ -7,8 +7,7 @@
 
 #include "polyad/base/memory.hpp"
 #include "polyad/base/random.hpp"
-#include "polyad/comm/collective.hpp"
-#include "polyad/comm/runtime.hpp"
+#include "polyad/comm/lone_work.hpp"
 #include "polyad/distributed/move_nonzeros.hpp"
 #include "polyad/kernels/ratings/ranking_metrics.hpp"
 #include "polyad/tasks/detail/ratings/list_model.hpp"
@@ -91,11 +90,9 @@ ListChoice trials_of(const Context& context, const SplitRatings& own, double pow
   auto train = on_process_0(comm, own.train);
   keep_known_items(train);
   const auto test = on_process_0(comm, own.test);
-  const OneProcessWorks patience;
   ListChoice measured;
   for (const auto& weights : trial_weights) {
-    const double ndcg = collectively(comm, [&] {
-      if (comm.rank() != 0) return 0.0;
+    const double ndcg = alone(comm, 0, [&] {
       add_popularity(model, train, weights.first);
       model.neighbours = weights.second;
       return kernels::measure_ndcg(model, train, test, list_length);
