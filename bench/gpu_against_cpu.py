@@ -94,6 +94,10 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, metavar="DIR")
     parser.add_argument("tensors", nargs="*", default=NAMES, metavar="TENSOR")
     options = parser.parse_args()
+    if options.blco and options.iterations < 2:
+        parser.error("--blco needs at least two iterations: the first is not counted")
+    if options.blco and any(Path(name).exists() for name in options.tensors):
+        parser.error("--blco is for generated tensors, by their names: BLCO reads another format")
     with tempfile.TemporaryDirectory() as folder:
         if options.folder:
             options.folder.mkdir(parents=True, exist_ok=True)

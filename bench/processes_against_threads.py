@@ -63,10 +63,11 @@ def measure(tensor: Tensor, options: argparse.Namespace, folder: pathlib.Path) -
                     kept = best.setdefault((layout, distribution, version), run)
                     if run["seconds"]["fastest_iteration"] < kept["seconds"]["fastest_iteration"]:
                         best[layout, distribution, version] = run
-    threads = best[options.layouts[0], "auto", ""]["seconds"]["fastest_iteration"]
+    first = options.layouts[0]
+    threads = min(run["seconds"]["fastest_iteration"] for (layout, _, version), run in best.items() if (layout, version) == (first, ""))
     for (layout, distribution, version), run in best.items():
         seconds = run["seconds"]["fastest_iteration"]
-        fastest = min(other["seconds"]["fastest_iteration"] for (where, _, _), other in best.items() if where == layout)
+        fastest = min(other["seconds"]["fastest_iteration"] for (where, _, by), other in best.items() if (where, by) == (layout, version))
         choosing = f"{run['seconds']['choose_distribution'] / (10 * seconds):>8.0%}" if distribution == "auto" else f"{'':>8}"
         print(f"{tensor.name:<10} {'x'.join(map(str, layout)):>6} {distribution + version:<14} {1e3 * seconds:>8.1f} {seconds / threads:>10.2f} "
               f"{1e3 * run['predicted']['seconds_per_iteration']:>9.1f} {seconds / fastest:>7.2f} {choosing} {phases(run)}  {describe(run)}", flush=True)

@@ -84,8 +84,9 @@ function(polyad_test_program target source)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()
 
-# Tests with the label `thorough` are left to ./run check: those on more than four processes, those with hostile input and failing
-# machines, and those of the documentation as a whole. ./run test runs the others, which show that a build can be trusted.
+# Tests with the label `thorough` are left to ./run check: those that repeat others on more processes, those with hostile input and
+# failing machines, those of the documentation as a whole, and long ones of what hardly depends on the machine. ./run test runs the
+# others, which show that a build can be trusted.
 
 # What CTest is told about a test: one that ends with code 77 has skipped all that it would have tested. The time limit is only
 # against tests that hang: no test is slow by itself, but machines are, and may be shared.
@@ -147,9 +148,14 @@ function(polyad_add_mpi_test path)
   elseif(POLYAD_TEST_LABEL)
     set(ARG_PROCESSES 3)  # 1 and 2 find there what they find without sanitizers
   endif()
+  # ./run test runs it on one process and on three, or on two where there is no such test.
+  set(several 3)
+  if(NOT 3 IN_LIST ARG_PROCESSES)
+    set(several 2)
+  endif()
   foreach(count IN LISTS ARG_PROCESSES)
     set(labels ${ARG_LABELS})
-    if(count GREATER 4)
+    if(NOT count EQUAL 1 AND NOT count EQUAL several)
       list(APPEND labels thorough)
     endif()
     polyad_test_name(name ${path}-on-${count})

@@ -243,16 +243,17 @@ class Passes final : public AlsPasses<Real> {
 
 template <class Real>
 std::unique_ptr<AlsPasses<Real>> make_passes(int device, std::span<const ModeNonzeros<Real>> modes,
-                                             Index num_columns, const ExchangeRoom& room) {
+                                             Index num_components, const ExchangeRoom& room) {
   std::vector<ModeCounts> counts;
   for (const auto& mode : modes) counts.push_back({mode.tree->num_nonzeros(), mode.num_rows});
-  check_device(device, num_columns, sizeof(Real), [&](Index num_components, Index value_bytes) {
-    const ExchangeRoom of_messages{room.num_words * num_components / num_columns, room.num_listed_rows};
-    return passes_bytes(counts, kernels::padded_components(num_components), value_bytes) +
+  check_device(device, num_components, sizeof(Real), [&](Index number, Index value_bytes) {
+    const ExchangeRoom of_messages{room.num_words / num_components * number, room.num_listed_rows};
+    return passes_bytes(counts, kernels::padded_components(number), value_bytes) +
            of_messages.bytes(value_bytes);
   });
   use_device(device);
-  return std::make_unique<Passes<Real>>(device, modes, num_columns, room.num_words);
+  return std::make_unique<Passes<Real>>(device, modes, kernels::padded_components(num_components),
+                                        room.num_words);
 }
 
 template std::unique_ptr<AlsPasses<float>> make_passes(int, std::span<const ModeNonzeros<float>>, Index,

@@ -21,7 +21,7 @@ struct ModeNonzeros {
 
 // What exchanges of rows with other processes need on a GPU.
 struct ExchangeRoom {
-  Index num_words = 0;        // of messages that are under way at once
+  Index num_words = 0;        // of messages that are under way at once, for the components that are wanted
   Index num_listed_rows = 0;  // of the lists that the exchanges of all modes keep
 
   Index bytes(Index value_bytes) const {
@@ -69,6 +69,6 @@ class AlsPasses {
 // none with this index.
 template <class Real>
 std::unique_ptr<AlsPasses<Real>> make_passes(int device, std::span<const ModeNonzeros<Real>> modes,
-                                             Index num_columns, const ExchangeRoom& room = {});
+                                             Index num_components, const ExchangeRoom& room = {});
 
 }  // namespace polyad::gpu

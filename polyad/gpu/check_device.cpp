@@ -22,16 +22,17 @@ Index most_components(Index free, Index num_components, Index value_bytes, Bytes
 std::string what_would_fit(Index free, Index num_components, Index value_bytes, BytesOnDevice bytes) {
   constexpr auto single = Index(sizeof(float));
   const bool fits_in_single = value_bytes > single && bytes(num_components, single) <= free;
-  const Index most = most_components(free, num_components, value_bytes, bytes);
-  if (!fits_in_single && most == 0)
-    return "; its nonzeros alone do not fit: several GPUs, with a process each, or the processor may have "
-           "room";
+  const auto with_at_most = [](Index most) {
+    return "with at most " + std::to_string(most) + (most == 1 ? " component" : " components");
+  };
   std::string words = "; it would fit ";
-  if (fits_in_single) words += "in single precision";
-  if (most > 0)
-    words += (fits_in_single ? ", or with at most " : "with at most ") + std::to_string(most) +
-             (most == 1 ? " component" : " components");
-  return words;
+  if (const Index most = most_components(free, num_components, value_bytes, bytes); most > 0)
+    return words + (fits_in_single ? "in single precision, or " : "") + with_at_most(most);
+  if (fits_in_single) return words + "in single precision";
+  if (const Index most = most_components(free, num_components, single, bytes); most > 0)
+    return words + "in single precision " + with_at_most(most);
+  return "; it would not fit with a single component either: several GPUs, with a process each, or the "
+         "processor may have room";
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ GpuModel measure_gpu(int /*device*/, Index /*divisor*/) {
 
 template <class Real>
 std::unique_ptr<AlsPasses<Real>> make_passes(int /*device*/, std::span<const ModeNonzeros<Real>> /*modes*/,
-                                             Index /*num_columns*/, const ExchangeRoom& /*room*/) {
+                                             Index /*num_components*/, const ExchangeRoom& /*room*/) {
   throw Error(Errc::bad_option, no_cuda);
 }
 

@@ -138,8 +138,12 @@ TensorPartition partition_with_rows(const SparseTensor<double>& x, const TensorP
     return described(h, places.of_tensor(parts),
                      measure_partition(h, parts, how.num_parts, how.objective.rho));
   }
+  const int num_parts = how.num_parts;
   auto found = partition_by(h, options.method, std::move(how));
-  auto result = described(h, places.of_tensor(found.parts), std::move(found.metrics));
+  // Of nonzeros: parts that only own rows would be idle.
+  fill_empty_parts(std::span(found.parts).first(std::size_t(model.h.num_vertices())), num_parts);
+  auto metrics = measure_partition(h, found.parts, num_parts, options.hypergraph.objective.rho);
+  auto result = described(h, places.of_tensor(found.parts), std::move(metrics));
   result.was_cut_short = found.was_cut_short || was_cut_short;
   return result;
 }

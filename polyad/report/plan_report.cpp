@@ -84,22 +84,23 @@ nlohmann::ordered_json strategy_json(const PlanRun& run, const PlannedStrategy& 
   return json;
 }
 
-std::string table_head(int processes) {
-  return fmt::format("\n{:<28} {:>9} {:>14} {:>10} {:>11} {:>5} {:>5} {:>5} {:>9} {:>9} {:>10}\n",
-                     processes_text(processes), "iteration", "words sent", "messages", "all-reduced", "r_nnz",
-                     "r_vol", "r_I", "memory", "to make", "pays after");
+std::string table_head(int processes, std::size_t name_width) {
+  return fmt::format("\n{:<{}} {:>9} {:>14} {:>10} {:>11} {:>5} {:>5} {:>5} {:>9} {:>9} {:>10}\n",
+                     processes_text(processes), name_width + 2, "iteration", "words sent", "messages",
+                     "all-reduced", "r_nnz", "r_vol", "r_I", "memory", "to make", "pays after");
 }
 
-std::string table_line(const PlannedStrategy& planned, bool is_recommended) {
+std::string table_line(const PlannedStrategy& planned, bool is_recommended, std::size_t name_width) {
   const auto& cost = planned.cost;
-  return fmt::format("{} {:<26} {:>9} {:>14} {:>10} {:>11} {:>5.2f} {:>5.2f} {:>5.2f} {:>9} {:>9} {:>10}\n",
+  return fmt::format("{} {:<{}} {:>9} {:>14} {:>10} {:>11} {:>5.2f} {:>5.2f} {:>5.2f} {:>9} {:>9} {:>10}\n",
                      is_recommended ? "*"
                      : planned.fits ? " "
                                     : "!",
-                     describe(planned), seconds_text(planned.seconds()), with_commas(cost.volume_words),
-                     with_commas(cost.messages), with_commas(cost.all_reduced_words), cost.imbalance.nnz,
-                     cost.imbalance.volume, cost.imbalance.rows,
-                     with_prefix(double(planned.memory_bytes), "B"), seconds_text(planned.partition_seconds),
+                     describe(planned), name_width, seconds_text(planned.seconds()),
+                     with_commas(cost.volume_words), with_commas(cost.messages),
+                     with_commas(cost.all_reduced_words), cost.imbalance.nnz, cost.imbalance.volume,
+                     cost.imbalance.rows, with_prefix(double(planned.memory_bytes), "B"),
+                     seconds_text(planned.partition_seconds),
                      planned.break_even_iterations ? with_commas(*planned.break_even_iterations) : "never");
 }
 
@@ -122,9 +123,12 @@ std::string mode_table(const PlannedStrategy& planned) {
 std::string table_text(const PlanRun& run, int processes) {
   const auto& strategies = run.plan.strategies;
   const auto best = run.plan.recommended_on(processes);
-  auto text = table_head(processes);
   const auto shown = worth_showing(run.plan, processes);
-  for (const auto* planned : shown) text += table_line(*planned, best && planned == &strategies[*best]);
+  std::size_t name_width = 26;
+  for (const auto* planned : shown) name_width = std::max(name_width, describe(*planned).size());
+  auto text = table_head(processes, name_width);
+  for (const auto* planned : shown)
+    text += table_line(*planned, best && planned == &strategies[*best], name_width);
   const Index count = std::ranges::count(strategies, processes, &PlannedStrategy::processes);
   if (count > std::ssize(shown))
     text += fmt::format("  and {} more that are slower: see {} or {}\n", count - std::ssize(shown),

@@ -229,6 +229,16 @@ class DistributedTest(ProgramTest):
         self.assert_refused(f"--row-owners {short}: all modes are replicated (--replicate), so that no row has an owner", 2,
                             "--row-owners", short, "--replicate", "1,2,3,4", "--distribution", "fine")
 
+    def test_owners_of_rows_with_missing_cells(self) -> None:
+        """Coarse grain, the default there, has no choice of owners."""
+        owners = self.write("debian.rows", "".join(f"{i % 3}\n" for i in range(sum(DIMS))))
+        for name, expected in (("greedy", "greedy"), (owners, "file")):
+            options = ("cpd", DEBIAN, *QUICK, "-q", "--missing", "--row-owners", name)
+            result, alone = self.result(*options, processes=3), self.result(*options)
+            self.assertEqual((result["distribution"], result["row_owners"]), ("medium", expected))
+            for here, there in zip(result["fit_trajectory"], alone["fit_trajectory"], strict=True):
+                self.assertAlmostEqual(here, there, delta=1e-10)
+
     def test_owners_of_rows_leave_no_coarse_grain_to_a_plan(self) -> None:
         x = self.write("x.tns", "".join(f"{i % 7 + 1} {i % 5 + 1} {i % 3 + 1} 1\n" for i in range(105)))
         owners = self.write("x.rows", "".join(f"{i % 3}\n" for i in range(15)))

@@ -267,8 +267,9 @@ class DecompositionTest(PartitionTest):
                              ("file", sent["volume_words_per_iteration"], sent["messages_per_iteration"]))
 
     def test_rows_do_not_make_up_for_nonzeros(self) -> None:
-        tiny = self.write("tiny.tns", "1 1 1 1\n2 2 2 1\n3 3 1 1\n")
-        for model in ("fine", "fine-with-rows"):
+        lines = "1 1 1 1\n2 2 2 1\n3 3 1 1\n"
+        for model, text in (("fine", lines), ("fine-with-rows", lines), ("fine-with-rows", 2 * lines)):
+            tiny = self.write("tiny.tns", text)
             self.assert_fails("--parts 4: there are only 3 vertices", 2, "partition", tiny, "-k", 4, "-q", "--model", model,
                               "--no-cache", "--out", self.out)
 

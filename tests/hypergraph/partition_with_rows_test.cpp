@@ -118,6 +118,22 @@ TEST(PartitionWithRows, is_never_worse_than_owners_chosen_for_the_parts_of_the_f
   }
 }
 
+TEST(PartitionWithRows, every_part_has_nonzeros) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Index num_nonzeros = 4 + Index(seed % 9);
+    const auto x = test::random_tensor({9, 7, 5}, num_nonzeros, seed);
+    const int num_cells = int(fine_model(x).h.num_vertices());
+    for (const int num_parts : {2, num_cells / 2 + 1, num_cells})
+      for (const auto method :
+           {PartitionMethod::hypergraph, PartitionMethod::bisection, PartitionMethod::random}) {
+        const auto made = partition_tensor(x, options_of(num_parts, seed, method));
+        const auto of_nonzeros = std::span(made.parts).first(std::size_t(x.num_nonzeros()));
+        EXPECT_EQ(std::set<int>(of_nonzeros.begin(), of_nonzeros.end()).size(), num_parts) << seed;
+        EXPECT_EQ(made.metrics.connectivity, connectivity_by_sets(x, made.parts)) << seed;
+      }
+  }
+}
+
 TEST(PartitionWithRows, is_the_same_on_any_number_of_threads) {
   const auto x = test::tame_tensor({60, 90, 40}, 1500, 5);
   std::vector<std::vector<int>> found;

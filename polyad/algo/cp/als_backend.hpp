@@ -61,7 +61,8 @@ class AlsBackend {
   // Updates the rows to which none does.
   virtual kernels::RowSums update_complete(const AlsStep& step, int mode,
                                            const kernels::RowSystem& system) = 0;
-  // Updates the others from the sums of all processes. In AlsData, they are in `partial` then, too.
+  // Updates the others from the sums of all processes. Where rows() is null, they are in `partial` of AlsData
+  // then, too.
   virtual kernels::RowSums update_shared(int mode, const kernels::RowSystem& system) = 0;
 
   // What an iteration reads and writes in the memory of a GPU; 0 on the processor.

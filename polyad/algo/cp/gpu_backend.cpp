@@ -18,7 +18,7 @@ class GpuBackend final : public AlsBackend<Real> {
     }
     const gpu::ExchangeRoom room{num_words(), data.num_listed_rows()};
     passes_ = data.timings.measure(
-        "upload", [&] { return gpu::make_passes<Real>(device, modes, data.num_components(), room); });
+        "upload", [&] { return gpu::make_passes<Real>(device, modes, data.num_wanted, room); });
   }
 
   // In the memory of the GPU where MPI takes that; else in that of the machine, where messages are copied to.

@@ -253,9 +253,11 @@ std::vector<Index> LoadPlanner::count_complete(int mode, const RowParts& rows, s
     if (group.empty()) continue;
     const auto touching = rows.of(i);
     if (touching.size() == 1 && touching.front() == owners[i]) {
-      for (const Index z : group)
-        if (!is_exact || repeated_.empty() || !std::ranges::binary_search(repeated_, z))
-          complete[owners[i]] += weight(z);
+      if (weights.empty() && (!is_exact || repeated_.empty()))
+        complete[owners[i]] += double(group.size());
+      else
+        for (const Index z : group)
+          if (!is_exact || !std::ranges::binary_search(repeated_, z)) complete[owners[i]] += weight(z);
     }
     ++i;
   }

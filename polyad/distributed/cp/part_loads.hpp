@@ -110,7 +110,7 @@ class LoadPlanner {
   // [part]: see PartLoad. rows: those of the mode that are evaluated; nonzeros: of all parts. Collective.
   std::vector<Index> count_complete(int mode, const RowParts& rows, std::span<const int> owners,
                                     const Parts& parts, std::span<const Index> nonzeros) const;
-  // Sets those of the mode, of nonzeros in these parts.
+  // Sets those of the mode, of nonzeros in these parts. Collective.
   void set_nodes(int mode, const Parts& parts, ModeLoads& loads) const;
   RowParts rows_and_parts(int mode, const std::vector<Parts>& parts, int num_parts) const;
   Touching touching(const Distribution& distribution, int mode, const std::vector<Parts>& parts) const;

@@ -152,7 +152,8 @@ class SymmetricSystem {
   }
 
   // matrix += or -= the sum of h_k^T h_k over `count` rows. On the way, while there is arithmetic to wait for
-  // memory behind, soon(i, k) is called once for every row k and every cache line of it, at the component i.
+  // memory behind, soon(i, k) is called for every row k, at a component i of every cache line of it; where a
+  // line is cut off by the end of the row, for some rows only.
   template <class Soon>
   void add_products(const Real* rows, Index count, bool subtracts, Soon soon) {
     for_row_tiles([&](Index i, auto rows_of_tile) {

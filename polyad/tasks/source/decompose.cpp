@@ -108,9 +108,12 @@ DistributionOptions distribution_options(const DecomposeOptions& options, int or
   distribution.seed = options.seed;
   distribution.allows_coarse = distribution.allows_coarse && serves_coarse_grain(options.format);
   const bool has_row_systems = options.missing || options.implicit;
-  // In coarse grain no systems are sent. In medium grain weights find the cells that they belong to.
-  if (has_row_systems && !distribution.scheme && !asks_for_grid(distribution))
-    distribution.scheme = serves_coarse_grain(options.format) ? Scheme::coarse : Scheme::medium;
+  // In coarse grain no systems are sent, and rows belong to slices. In medium grain weights find the cells
+  // that they belong to.
+  if (has_row_systems && !distribution.scheme && !asks_for_grid(distribution)) {
+    const bool can_be_coarse = serves_coarse_grain(options.format) && !distribution.row_rule;
+    distribution.scheme = can_be_coarse ? Scheme::coarse : Scheme::medium;
+  }
   // Rows move to where they are owned, so that no mode can be replicated.
   if (options.method == Method::opt || has_row_systems)
     distribution.is_replicated = std::vector<bool>(std::size_t(order), false);

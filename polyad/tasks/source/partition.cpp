@@ -259,9 +259,9 @@ Partition partition(const Context& context, const Tensor& x, const PartitionOpti
     return hypergraph::measured_partition(x.tensor, search, std::move(*stored));
   });
   const double seconds = watch.lap();
-  const bool has_rows = options.model == PartitionModel::fine_with_rows;  // a part needs nonzeros, not rows
-  check_num_parts(options, has_rows ? std::min(x.tensor.num_nonzeros(), run.partition.num_vertices)
-                                    : run.partition.num_vertices);
+  // There is a net for every row; a part needs nonzeros, not rows.
+  const bool has_rows = options.model == PartitionModel::fine_with_rows;
+  check_num_parts(options, run.partition.num_vertices - (has_rows ? run.partition.num_nets : 0));
   if (!run.was_cached) cache.store(run.partition);
   std::vector<int> row_owners;
   if (has_rows) {
