@@ -69,7 +69,7 @@ FilePlan file_plan(const CompleteArgs& args, const CompleteOptions& options) {
   if (!options.test.file.empty()) plan.reads_tensor("the file that --test names", options.test.file);
   if (!options.validate.file.empty())
     plan.reads_tensor("the file that --validate names", options.validate.file);
-  plan.reads("the file that --partition names", options.partition_file);
+  plan.reads_in_place_of("--partition", options.partition_file, rating_partition_words());
   plan.reads_machine_constants().reads_cached_partitions(args.cache);
   plan.goes_on_from("the model to go on from", args.resume);
   plan.writes_checkpoints("--checkpoint", args.checkpoint.directory);

@@ -54,8 +54,8 @@ InputOptions weights_input(const CpdArgs& args) {
 FilePlan file_plan(const CpdArgs& args) {
   auto plan = plan_input(args.input);
   if (has_weights_file(args)) plan.reads("the weights", args.weights);
-  plan.reads("the file that --partition names", partition_file(args.distribution));
-  plan.reads("the file that --row-owners names", row_owners_file(args.distribution));
+  plan.reads_in_place_of("--partition", partition_file(args.distribution), partition_words());
+  plan.reads_in_place_of("--row-owners", row_owners_file(args.distribution), row_owners_words());
   plan.reads_machine_constants().reads_cached_partitions(args.distribution.cache);
   plan.goes_on_from("the model that --init names", start_model_path(args.init));
   plan.writes_checkpoints("--checkpoint", args.checkpoint.directory);

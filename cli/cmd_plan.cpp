@@ -30,8 +30,8 @@ constexpr Index max_processes = 1 << 20, max_processes_of_ratings = 65535, max_c
 
 FilePlan file_plan(const PlanArgs& args) {
   auto plan = plan_input(args.input);
-  plan.reads("the file that --partition names", partition_file(args.distribution));
-  plan.reads("the file that --row-owners names", row_owners_file(args.distribution));
+  plan.reads_in_place_of("--partition", partition_file(args.distribution), partition_words());
+  plan.reads_in_place_of("--row-owners", row_owners_file(args.distribution), row_owners_words());
   plan.reads_machine_constants().reads_cached_partitions(args.distribution.cache);
   return plan.writes("--report", args.page);
 }

@@ -22,8 +22,9 @@ int parse_sync(const std::string& text, int processes);
 // "users" or "items", else automatic.
 DistributedSide parse_distributed_side(const std::string& text);
 
-// A name as to_string has it; any other text is a file.
+// A name as to_string has it; any other text is a file; and these names.
 RatingPartition parse_rating_partition(const std::string& text);
+std::vector<std::string> rating_partition_words();
 
 // "auto", "rank", "reg", "lr" or "alpha", which stand for values of usual_grid, or with values of their own
 // as in "rank=8,16,32".

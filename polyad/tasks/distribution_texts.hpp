@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "polyad/distributed/cp/distribution_options.hpp"
 
@@ -28,6 +29,10 @@ struct DistributionTexts {
 // What they mean for a tensor with so many modes. Throws Error{bad_option} for nonsense, but takes a name of
 // no scheme and no policy for "auto".
 DistributionOptions parse_distribution(const DistributionTexts& texts, std::uint64_t seed, int order);
+
+// The words that `partition` and `row_owners` take, beside the name of a file.
+std::vector<std::string> partition_words();
+std::vector<std::string> row_owners_words();
 
 // What `partition` means; and the file that it names, empty: none.
 DistributionOptions::Partition parse_partition(const DistributionTexts& texts);

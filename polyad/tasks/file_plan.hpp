@@ -16,6 +16,10 @@ class FilePlan {
  public:
   // A file, or a directory that holds a model. `name` is what messages call it: "the input", "--out".
   FilePlan& reads(const std::string& name, const std::filesystem::path& path);
+  // A file that the option `name` takes where its text is none of these words. Throws Error{bad_option} where
+  // there is no such file, because the text may be one of the words misspelt.
+  FilePlan& reads_in_place_of(const std::string& name, const std::filesystem::path& path,
+                              const std::vector<std::string>& words);
   // The files of a tensor, with label files beside them.
   FilePlan& reads_tensor(const std::string& name, const TensorFiles& files);
   // A tensor or model with label files beside it. No output may have a name that makes it one of them.

@@ -223,7 +223,10 @@ class DistributedTest(ProgramTest):
         self.assert_refused(f"{short}: has 2 lines; expected {total}", 2, "--row-owners", short, processes=1)
         self.assert_refused(f"{wrong}:4: '2' is not a part; expected a number from 0 to 1", 2, "--row-owners", wrong)
         missing = self.folder / "missing.part"
-        self.assert_refused(str(missing), 2, "--row-owners", missing)
+        self.assert_refused(f"--row-owners {missing}: expected auto, greedy, balanced, even, random, or a file; there is no such file",
+                            2, "--row-owners", missing)
+        self.assert_refused("there is no such file (did you mean greedy?)", 2, "--row-owners", "gredy")
+        self.assert_refused("there is no such file (did you mean hypergraph?)", 2, "--partition", "hyppergraph")
         self.assert_refused(f"--row-owners {short} is for --distribution medium or fine: in coarse grain rows belong to slices", 2,
                             "--row-owners", short, "--distribution", "coarse")
         self.assert_refused(f"--row-owners {short}: all modes are replicated (--replicate), so that no row has an owner", 2,

@@ -28,6 +28,23 @@ TEST(FilePlan, NoOutputTakesThePlaceOfAnInputOrAnotherOutput) {
   FilePlan().reads("the input", x).writes("out", folder / "y").writes("report", folder / "z").check();
 }
 
+TEST(FilePlan, AWordMisspeltIsNoFile) {
+  const test::TemporaryFolder folder;
+  const auto x = folder.write("x", "0\n");
+  const std::vector<std::string> words = {"auto", "greedy"};
+  FilePlan().reads_in_place_of("owners", "", words).reads_in_place_of("owners", x, words).check();
+  try {
+    FilePlan().reads_in_place_of("owners", "gredy", words);
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::bad_option);
+    EXPECT_EQ(std::string(error.what()),
+              "owners gredy: expected auto, greedy, or a file; there is no such file (did you mean greedy?)");
+  }
+  expect_refused(FilePlan().reads_in_place_of("owners", x, words).writes("out", x), Errc::bad_option,
+                 "out " + x.string() + " would overwrite the file that owners names");
+}
+
 TEST(FilePlan, LabelFilesAreInputsToo) {
   const test::TemporaryFolder folder;
   const auto x = folder.write("x.tns", "1 1 1\n");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -13,6 +14,9 @@
 
 namespace polyad {
 namespace {
+
+constexpr std::array named_partitions = {RatingPartition::random, RatingPartition::block,
+                                         RatingPartition::hypergraph};
 
 std::optional<double> parse_real(std::string_view text) {
   double real = 0;
@@ -89,9 +93,13 @@ DistributedSide parse_distributed_side(const std::string& text) {
 }
 
 RatingPartition parse_rating_partition(const std::string& text) {
-  for (const auto kind : {RatingPartition::random, RatingPartition::block, RatingPartition::hypergraph})
+  for (const auto kind : named_partitions)
     if (text == to_string(kind)) return kind;
   return RatingPartition::file;
+}
+
+std::vector<std::string> rating_partition_words() {
+  return names_of(named_partitions);
 }
 
 SearchGrid parse_search(const std::vector<std::string>& texts, const CompleteOptions& options) {

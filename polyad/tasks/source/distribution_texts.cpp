@@ -119,6 +119,14 @@ DistributionOptions parse_distribution(const DistributionTexts& texts, std::uint
   return options;
 }
 
+std::vector<std::string> partition_words() {
+  return {"auto", "block", "random", "hypergraph"};
+}
+
+std::vector<std::string> row_owners_words() {
+  return {"auto", "greedy", "balanced", "even", "random"};
+}
+
 DistributionOptions::Partition parse_partition(const DistributionTexts& texts) {
   using Partition = DistributionOptions::Partition;
   if (texts.partition == "auto") return Partition::any;

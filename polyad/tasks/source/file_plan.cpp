@@ -1,6 +1,7 @@
 #include "polyad/tasks/file_plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <system_error>
 
 #include "polyad/base/error.hpp"
+#include "polyad/base/suggestion.hpp"
 #include "polyad/io/bytes/output_file.hpp"
 #include "polyad/io/bytes/paths.hpp"
 #include "polyad/io/bytes/standard_input.hpp"
@@ -87,6 +89,16 @@ FilePlan& FilePlan::reads(const std::string& name, const fs::path& path) {
   if (!path.empty())
     inputs_.push_back(Entry{name, path, io::is_folder(path) ? Kind::model : Kind::file, {}, {}, {}});
   return *this;
+}
+
+FilePlan& FilePlan::reads_in_place_of(const std::string& name, const fs::path& path,
+                                      const std::vector<std::string>& words) {
+  struct stat ignored {};
+  if (!path.empty() && stat(path.c_str(), &ignored) != 0 && errno == ENOENT)
+    throw Error(Errc::bad_option,
+                fmt::format("{} {}: expected {}, or a file; there is no such file{}", name, path.string(),
+                            fmt::join(words, ", "), suggestion(path.string(), words)));
+  return reads("the file that " + name + " names", path);
 }
 
 FilePlan& FilePlan::reads_tensor(const std::string& name, const TensorFiles& files) {
