@@ -44,6 +44,17 @@ std::string table_row(const char* name, const ListMeasures& measured) {
   return text;
 }
 
+// Requires that no user has a relevant item.
+std::string why_nothing_is_relevant(const RankingMetrics& ranking) {
+  if (ranking.num_learned == 0)
+    return fmt::format("no user has a test rating of {:.4g} or more, which would be relevant",
+                       ranking.threshold);
+  return fmt::format(
+      "of {} of {:.4g} or more, none is relevant, because each is of a user and an item that also "
+      "have a training rating",
+      counted(ranking.num_learned, "test rating"), ranking.threshold);
+}
+
 }  // namespace
 
 nlohmann::ordered_json ranking_json(const RankingMetrics& ranking) {
@@ -57,10 +68,7 @@ nlohmann::ordered_json ranking_json(const RankingMetrics& ranking) {
 }
 
 std::string ranking_text(const RankingMetrics& ranking) {
-  if (ranking.num_users == 0)
-    return fmt::format(
-        "lists are not measured: no user has a test rating of {:.4g} or more, which would be relevant",
-        ranking.threshold);
+  if (ranking.num_users == 0) return "lists are not measured: " + why_nothing_is_relevant(ranking);
   auto text =
       fmt::format("lists of {} for {}; test ratings of {:.4g} or more are relevant\n{:10}",
                   counted(ranking.k, "item"), counted(ranking.num_users, "user"), ranking.threshold, "");
@@ -72,6 +80,8 @@ std::string ranking_text(const RankingMetrics& ranking) {
 }
 
 std::string ranking_html(const RankingMetrics& ranking) {
+  if (ranking.num_users == 0 && ranking.num_learned > 0)
+    return fmt::format("<p>Lists are not measured: {}.</p>\n", why_nothing_is_relevant(ranking));
   if (ranking.num_users == 0)
     return "<p>No user has a rating among those held out that says what is worth recommending.</p>\n";
   std::string rows;

@@ -60,6 +60,30 @@ class CompleteTest(ProgramTest):
         self.assertIn(part, process.stderr)
         self.assertEqual(process.returncode, code)
 
+    def assert_warns_of_learned(self, processes: int) -> None:
+        path = self.ratings()
+        lines = [line for line in path.read_text().splitlines() if line[0] != "#"]
+        unknown = [line for line in (self.folder / "ratings-test.tns").read_text().splitlines() if line[0] != "#"]
+        known = {tuple(line.split()[:2]) for line in lines}
+        self.assertFalse(known & {tuple(line.split()[:2]) for line in unknown})
+        mixed = self.write("mixed.tns", "\n".join([*lines[::len(lines) // 57][:57], *unknown[:43]]) + "\n")
+        leaked = self.write("leaked.tns", "\n".join(lines[:57]) + "\n")
+
+        def text_of(*options: object) -> str:
+            return run("complete", path, "-r", 2, "-e", 2, *options, processes=processes).stderr
+
+        for kind, options in (("test", ("--test", mixed)), ("test", ("--test", mixed, "--by", "items")), ("test", ("--test", mixed, "--validate", 0.0001)),
+                              ("validation", ("--validate", mixed))):
+            self.assertIn(f"mixed.tns: 57 of 100 {kind} ratings are of a user and an item that also have a training rating: "
+                          f"{kind} errors say little about unknown ratings", text_of(*options), options)
+        for options in (("--test", self.folder / "ratings-test.tns"), ("--test", 0.1), ("--test", 0.1, "--validate", 0.1)):
+            self.assertNotIn("also have a training rating", text_of(*options), options)
+        said = run("complete", path, "-r", 2, "-e", 2, "--test", leaked, "--relevant", 1, processes=processes)
+        self.assertIn("lists are not measured: of 57 test ratings of 1 or more, none is relevant, because each is of a user and an item "
+                      "that also have a training rating", said.stdout)
+        self.assertIn("57 validation ratings were left out, because the training ratings have them too",
+                      text_of("--method", "als", "--validate", mixed))
+
 
 class ResultTest(CompleteTest):
     def test_every_key_is_there_and_documented(self) -> None:
@@ -145,6 +169,9 @@ class ResultTest(CompleteTest):
         only = self.complete(path, "-r", 4, "--validate", "leave-one-out", "-e", 2)
         self.assertEqual(set(only), KEYS | {"validation_rmse", "validation_mae"})
         self.assertEqual(only["validation_ratings"], only["users"])
+
+    def test_test_ratings_that_were_learned_are_warned_of(self) -> None:
+        self.assert_warns_of_learned(1)
 
     def test_folds_test_every_rating_once(self) -> None:
         path = self.ratings()
@@ -370,6 +397,9 @@ class OddRatingsTest(CompleteTest):
 
 @unittest.skipUnless(WITH_MPI, "this build has no MPI")
 class ManyProcessesTest(CompleteTest):
+    def test_test_ratings_that_were_learned_are_counted_on_all_processes(self) -> None:
+        self.assert_warns_of_learned(3)
+
     def test_the_same_ratings_validate_and_test_on_any_number_of_processes(self) -> None:
         path = self.ratings()
         for options in (("--test", 0.1, "--validate", 0.2), ("--test", self.folder / "ratings-test.tns", "--validate", "leave-one-out")):

@@ -68,6 +68,17 @@ TEST(SplitRatings, leaves_one_out_of_every_user_that_has_two) {
   EXPECT_EQ(held, (std::map<Index, int>{{1, 1}, {3, 1}}));
 }
 
+TEST(CountLearnedTests, counts_pairs_that_training_has_too) {
+  SplitRatings ratings{SparseTensor<double>({4, 5}), SparseTensor<double>({4, 5})};
+  EXPECT_EQ(count_learned_tests(ratings), 0);
+  for (const auto& [user, item] : {std::pair{0, 1}, {0, 4}, {2, 0}, {3, 3}})
+    ratings.train.append(std::vector<Index>{user, item}, 1);
+  EXPECT_EQ(count_learned_tests(ratings), 0);
+  for (const auto& [user, item] : {std::pair{0, 0}, {0, 4}, {1, 0}, {2, 0}, {2, 1}, {3, 4}})
+    ratings.test.append(std::vector<Index>{user, item}, 2);
+  EXPECT_EQ(count_learned_tests(ratings), 2);
+}
+
 TEST(KeepLastRatings, sorts_and_drops_what_a_later_line_says_again) {
   SparseTensor<double> x({2, 2});
   x.append(std::vector<Index>{1, 1}, 1);

@@ -36,16 +36,21 @@ double mean_of(std::span<const double> values) {
   return std::clamp(sum, least, largest);
 }
 
+// Also counts what would be relevant, had the user not rated it before.
 std::vector<RankedUser> find_relevant(const RatingsByUser& rated, const RatingsByUser& held_out,
-                                      double threshold) {
+                                      double threshold, Index& num_learned) {
   std::vector<RankedUser> users;
   for (Index user = 0; user < held_out.num_users(); ++user) {
     const auto items = held_out.items_of(user), before = rated.items_of(user);
     const auto values = held_out.values_of(user);
     RankedUser ranked{user, {}};
-    for (std::size_t i = 0; i < items.size(); ++i)
-      if (values[i] >= threshold && !std::ranges::binary_search(before, items[i]))
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (values[i] < threshold) continue;
+      if (std::ranges::binary_search(before, items[i]))
+        ++num_learned;
+      else
         ranked.relevant.push_back(items[i]);
+    }
     const auto repeated = std::ranges::unique(ranked.relevant);
     ranked.relevant.erase(repeated.begin(), repeated.end());
     if (!ranked.relevant.empty()) users.push_back(std::move(ranked));
@@ -93,6 +98,7 @@ struct RankingTask {
   std::vector<RankedUser> users;
   Index k = 0;
   bool counts_pairs = true;  // else all users have the same AUC
+  Index num_learned = 0;     // held-out ratings that count for nothing, as training has them too
 };
 
 template <class Real>
@@ -106,7 +112,7 @@ RankingTask task_for(const RatingModel<Real>& model, const SparseTensor<double>&
                    threshold ? *threshold : mean_of(training.values()),
                    {},
                    k};
-  task.users = find_relevant(task.rated, group_by_user(held_out), task.threshold);
+  task.users = find_relevant(task.rated, group_by_user(held_out), task.threshold, task.num_learned);
   return task;
 }
 
@@ -166,6 +172,7 @@ RankingMetrics measure_ranking(const RatingModel<Real>& model, const SparseTenso
   metrics.k = k;
   metrics.threshold = task.threshold;
   metrics.num_users = std::ssize(task.users);
+  metrics.num_learned = task.num_learned;
   metrics.model = measure_lists(model, task, between);
   metrics.popularity = measure_lists(popularity_model(training, task.items), task, between);
   return metrics;

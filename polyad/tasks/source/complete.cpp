@@ -101,6 +101,15 @@ struct Learned {
   typename tasks::CompletionState<Real>::Gather gather;
 };
 
+// The ratings that training measures its errors on.
+struct MeasuredRatings {
+  std::string kind, path;
+};
+MeasuredRatings measured_ratings(const CompleteOptions& asked_for) {
+  if (asked_for.validate.kind == TestRatings::Kind::none) return {"test", asked_for.test.file.string()};
+  return {"validation", asked_for.validate.file.string()};
+}
+
 // The part of the description that has nothing to do with the method.
 template <class Ready>
 void describe_input(const Ready& ready, const CompleteOptions& asked_for, report::CompletionRun& run) {
@@ -172,6 +181,8 @@ Learned<Real> descend(const Context& context, Tensor ratings, const CompleteOpti
   const std::string input = ratings.path;
   auto ready =
       tasks::prepare_ratings<Real>(context, std::move(ratings), in_training, training, machine.model);
+  const auto [kind, path] = measured_ratings(asked_for);
+  tasks::warn_of_learned(context, ready.num_learned, ready.x.num_test, kind, path);
   Learned<Real> learned;
   learned.own = std::make_shared<SplitRatings>(std::move(ready.distributed.split));
   learned.by = ready.distributed.by;
@@ -220,7 +231,7 @@ Learned<Real> alternate(const Context& context, Tensor ratings, const CompleteOp
   const std::string input = ratings.path;
   auto task = tasks::split_ratings(context, std::move(ratings), in_training);
   if (const Index count = comm.all_reduce(leave_out_learned_tests(task.split)); count > 0)
-    context.warn(report::counted_were(count, "test rating") +
+    context.warn(report::counted_were(count, measured_ratings(asked_for).kind + " rating") +
                  " left out, because the training ratings have them too");
   Learned<Real> learned;
   learned.labels = std::move(task.labels);
@@ -376,8 +387,10 @@ CompletionModel complete_in(const Context& context, Tensor ratings, const Comple
   options.device = device.device();
   auto in_training = options;
   std::optional<tasks::HeldOutTest> held;
-  if (options.validate.kind != TestRatings::Kind::none)
+  if (options.validate.kind != TestRatings::Kind::none) {
     held = tasks::hold_out_test(context, ratings, in_training);
+    tasks::warn_of_learned(context, held->num_learned, held->num_test, "test", options.test.file.string());
+  }
   auto learned = [&] {
     auto model = tasks::uses_least_squares(options)
                      ? alternate<Real>(context, std::move(ratings), options, in_training, under_way)

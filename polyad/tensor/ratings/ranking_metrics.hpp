@@ -37,6 +37,9 @@ struct RankingMetrics {
   ListMeasures model = {};  // of the lists of the model
   // Of the same for all: the items with the most training ratings, without those that the user has rated.
   ListMeasures popularity = {};
+  // Held-out ratings of at least `threshold` that are not relevant, because their user has a training rating
+  // of the item.
+  Index num_learned = 0;
 
   friend bool operator==(const RankingMetrics&, const RankingMetrics&) = default;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "polyad/base/random.hpp"
@@ -86,6 +87,20 @@ Index keep_last_ratings(SparseTensor<double>& ratings) {
   }
   ratings.resize(kept);
   return count - kept;
+}
+
+Index count_learned_tests(const SplitRatings& ratings) {
+  const auto pair_at = [](const SparseTensor<double>& x, Index z) {
+    return std::pair(x.indices(0)[z], x.indices(1)[z]);
+  };
+  const auto& train = ratings.train;
+  Index count = 0, next = 0;
+  for (Index z = 0; z < ratings.test.num_nonzeros(); ++z) {
+    const auto pair = pair_at(ratings.test, z);
+    while (next < train.num_nonzeros() && pair_at(train, next) < pair) ++next;
+    if (next < train.num_nonzeros() && pair_at(train, next) == pair) ++count;
+  }
+  return count;
 }
 
 }  // namespace polyad

@@ -35,4 +35,8 @@ int fold_of(const RatingFolds& folds, Index user, Index item);
 // the last is kept. Returns the number of ratings dropped.
 Index keep_last_ratings(SparseTensor<double>& ratings);
 
+// The number of test ratings of a user and an item that also have a training rating. Both are sorted by
+// user, then by item.
+Index count_learned_tests(const SplitRatings& ratings);
+
 }  // namespace polyad

@@ -71,6 +71,11 @@ HeldOutTest hold_out_test(const Context& context, Tensor& ratings, CompleteOptio
   if (comm.all_reduce(validation.num_nonzeros()) == 0)
     throw Error(Errc::bad_option, fmt::format("{} {}: there is nothing to choose an epoch by",
                                               option_name("validate"), name_of(options.validate)));
+  if (is_given(options.test)) {
+    split.test = std::move(held.test);
+    held.num_learned = comm.all_reduce(count_learned_tests(split));
+    held.test = std::move(split.test);
+  }
   ratings.tensor = std::move(split.train);
   options.test = {};
   options.test.kind = Kind::tensor;

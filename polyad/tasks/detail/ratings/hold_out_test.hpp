@@ -9,6 +9,7 @@ struct HeldOutTest {
   SparseTensor<double> test;  // of this process, users x items
   Index num_test = 0;         // of all processes, as all below
   Index num_duplicates = 0, num_test_duplicates = 0, num_unknown = 0;
+  Index num_learned = 0;  // whose user and item have a training rating too
 };
 
 // Takes the test ratings out of `ratings`, and then the validation ratings, which become options.test: those

@@ -60,6 +60,7 @@ SplitRatings split_by_users(const Comm& comm, SplitRatings shares, const Complet
     auto tested = move_to_users(comm, std::move(shares.test), users, {}, places);
     own.split.test = std::move(tested.split.train);
     ready.num_test_duplicates = tested.num_duplicates;
+    ready.num_learned = comm.all_reduce(count_learned_tests(own.split));
   }
   return std::move(own.split);
 }
@@ -212,6 +213,16 @@ int cg_steps_of(const CompleteOptions& options) {
 Shrinkage shrinkage_of(const CompleteOptions& options) {
   const Shrinkage usual = options.implicit ? list_shrinkage : Shrinkage{};
   return {options.regularisation.value_or(usual.per_rating), options.shrinkage.value_or(usual.per_row)};
+}
+
+void warn_of_learned(const Context& context, Index num_learned, Index num_test, const std::string& kind,
+                     const std::string& path) {
+  if (num_learned == 0) return;
+  context.warn(
+      fmt::format("{}{}{} of {} {} of a user and an item that also have a training rating: {} errors "
+                  "say little about unknown ratings",
+                  path, path.empty() ? "" : ": ", report::with_commas(num_learned),
+                  report::counted(num_test, kind + " rating"), num_learned == 1 ? "is" : "are", kind));
 }
 
 std::string name_of(const TestRatings& test) {

@@ -20,6 +20,7 @@ struct ReadyRatings {
   DistributedRatings distributed;                  // without the rotation, which x has
   Index num_duplicates = 0;                        // dropped
   Index num_test_duplicates = 0, num_unknown = 0;  // of the given test ratings: dropped, and left out
+  Index num_learned = 0;                           // of them: training ratings have their user and item too
   DistRatings<Real> x;
   double load_seconds = 0, distribute_seconds = 0;
 };
@@ -47,11 +48,17 @@ struct SplitTask {
   std::vector<Index> extents;                      // users, items
   Index num_duplicates = 0;                        // dropped
   Index num_test_duplicates = 0, num_unknown = 0;  // of the given test ratings: dropped, and left out
+  Index num_learned = 0;                           // of them: training ratings have their user and item too
   double load_seconds = 0, distribute_seconds = 0;
 };
 // Reads the test ratings, if they are in a file, and moves ratings to the processes of their users.
 // Collective.
 SplitTask split_ratings(const Context& context, Tensor ratings, const CompleteOptions& options);
+
+// Warns of `num_learned` ratings of `num_test` of this kind ("test" or "validation") whose user and item also
+// have a training rating; `path`: of their file, or empty.
+void warn_of_learned(const Context& context, Index num_learned, Index num_test, const std::string& kind,
+                     const std::string& path);
 
 // What the options call the test ratings: "none", "0.1", "leave-one-out", "tensor", or the path of a file.
 std::string name_of(const TestRatings& test);
