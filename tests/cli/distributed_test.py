@@ -219,9 +219,11 @@ class DistributedTest(ProgramTest):
         short = self.write("short.part", "0\n1\n")
         wrong = self.write("wrong.part", "0\n" * 3 + "2\n")
         total = sum(DIMS)
-        self.assert_refused(f"{short}: has 2 lines; expected {total}", 2, "--row-owners", short)
+        self.assert_refused(f"{short}: has 2 lines; expected {total}, one for each slice of all modes", 2, "--row-owners", short)
         self.assert_refused(f"{short}: has 2 lines; expected {total}", 2, "--row-owners", short, processes=1)
-        self.assert_refused(f"{wrong}:4: '2' is not a part; expected a number from 0 to 1", 2, "--row-owners", wrong)
+        self.assert_refused(f"{wrong}:4: '2' is not a part; expected a number from 0 to 1: the run has 2 processes", 2, "--row-owners", wrong)
+        self.assert_fails(f"{wrong}:4: '2' is not a part; expected a number from 0 to 1: the plan is also for 2 processes", 2, "plan", DEBIAN,
+                          "-k", "2,4", "--row-owners", wrong)
         missing = self.folder / "missing.part"
         self.assert_refused(f"--row-owners {missing}: expected auto, greedy, balanced, even, random, or a file; there is no such file",
                             2, "--row-owners", missing)
@@ -254,7 +256,7 @@ class DistributedTest(ProgramTest):
         extents = (10**8, 2**62, 2**62, 2**62, 2**62 - 10**8 + 10)  # their sum is 10 modulo 2^64
         x = self.write("x.tns", " ".join(map(str, extents)) + " 1\n1 2 3 1 1 2\n")
         short = self.write("ten.rows", "0\n" * 10)
-        expected = f"{short}: has 10 lines; expected {2**63 - 1}, one for each thing that is partitioned"
+        expected = f"{short}: has 10 lines; expected {2**63 - 1}, one for each slice of all modes"
         for command in (("cpd", x, "-r", 2), ("plan", x, "-k", 2), ("cpd", x, "-r", 2, "--distribution", "coarse")):
             file = "--partition" if "coarse" in command else "--row-owners"
             self.assert_fails(expected, 2, *command, "-q", file, short)
@@ -304,9 +306,9 @@ class DistributedTest(ProgramTest):
 
     def test_a_partition_that_does_not_fit_is_refused(self) -> None:
         short = self.write("short.part", "0\n1\n")
-        self.assert_refused(f"{short}: has 2 lines; expected 56587", 2, "--distribution", "fine", "--partition", short)
+        self.assert_refused(f"{short}: has 2 lines; expected 56587, one for each nonzero", 2, "--distribution", "fine", "--partition", short)
         wrong = self.write("wrong.part", "0\n2\n")
-        self.assert_refused(f"{wrong}:2: '2' is not a part; expected a number from 0 to 1", 2, "--distribution", "fine",
+        self.assert_refused(f"{wrong}:2: '2' is not a part; expected a number from 0 to 1: the run has 2 processes", 2, "--distribution", "fine",
                             "--partition", wrong)
         self.assert_refused("say whether it is for --distribution fine or coarse", 2, "--partition", wrong)
 

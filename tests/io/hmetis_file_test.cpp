@@ -57,6 +57,18 @@ TEST(PartitionFile, comes_back_as_it_was_written) {
   EXPECT_THROW(io::read_partition(path, {0, 9, 9, 5}), Error);
   EXPECT_THROW(io::read_partition(path, io::up_to(3, 5)), Error);
   EXPECT_THROW(io::read_partition(path, {0, 5, 5, 4}), Error);
+  const auto fault = [&](const io::PartitionLines& lines) {
+    try {
+      io::read_partition(path, lines);
+    } catch (const Error& e) {
+      return e.message();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(fault({0, 9, 9, 5, false, "user"}), "has 5 lines; expected 9, one for each user");
+  EXPECT_EQ(fault({0, 3, 3, 5, true, "user"}), "has 5 lines; expected at most 3, one for each user");
+  EXPECT_EQ(fault({0, 5, 5, 4, false, "user", "the run has 4 processes"}),
+            "'4' is not a part; expected a number from 0 to 3: the run has 4 processes");
 }
 
 }  // namespace

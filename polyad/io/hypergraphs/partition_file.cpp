@@ -20,18 +20,21 @@ constexpr Index most_reserved = Index(1) << 24;
 
 // take(number, part) for every line; returns how many there are.
 template <class Fn>
-Index for_each_line(const std::filesystem::path& path, int num_parts, Fn take) {
+Index for_each_line(const std::filesystem::path& path, int num_parts, const std::string& why_no_more,
+                    Fn take) {
   const InputFile file(path);
   LineReader lines(file);
   Index number = 0;
   for (std::string_view line; lines.next(line); ++number) {
     const auto words = split_blanks(line);
     const auto part = words.size() == 1 ? parse_index(words[0]) : std::nullopt;
-    if (!part || *part < 0 || *part >= num_parts)
-      throw Error(
-          Errc::bad_input,
-          fmt::format("{} is not a part; expected a number from 0 to {}", in_quotes(line), num_parts - 1),
-          {path.string(), number + 1});
+    if (!part || *part < 0 || *part >= num_parts) {
+      const bool is_one_of_more = part && *part >= num_parts && !why_no_more.empty();
+      throw Error(Errc::bad_input,
+                  fmt::format("{} is not a part; expected a number from 0 to {}{}", in_quotes(line),
+                              num_parts - 1, is_one_of_more ? ": " + why_no_more : ""),
+                  {path.string(), number + 1});
+    }
     take(number, int(*part));
   }
   return number;
@@ -42,20 +45,21 @@ Index for_each_line(const std::filesystem::path& path, int num_parts, Fn take) {
 std::vector<int> read_partition(const std::filesystem::path& path, const PartitionLines& wanted) {
   std::vector<int> parts;
   parts.reserve(std::size_t(std::min(wanted.count, most_reserved)));
-  const Index found = for_each_line(path, wanted.num_parts, [&](Index number, int part) {
+  const Index found = for_each_line(path, wanted.num_parts, wanted.why_no_more, [&](Index number, int part) {
     if (number >= wanted.first && number < wanted.first + wanted.count) parts.push_back(part);
   });
   if (found > wanted.total || (found < wanted.total && !wanted.may_end_early))
-    throw Error(
-        Errc::bad_input,
-        fmt::format("has {} lines; expected {}, one for each thing that is partitioned", found, wanted.total),
-        {path.string(), 0});
+    throw Error(Errc::bad_input,
+                fmt::format("has {} lines; expected {}{}, one for each {}", found,
+                            wanted.may_end_early ? "at most " : "", wanted.total, wanted.thing),
+                {path.string(), 0});
   return parts;
 }
 
-std::vector<int> read_partition(const std::filesystem::path& path, int num_parts) {
+std::vector<int> read_partition(const std::filesystem::path& path, int num_parts,
+                                const std::string& why_no_more) {
   std::vector<int> parts;
-  for_each_line(path, num_parts, [&](Index, int part) { parts.push_back(part); });
+  for_each_line(path, num_parts, why_no_more, [&](Index, int part) { parts.push_back(part); });
   return parts;
 }
 

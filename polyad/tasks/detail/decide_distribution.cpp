@@ -79,13 +79,21 @@ int max_parts_of_file(const Comm& comm) {
   return comm.size() == 1 ? std::numeric_limits<int>::max() : comm.size();
 }
 
+// Why a file has no more parts; empty where it may.
+std::string size_of_run(const Comm& comm) {
+  if (comm.size() == 1) return "";
+  return fmt::format("the run has {} processes", comm.size());
+}
+
 // One line per data line of the tensor's file.
 Distribution fine_from_file(const Comm& comm, const SparseTensor<double>& share,
                             const std::filesystem::path& path, const Distributor& distributor) {
   const auto counts = comm.all_gather(share.num_nonzeros());
-  const io::PartitionLines lines{
-      std::accumulate(counts.begin(), counts.begin() + comm.rank(), Index(0)), share.num_nonzeros(),
-      std::accumulate(counts.begin(), counts.end(), Index(0)), max_parts_of_file(comm)};
+  io::PartitionLines lines{std::accumulate(counts.begin(), counts.begin() + comm.rank(), Index(0)),
+                           share.num_nonzeros(), std::accumulate(counts.begin(), counts.end(), Index(0)),
+                           max_parts_of_file(comm)};
+  lines.thing = "nonzero";
+  lines.why_no_more = size_of_run(comm);
   return distributor.fine_listed(collectively(comm, [&] { return io::read_partition(path, lines); }));
 }
 
@@ -102,15 +110,20 @@ std::vector<std::vector<int>> by_mode(std::span<const int> all, std::span<const 
 
 // One line per slice, mode after mode.
 std::vector<std::vector<int>> slices_from_file(const std::filesystem::path& path,
-                                               std::span<const Index> extents, int num_parts) {
+                                               std::span<const Index> extents, int num_parts,
+                                               const std::string& why_no_more) {
   const Index total = hypergraph::num_slices(extents);
-  return by_mode(io::read_partition(path, {0, total, total, num_parts}), extents);
+  io::PartitionLines lines{0, total, total, num_parts};
+  lines.thing = "slice of all modes";
+  lines.why_no_more = why_no_more;
+  return by_mode(io::read_partition(path, lines), extents);
 }
 
 Distribution coarse_from_file(const Comm& comm, const SparseTensor<double>& share,
                               const std::filesystem::path& path, const Distributor& distributor) {
-  return distributor.coarse_listed(
-      collectively(comm, [&] { return slices_from_file(path, share.extents(), max_parts_of_file(comm)); }));
+  return distributor.coarse_listed(collectively(comm, [&] {
+    return slices_from_file(path, share.extents(), max_parts_of_file(comm), size_of_run(comm));
+  }));
 }
 
 Distribution from_file(const Comm& comm, const SparseTensor<double>& share,
@@ -238,8 +251,9 @@ ChosenDistribution decide_distribution(const Context& context, const SparseTenso
   GivenParts given;
   if (options.row_rule == RowRule::file) {
     require_same_files(comm, {options.row_owners_file.string()});
-    given.rows =
-        collectively(comm, [&] { return rows_from_file(options, share.extents(), max_parts_of_file(comm)); });
+    given.rows = collectively(comm, [&] {
+      return rows_from_file(options, share.extents(), max_parts_of_file(comm), size_of_run(comm));
+    });
   }
   if (comm.size() == 1 && is_hypergraph) return {};
   if (!is_file && !is_hypergraph) {
@@ -257,9 +271,9 @@ ChosenDistribution decide_distribution(const Context& context, const SparseTenso
 }
 
 std::vector<RowOwners> rows_from_file(const DistributionOptions& options, std::span<const Index> extents,
-                                      int num_parts) {
+                                      int num_parts, const std::string& why_no_more) {
   std::vector<RowOwners> rows;
-  for (auto& parts : slices_from_file(options.row_owners_file, extents, num_parts))
+  for (auto& parts : slices_from_file(options.row_owners_file, extents, num_parts, why_no_more))
     rows.emplace_back(ListedRows{{}, std::move(parts)});
   return rows;
 }

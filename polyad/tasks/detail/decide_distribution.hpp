@@ -22,9 +22,9 @@ ChosenDistribution decide_distribution(const Context& context, const SparseTenso
                                        const MemoryLimit& limit);
 
 // The owners of rows in options.row_owners_file, [mode]. Throws Error{bad_input} for a file that does not
-// have a part below num_parts for every slice.
+// have a part below num_parts for every slice; `why_no_more` says in it why there are no more parts.
 std::vector<RowOwners> rows_from_file(const DistributionOptions& options, std::span<const Index> extents,
-                                      int num_parts);
+                                      int num_parts, const std::string& why_no_more);
 
 // The partition in options.partition_file as a strategy among others, for a plan: of fine grain if the file
 // has a line per nonzero, of coarse grain if it has one per slice, for the least of these numbers of

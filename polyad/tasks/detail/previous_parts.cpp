@@ -12,9 +12,20 @@
 
 namespace polyad::tasks {
 
-std::vector<int> previous_parts(const PartitionOptions& options, Index num_things) {
+namespace {
+
+std::string why_no_more_parts(const PartitionOptions& options) {
+  return fmt::format("{} is {}", option_name("parts"), options.parts);
+}
+
+}  // namespace
+
+std::vector<int> previous_parts(const PartitionOptions& options, Index num_things, const std::string& thing) {
   if (options.previous_file.empty()) return {};
-  auto parts = io::read_partition(options.previous_file, io::up_to(num_things, options.parts));
+  auto lines = io::up_to(num_things, options.parts);
+  lines.thing = thing;
+  lines.why_no_more = why_no_more_parts(options);
+  auto parts = io::read_partition(options.previous_file, lines);
   parts.resize(std::size_t(num_things), hypergraph::new_vertex);
   return parts;
 }
@@ -26,7 +37,7 @@ std::vector<int> previous_slices(const PartitionOptions& options, const std::vec
     throw Error(Errc::bad_option,
                 fmt::format("{} {}: the tensor is {}, which did not grow from that",
                             option_name("previous_dims"), fmt::join(before, "x"), fmt::join(dims, "x")));
-  const auto parts = io::read_partition(options.previous_file, options.parts);
+  const auto parts = io::read_partition(options.previous_file, options.parts, why_no_more_parts(options));
   const Index expected = std::accumulate(before.begin(), before.end(), Index(0));
   if (std::ssize(parts) != expected)
     throw Error(

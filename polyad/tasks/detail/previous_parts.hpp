@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "polyad/tasks/partition.hpp"
@@ -9,8 +10,9 @@ namespace polyad::tasks {
 // The parts in options.previous_file, with hypergraph::new_vertex for what is new since; empty where no file
 // is given. Both throw Error{bad_input} for a file that does not fit.
 
-// The previous parts for the current number of vertices: those after the end of the file are new.
-std::vector<int> previous_parts(const PartitionOptions& options, Index num_things);
+// The previous parts for the current number of vertices: those after the end of the file are new. `thing`:
+// what a vertex is, for messages.
+std::vector<int> previous_parts(const PartitionOptions& options, Index num_things, const std::string& thing);
 
 // Of the slices of a tensor, mode after mode: where a mode has grown since options.previous_dims, its last
 // slices are new. Throws Error{bad_option} for dims that the tensor cannot have grown from.

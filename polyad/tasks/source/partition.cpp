@@ -193,7 +193,7 @@ Partition partition_vertices(const Context& context, const Hypergraph& h, double
   run.model = "hypergraph";
   run.method = options.method;
   run.options = search_options(options);
-  run.options.previous = tasks::previous_parts(options, h.num_vertices());
+  run.options.previous = tasks::previous_parts(options, h.num_vertices(), "vertex");
   run.load_seconds = load_seconds + watch.lap();
   check_num_parts(options, h.num_vertices());
   auto result = context.progress().during(
@@ -205,6 +205,23 @@ Partition partition_vertices(const Context& context, const Hypergraph& h, double
                    h.num_nets(),
                    h.num_pins()};
   return finished(std::move(run), watch.lap());
+}
+
+// What gets a part, for messages.
+std::string thing_of(PartitionModel model) {
+  switch (model) {
+    case PartitionModel::fine:
+      return "nonzero";
+    case PartitionModel::coarse:
+      return "slice of all modes";
+    case PartitionModel::fine_with_rows:
+      return "nonzero and each slice of all modes";
+    case PartitionModel::row:
+      return "row";
+    case PartitionModel::column:
+      return "column";
+  }
+  return "";
 }
 
 }  // namespace
@@ -246,7 +263,8 @@ Partition partition(const Context& context, const Tensor& x, const PartitionOpti
   search.hypergraph.previous =
       options.model == PartitionModel::coarse
           ? tasks::previous_slices(options, x.tensor.extents())
-          : tasks::previous_parts(options, hypergraph::num_partitioned(x.tensor, options.model));
+          : tasks::previous_parts(options, hypergraph::num_partitioned(x.tensor, options.model),
+                                  thing_of(options.model));
   run.model = to_string(options.model);
   run.method = options.method;
   run.options = search.hypergraph;

@@ -82,7 +82,8 @@ std::vector<RowOwners> given_rows(const StrategyPlanOptions& options, std::span<
   int num_parts = std::numeric_limits<int>::max();
   for (const int processes : options.process_counts)
     if (processes > 1) num_parts = std::min(num_parts, processes);
-  return tasks::rows_from_file(options.distribution, extents, num_parts);
+  return tasks::rows_from_file(options.distribution, extents, num_parts,
+                               fmt::format("the plan is also for {} processes", num_parts));
 }
 
 DistributionOptions::Partition partition_of(const std::string& name) {

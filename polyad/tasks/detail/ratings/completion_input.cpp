@@ -79,9 +79,11 @@ RowOwners own_side(const Context& context, const SparseTensor<double>& share, Ra
     const auto path = options.partition_file.string();
     const Index count = share.extent(mode_of(side));
     require_same_files(comm, {path});
-    return ListedRows{{}, collectively(comm, [&] {
-                        return io::read_partition(path, {0, count, count, num_parts});
-                      })};
+    io::PartitionLines lines{0, count, count, num_parts};
+    lines.thing = to_string(side);
+    lines.why_no_more = fmt::format("the run has {} processes", num_parts);
+    if (num_parts == 1) lines.why_no_more = "the run has one process";
+    return ListedRows{{}, collectively(comm, [&] { return io::read_partition(path, lines); })};
   }
   if (num_parts == 1) return RowBlocks{{0}, {0}};
   if (options.partition == RatingPartition::hypergraph) {
