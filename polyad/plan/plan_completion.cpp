@@ -48,6 +48,10 @@ CompletionPlan plan_completion(SparseTensor<double> ratings, const CompletionPla
                  "partitions");
   for (const int processes : options.process_counts)
     for (const auto& partition : options.partitions) {
+      if (partition.only_for.value_or(processes) != processes) {
+        progress.advance(1);
+        continue;
+      }
       const Stopwatch watch;
       const auto owners = partition.make(processes);
       const double seconds = watch.seconds();

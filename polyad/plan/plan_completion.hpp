@@ -16,6 +16,7 @@ struct SidePartition {
   RatingSide by = RatingSide::user;
   std::string name;
   std::function<RowOwners(int num_parts)> make;
+  std::optional<int> only_for = {};  // this number of processes; nothing: for all of them
 };
 
 struct CompletionPlanOptions {

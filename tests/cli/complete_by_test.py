@@ -113,7 +113,7 @@ class ManyProcessesTest(CompleteTest):
         by_items = self.complete(path, "-e", 1, "--partition", items, "--by", "items", processes=2)
         self.assertEqual((by_items["by"], by_items["partition"]), ("items", "file"))
         self.assertLess(by_items["volume_words_per_epoch"], by_users["volume_words_per_epoch"])
-        self.assert_refused("200.part: has 200 lines; expected 30", 2, "complete", path, "--partition", items, processes=2)
+        self.assert_refused("200.part: has 200 lines; expected 30, one for each user", 2, "complete", path, "--partition", items, processes=2)
         made = self.folder / "made.part"
         self.succeed("partition", path, "-k", 2, "--model", "column", "--metric", "lambda2", "--out", made, "-q")
         by_made = self.complete(path, "-e", 1, "--partition", made, "--by", "items", processes=2)
@@ -121,6 +121,19 @@ class ManyProcessesTest(CompleteTest):
         plan = self.result("plan", path, "--for", "complete", "-k", 2, "--partition", made, "--by", "items", "-q", "--sync", 2)
         self.assertEqual([(way["by"], way["partition"], way["complete_options"][4:6]) for way in plan["strategies"]],
                          [("items", "file", ["--partition", str(made)])])
+
+    def test_a_file_is_planned_for_the_fewest_processes_that_suffice(self) -> None:
+        path = self.ratings(30, 200, 800)
+        parts = self.write("parts", "".join(f"{i % 3}\n" for i in range(30)))
+        arguments = ("plan", path, "--for", "complete", "--partition", parts, "-q", "--sync", 1)
+        for counts, expected in (("2,4,8", {4}), ("3", {3}), ("8", {8})):
+            plan = self.result(*arguments, "-k", counts)
+            self.assertEqual({way["processes"] for way in plan["strategies"]}, expected, counts)
+        self.assertIn("parts: has 3 parts, and is planned for 4 processes only", run(*arguments, "-k", "8,2,4").stderr)
+        self.assert_refused("parts: has 3 parts, more than all given numbers of processes", 2, *arguments, "-k", "1,2")
+        self.assert_refused("parts: has 30 lines; expected 200, one for each item", 2, *arguments, "-k", 4, "--by", "items")
+        self.assert_refused("parts:3: '2' is not a part; expected a number from 0 to 1: the run has 2 processes", 2, "complete", path,
+                            "--partition", parts, processes=2)
 
     def test_more_processes_than_items(self) -> None:
         path = self.write("x.tns", "".join(f"{i} {1 + i % 2} {i % 5}\n" for i in range(1, 20)))

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -65,12 +66,29 @@ class Partitions {
   }
 
  private:
+  // For the smallest number of processes that is at least that of its parts.
   SidePartition from_file(RatingSide side) const {
-    return {
-        side, to_string(Kind::file), [this, side](int num_parts) {
-          const Index count = x_.extent(mode_of(side));
-          return ListedRows{{}, io::read_partition(options_.partition_file, {0, count, count, num_parts})};
-        }};
+    const auto& path = options_.partition_file;
+    const Index count = x_.extent(mode_of(side));
+    io::PartitionLines lines{0, count, count, std::numeric_limits<int>::max()};
+    lines.thing = to_string(side);
+    auto parts = io::read_partition(path, lines);
+    const int last = parts.empty() ? 0 : std::ranges::max(parts);
+    const auto counts = tasks::ascending(options_.processes);
+    const auto processes = std::ranges::upper_bound(counts, last);
+    if (processes == counts.end())
+      throw Error(Errc::bad_input,
+                  fmt::format("has {} parts, more than all given numbers of processes", Index(last) + 1),
+                  {path.string(), 0});
+    if (counts.size() > 1)
+      context_.warn(fmt::format("{}: has {}, and is planned for {} {} only", path.string(),
+                                report::counted(Index(last) + 1, "part"), *processes,
+                                *processes == 1 ? "process" : "processes"));
+    return {side, to_string(Kind::file),
+            [parts = std::move(parts)](int) {
+              return ListedRows{{}, parts};
+            },
+            *processes};
   }
 
   SidePartition of_hypergraph(RatingSide side) const {
