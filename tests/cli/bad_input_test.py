@@ -338,7 +338,7 @@ class HeadTest(ProgramTest):
 class LongHeaderTest(ProgramTest):
     def test_columns_are_listed_in_one_sentence(self) -> None:
         x = self.write("x.csv", ",".join(["c" * 50, *(f"c{i}" for i in range(30))]) + "\n")
-        listed = ", ".join(["c" * 40 + "...", *(f"c{i}" for i in range(19))])
+        listed = ", ".join(f"'{name}'" for name in ["c" * 40 + "...", *(f"c{i}" for i in range(19))])
         self.assert_fails(f"{x}: has no column 'q'; its columns are {listed} and 11 more", 2, "stats", x, "--columns", "q,c1,c2")
 
 

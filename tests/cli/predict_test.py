@@ -342,8 +342,8 @@ class RefusalTest(PredictTest):
         self.refuse("X:2: value 'nan' is not finite", "1 1 1\n1 1 nan\n")
         self.refuse("X: is empty", "")
         self.refuse("X: csv needs --columns to say which columns are the modes and which is the value; this file has "
-                    "a, b, c, d", "a,b,c,d\n1,2,3,4\n")
-        self.refuse("X: has no column 'q'; its columns are a, b", "a,b\n1,2\n", "--columns", "a,q")
+                    "'a', 'b', 'c', 'd'", "a,b,c,d\n1,2,3,4\n")
+        self.refuse("X: has no column 'q'; its columns are 'a', 'b'", "a,b\n1,2\n", "--columns", "a,q")
         self.refuse("X:2: 'u' in the column 'a' is not a whole number from 1 on", "a,b\nu,2\n")
 
     def test_unknown_labels(self) -> None:

@@ -169,7 +169,7 @@ TEST_F(CoordinateFileTest, names_mean_what_the_model_says) {
             "x:2: 'bob' in the column 'user' names more than one index of mode 1 of the model");
   EXPECT_EQ(fault("a,b,c,d\n1,2,3,4\n", space),
             "x: csv needs columns to say which columns are the modes and which is the value; this file has "
-            "a, b, c, d");
+            "'a', 'b', 'c', 'd'");
   const IndexSpace lenient({4, 2}, names, Unknown::leave_out);
   const CoordinateFile file(folder_.write("x", "user,item\ncy,y\ndan,y\ncy,z\nann,x\n"),
                             options_for(lenient));

@@ -254,10 +254,20 @@ TEST(Csv, faults_are_told_with_their_line) {
   EXPECT_EQ(fault("a,b,c\n1,,3\n", "a,b,c"), "x.csv:2: the column 'b' is empty");
   EXPECT_EQ(fault("a,b,c\n1,\"2,3\n", "a,b,c"),
             "x.csv:2: a quoted field is not closed on its line; multiline reads fields with line breaks");
-  EXPECT_EQ(fault("a,b,c\n1,2,3\n", "a,d,c"), "x.csv: has no column 'd'; its columns are a, b, c");
+  EXPECT_EQ(fault("a,b,c\n1,2,3\n", "a,d,c"), "x.csv: has no column 'd'; its columns are 'a', 'b', 'c'");
+  EXPECT_EQ(
+      fault("a,\"b, d\",c\n1,2,3\n", "a,d,c"),
+      "x.csv: has no column 'd'; its columns are 'a', 'b, d', 'c'; columns names 'b, d', which has a comma, "
+      "#2");
+  EXPECT_EQ(
+      fault("a,b,c\n1,2,3\n", "a,b:weeks,c"),
+      "x.csv: the column 'b' has no bin 'weeks' (did you mean week?); known are label, index, hour, day, "
+      "week, month, hour-of-day, weekday, month-of-year, width=NUMBER, quantiles=NUMBER");
+  EXPECT_EQ(fault("a,b,c\n1,2,3\n", "a,d:weeks,c"),
+            "x.csv: has no column 'd:weeks'; its columns are 'a', 'b', 'c'");
   EXPECT_EQ(fault("a,b,c\n1,2,3\n"),
             "x.csv: csv needs columns to say which columns are the modes and which is the value; this file "
-            "has a, b, c");
+            "has 'a', 'b', 'c'");
   EXPECT_EQ(fault("1,2,3\n", ""),
             "x.csv: csv needs columns to say which columns are the modes and which is the value; this file "
             "has no header "

@@ -57,7 +57,7 @@ TEST_F(OptionFaults, OfLoading) {
                    x + ": is a text, not ptb as LoadOptions::format says"}));
   const auto csv = folder_.write("x.csv", "a,b,c\n1,2,3\n").string();
   EXPECT_EQ(load_fault(csv, {.columns = "a,b,d"}),
-            bad_option("columns", csv + ": has no column 'd'; its columns are a, b, c"));
+            bad_option("columns", csv + ": has no column 'd'; its columns are 'a', 'b', 'c'"));
   const auto parquet = folder_.write("x.parquet", std::string("PAR1\0\0\1", 7)).string();
   EXPECT_EQ(load_fault(parquet, {}), (Fault{Errc::bad_input, "columns",
                                             parquet + ": is a Parquet file, which is read where Polyad was "

@@ -1,11 +1,13 @@
 #include "polyad/io/text/field_roles.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 
 #include "polyad/base/error.hpp"
+#include "polyad/base/suggestion.hpp"
 #include "polyad/io/tensors/recognition/recognise.hpp"
 #include "polyad/io/text/number_text.hpp"
 
@@ -19,7 +21,8 @@ std::string listed(const Names& names) {
   constexpr std::size_t maximum = 20, longest = 40;
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), maximum); ++i)
-    text += (i == 0 ? "" : ", ") + names[i].substr(0, longest) + (names[i].size() > longest ? "..." : "");
+    text += fmt::format("{}'{}{}'", i == 0 ? "" : ", ", names[i].substr(0, longest),
+                        names[i].size() > longest ? "..." : "");
   return names.size() > maximum ? fmt::format("{} and {} more", text, names.size() - maximum) : text;
 }
 
@@ -120,6 +123,34 @@ void fit_to(const IndexSpace& space, const InputFile& file, FieldRoles& roles) {
   }
 }
 
+// What may follow the name of a column, behind a colon.
+Names column_kinds() {
+  Names kinds;
+  for (auto kind = int(ColumnKind::label); kind <= int(ColumnKind::month_of_year); ++kind)
+    kinds.emplace_back(name_of(ColumnKind(kind)));
+  return kinds;
+}
+
+std::string why_no_column(const FileHead& head, const std::string& name) {
+  const auto& names = head.column_names;
+  if (const auto colon = name.rfind(':'); colon != std::string::npos && holds(names, name.substr(0, colon))) {
+    const auto bin = name.substr(colon + 1);
+    return fmt::format("the column {} has no bin {}{}; known are {}, width=NUMBER, quantiles=NUMBER",
+                       in_quotes(name.substr(0, colon)), in_quotes(bin), suggestion(bin, column_kinds()),
+                       fmt::join(column_kinds(), ", "));
+  }
+  if (!head.has_header)
+    return fmt::format("has no column {}: it has no header, and its columns are called 1 to {}",
+                       in_quotes(name), names.size());
+  auto text = fmt::format("has no column {}; its columns are {}", in_quotes(name), listed(names));
+  const auto with_comma = std::ranges::find_if(
+      names, [](const std::string& column) { return column.find(',') != std::string::npos; });
+  if (with_comma != names.end())
+    text += fmt::format("; {} names {}, which has a comma, #{}", option_name("columns"),
+                        in_quotes(*with_comma), with_comma - names.begin() + 1);
+  return text;
+}
+
 // The column of this name, or the k-th by the name k or #k.
 std::size_t find_column(const InputFile& file, const FileHead& head, const std::string& name) {
   const auto& names = head.column_names;
@@ -130,11 +161,7 @@ std::size_t find_column(const InputFile& file, const FileHead& head, const std::
   if (found == names.end()) {
     const auto number = parse_index(name.starts_with('#') ? name.substr(1) : name);
     if (number && *number >= 1 && *number <= std::ssize(names)) return std::size_t(*number) - 1;
-    fail(option_name("#columns") +
-         (head.has_header
-              ? fmt::format("has no column {}; its columns are {}", in_quotes(name), listed(names))
-              : fmt::format("has no column {}: it has no header, and its columns are called 1 to {}",
-                            in_quotes(name), names.size())));
+    fail(option_name("#columns") + why_no_column(head, name));
   }
   const auto place = found - names.begin();
   if (const auto again = std::find(found + 1, names.end(), name); again != names.end())
