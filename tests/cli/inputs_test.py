@@ -102,6 +102,13 @@ class InputsTest(ProgramTest):
         matrix, cube = self.write("m.tns", "1 2 3\n"), self.write("c.tns", "1 2 3 4\n")
         self.assert_fails(f"{cube}: a tensor of order 3, and {matrix} is one of order 2: files that are read as one have the same",
                           2, "stats", matrix, cube)
+        one = "but all files that are read as one are read in the format of the first"
+        self.assert_fails(f"{first}: is csv, {one}, {matrix} (tns)", 2, "stats", matrix, first)
+        binary, broken = self.folder / "m.ptb", self.write("broken", "? ?\n")
+        self.succeed("convert", matrix, binary)
+        self.assert_fails(f"{matrix}: is tns, {one}, {binary} (ptb)", 2, "stats", binary, matrix)
+        self.assert_fails(f"{broken}: is something else, {one}, {binary} (ptb)", 2, "stats", binary, broken)
+        self.assert_fails(f"{matrix}: is a text, not ptb as --input-format says", 2, "stats", binary, matrix, "--input-format", "ptb")
         dense = TEST_DATA / "forms" / "numpy-dense.npy"
         self.assert_fails(f"{dense}: is npy, which has all cells of a tensor: several files are read as one table or list of "
                           "nonzeros, but not several arrays", 2, "stats", dense, dense)

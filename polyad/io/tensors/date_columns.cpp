@@ -135,7 +135,7 @@ ReadOptions settle_dates(const std::vector<std::filesystem::path>& files, const 
   std::vector<FileHead> heads;
   for (const auto& path : files) {
     const InputFile file = open_input(path);
-    heads.push_back(recognise(file, heads.empty() ? options : options_like(heads[0], options)));
+    heads.push_back(heads.empty() ? recognise(file, options) : recognise_next(file, heads[0], options));
     if (heads.back().format != TensorFormat::csv) return options;  // which the reader refuses
     if (heads.size() == 1) {
       roles = field_roles(file, heads[0], options);

@@ -103,9 +103,8 @@ std::vector<FileHead> recognise_all(const Paths& files, const ReadOptions& optio
   for (const auto& path : files) {
     const InputFile file = open_input(path);
     sizes.push_back(file.size());
-    heads.push_back(recognise(file, heads.empty() ? options : like_first));
+    heads.push_back(heads.empty() ? recognise(file, options) : recognise_next(file, heads[0], options));
     if (heads.size() == 1) like_first = options_like(heads[0], options);
-    check_fits(heads.back(), heads[0]);
   }
   if (has_all_cells(heads[0].format))
     refuse_file(files[0], fmt::format("is {}, which has all cells of a tensor: several files are read as one "
@@ -114,7 +113,33 @@ std::vector<FileHead> recognise_all(const Paths& files, const ReadOptions& optio
   return heads;
 }
 
+// Empty: it cannot be recognised.
+std::optional<TensorFormat> format_of(const InputFile& file, const ReadOptions& options) {
+  try {
+    return recognise(file, options).format;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
+
+FileHead recognise_next(const InputFile& file, const FileHead& first, const ReadOptions& options) {
+  try {
+    auto head = recognise(file, options_like(first, options));
+    check_fits(head, first);
+    return head;
+  } catch (const Error&) {
+    if (options.format) throw;
+    const auto format = format_of(file, options);
+    if (format == first.format || (!format && !is_binary(first.format))) throw;
+    refuse_file(
+        file.path(),
+        fmt::format("is {}, but all files that are read as one are read in the format of the first, {} ({})",
+                    format ? traits(*format).name : "something else", first.path.string(),
+                    traits(first.format).name));
+  }
+}
 
 ReadOptions options_like(const FileHead& first, const ReadOptions& options) {
   auto like = options;

@@ -24,6 +24,10 @@ SeriesSlab read_series(const std::vector<std::filesystem::path>& files, const Re
 // are the facts of each file over all shares. To be called before the slab is assembled.
 void settle_series(SeriesSlab& series, const std::vector<SlabFacts>& whole, const ReadOptions& options);
 
+// A file after the first one. Where the options state no format, it is read in that of the first: throws
+// Error{bad_input} if it is of another.
+FileHead recognise_next(const InputFile& file, const FileHead& first, const ReadOptions& options);
+
 // How files after the first one are read: as that was recognised. And whether one fits to it: throws
 // Error{bad_input} if not.
 ReadOptions options_like(const FileHead& first, const ReadOptions& options);
