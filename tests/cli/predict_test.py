@@ -348,7 +348,7 @@ class RefusalTest(PredictTest):
 
     def test_unknown_labels(self) -> None:
         self.write("model/mode-1-side.map", "left\nright\n")
-        self.refuse("X:3: 'top' in the column 'side' is no label of mode 1 of the model", "side,n\nleft,1\ntop,1\n")
+        self.refuse("X:3: 'top' in the column 'side' is no label of mode 1 of the model; --skip-unknown leaves such lines out", "side,n\nleft,1\ntop,1\n")
 
     def test_a_time_is_told_how_to_bin_it(self) -> None:
         self.write("model/mode-1-time.map", "2014-04-01\n2014-04-02\n")

@@ -164,7 +164,8 @@ TEST_F(CoordinateFileTest, names_mean_what_the_model_says) {
   EXPECT_EQ(read("who,what,stars\ncy,y,4\n", space), (Lines{{2, 1, 4}}));
   EXPECT_EQ(read("user,item\n", space), Lines{});
   EXPECT_EQ(fault("user,item\ncy,y\ndan,y\n", space),
-            "x:3: 'dan' in the column 'user' is no label of mode 1 of the model");
+            "x:3: 'dan' in the column 'user' is no label of mode 1 of the model; skip_unknown leaves such "
+            "lines out");
   EXPECT_EQ(fault("user,item\nbob,y\n", space),
             "x:2: 'bob' in the column 'user' names more than one index of mode 1 of the model");
   EXPECT_EQ(fault("a,b,c,d\n1,2,3,4\n", space),

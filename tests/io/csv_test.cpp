@@ -265,6 +265,17 @@ TEST(Csv, faults_are_told_with_their_line) {
       "week, month, hour-of-day, weekday, month-of-year, width=NUMBER, quantiles=NUMBER");
   EXPECT_EQ(fault("a,b,c\n1,2,3\n", "a,d:weeks,c"),
             "x.csv: has no column 'd:weeks'; its columns are 'a', 'b', 'c'");
+  EXPECT_EQ(fault("a;b;c\n1;2;3,5\n", "a,b,c"),
+            "x.csv:2: value '3,5' is not a number (decimal_comma reads it)");
+  EXPECT_EQ(fault("a;b;c\n1;2;3,5,1\n", "a,b,c"), "x.csv:2: value '3,5,1' is not a number");
+  EXPECT_EQ(fault("\xFF\xFE"
+                  "a",
+                  "a,b,c"),
+            "x.csv: is a text in UTF-16; iconv -f UTF-16 -t UTF-8 makes one that can be read");
+  EXPECT_EQ(fault("\xFE\xFF"
+                  "ab",
+                  "a,b,c"),
+            "x.csv: is a text in UTF-16; iconv -f UTF-16 -t UTF-8 makes one that can be read");
   EXPECT_EQ(fault("a,b,c\n1,2,3\n"),
             "x.csv: csv needs columns to say which columns are the modes and which is the value; this file "
             "has 'a', 'b', 'c'");

@@ -71,7 +71,7 @@ class LabelledPart {
     if (roles_->value) {
       const auto text = fields[*roles_->value];
       const auto parsed = decimal_comma_ ? parse_with_comma(text) : parse_real(text);
-      if (!parsed) return fmt::format("value {} is not a number", in_quotes(text));
+      if (!parsed) return fmt::format("value {} is not a number{}", in_quotes(text), comma_hint(text));
       if (!std::isfinite(*parsed)) return fmt::format("value {} is not finite", in_quotes(text));
       value = *parsed;
     }
@@ -133,6 +133,13 @@ class LabelledPart {
     return {};
   }
 
+  // For a number that has a comma where another was expected; empty for other texts.
+  std::string comma_hint(std::string_view text) const {
+    const bool has_comma = !decimal_comma_ && std::ranges::count(text, ',') == 1;
+    return has_comma && parse_with_comma(text) ? fmt::format(" ({} reads it)", option_name("decimal_comma"))
+                                               : "";
+  }
+
   static std::string fault_of_time(const FieldRoles::Mode& mode, std::string_view field) {
     const auto where = fmt::format("{} in the column {}", in_quotes(field), in_quotes(mode.name));
     const auto sign = date_sign(field);
@@ -156,7 +163,8 @@ class LabelledPart {
     const auto& mode = roles_->modes[m];
     const auto parsed = decimal_comma_ ? parse_with_comma(field) : parse_real(field);
     if (!parsed || !std::isfinite(*parsed))
-      return fmt::format("{} in the column {} is no number to bin", in_quotes(field), in_quotes(mode.name));
+      return fmt::format("{} in the column {} is no number to bin{}", in_quotes(field), in_quotes(mode.name),
+                         comma_hint(field));
     if (mode.rule.kind == ColumnKind::width) {
       binned_[m] = width_label(*parsed, mode.rule.size);
       if (binned_[m].empty())
@@ -184,6 +192,12 @@ class LabelledPart {
     return {};
   }
 
+  // About a label that the model does not have.
+  std::string what_to_do(std::size_t mode, std::string_view field) const {
+    auto hint = binning_hint(mode, field);
+    return hint.empty() ? fmt::format("; {} leaves such lines out", option_name("skip_unknown")) : hint;
+  }
+
   // Whether the model, if there is one, has that index.
   std::string check_place(std::size_t mode, Index index, std::string_view field) const {
     if (space_ == nullptr || (index >= 0 && index < space_->dims()[mode])) return {};
@@ -194,7 +208,7 @@ class LabelledPart {
     if (space_->unknown() != IndexSpace::Unknown::fault) return {};
     if (index == IndexSpace::no_index)
       return fmt::format("{} is no label of mode {} of the model{}", where, mode + 1,
-                         binning_hint(mode, field));
+                         what_to_do(mode, field));
     return fmt::format("{} is beyond the dimension {} of the model", where, space_->dims()[mode]);
   }
 
