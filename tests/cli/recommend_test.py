@@ -449,6 +449,17 @@ class TrainedTest(RecommendTest):
             self.assertEqual(ratings, {})
             self.assertLess(sum(differences) / len(differences), 0.3)
 
+    def test_ratings_of_new_users_beyond_the_range_are_warned_of(self) -> None:
+        values = [float(line.split()[2]) for line in self.ratings.read_text().splitlines() if line[0] != "#"]
+        least, largest = min(values), max(values)
+        said = f"is outside the range of the ratings, {least:g} to {largest:g}"
+        for ratings, expected in (((least, largest), None), ((400, least), f"2: 400 {said}"), ((least, -1), f"3: -1 {said}"),
+                                  ((400, -1), f"2: 400 {said}; so is 1 more"), ((400, 500, -1), f"2: 400 {said}; so are 2 more")):
+            for option, begin in (("--ratings", ""), ("--new-users", "ann,")):
+                mine = self.write("mine", "".join(f"{begin}{item},{rating}\n" for item, rating in enumerate(ratings, start=2)))
+                result = run("recommend", self.place, option, mine, "-q")
+                self.assertEqual((result.returncode, result.stderr), (0, f"polyad: warning: {mine}: {expected}\n" if expected else ""))
+
     def test_predict_says_what_recommend_says(self) -> None:
         out = self.folder / "all.csv"
         self.succeed("recommend", self.place, "--all", "--lists", "ratings", "--out", out, "-q")

@@ -249,8 +249,38 @@ class Answerer {
     return list;
   }
 
+  std::string item_name(Index item) const {
+    const auto& labels = model_.labels[std::size_t(mode_of(RatingSide::item))].labels;
+    return item < std::ssize(labels) ? labels[std::size_t(item)] : std::to_string(item + 1);
+  }
+
+  // Of ratings of new users that no training rating is like, the first, and how many there are. `of(i)`: the
+  // list of the i-th user.
+  template <class ListOf>
+  void warn_of_range(const std::filesystem::path& file, Index num_users, ListOf of) const {
+    const auto range = model_.range();
+    if (!range) return;
+    std::string first;
+    Index count = 0;
+    for (Index i = 0; i < num_users; ++i) {
+      const io::RatingList& list = of(i);
+      for (std::size_t r = 0; r < list.ratings.size(); ++r) {
+        const double rating = list.ratings[r];
+        if (rating >= range->least && rating <= range->largest) continue;
+        if (count++ == 0) first = fmt::format("{}: {}", item_name(list.items[r]), rating);
+      }
+    }
+    if (count == 0) return;
+    context_.warn(fmt::format("{}{}{} is outside the range of the ratings, {} to {}{}", file.string(),
+                              file.empty() ? "" : ": ", first, range->least, range->largest,
+                              count == 1 ? ""
+                                         : fmt::format("; so {} {} more", count == 2 ? "is" : "are",
+                                                       report::with_commas(count - 1))));
+  }
+
   void answer_new_user() {
     const auto list = known_ratings();
+    warn_of_range(options_.new_user_file, 1, [&](Index) -> const io::RatingList& { return list; });
     const NewUser user{list.items, list.ratings};
     auto lists = recommender_.recommend_to(std::span(&user, 1), model_.shrinkage(ranks_), wanted());
     run_.recommendations.push_back({{}, std::ssize(list.items), std::move(lists[0])});
@@ -261,6 +291,8 @@ class Answerer {
   void answer_new_users() {
     const auto known = io::read_rating_lists(options_.new_users_file, model_.names());
     for (const auto& one : known) new_users_.push_back(one.name);
+    warn_of_range(options_.new_users_file, std::ssize(known),
+                  [&](Index i) -> const io::RatingList& { return known[std::size_t(i)].list; });
     std::vector labels{ModeLabels{model_.labels[0].name, new_users_}, model_.labels[1]};
     answer_in_batches(std::ssize(known), labels, [&](Index begin, Index end) {
       std::vector<NewUser> users;
