@@ -204,6 +204,11 @@ TEST(RankingMetrics, nothing_relevant_is_no_user_and_wrong_shapes_are_refused) {
   const auto training = random_ratings(shape, 1);
   EXPECT_EQ(measure_ranking(model, training, SparseTensor<double>({3, 7}), 5, 1.0),
             (RankingMetrics{5, 1.0, 0, {}, {}}));
+  const auto [least, largest] = std::ranges::minmax(training.values());
+  const auto learned = measure_ranking(model, training, training, 5, least);
+  EXPECT_EQ(learned.num_users, 0);
+  EXPECT_EQ(learned.num_learned, training.num_nonzeros());
+  EXPECT_EQ(measure_ranking(model, training, training, 5, largest + 1).num_learned, 0);
   EXPECT_THROW(measure_ranking(model, training, SparseTensor<double>({3, 8}), 5), Error);
   EXPECT_THROW(measure_ranking(model, training, training, 0), Error);
 }
