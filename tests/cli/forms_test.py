@@ -83,7 +83,7 @@ class FormsTest(ProgramTest):
     def test_a_first_line_that_cannot_be_judged(self) -> None:
         names = self.write("names.csv", "anna,knows,bert\ncarl,likes,dora\n")
         self.assert_fails(f"{names}: csv needs --columns to say which columns are the modes and which is the value; this "
-                          "file has anna, knows, bert, unless its first line is data, as --no-header says", 2, "stats", names)
+                          "file has 'anna', 'knows', 'bert', unless its first line is data, as --no-header says", 2, "stats", names)
         result = run("check", names, "--columns", "1,2,3", "--value", 1)
         self.assertEqual(result.stderr, f"polyad: warning: {names}: its first line (anna, knows, bert) was taken for the "
                                         "names of the columns, though it may be data; --no-header reads it as data, "
@@ -274,7 +274,7 @@ class FormsTest(ProgramTest):
     def test_predict_takes_tables_without_a_header(self) -> None:
         self.succeed("cpd", FORMS / "pipes.txt", "--columns", "1,2,3", "-r", 2, "--out", self.folder / "model")
         pairs = self.write("pairs", "ann|milk\nbob|tea\n")
-        self.assert_fails(f"{pairs}:1: 'milk' in the column 'column2' is no label of mode 2 of the model", 2,
+        self.assert_fails(f"{pairs}:1: 'milk' in the column 'column2' is no label of mode 2 of the model; --skip-unknown leaves such lines out", 2,
                           "predict", self.folder / "model", pairs, "--no-header")
         table = self.succeed("predict", self.folder / "model", self.write("good", "bob|coffee\nann|tea\n"), "--no-header")
         self.assertEqual([line.split("\t")[:2] for line in table.splitlines()[1:3]], [["bob", "coffee"], ["ann", "tea"]])

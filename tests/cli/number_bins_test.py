@@ -123,7 +123,7 @@ class NumberBinsTest(ProgramTest):
             rows = self.succeed("predict", model, other, "--columns", f"who,age:{kind}").splitlines()[1:]
             self.assertEqual([row.split("\t")[1] for row in rows], list(places.values()))
             beyond = self.write("beyond.csv", "who,age\nw1,99\n")
-            self.assert_fails(f"{beyond}:2: '99' in the column 'age' is no label of mode 2 of the model", 2, "predict", model,
+            self.assert_fails(f"{beyond}:2: '99' in the column 'age' is no label of mode 2 of the model; --skip-unknown leaves such lines out", 2, "predict", model,
                               beyond, "--columns", f"who,age:{kind}")
 
     def test_csv_with_intervals_reads_back(self) -> None:
