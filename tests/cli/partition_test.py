@@ -270,7 +270,7 @@ class DecompositionTest(PartitionTest):
         lines = "1 1 1 1\n2 2 2 1\n3 3 1 1\n"
         for model, text in (("fine", lines), ("fine-with-rows", lines), ("fine-with-rows", 2 * lines)):
             tiny = self.write("tiny.tns", text)
-            self.assert_fails("--parts 4: there are only 3 vertices", 2, "partition", tiny, "-k", 4, "-q", "--model", model,
+            self.assert_fails("--parts 4: there are only 3 nonzeros, and no part may be empty", 2, "partition", tiny, "-k", 4, "-q", "--model", model,
                               "--no-cache", "--out", self.out)
 
     def test_owners_of_rows_ask_for_their_model(self) -> None:
@@ -330,9 +330,11 @@ class RefusalTest(PartitionTest):
     def test_more_parts_than_things(self) -> None:
         hypergraph = self.write("x.hgr", "1 3\n1 2\n")
         tensor = self.write("x.tns", "1 1 1\n1 1 2\n2 3 1\n1 2 5\n")  # three cells, of five slices two rows
-        for count, path, *options in ((3, hypergraph), (3, tensor), (2, tensor, "--model", "row"),
-                                      (5, tensor, "--model", "coarse", "--method", "random")):
-            self.assert_fails(f"--parts {count + 1}: there are only {count} vertices", 2, "partition",
+        for count, things, path, *options in ((3, "vertices", hypergraph), (3, "nonzeros", tensor),
+                                              (2, "rows with nonzeros", tensor, "--model", "row"),
+                                              (3, "columns with nonzeros", tensor, "--model", "column"),
+                                              (5, "slices with nonzeros", tensor, "--model", "coarse", "--method", "random")):
+            self.assert_fails(f"--parts {count + 1}: there are only {count} {things}, and no part may be empty", 2, "partition",
                               path, "-k", count + 1, *options)
             self.assertEqual(self.partition(path, "-k", count, *options)["empty_parts"], 0)
         self.assertEqual([kept.name for kept in self.cache.glob("*-4-*")], [])

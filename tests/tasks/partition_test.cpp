@@ -185,7 +185,7 @@ TEST(Partition, names_the_option_at_fault) {
       fault_of(x, {.cache = "x", .no_cache = true}),
       FaultyOption("cache", "cache requires a method that searches and cannot be combined with no_cache"));
   EXPECT_EQ(fault_of(make_tensor(SparseTensor<double>({3, 4, 5})), {.parts = 2, .no_cache = true}),
-            FaultyOption("parts", "parts 2: there are only 0 vertices"));
+            FaultyOption("parts", "parts 2: there are only 0 nonzeros, and no part may be empty"));
 }
 
 TEST(Partition, of_a_hypergraph_has_no_slices_and_no_cache) {

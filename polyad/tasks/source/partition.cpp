@@ -19,6 +19,7 @@
 #include "polyad/tasks/detail/previous_parts.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tasks/detail/task_scope.hpp"
+#include "polyad/tensor/slice_counts.hpp"
 
 namespace polyad {
 
@@ -138,10 +139,39 @@ hypergraph::TensorPartitionOptions tensor_options(const PartitionOptions& option
   return {options.model, options.slice_weights, options.method, search_options(options)};
 }
 
-void check_num_parts(const PartitionOptions& options, Index num_vertices) {
-  if (num_vertices < options.parts)
-    tasks::refuse_option(
-        fmt::format("{} {}: there are only {} vertices", option_name("parts"), options.parts, num_vertices));
+// `things`: what is partitioned.
+void check_num_parts(const PartitionOptions& options, Index count, const char* things) {
+  if (count < options.parts)
+    tasks::refuse_option(fmt::format("{} {}: there are only {} {}, and no part may be empty",
+                                     option_name("parts"), options.parts, count, things));
+}
+
+const char* partitioned_things(PartitionModel model) {
+  switch (model) {
+    case PartitionModel::coarse:
+      return "slices with nonzeros";
+    case PartitionModel::row:
+      return "rows with nonzeros";
+    case PartitionModel::column:
+      return "columns with nonzeros";
+    case PartitionModel::fine:
+    case PartitionModel::fine_with_rows:
+      break;
+  }
+  return "nonzeros";
+}
+
+// Before a search, which takes long. Nonzeros of the same coordinates, which count once, are found by it.
+void check_num_parts(const PartitionOptions& options, const SparseTensor<double>& x) {
+  const bool has_slices =
+      options.model != PartitionModel::fine && options.model != PartitionModel::fine_with_rows;
+  Index count = has_slices ? 0 : x.num_nonzeros();
+  for (int m = 0; has_slices && m < x.order() && count < options.parts; ++m) {
+    const bool is_asked_for =
+        options.model == PartitionModel::coarse || m == (options.model == PartitionModel::row ? 0 : 1);
+    if (is_asked_for) count += std::ssize(count_slices(x.indices(m), x.extents()[m]).slices);
+  }
+  check_num_parts(options, count, partitioned_things(options.model));
 }
 
 // Partitions of a tensor in the cache: only those that another run would make again.
@@ -195,7 +225,7 @@ Partition partition_vertices(const Context& context, const Hypergraph& h, double
   run.options = search_options(options);
   run.options.previous = tasks::previous_parts(options, h.num_vertices(), "vertex");
   run.load_seconds = load_seconds + watch.lap();
-  check_num_parts(options, h.num_vertices());
+  check_num_parts(options, h.num_vertices(), "vertices");
   auto result = context.progress().during(
       "partitioning", [&] { return hypergraph::partition_by(h, run.method, run.options); });
   run.partition = {std::move(result.parts),
@@ -257,6 +287,7 @@ Partition partition(const Context& context, const Tensor& x, const PartitionOpti
   tasks::require_one_process(context, "partition");
   validate(options);
   tasks::require_order(x.tensor.order());
+  check_num_parts(options, x.tensor);
   Stopwatch watch;
   auto search = tensor_options(options);
   report::PartitionRun run;
@@ -279,7 +310,8 @@ Partition partition(const Context& context, const Tensor& x, const PartitionOpti
   const double seconds = watch.lap();
   // There is a net for every row; a part needs nonzeros, not rows.
   const bool has_rows = options.model == PartitionModel::fine_with_rows;
-  check_num_parts(options, run.partition.num_vertices - (has_rows ? run.partition.num_nets : 0));
+  check_num_parts(options, run.partition.num_vertices - (has_rows ? run.partition.num_nets : 0),
+                  partitioned_things(options.model));
   if (!run.was_cached) cache.store(run.partition);
   std::vector<int> row_owners;
   if (has_rows) {
