@@ -216,6 +216,7 @@ CpdRun describe_run(const PreparedTensor<Real>& x, const CpRunOptions& options,
   run.mean = result.mean;
   run.fit_trajectory = result.fit_trajectory;
   run.held_out_rmse = result.held_out_rmse;
+  run.held_out_rmse_of_mean = result.held_out_rmse_of_mean;
   run.model_iteration = result.model_iteration;
   run.max_condition = result.max_condition;
   run.device_bytes = result.device_bytes;
@@ -303,6 +304,7 @@ nlohmann::ordered_json cpd_json(const CpdRun& run) {
   if (!run.held_out_rmse.empty()) {
     json["test_rmse"] = run.test_rmse();
     json["test_rmse_per_iteration"] = run.held_out_rmse;
+    json["test_rmse_of_mean"] = run.held_out_rmse_of_mean;
   }
   if (!is_opt(run) && !run.options.observed)
     json["condition"] =
@@ -400,8 +402,11 @@ std::string cpd_text(const CpdRun& run) {
                       is_opt(run) ? " and " + counted(run.evaluations, "evaluation") : "",
                       stop_text(run.stop), 1e3 * mean(run.iteration_seconds));
   if (!run.held_out_rmse.empty())
-    text += fmt::format("RMSE of the {:.3g} % of cells that were held out: {:.5g} (iteration {})\n",
-                        100 * run.options.observed->held_out, run.test_rmse(), run.model_iteration);
+    text += fmt::format(
+        "RMSE of the {:.3g} % of cells that were held out: {:.5g} (iteration {}); of the mean of the others: "
+        "{:.5g}\n",
+        100 * run.options.observed->held_out, run.test_rmse(), run.model_iteration,
+        run.held_out_rmse_of_mean);
   if (run.ranking)
     text += fmt::format(
         "{:.3g} % of the cells were held out, at different combinations of places (here users) of "

@@ -32,7 +32,8 @@ struct CpdRun {
   std::vector<double> weights, fit_trajectory;
   std::optional<double> mean = {};    // of a model with biases
   std::vector<double> held_out_rmse;  // as in CpResult
-  int model_iteration = 0;            // as in CpResult, like the next
+  double held_out_rmse_of_mean = 0;   // as in CpResult, like the next two
+  int model_iteration = 0;
   double max_condition = 1;
   std::optional<RankingMetrics> ranking;  // of implicit feedback with cells held out
   int evaluations = 0;                    // with Method::opt; costs per iteration are then per evaluation

@@ -29,6 +29,30 @@ def numbers(path: pathlib.Path) -> list[list[float]]:
     return [[float(word) for word in line.split()] for line in path.read_text().splitlines()]
 
 
+class NothingToLearnTest(ProgramTest):
+    def warning(self, lines: list[str], *options: object) -> str:
+        path = self.write("x.csv", "".join(line + "\n" for line in ["a,b,v", *lines]))
+        result = run("cpd", path, "--columns", "a,b", "--value", "v", "-r", 2, *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stderr
+
+    def test_a_model_of_zeros_is_told(self) -> None:
+        zeros, negative = ([f"x{i % 5},y{i % 7},{i * step}" for i in range(30)] for step in (0, -1))
+        self.assertIn("warning: the tensor has no nonzeros, so that its model is zero everywhere\n", self.warning([]))
+        for options in ((), ("--missing",), ("--nonneg",)):
+            self.assertIn("warning: all values are 0, and so is the model\n", self.warning(zeros, *options))
+        self.assertIn("warning: the model has vanished: without negative factors nothing found is closer to these values than zeros, "
+                      "perhaps because most of them are negative\n", self.warning(negative, "--nonneg"))
+        self.assertIn("warning: no value is positive, which would be a preference, so that the model has vanished\n",
+                      self.warning(negative, "--implicit"))
+        self.assertNotIn("vanished", self.warning(negative))
+
+    def test_modes_of_a_flag_are_no_file(self) -> None:
+        for command in ("cpd", "rank"):
+            self.assert_fails("1,2: there is no such file; for modes 1,2, write --nonneg=1,2", 2, command,
+                              self.write("x.tns", "1 1 1\n"), "-r", 2, "--nonneg", "1,2")
+
+
 class CpdTest(ProgramTest):
     def debian(self, *options: object) -> dict:
         return self.result("cpd", DEBIAN, *QUICK, "-q", *options)

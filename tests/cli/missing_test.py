@@ -169,6 +169,25 @@ class MissingTest(ProgramTest):
         self.assertIn("the model has vanished; try --reg smaller than 100", result.stderr)
         self.assertIn("fit 0.000000 after", result.stdout)
 
+    def ones_and_threes(self) -> tuple:
+        rng = random.Random(1)
+        cells = sorted({tuple(rng.randrange(20) for _ in range(3)) for _ in range(1500)})
+        path = self.write("x.tns", "".join(f"{i + 1} {j + 1} {k + 1} {rng.choice((1, 3))}\n" for i, j, k in cells))
+        return "cpd", path, "-r", 8, "--missing", "--test", 0.2, "--dims", "20x20x20"
+
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
+    def test_the_mean_is_that_of_the_cells_of_all_processes(self) -> None:
+        one, three = (self.result(*self.ones_and_threes(), "-q", processes=processes) for processes in (1, 3))
+        self.assertAlmostEqual(one["test_rmse_of_mean"], three["test_rmse_of_mean"], places=12)
+
+    def test_the_mean_predicts_cells_beside_the_model(self) -> None:
+        options = self.ones_and_threes()
+        self.assertAlmostEqual(self.result(*options, "-q")["test_rmse_of_mean"], 1, delta=0.01)
+        result = run(*options)
+        self.assertIn("cells that were held out are predicted worse than by the mean of the others (RMSE ", result.stderr)
+        self.assertIn("try --reg larger than 0.001, --biases or fewer components\n", result.stderr)
+        self.assertRegex(result.stdout, r"; of the mean of the others: (1|0\.99\d*|1\.00\d*)\n")
+
     def test_a_cell_to_learn_from_is_left(self) -> None:
         one = self.write("one.tns", "2 2 2 5\n")
         refused = [run("cpd", one, "-r", 1, "--missing", "--test", 0.5, "--seed", seed) for seed in range(1, 9)]

@@ -46,6 +46,7 @@ struct CpResult {
   std::vector<std::vector<double>> empty_rows = {};  // [mode]: row of slices without cells; empty: zeros
   std::vector<double> fit_trajectory;                // [iteration]: 1 - |X - model| / |X|
   std::vector<double> held_out_rmse;      // [iteration], of cells that were held out; empty where none were
+  double held_out_rmse_of_mean = 0;       // of the mean of the others in place of a model, at these cells
   int model_iteration = 0;                // iteration of the model, from 1: the last, or the best
   std::vector<double> iteration_seconds;  // [iteration]
   StopReason stop = StopReason::iteration_limit;

@@ -25,6 +25,25 @@ double sum_over_known(const PreparedTensor<Real>& x, Term term) {
   return x.tensor.comm().all_reduce(sum);
 }
 
+// How the mean of all cells that are not held out predicts those that are. Collective.
+template <class Real>
+double held_out_rmse_of_mean(const PreparedTensor<Real>& x) {
+  const double sum_of_weights = sum_over_known(x, [](double) { return 1.0; });
+  const double mean =
+      sum_over_known(x, [](double value) { return value; }) / std::max(sum_of_weights, 1e-300);
+  const auto values = kernels::cell_values(ObservedTensor<Real>{x.tensor}.cells(0));
+  double squares = 0;
+  Index count = 0;
+  for (std::size_t z = 0; z < values.size(); ++z)
+    if (x.weights[0][z] < 0) {
+      squares += (double(values[z]) - mean) * (double(values[z]) - mean);
+      ++count;
+    }
+  squares = x.tensor.comm().all_reduce(squares);
+  count = x.tensor.comm().all_reduce(count);
+  return count == 0 ? 0 : std::sqrt(squares / double(count));
+}
+
 // Alpha for the values of the tensor as they are.
 template <class Real>
 double alpha_for(const PreparedTensor<Real>& x, double alpha) {
@@ -143,6 +162,8 @@ CpResult<Real> observed_cp(const PreparedTensor<Real>& x, const CpRunOptions& op
     result.iteration_seconds.push_back(sweep.seconds);
     if (sweep.test && !is_implicit) result.held_out_rmse.push_back(sweep.test->rmse * tensor.value_scale());
   }
+  if (!result.held_out_rmse.empty())
+    result.held_out_rmse_of_mean = held_out_rmse_of_mean(x) * tensor.value_scale();
   result.model_iteration = model.best_sweep;
   result.stop = model.stop;
   result.communication = model.communication;

@@ -268,6 +268,34 @@ void warn_of_vanishing(const Context& context, const ObservedRun& run, double fi
   context.warn("the model has vanished" + hint);
 }
 
+// Nothing can be learned, and the fit is perfect.
+void warn_of_zeros(const Context& context, const report::CpdRun& run) {
+  const bool is_implicit = run.options.observed && run.options.observed->alpha;
+  context.warn(run.num_nonzeros == 0 ? "the tensor has no nonzeros, so that its model is zero everywhere"
+               : is_implicit
+                   ? "no value is positive, which would be a preference, so that the model has vanished"
+                   : "all values are 0, and so is the model");
+}
+
+// As that of nonnegative factors for values that are negative.
+void warn_of_vanishing(const Context& context, const DecomposeOptions& options) {
+  const bool is_nonnegative = options.nonnegative || !options.nonnegative_modes.empty();
+  context.warn(is_nonnegative ? "the model has vanished: without negative factors nothing found is closer to "
+                                "these values than zeros, perhaps because most of them are negative"
+                              : "the model has vanished: all weights are 0");
+}
+
+// Regularisation that suits values which a model describes well is too little for others.
+void warn_of_mean(const Context& context, const report::CpdRun& run) {
+  const auto& observed = *run.options.observed;
+  if (run.held_out_rmse.empty() || run.test_rmse() <= run.held_out_rmse_of_mean) return;
+  context.warn(fmt::format(
+      "cells that were held out are predicted worse than by the mean of the others (RMSE {:.5g} and {:.5g}); "
+      "try {} larger than {:g}{} or fewer components",
+      run.test_rmse(), run.held_out_rmse_of_mean, option_name("regularisation"), observed.regularisation,
+      observed.has_biases ? "" : ", " + option_name("has_biases")));
+}
+
 // Popularity is the best list for data that say no more, and a model that is below it should not be used.
 void warn_of_popularity(const Context& context, const RankingMetrics& lists, int order) {
   if (lists.popularity.ndcg <= lists.model.ndcg) return;
@@ -386,8 +414,14 @@ CpModel decompose_in(const Context& context, Tensor x, const DecomposeOptions& a
   state->input = x.path;
   state->settings = tasks::settings_of(asked_for, x);
   if (const auto fall = fall_text(run); !fall.empty() && !options.observed) context.warn(fall);
-  if (options.observed && !run.fit_trajectory.empty())
+  const bool has_vanished = std::ranges::all_of(run.weights, [](double weight) { return weight == 0; });
+  if (run.norm == 0)
+    warn_of_zeros(context, run);
+  else if (options.observed && !run.fit_trajectory.empty())
     warn_of_vanishing(context, *options.observed, run.fit());
+  else if (has_vanished)
+    warn_of_vanishing(context, asked_for);
+  if (options.observed && run.norm > 0) warn_of_mean(context, run);
   run.peak_memory_bytes = comm.all_reduce(peak_memory_bytes(), Reduce::max);
   state->run = std::move(run);
   const CpModel model(state);
