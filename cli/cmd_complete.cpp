@@ -138,7 +138,7 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
                   "--implicit by the cubes of ratings")
       ->capture_default_str()
       ->check(fault_of_real)
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero());
   command
       .add_option(
           "--solver", args.solver,
@@ -158,7 +158,7 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
           "In lists: what is added to the score of an item, times the share of the users that rated it "
           "(default: chosen with the regularisation on held-out training ratings, of few ratings 0.25)")
       ->check(fault_of_real)
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero());
   command
       .add_option(
           "--neighbours", complete.neighbours,
@@ -166,7 +166,7 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
           "similar if the same users rated them so (default: compared on held-out ratings, as "
           "--popularity is, else 0)")
       ->check(fault_of_real)
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero());
   add_lists_option(
       command, args.lists,
       "Rank items by a second model, trained for lists (ranking), or by predicted rating; auto: ranking");
@@ -178,26 +178,26 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
                   "First learning rate, for ratings of standard deviation 1 (default 0.05 for adagrad, 0.03 "
                   "for the other schedules)")
       ->check(fault_of_real)
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command
       .add_option("--decay", complete.decay,
                   "Learning rate of epoch e, counted from 0: lr / (1 + decay * e) (default 0.1); requires "
                   "--schedule inverse")
       ->check(fault_of_real)
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero());
   command
       .add_option("--reg", complete.regularisation,
                   "L2 regularisation of factors, per rating, for ratings of standard deviation 1 (default "
                   "0.05, with --implicit 0.2)")
       ->check(fault_of_real)
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero());
   command
       .add_option(
           "--shrink", complete.shrinkage,
           "Shrink users and items with few ratings towards the mean, as this number of ratings at the "
           "mean would (default 2, with --implicit 20)")
       ->check(fault_of_real)
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero());
   command.add_flag("--explicit-update", complete.explicit_update,
                    "Steps as published: the regularisation acts where they begin, not where they end");
   command.add_flag("--no-bias", complete.no_bias, "Factors only: no mean, no biases of users and items");

@@ -52,6 +52,7 @@ InputOptions weights_input(const CpdArgs& args) {
 }
 
 FilePlan file_plan(const CpdArgs& args) {
+  check_nonneg(args.input, args.nonneg);
   auto plan = plan_input(args.input);
   if (has_weights_file(args)) plan.reads("the weights", args.weights);
   plan.reads_in_place_of("--partition", partition_file(args.distribution), partition_words());
@@ -152,7 +153,7 @@ void add_cell_options(CLI::App& command, CpdArgs& args) {
                   "L2 regularisation of factors, per cell (default 0.001 with --missing, for values of mean "
                   "square 1; with --implicit 0.2 for two modes, else 0)")
       ->check(fault_of_real)
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero());
   command
       .add_option("--test", args.test_fraction,
                   "Hold out this share of the cells, as in 0.1: with --missing to measure the error there, "
@@ -165,14 +166,14 @@ void add_cell_options(CLI::App& command, CpdArgs& args) {
       ->needs(implicit)
       ->capture_default_str()
       ->check(fault_of_real)
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero());
   command
       .add_option(
           "--shrink", args.shrinkage,
           "L2 regularisation of factors, per row (default 20 for two modes, else 1); requires --implicit")
       ->needs(implicit)
       ->check(fault_of_real)
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero());
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ void run_skewed(const Comm& comm, const SkewedArgs& args, const std::string& kin
 
 void add_shape(CLI::App& kind, std::string& dims, Index& num_nonzeros) {
   kind.add_option("--dims", dims, "The dimensions, as in 1000x800x50")->required();
-  kind.add_option("--nnz", num_nonzeros, "Number of nonzeros")->required()->check(CLI::NonNegativeNumber);
+  kind.add_option("--nnz", num_nonzeros, "Number of nonzeros")->required()->check(from_zero());
 }
 
 void add_skew(CLI::App& kind, SkewedArgs& args) {
@@ -69,7 +69,7 @@ void add_skew(CLI::App& kind, SkewedArgs& args) {
       ->delimiter(',')
       ->check(fault_of_real);
   kind.add_option("--fiber-mode", args.fiber_mode, "Draw whole fibers along this mode, counted from 1")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   kind.add_option("--fiber-mean", args.skewed.fiber_mean, "Mean number of draws per fiber (default 1)")
       ->needs("--fiber-mode")
       ->check(fault_of_real);
@@ -147,9 +147,9 @@ void add_like(CLI::App& generate, const Comm& comm) {
   add_output(kind, *args);
   kind->add_option("--scale", args->scale, "Factor for dimensions and nonzeros (default 1)")
       ->check(fault_of_real)
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   kind->add_option("--nnz", args->num_nonzeros, "Number of nonzeros (default: that of the scale)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   kind->footer("Example: polyad generate like nell x.ptb --scale 0.1");
   kind->callback([args, comm] {
     SkewedOptions options = options_like(args->name, args->scale);
@@ -203,11 +203,9 @@ void add_ratings(CLI::App& generate, const Comm& comm) {
   auto* kind =
       add_kind(generate, "ratings",
                "Ratings of items by users, from 0.5 to 5 in steps of 0.5, with latent factors", *args);
-  kind->add_option("--users", options.num_users, "Number of users")->required()->check(CLI::PositiveNumber);
-  kind->add_option("--items", options.num_items, "Number of items")->required()->check(CLI::PositiveNumber);
-  kind->add_option("--nnz", options.num_ratings, "Number of ratings")
-      ->required()
-      ->check(CLI::NonNegativeNumber);
+  kind->add_option("--users", options.num_users, "Number of users")->required()->check(above_zero());
+  kind->add_option("--items", options.num_items, "Number of items")->required()->check(above_zero());
+  kind->add_option("--nnz", options.num_ratings, "Number of ratings")->required()->check(from_zero());
   kind->add_option("-r,--rank", options.num_factors, "Number of latent factors")->capture_default_str();
   kind->add_option("--noise", options.noise, "Standard deviation of the noise")
       ->capture_default_str()

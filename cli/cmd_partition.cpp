@@ -120,7 +120,7 @@ void add_method_options(CLI::App& command, PartitionArgs& args) {
       .add_option("--time", options.time_limit_seconds,
                   "Time limit in seconds (default none); then the best partition so far is taken")
       ->check(fault_of_real)
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   add_seed_option(command, options.seed, "Seed of the random numbers");
 }
 

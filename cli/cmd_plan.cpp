@@ -169,7 +169,7 @@ void add_plan(CLI::App& app, const Comm& comm) {
   command->add_option("--time", args->seconds, "Time limit in seconds for each of these partitions")
       ->capture_default_str()
       ->check(fault_of_real)
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->needs(hypergraph);
   add_memory_option(*command, args->memory,
                     "Memory limit of each process, as in 800MB (default none); candidates that need more are "

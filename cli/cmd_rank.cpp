@@ -33,6 +33,7 @@ RankOptions fixed_options(const RankArgs& args) {
 }
 
 void run(const Comm& comm, const RankArgs& args) {
+  check_nonneg(args.input, args.nonneg);
   Console console(comm, args.common, plan_input(args.input).reads_machine_constants());
   auto options = fixed_options(args);
   auto x = load(args.input, console);
@@ -51,7 +52,7 @@ void run(const Comm& comm, const RankArgs& args) {
 void add_rank(CLI::App& app, const Comm& comm) {
   auto args = std::make_shared<RankArgs>();
   auto* command = app.add_subcommand("rank", "Try several numbers of components and recommend one");
-  command->add_option("--components", args->components,
+  command->add_option("-r,--components", args->components,
                       "Numbers of components to try, as in 1-8 or 1,2,4,8 (default 1-8)");
   command->add_option("--starts", args->rank.num_starts, "Number of random starts for each of them")
       ->capture_default_str()

@@ -97,7 +97,7 @@ void add_recommend(CLI::App& app, const Comm& comm) {
                    "Similar items and users: multiply the cosine of one with n ratings by n / (n + support)")
       ->capture_default_str()
       ->check(fault_of_real)
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero());
   add_lists_option(
       *command, args->lists,
       "Rank and compare items by the model for lists (ranking), or by that of ratings; auto: by the "

@@ -50,11 +50,13 @@ void remember_command(int argc, const char* const* argv) {
 }
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
+  const auto group = command.option_defaults()->get_group();  // of options that come after these
   command.option_defaults()->group("General options");
   command.add_option("--json", options.json, "Write the result as JSON to a file ('-': standard output)");
   command.add_flag("-q,--quiet", options.quiet, "Print no text and no progress; warnings and errors remain");
   command.add_option("-t,--threads", options.threads, "Number of threads per process (default: all cores)")
       ->check(in_range(1, max_threads));
+  command.option_defaults()->group(group);
 }
 
 Console::Console(const Comm& comm, const CommonOptions& options, FilePlan plan, Words words)

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "cli/option_text.hpp"
 #include "polyad/base/error.hpp"
 
@@ -110,6 +113,16 @@ TensorFiles tensor_files(const InputOptions& options) {
 
 void plan_labels(FilePlan& plan, const InputOptions& options) {
   plan.reads_labels("--labels", parse_label_sources(options.labels));
+}
+
+void check_nonneg(const InputOptions& options, const std::string& nonneg) {
+  if (nonneg != "all") return;
+  for (const auto& path : options.paths) {
+    const auto modes = parse_modes(path);
+    if (std::ranges::find(modes, -1) == modes.end() && !std::filesystem::exists(path))
+      throw Error(Errc::bad_option, fmt::format("{}: there is no such file; for modes {}, write --nonneg={}",
+                                                path, path, path));
+  }
 }
 
 FilePlan plan_input(const InputOptions& options) {

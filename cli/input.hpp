@@ -20,6 +20,9 @@ void add_coordinate_options(CLI::App& command, InputOptions& options);
 
 TensorFiles tensor_files(const InputOptions& options);
 
+// Throws Error{bad_option} where the modes of --nonneg were given as a file, as in "--nonneg 1,3".
+void check_nonneg(const InputOptions& options, const std::string& nonneg);
+
 // Reads the tensor: see polyad::load. Collective.
 io::LoadedTensor load(const InputOptions& options, Console& console);
 

@@ -52,6 +52,25 @@ const CLI::App& given_command(const CLI::App& app) {
   return *command;
 }
 
+// The words of CLI11 for values that are missing, are too many or cannot be read, with its names of types.
+std::string value_sentence(const CLI::App& command, const std::string& words) {
+  const auto ends = [&](const char* end) { return words.ends_with(end); };
+  const auto name = words.substr(0, words.find(": "));
+  if (words.find(" required ") != std::string::npos && ends(" missing")) return name + ": a value is missing";
+  if (words.find("At Most 1 required but received") != std::string::npos)
+    return name + ": expected one value, once";
+  constexpr std::string_view unreadable = "Could not convert: ";
+  if (!words.starts_with(unreadable)) return words;
+  const auto pair = words.substr(unreadable.size());
+  const auto equals = pair.find(" = ");
+  const auto option = pair.substr(0, equals);
+  const auto* found = command.get_option_no_throw(option);
+  if (found == nullptr || equals == std::string::npos) return words;
+  const auto type = found->get_type_name();
+  const char* const expected = type.starts_with("FLOAT") ? "a number" : "a whole number";
+  return option + ": expected " + expected + ", not '" + pair.substr(equals + 3) + "'";
+}
+
 // CLI11's, but for a command or an option that there is not: these come before one that is missing, which
 // they may have been meant to be.
 std::string sentence(const CLI::App& app, const CLI::ParseError& stop) {
@@ -69,9 +88,11 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& stop) {
         for (const auto& option : group.options)
           names.insert(names.end(), option.names.begin(), option.names.end());
       const auto name = word.substr(0, word.find('='));
-      return "The following argument was not expected: " + name + polyad::suggestion(name, names);
+      const bool has_one_letter = !name.starts_with("--");  // which any other is as near to
+      return "The following argument was not expected: " + name +
+             (has_one_letter ? "" : polyad::suggestion(name, names));
     }
-  return stop.what();
+  return value_sentence(*command, stop.what());
 }
 
 // Help and version are no errors.

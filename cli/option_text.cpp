@@ -65,6 +65,24 @@ ListsBy parse_lists(const std::string& lists) {
   return lists == "auto" ? ListsBy::automatic : lists == "ranking" ? ListsBy::ranking : ListsBy::ratings;
 }
 
+CLI::Validator above_zero() {
+  const auto check = [](const std::string& text) {
+    double number = 0;
+    const bool is_right = CLI::detail::lexical_cast(text, number) && number > 0;
+    return is_right ? "" : fmt::format("expected a number above 0, not '{}'", text);
+  };
+  return {check, "POSITIVE"};
+}
+
+CLI::Validator from_zero() {
+  const auto check = [](const std::string& text) {
+    double number = 0;
+    const bool is_right = CLI::detail::lexical_cast(text, number) && number >= 0;
+    return is_right ? "" : fmt::format("expected 0 or a number above it, not '{}'", text);
+  };
+  return {check, "NONNEGATIVE"};
+}
+
 // What is no number at all, CLI11 refuses.
 std::string fault_of_real(const std::string& text) {
   char* end = nullptr;

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "polyad/tasks/checkpoint.hpp"
@@ -19,11 +20,18 @@ template <class Number>
 CLI::Validator in_range(Number least, Number most) {
   const auto check = [least, most](const std::string& text) {
     Number number{};
-    const bool is_in = CLI::detail::lexical_cast(text, number) && !(number < least) && !(number > most);
+    if (!CLI::detail::lexical_cast(text, number))
+      return fmt::format("'{}' is no {}; expected one from {} to {}", text,
+                         std::is_integral_v<Number> ? "whole number" : "number", least, most);
+    const bool is_in = !(number < least) && !(number > most);
     return is_in ? "" : fmt::format("Value {} not in range {} to {}", text, least, most);
   };
   return {check, fmt::format("{} in [{} - {}]", CLI::detail::type_name<Number>(), least, most)};
 }
+
+// Finite numbers above 0, or from 0 on, for CLI::Option::check.
+CLI::Validator above_zero();
+CLI::Validator from_zero();
 
 // --cache, of every command that caches partitions.
 void add_cache_option(CLI::App& command, std::string& folder);

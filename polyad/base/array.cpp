@@ -9,6 +9,7 @@
 
 #include "polyad/base/error.hpp"
 #include "polyad/base/memory.hpp"
+#include "polyad/base/progress.hpp"
 
 namespace polyad {
 namespace {
@@ -43,9 +44,9 @@ void* allocate_pages(std::size_t bytes) {
   void* memory = worth_huge_pages(bytes) ? map_huge(rounded_up(bytes, huge_page))
                                          : std::aligned_alloc(cache_line, rounded_up(bytes, cache_line));
   if (memory == nullptr)
-    throw Error(Errc::resource, "out of memory: " + std::to_string(bytes) +
-                                    " bytes were asked for, and about " +
-                                    std::to_string(free_memory_bytes()) + " are free");
+    throw Error(Errc::resource, "out of memory: " + with_prefix(double(bytes), "B") +
+                                    " were asked for, and about " +
+                                    with_prefix(double(free_memory_bytes()), "B") + " are free");
   return memory;
 }
 

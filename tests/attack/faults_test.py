@@ -118,7 +118,7 @@ class NoMemoryTest(FaultTest):
         ended = subprocess.run([POLYAD, "cpd", str(self.x), "-r", "20000", "-i", "2", "-q", "-t", "1"], capture_output=True, text=True,
                                timeout=600, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
         self.assertEqual(ended.returncode, 3, ended.stderr)
-        self.assertRegex(ended.stderr, r"^polyad: out of memory: \d+ bytes were asked for, and about \d+ are free\n$")
+        self.assertRegex(ended.stderr, r"^polyad: out of memory: [\d.]+ [kMGT]?B were asked for, and about [\d.]+ [kMGT]?B are free\n$")
         wanted, free = (int(word) for word in ended.stderr.split() if word.isdigit())
         self.assertLess(free, min(wanted, limit))
         # Before a run, the limit says what would fit.

@@ -53,6 +53,21 @@ class HelpTest(ProgramTest):
                           "stats", "x.tns", "--thread=3")
 
     @unittest.skipUnless(WITH_MPI, "this build has no MPI")
+    def test_values_that_are_missing_or_wrong(self) -> None:
+        for words, sentence in ((("cpd", "x", "-r"), "--rank: a value is missing"),
+                                (("cpd", "x", "-r", 2, "-r", 3), "--rank: expected one value, once"),
+                                (("cpd", "x", "-r", "1e3"), "--rank: '1e3' is no whole number; expected one from 1 to 100000"),
+                                (("cpd", "x", "--missing", "--test", "y"), "--test: expected a number, not 'y'"),
+                                (("cpd", "x", "--seed", "y"), "--seed: expected a whole number from 0 to 2^64 - 1, not 'y'"),
+                                (("complete", "x", "--lr", 0), "--lr: expected a number above 0, not '0'"),
+                                (("complete", "x", "--reg=-1"), "--reg: expected 0 or a number above it, not '-1'"),
+                                (("cpd", "x", "-z"), "The following argument was not expected: -z")):
+            self.assert_fails(f"{sentence}; see polyad {words[0]} --help", 2, *words)
+
+    def test_options_of_a_kind_come_before_the_general_ones(self) -> None:
+        text = self.succeed("generate", "ratings", "--help")
+        self.assertLess(text.index("--users"), text.index("General options:"))
+
     def test_help_of_one_process_only(self) -> None:
         self.assertEqual(self.succeed("help", "stats", processes=2), self.succeed("help", "stats"))
 

@@ -182,8 +182,7 @@ TEST(Callbacks, OneProcessWithoutMemoryLeavesNoOtherWaiting) {
     ADD_FAILURE() << "got a factor of 128 MB";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::resource);
-    EXPECT_TRUE(
-        std::string(error.what()).starts_with("out of memory: 128000000 bytes were asked for, and about "))
+    EXPECT_TRUE(std::string(error.what()).starts_with("out of memory: 128 MB were asked for, and about "))
         << error.what();
   }
   EXPECT_EQ(model.factor(1).num_rows(), 4);
