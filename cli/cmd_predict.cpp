@@ -17,8 +17,10 @@ struct PredictArgs {
 };
 
 // Without --out the table goes to standard output, unless the JSON is there.
+// The table is the result, which --quiet does not concern; but with --json as well, that is.
 bool prints_table(const PredictArgs& args) {
-  return args.out.empty() && args.common.json != "-";
+  const bool is_for_json = args.common.json == "-" || (args.common.quiet && !args.common.json.empty());
+  return args.out.empty() && !is_for_json;
 }
 
 PredictOptions predict_options(const PredictArgs& args) {

@@ -138,6 +138,13 @@ class FormsTest(ProgramTest):
                 if columns:
                     self.succeed("stats", FORMS / name, "--columns", columns, "--value", value)
 
+    def test_look_suggests_complete_for_ratings(self) -> None:
+        path = FORMS / "pandas.csv"
+        self.assertIn(f"polyad complete {path} --columns user,item --value rating --test 0.1", self.result("look", path)["commands"])
+        path = self.write("ratings.dat", "".join(f"{u}::{u + 1}::{1 + u % 5}::{978300760 + u}\n" for u in range(1, 9)))
+        self.assertIn(f"polyad complete {path} --test 0.1", self.result("look", path)["commands"])
+        self.assertFalse(any("complete" in command for command in self.result("look", FORMS / "uber-raw.csv")["commands"]))
+
     def test_facts_of_several_arities(self) -> None:
         mixed = FORMS / "jf17k-mixed.txt"
         self.assert_fails(f"{mixed}:2: expected 4 fields as in the first line, found 3; --fields 4 reads the lines of 4 fields and "
@@ -204,6 +211,7 @@ class FormsTest(ProgramTest):
             "rating  numbers                                 3  4.0, 2.5, 5.0", "",
             "It could be read by",
             f"  polyad stats {path} --columns user,item --value rating",
+            f"  polyad complete {path} --columns user,item --value rating --test 0.1",
             f"  polyad cpd {path} --columns user,item --value rating --rank 8"])
         self.assert_fails("--lines 501: expected a number from 0 to 500", 2, "look", path, "--lines", 501)
 

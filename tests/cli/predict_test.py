@@ -124,6 +124,8 @@ class TableTest(PredictTest):
         self.assertEqual(result.stdout, "mode1\tmode2\tprediction\tvalue\tresidual\n1\t2\t4\t5\t1\n")
         self.assertIn("RMSE 1", result.stderr)
         self.assertEqual(json.loads((self.folder / "r.json").read_text())["rmse"], 1)
+        self.assertEqual(self.succeed("predict", self.model, x, "-q", "--json", self.folder / "r.json"), "")
+        self.assertEqual(self.succeed("predict", self.model, x, "-q"), result.stdout)
         self.assertEqual(run("predict", self.model, x).stderr, "")
 
     def test_every_cell_of_a_dense_text_is_answered(self) -> None:

@@ -24,6 +24,12 @@ bool is_called_value(const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+bool is_called_rating(std::string name) {
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+  constexpr std::array names{"rating", "ratings", "stars", "score"};
+  return std::ranges::find(names, name) != names.end();
+}
+
 bool is_called_time(std::string name) {
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
   return name.find("time") != std::string::npos || name.find("date") != std::string::npos;
@@ -136,6 +142,24 @@ std::string options_for(const SeenFile& seen, const ReadingSuggestion& suggestio
   return options;
 }
 
+// The command that learns from ratings of items by users, which most tables do not hold: nothing.
+std::optional<std::string> completion_command(const std::string& files, const SeenFile& seen) {
+  using io::TensorFormat;
+  if (!seen.head) return std::nullopt;
+  const auto format = seen.head->format;
+  const std::string command = "polyad complete " + files, test = option("test", "0.1");
+  if (format == TensorFormat::movielens_tabs || format == TensorFormat::movielens_colons)
+    return command + test;
+  const auto value = seen.looks.empty() ? std::nullopt : value_column(seen);
+  if (format != TensorFormat::csv || !value || !is_called_rating(seen.names[*value])) return std::nullopt;
+  auto suggestion = ReadingSuggestion{};
+  const auto modes = columns_of_modes(seen, value);
+  if (modes.size() < 2) return std::nullopt;
+  suggestion.columns = modes[0] + "," + modes[1];
+  suggestion.value = name_for_option(seen, *value);
+  return command + options_for(seen, suggestion) + test;
+}
+
 }  // namespace
 
 ReadingSuggestion suggest_reading(const SeenFile& seen) {
@@ -162,10 +186,14 @@ std::vector<std::string> reading_commands(const SourceFiles& source, const SeenF
   const bool is_irregular = seen.looks.empty() && seen.most_fields > 0;
   if (!suggestion.is_possible) return {};
   if (!seen.is_adjacency && (is_irregular || (seen.looks.empty() && !seen.fault.empty()))) return {};
-  std::string file;
-  for (const auto& path : source.given) file += (file.empty() ? "" : " ") + report::for_shell(path.string());
-  file += options_for(seen, suggestion);
-  return {"polyad stats " + file, "polyad cpd " + file + option("rank", "8")};
+  std::string files;
+  for (const auto& path : source.given)
+    files += (files.empty() ? "" : " ") + report::for_shell(path.string());
+  const auto with_options = files + options_for(seen, suggestion);
+  std::vector<std::string> commands = {"polyad stats " + with_options};
+  if (auto completion = completion_command(files, seen)) commands.push_back(std::move(*completion));
+  commands.push_back("polyad cpd " + with_options + option("rank", "8"));
+  return commands;
 }
 
 }  // namespace polyad::tasks

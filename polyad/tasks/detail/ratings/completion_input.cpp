@@ -64,8 +64,9 @@ std::vector<Index> rows_of_model(const ModeLabels& now, const ModeLabels& then, 
 void check_kind(const std::string& directory, Index num_factors, bool has_biases,
                 const CompleteOptions& options) {
   if (num_factors != options.factors)
-    throw Error(Errc::bad_option, fmt::format("{} {}: the model in {} has {} factors", option_name("factors"),
-                                              options.factors, directory, num_factors));
+    throw Error(Errc::bad_option,
+                fmt::format("{} {}: the model in {} has {} factors; say {} {}", option_name("factors"),
+                            options.factors, directory, num_factors, option_name("factors"), num_factors));
   if (has_biases == options.no_bias)
     throw Error(Errc::bad_option,
                 fmt::format("the model in {} has {}biases: {} {}", directory, has_biases ? "" : "no ",
