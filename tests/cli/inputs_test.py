@@ -104,6 +104,9 @@ class InputsTest(ProgramTest):
                           2, "stats", matrix, cube)
         one = "but all files that are read as one are read in the format of the first"
         self.assert_fails(f"{first}: is csv, {one}, {matrix} (tns)", 2, "stats", matrix, first)
+        market = self.write("m.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 5\n3 2 1\n")
+        self.assert_fails(f"{market}: is mtx, {one}, {matrix} (tns)", 2, "stats", matrix, market)
+        self.assertEqual(self.result("stats", matrix, market, "--input-format", "tns")["nnz"], 4)
         binary, broken = self.folder / "m.ptb", self.write("broken", "? ?\n")
         self.succeed("convert", matrix, binary)
         self.assert_fails(f"{matrix}: is tns, {one}, {binary} (ptb)", 2, "stats", binary, matrix)

@@ -122,9 +122,20 @@ std::optional<TensorFormat> format_of(const InputFile& file, const ReadOptions& 
   }
 }
 
-}  // namespace
+[[noreturn]] void refuse_format(const InputFile& file, std::string_view format, const FileHead& first) {
+  refuse_file(
+      file.path(),
+      fmt::format("is {}, but all files that are read as one are read in the format of the first, {} ({})",
+                  format, first.path.string(), traits(first.format).name));
+}
 
-FileHead recognise_next(const InputFile& file, const FileHead& first, const ReadOptions& options) {
+// A text whose first line is the name of its format, which may be a comment of another one.
+bool begins_with_its_name(TensorFormat format) {
+  return format == TensorFormat::matrix_market || format == TensorFormat::sptensor ||
+         format == TensorFormat::dense_tensor || format == TensorFormat::dense_matrix;
+}
+
+FileHead recognise_like(const InputFile& file, const FileHead& first, const ReadOptions& options) {
   try {
     auto head = recognise(file, options_like(first, options));
     check_fits(head, first);
@@ -133,12 +144,19 @@ FileHead recognise_next(const InputFile& file, const FileHead& first, const Read
     if (options.format) throw;
     const auto format = format_of(file, options);
     if (format == first.format || (!format && !is_binary(first.format))) throw;
-    refuse_file(
-        file.path(),
-        fmt::format("is {}, but all files that are read as one are read in the format of the first, {} ({})",
-                    format ? traits(*format).name : "something else", first.path.string(),
-                    traits(first.format).name));
+    refuse_format(file, format ? traits(*format).name : "something else", first);
   }
+}
+
+}  // namespace
+
+FileHead recognise_next(const InputFile& file, const FileHead& first, const ReadOptions& options) {
+  auto head = recognise_like(file, first, options);
+  if (options.format || is_binary(first.format)) return head;
+  const auto format = format_of(file, options);
+  if (format && *format != first.format && begins_with_its_name(*format))
+    refuse_format(file, traits(*format).name, first);
+  return head;
 }
 
 ReadOptions options_like(const FileHead& first, const ReadOptions& options) {

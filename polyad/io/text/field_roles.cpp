@@ -125,10 +125,10 @@ void fit_to(const IndexSpace& space, const InputFile& file, FieldRoles& roles) {
 
 // What may follow the name of a column, behind a colon.
 Names column_kinds() {
-  Names kinds;
+  Names found;
   for (auto kind = int(ColumnKind::label); kind <= int(ColumnKind::month_of_year); ++kind)
-    kinds.emplace_back(name_of(ColumnKind(kind)));
-  return kinds;
+    found.emplace_back(name_of(ColumnKind(kind)));
+  return found;
 }
 
 std::string why_no_column(const FileHead& head, const std::string& name) {
