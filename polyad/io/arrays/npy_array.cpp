@@ -15,8 +15,6 @@
 namespace polyad::io {
 namespace {
 
-constexpr Index chunk_numbers = Index(1) << 15;
-
 // One array being read, with the name that messages call it.
 class NpyArray {
  public:
@@ -96,8 +94,8 @@ template <class Stored, class Bits, class Real>
 void NpyArray::read_values(const NpyHead& head, Matrix<Real>& values) {
   const Index count = num_rows(head) * num_cols(head);
   std::vector<Bits> chunk;
-  for (Index from = 0; from < count; from += chunk_numbers) {
-    chunk.resize(std::size_t(std::min(chunk_numbers, count - from)));
+  for (Index from = 0; from < count; from += npy_chunk_numbers) {
+    chunk.resize(std::size_t(std::min(npy_chunk_numbers, count - from)));
     bytes_.read({reinterpret_cast<char*>(chunk.data()), chunk.size() * sizeof(Bits)});
     for (Index i = 0; i < Index(chunk.size()); ++i) {
       Bits bits = chunk[i];

@@ -9,6 +9,8 @@
 
 namespace polyad::io {
 
+inline constexpr Index npy_chunk_numbers = Index(1) << 15;  // converted at a time
+
 // The header of a NumPy array.
 struct NpyHead {
   std::vector<Index> shape;

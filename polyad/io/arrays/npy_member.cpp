@@ -33,12 +33,11 @@ void NpyMember::fail(const std::string& why) const {
 
 template <class Number, class Convert>
 void NpyMember::for_each(const ChunkFn<Number>& fn, Convert convert) {
-  constexpr Index chunk_numbers = Index(1) << 15;
   std::vector<char> bytes;
   std::vector<Number> numbers;
   with_npy_type(head_, [&]<class Stored>(Stored) {
-    for (Index from = 0; from < size_; from += chunk_numbers) {
-      const auto count = std::size_t(std::min(chunk_numbers, size_ - from));
+    for (Index from = 0; from < size_; from += npy_chunk_numbers) {
+      const auto count = std::size_t(std::min(npy_chunk_numbers, size_ - from));
       bytes.resize(count * sizeof(Stored));
       numbers.resize(count);
       bytes_.read(bytes);
