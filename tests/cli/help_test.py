@@ -52,7 +52,6 @@ class HelpTest(ProgramTest):
         self.assert_fails("The following argument was not expected: --thread (did you mean --threads?); see polyad stats --help", 2,
                           "stats", "x.tns", "--thread=3")
 
-    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_values_that_are_missing_or_wrong(self) -> None:
         for words, sentence in ((("cpd", "x", "-r"), "--rank: a value is missing"),
                                 (("cpd", "x", "-r", 2, "-r", 3), "--rank: expected one value, once"),
@@ -68,6 +67,7 @@ class HelpTest(ProgramTest):
         text = self.succeed("generate", "ratings", "--help")
         self.assertLess(text.index("--users"), text.index("General options:"))
 
+    @unittest.skipUnless(WITH_MPI, "this build has no MPI")
     def test_help_of_one_process_only(self) -> None:
         self.assertEqual(self.succeed("help", "stats", processes=2), self.succeed("help", "stats"))
 
