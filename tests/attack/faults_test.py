@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -118,8 +119,10 @@ class NoMemoryTest(FaultTest):
         ended = subprocess.run([POLYAD, "cpd", str(self.x), "-r", "20000", "-i", "2", "-q", "-t", "1"], capture_output=True, text=True,
                                timeout=600, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
         self.assertEqual(ended.returncode, 3, ended.stderr)
-        self.assertRegex(ended.stderr, r"^polyad: out of memory: [\d.]+ [kMGT]?B were asked for, and about [\d.]+ [kMGT]?B are free\n$")
-        wanted, free = (int(word) for word in ended.stderr.split() if word.isdigit())
+        amount = r"([\d.]+) ([kMGT]?)B"
+        self.assertRegex(ended.stderr, f"^polyad: out of memory: {amount} were asked for, and about {amount} are free\n$")
+        wanted, free = (float(number) * 1000 ** " kMGT".index(prefix or " ")
+                        for number, prefix in re.findall(amount, ended.stderr))
         self.assertLess(free, min(wanted, limit))
         # Before a run, the limit says what would fit.
         ended = run("cpd", self.x, "-r", 20000, "-i", 2, "-q", "--memory", "600MB")
