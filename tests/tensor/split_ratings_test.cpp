@@ -68,7 +68,7 @@ TEST(SplitRatings, leaves_one_out_of_every_user_that_has_two) {
   EXPECT_EQ(held, (std::map<Index, int>{{1, 1}, {3, 1}}));
 }
 
-TEST(CountLearnedTests, counts_pairs_that_training_has_too) {
+TEST(LearnedTests, are_pairs_that_training_has_too) {
   SplitRatings ratings{SparseTensor<double>({4, 5}), SparseTensor<double>({4, 5})};
   EXPECT_EQ(count_learned_tests(ratings), 0);
   for (const auto& [user, item] : {std::pair{0, 1}, {0, 4}, {2, 0}, {3, 3}})
@@ -77,6 +77,11 @@ TEST(CountLearnedTests, counts_pairs_that_training_has_too) {
   for (const auto& [user, item] : {std::pair{0, 0}, {0, 4}, {1, 0}, {2, 0}, {2, 1}, {3, 4}})
     ratings.test.append(std::vector<Index>{user, item}, 2);
   EXPECT_EQ(count_learned_tests(ratings), 2);
+  EXPECT_EQ(leave_out_learned_tests(ratings), 2);
+  const auto users = ratings.test.indices(0), items = ratings.test.indices(1);
+  EXPECT_EQ(std::vector<Index>(users.begin(), users.end()), (std::vector<Index>{0, 1, 2, 3}));
+  EXPECT_EQ(std::vector<Index>(items.begin(), items.end()), (std::vector<Index>{0, 0, 1, 4}));
+  EXPECT_EQ(count_learned_tests(ratings), 0);
 }
 
 TEST(KeepLastRatings, sorts_and_drops_what_a_later_line_says_again) {

@@ -106,23 +106,6 @@ ObservedOptions observed_options(const AlsCompletionOptions& options) {
 
 }  // namespace
 
-Index leave_out_learned_tests(SplitRatings& own) {
-  const auto users = own.train.indices(0), items = own.train.indices(1);
-  const auto is_trained = [&](Index user, Index item) {
-    const auto [first, last] = std::ranges::equal_range(users, user);
-    return std::binary_search(items.begin() + (first - users.begin()), items.begin() + (last - users.begin()),
-                              item);
-  };
-  SparseTensor<double> others(own.test.extents());
-  for (Index z = 0; z < own.test.num_nonzeros(); ++z) {
-    const Index user = own.test.indices(0)[z], item = own.test.indices(1)[z];
-    if (!is_trained(user, item)) others.append(std::array{user, item}, own.test.values()[z]);
-  }
-  const Index num_learned = own.test.num_nonzeros() - others.num_nonzeros();
-  own.test = std::move(others);
-  return num_learned;
-}
-
 template <class Real>
 AlsCompletionResult<Real> als_completion(const Comm& comm, SplitRatings own,
                                          const AlsCompletionOptions& options, Progress& progress,

@@ -48,10 +48,6 @@ struct AlsCompletionResult {
 template <class Real>
 using ControlSweeps = std::function<CpControl<Real>(const DistTensor<Real>&)>;
 
-// Removes test ratings that are training ratings too, and returns their number. Ratings are sorted, and all
-// of a user are on one process.
-Index leave_out_learned_tests(SplitRatings& own);
-
 // Matrix completion by alternating least squares. `own`: ratings of this process, users x items; no cell is
 // both a training and a test rating, or on two processes. With `alpha` test ratings are not used.
 // Deterministic, and up to rounding the same on any number of processes. Collective.

@@ -1,6 +1,7 @@
 #include "polyad/tensor/ratings/split_ratings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -56,6 +57,14 @@ SparseTensor<double> select(const SparseTensor<double>& x, std::span<const Index
   return result;
 }
 
+// Whether there is a rating of this user and item. Requires that they are sorted by user, then by item.
+bool holds(const SparseTensor<double>& ratings, Index user, Index item) {
+  const auto users = ratings.indices(0), items = ratings.indices(1);
+  const auto [first, last] = std::ranges::equal_range(users, user);
+  return std::binary_search(items.begin() + (first - users.begin()), items.begin() + (last - users.begin()),
+                            item);
+}
+
 }  // namespace
 
 SplitRatings split_ratings(SparseTensor<double> ratings, const RatingSplit& split) {
@@ -90,17 +99,23 @@ Index keep_last_ratings(SparseTensor<double>& ratings) {
 }
 
 Index count_learned_tests(const SplitRatings& ratings) {
-  const auto pair_at = [](const SparseTensor<double>& x, Index z) {
-    return std::pair(x.indices(0)[z], x.indices(1)[z]);
-  };
-  const auto& train = ratings.train;
-  Index count = 0, next = 0;
-  for (Index z = 0; z < ratings.test.num_nonzeros(); ++z) {
-    const auto pair = pair_at(ratings.test, z);
-    while (next < train.num_nonzeros() && pair_at(train, next) < pair) ++next;
-    if (next < train.num_nonzeros() && pair_at(train, next) == pair) ++count;
-  }
+  const auto& test = ratings.test;
+  Index count = 0;
+  for (Index z = 0; z < test.num_nonzeros(); ++z)
+    if (holds(ratings.train, test.indices(0)[z], test.indices(1)[z])) ++count;
   return count;
+}
+
+Index leave_out_learned_tests(SplitRatings& ratings) {
+  const auto& test = ratings.test;
+  SparseTensor<double> others(test.extents());
+  for (Index z = 0; z < test.num_nonzeros(); ++z) {
+    const Index user = test.indices(0)[z], item = test.indices(1)[z];
+    if (!holds(ratings.train, user, item)) others.append(std::array{user, item}, test.values()[z]);
+  }
+  const Index num_learned = test.num_nonzeros() - others.num_nonzeros();
+  ratings.test = std::move(others);
+  return num_learned;
 }
 
 }  // namespace polyad

@@ -35,8 +35,9 @@ int fold_of(const RatingFolds& folds, Index user, Index item);
 // the last is kept. Returns the number of ratings dropped.
 Index keep_last_ratings(SparseTensor<double>& ratings);
 
-// The number of test ratings of a user and an item that also have a training rating. Both are sorted by
-// user, then by item.
+// The number of test ratings of a user and an item that also have a training rating; the second also removes
+// them. Training ratings are sorted by user, then by item, and all of a user are on one process.
 Index count_learned_tests(const SplitRatings& ratings);
+Index leave_out_learned_tests(SplitRatings& ratings);
 
 }  // namespace polyad
