@@ -10,6 +10,14 @@
 
 namespace polyad::kernels {
 
+// Prefetches as many entries of a list as there are in [begin, end), from a place that memory has brought by
+// the time that it is read. It may be past the end.
+template <class T>
+void prefetch_list(const T* list, Index begin, Index end) {
+  constexpr Index line = 64 / sizeof(T), ahead = 16 * line;
+  for (Index i = begin; i < end; i += line) __builtin_prefetch(list + i + ahead);
+}
+
 template <class Real>
 class CellReader {
  public:
@@ -21,6 +29,8 @@ class CellReader {
 
   Real value(Index z) const { return values_[z] - offset_; }
   Real weight(Index z) const { return weights_ == nullptr ? Real(1) : weights_[z]; }
+  // Values that come after those of these cells.
+  void prefetch_after(Index begin, Index end) const { prefetch_list(values_, begin, end); }
   [[gnu::always_inline]] CellTerms<Real> terms(Index z) const { return loss_.terms(value(z), weight(z)); }
 
  private:
@@ -68,10 +78,10 @@ class SliceWalk {
     const Real* soon = rows + leaf(z + leaves_ahead) * stride;
     for (Index r = 0; r < stride; r += line) __builtin_prefetch(soon + r);
   }
-  // The component r of the row of a leaf that comes later, into a cache of the second level.
-  void prefetch_far(Index z, Index r) const {
-    __builtin_prefetch(leaf_row(z + Index(csf_look_ahead)) + r, 0, 2);
-  }
+  // Numbers of leaves that come after those of these cells.
+  void prefetch_after(Index begin, Index end) const { prefetch_list(leaf_ids_, begin, end); }
+  // The row of a leaf that comes later: far enough ahead for a cache of the second level.
+  const Real* row_ahead(Index z) const { return leaf_row(z + Index(csf_look_ahead)); }
   const Real* root_row(Index slice) const { return row(0, slice); }
 
  private:

@@ -48,6 +48,8 @@ class CholeskyRows {
         system_(solver_.system()),
         panel_rows_(std::clamp<Index>(panel_bytes / (system_.stride() * Index(sizeof(Real))), 8, 64)),
         panel_(std::size_t(panel_rows_ * system_.stride()), Real{}),
+        rows_ahead_(std::size_t(panel_rows_), nullptr),
+        roots_(std::size_t(panel_rows_), Real{}),
         of_right_(std::size_t(panel_rows_), Real{}),
         of_border_(std::size_t(panel_rows_), Real{}),
         watch_(systems.seconds != nullptr) {}
@@ -88,37 +90,86 @@ class CholeskyRows {
 
   // A cell adds quadratic * h^T h to the matrix: the panel has rows sqrt(|quadratic|) * h, all of one sign.
   void add(const Real* product, Index begin, Index end) {
-    const Index n = n_, stride = system_.stride();
-    for (Index z = begin; z < end; ++z) {
-      walk_.prefetch(z);
-      auto terms = cells_.terms(z);
-      if (terms.quadratic == 0 && terms.linear == 0) continue;
-      const Real* leaf = walk_.leaf_row(z);
-      if (has_biases()) terms.linear -= terms.quadratic * walk_.other_biases(product, leaf, n);
-      if (terms.quadratic == 0) {
-        add_to_right(product, leaf, terms.linear);
-        continue;
-      }
-      if (const bool is_negative = terms.quadratic < 0;
-          is_negative != is_negative_ || filled_ == panel_rows_) {
-        flush();
-        is_negative_ = is_negative;
-      }
-      const Real root = std::sqrt(std::abs(terms.quadratic));
-      Real* h = panel_.data() + filled_ * stride;
-      if (product == nullptr)
-        copy_scaled(h, root, leaf, n);
+    while (begin < end) {
+      if (filled_ == panel_rows_) flush();
+      const Index next = std::min(end, begin + panel_rows_ - filled_);
+      if (product == nullptr && add_at_once(begin, next))
+        begin = next;
       else
-        for (Index r = 0; r < n; ++r) h[r] = root * product[r] * leaf[r];
-      if (filled_ == 0) begin_ = z;
-      of_right_[filled_] = terms.linear / root;
-      if (has_biases()) {
-        of_border_[filled_] = terms.quadratic < 0 ? -root : root;
-        system_.corner() += terms.quadratic;
-        system_.border_right() += terms.linear;
-      }
-      ++filled_;
+        for (; begin < next; ++begin) add_cell(product, begin);
     }
+  }
+  // Cells of which none is subtracted or has no outer product, as is usual. False: others are among them.
+  bool add_at_once(Index begin, Index end) {
+    const Index count = end - begin, n = n_, stride = system_.stride();
+    if (filled_ > 0 && is_negative_) return false;
+    Real *roots = roots_.data(), *of_right = of_right_.data() + filled_;
+    bool all_are_added = true;
+    cells_.prefetch_after(begin, end);
+    walk_.prefetch_after(begin, end);
+    const auto cells = cells_;  // nothing that is written here belongs to it
+    for (Index k = 0; k < count; ++k) {
+      const auto terms = cells.terms(begin + k);
+      all_are_added &= terms.quadratic > 0;
+      roots[k] = terms.quadratic;
+      of_right[k] = terms.linear;
+    }
+    if (!all_are_added) return false;
+    if (has_biases()) add_to_border(begin, count, roots, of_right);
+    for (Index k = 0; k < count; ++k) {
+      roots[k] = std::sqrt(roots[k]);
+      of_right[k] /= roots[k];
+    }
+    if (has_biases()) std::copy_n(roots, count, of_border_.data() + filled_);
+    is_negative_ = false;
+    Real* h = panel_.data() + filled_ * stride;
+    for (Index k = 0; k < count; ++k, h += stride) {
+      rows_ahead_[filled_ + k] = walk_.row_ahead(begin + k);
+      copy_scaled(h, roots[k], walk_.leaf_row(begin + k), n);
+    }
+    filled_ += count;
+    return true;
+  }
+  // What the other biases explain is taken from the linear terms.
+  void add_to_border(Index begin, Index count, const Real* quadratic, Real* linear) {
+    Real corner = system_.corner(), right = system_.border_right();
+    for (Index k = 0; k < count; ++k) {
+      linear[k] -= quadratic[k] * walk_.other_biases(nullptr, walk_.leaf_row(begin + k), n_);
+      corner += quadratic[k];
+      right += linear[k];
+    }
+    system_.corner() = corner;
+    system_.border_right() = right;
+  }
+  void add_cell(const Real* product, Index z) {
+    const Index n = n_, stride = system_.stride();
+    walk_.prefetch(z);
+    auto terms = cells_.terms(z);
+    if (terms.quadratic == 0 && terms.linear == 0) return;
+    const Real* leaf = walk_.leaf_row(z);
+    if (has_biases()) terms.linear -= terms.quadratic * walk_.other_biases(product, leaf, n);
+    if (terms.quadratic == 0) {
+      add_to_right(product, leaf, terms.linear);
+      return;
+    }
+    if (const bool is_negative = terms.quadratic < 0; is_negative != is_negative_ || filled_ == panel_rows_) {
+      flush();
+      is_negative_ = is_negative;
+    }
+    const Real root = std::sqrt(std::abs(terms.quadratic));
+    Real* h = panel_.data() + filled_ * stride;
+    if (product == nullptr)
+      copy_scaled(h, root, leaf, n);
+    else
+      for (Index r = 0; r < n; ++r) h[r] = root * product[r] * leaf[r];
+    rows_ahead_[filled_] = walk_.row_ahead(z);
+    of_right_[filled_] = terms.linear / root;
+    if (has_biases()) {
+      of_border_[filled_] = terms.quadratic < 0 ? -root : root;
+      system_.corner() += terms.quadratic;
+      system_.border_right() += terms.linear;
+    }
+    ++filled_;
   }
   void add_to_right(const Real* product, const Real* leaf, Real linear) {
     Real* right = system_.right();
@@ -128,8 +179,9 @@ class CholeskyRows {
   [[gnu::noinline]] void flush() {
     watch_.add_to(seconds_.gather);
     if (filled_ == 0) return;
-    system_.add_products(panel_.data(), filled_, is_negative_,
-                         [this](Index i, Index k) { walk_.prefetch_far(begin_ + k, i); });
+    system_.add_products(panel_.data(), filled_, is_negative_, [rows = rows_ahead_.data()](Index i, Index k) {
+      __builtin_prefetch(rows[k] + i, 0, 2);
+    });
     watch_.add_to(seconds_.products);
     add_multiples(system_.right(), of_right_.data(), panel_.data(), filled_, system_.stride());
     if (has_biases())
@@ -146,11 +198,12 @@ class CholeskyRows {
   RowSolver<Real> solver_;
   SymmetricSystem<Real>& system_;
   Index panel_rows_;
-  Array<Real> panel_;  // rows whose outer products are added together
+  Array<Real> panel_;                    // rows whose outer products are added together
+  std::vector<const Real*> rows_ahead_;  // [row of the panel]: one that a later panel has
+  Array<Real> roots_;                    // of the cells that are added at once
   Array<Real> of_right_,
       of_border_;  // [row of the panel]: how often the right-hand side, and the border, has it
   Index filled_ = 0;
-  Index begin_ = 0;           // the cell of the first row
   bool is_negative_ = false;  // whether the outer products are subtracted
   OptionalStopwatch watch_;
   RowSeconds seconds_;
