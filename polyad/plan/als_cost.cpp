@@ -87,14 +87,40 @@ double AlsCost::scatter(std::span<const int> tree, int mode) const {
   return nanoseconds + update(mode);
 }
 
-// Of slices that are not complete in the pass, the next mode takes a pass of its own.
-double AlsCost::root_and_next(std::span<const int> tree) const {
+// Of slices that are not complete in the pass, the next mode takes a pass of its own, or is made of sums that
+// were written to memory.
+double AlsCost::root_and_next(std::span<const int> tree, bool keeps_sums) const {
   const double complete = complete_share(tree[0]);
   const double nodes = shape_.num_nodes(set_of(tree.first(2)));
   const double added = nodes * (gather(tree[1]) * update_share + row_lines() * 2 * line(0));
   const double summed = double(shape_.rows[tree[1]]) * options_.threads * row_lines() * 2 * line(0);
-  return root(tree) + update(tree[0]) + complete * (added + summed + update(tree[1])) +
-         (1 - complete) * scatter(tree, tree[1]);
+  const double from_sums = added + summed + update(tree[1]);
+  constexpr double transfers = 3;  // of a line: it is fetched before it is written, and read later
+  const double rest =
+      keeps_sums ? (1 - complete) * from_sums + double(kept_bytes(tree)) * transfers * per_streamed_byte_
+                 : (1 - complete) * scatter(tree, tree[1]);
+  return root(tree) + update(tree[0]) + complete * from_sums + rest;
+}
+
+Index AlsCost::kept_bytes(std::span<const int> tree) const {
+  const double nodes = (1 - complete_share(tree[0])) * shape_.num_nodes(set_of(tree.first(2)));
+  return Index(std::ceil(nodes)) * options_.num_components * options_.value_bytes;
+}
+
+Index AlsCost::max_kept_bytes() const {
+  if (!options_.may_keep_sums || shape_.order() < 3) return 0;
+  const Index nonzeros =
+      coordinate_bytes(shape_.order(), shape_.num_nonzeros, options_.value_bytes, sizeof(LocalIndex));
+  const Index rows = std::accumulate(shape_.rows.begin(), shape_.rows.end(), Index(0));
+  const Index row_bytes = options_.num_components * options_.value_bytes;
+  return std::min(2 * nonzeros + rows * row_bytes, shape_.num_nonzeros * row_bytes);
+}
+
+AlsStep AlsCost::root_and_next_step(std::span<const int> tree, int tree_index) const {
+  AlsStep step{AlsStep::Kind::root_and_next, tree[0], tree_index};
+  step.keeps_sums = complete_share(tree[0]) < 1 && kept_bytes(tree) <= max_kept_bytes() &&
+                    root_and_next(tree, true) < root_and_next(tree, false);
+  return step;
 }
 
 // Below the root, a row is read on the way up and another one added to on the way down.
@@ -116,7 +142,7 @@ double AlsCost::step_seconds(const AlsPlan& plan, const AlsStep& step) const {
     case AlsStep::Kind::root:
       return to_seconds * (root(tree) + update(step.mode));
     case AlsStep::Kind::root_and_next:
-      return to_seconds * root_and_next(tree);
+      return to_seconds * root_and_next(tree, step.keeps_sums);
     case AlsStep::Kind::scatter:
       return to_seconds * scatter(tree, step.mode);
     case AlsStep::Kind::levels:
@@ -188,7 +214,7 @@ Index AlsCost::hicoo_format_bytes() const {
 }
 
 Index AlsCost::work_bytes(const AlsPlan& plan) const {
-  Index factor_rows = 0, parts = 0, whole = 0, partial = 0, start_parts = 0;
+  Index factor_rows = 0, parts = 0, whole = 0, partial = 0, start_parts = 0, kept = 0;
   std::vector<Index> level_parts(shape_.rows.size());
   for (int m = 0; m < shape_.order(); ++m) {
     factor_rows += shape_.rows[m];
@@ -201,6 +227,7 @@ Index AlsCost::work_bytes(const AlsPlan& plan) const {
     if (step.kind == AlsStep::Kind::scatter) parts = std::max(parts, shape_.rows[step.mode]);
     if (step.kind == AlsStep::Kind::root_and_next)
       parts = std::max(parts, shape_.rows[plan.trees[step.tree][1]]);
+    if (step.keeps_sums) kept = std::max(kept, kept_bytes(plan.trees[step.tree]));
     for (int level = 1; level < step.num_levels; ++level)
       level_parts[level] = std::max(level_parts[level], shape_.rows[plan.trees[step.tree][level]]);
     if (step.kind == AlsStep::Kind::mttkrp) {
@@ -220,7 +247,7 @@ Index AlsCost::work_bytes(const AlsPlan& plan) const {
   // Gram matrices, those of each thread, and what inverting needs.
   const Index squares = shape_.order() + 2 * Index(options_.threads) + 6;
   const Index square_bytes = options_.num_components * options_.num_components * Index(sizeof(double));
-  return squares * square_bytes +
+  return squares * square_bytes + kept +
          (factor_rows + parts * options_.threads + added_rows + whole + partial) * row_bytes +
          factor_rows * Index(sizeof(Index));
 }

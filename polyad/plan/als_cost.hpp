@@ -29,6 +29,7 @@ struct CostOptions {
   // [mode]: fraction of the nonzeros in rows to which no other process contributes;
   // empty: 1 in all modes. The other rows are not complete after the pass that sums them.
   std::vector<double> complete_share = {};
+  bool may_keep_sums = true;  // whether memory may be used to repeat no passes, see AlsStep
   MachineModel machine = {};
 };
 
@@ -46,6 +47,9 @@ class AlsCost {
   double update_seconds(int mode) const { return update(mode) * 1e-9 / options_.threads; }
   double coo_seconds() const;
   double hicoo_seconds() const;
+  // Updates a mode, and sums the one at the second level of its tree. Keeps sums where this is faster, and
+  // needs no more memory than the nonzeros and the factors do.
+  AlsStep root_and_next_step(std::span<const int> tree, int tree_index) const;
   // Predicted time to build one tree, in seconds.
   double tree_build_seconds() const;
 
@@ -54,6 +58,8 @@ class AlsCost {
   Index coo_format_bytes() const;
   Index hicoo_format_bytes() const;
   Index work_bytes(const AlsPlan& plan) const;
+  // The most that sums may take that are kept, and are part of work_bytes.
+  Index max_kept_bytes() const;
   // Peak memory, in bytes, until the format is built: the coordinates and what sorting needs.
   Index build_bytes(Index format_bytes, Index num_trees) const;
 
@@ -69,7 +75,8 @@ class AlsCost {
   double update(int mode) const;          // for solving all rows
   double root(std::span<const int> tree) const;
   double scatter(std::span<const int> tree, int mode) const;
-  double root_and_next(std::span<const int> tree) const;
+  double root_and_next(std::span<const int> tree, bool keeps_sums) const;
+  Index kept_bytes(std::span<const int> tree) const;
   double levels(std::span<const int> tree, int num_levels) const;
   Index tree_bytes(std::span<const int> tree) const;
 

@@ -25,8 +25,8 @@ std::string step_text(const AlsPlan& plan, const AlsStep& step) {
     case AlsStep::Kind::root:
       return fmt::format("mode {} over {}", step.mode + 1, tree_text(plan.trees[step.tree]));
     case AlsStep::Kind::root_and_next:
-      return fmt::format("modes {} and {} in one pass over {}", step.mode + 1, plan.trees[step.tree][1] + 1,
-                         tree_text(plan.trees[step.tree]));
+      return fmt::format("modes {} and {} in one pass over {}{}", step.mode + 1, plan.trees[step.tree][1] + 1,
+                         tree_text(plan.trees[step.tree]), step.keeps_sums ? " that keeps sums" : "");
     case AlsStep::Kind::levels:
       return levels_text(plan.trees[step.tree], step.num_levels);
     case AlsStep::Kind::scatter:

@@ -22,6 +22,10 @@ struct AlsStep {
   int mode = 0;        // the mode that is updated; of levels: that at the root
   int tree = 0;        // index into AlsPlan::trees; unused by mttkrp
   int num_levels = 0;  // used by levels only
+  // root_and_next, on several processes: rows to which others add are not known in the pass that sums them.
+  // Either the pass over their slices is repeated for the next mode, or the sums below the nodes of the
+  // second level are kept, and multiplied with the rows later.
+  bool keeps_sums = false;
 
   friend bool operator==(const AlsStep&, const AlsStep&) = default;
 };

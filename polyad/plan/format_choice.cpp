@@ -92,13 +92,17 @@ std::vector<FormatOption> list_coarse_formats(std::span<const AlsCost> costs,
   return {csf, coo, hicoo};
 }
 
+double usual_seconds(const FormatOption& option) {
+  return option.build_seconds + usual_iterations * option.seconds;
+}
+
 std::optional<FormatOption> choose_format(const std::vector<FormatOption>& options, const std::string& name,
                                           Index max_bytes) {
-  const auto total = [](const FormatOption& o) { return o.build_seconds + usual_iterations * o.seconds; };
   std::optional<FormatOption> best;
   for (const auto& option : options) {
     const bool fits = max_bytes == 0 || option.peak_bytes() <= max_bytes;
-    if ((name == "auto" || name == option.name) && fits && (!best || total(option) < total(*best)))
+    if ((name == "auto" || name == option.name) && fits &&
+        (!best || usual_seconds(option) < usual_seconds(*best)))
       best = option;
   }
   return best;

@@ -54,7 +54,10 @@ std::vector<FormatOption> list_formats(const AlsCost& cost, const std::vector<in
 std::vector<FormatOption> list_coarse_formats(std::span<const AlsCost> costs,
                                               const std::vector<int>& mode_order);
 
-// The format with the smallest predicted time to build it and iterate a usual number of times, among
+// To build it and iterate a usual number of times.
+double usual_seconds(const FormatOption& option);
+
+// The format with the smallest usual_seconds, among
 // those with this name ("auto": all) that fit into max_bytes (0: no limit). Nothing if none fits.
 std::optional<FormatOption> choose_format(const std::vector<FormatOption>& options, const std::string& name,
                                           Index max_bytes);

@@ -11,12 +11,13 @@ namespace polyad {
 
 // Which passes over the nonzeros serve two modes. In an iteration of ALS a pass that completes the sums of a
 // row can solve it and add at once to the sums of the mode that is updated next; rows of which other
-// processes have parts are passed over once more.
+// processes have parts are passed over once more, or add to these sums later, from sums that were kept.
 struct FusedPasses {
   std::vector<int> mode_order;  // in which modes are updated; empty: no pass serves two modes
   // [place in the order]: of the time to multiply for the mode, the share that is saved for nonzeros in rows
   // of the mode before it that are complete. Of the first one, 0.
   std::vector<double> saved;
+  std::vector<double> saved_of_shared = {};  // the same for nonzeros in other rows
   // [mode]: the modes of the tree with it at the root that takes the least time; empty: there are no trees.
   std::vector<std::vector<int>> trees = {};
 };

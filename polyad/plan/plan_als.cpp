@@ -57,10 +57,12 @@ class Search {
   Search(const AlsCost& cost, const AlsPlanOptions& options, std::vector<Modes> trees)
       : cost_(cost), options_(options), all_{{}, std::move(trees), {}} {
     tree_price_ = options.trees.empty() ? cost.tree_build_seconds() / usual_iterations : 0;
+    for (int t = 0; t < int(all_.trees.size()); ++t)
+      pair_over_.push_back(cost.root_and_next_step(all_.trees[t], t));
     for (int m = 0; m < cost.shape().order(); ++m) {
       best_.push_back({best_step(AlsStep::Kind::root, m, -1), best_step(AlsStep::Kind::scatter, m, -1)});
       for (int next = 0; next < cost.shape().order(); ++next)
-        if (next != m && can_pair(m))
+        if (next != m)
           if (const auto pair = best_step(AlsStep::Kind::root_and_next, m, next)) pairs_[{m, next}] = *pair;
     }
   }
@@ -78,12 +80,21 @@ class Search {
     std::optional<AlsStep> root, scatter;
   };
 
-  // Whether a pass that solves the rows of the mode can make the MTTKRP of the next.
-  bool can_pair(int mode) const { return cost_.shape().order() > 2 && cost_.complete_share(mode) > 0; }
+  // Whether a pass over a tree that sums the rows of the mode at its root helps with the mode of the second
+  // level.
+  bool can_pair(int tree) const {
+    return cost_.shape().order() > 2 &&
+           (cost_.complete_share(pair_over_[tree].mode) > 0 || pair_over_[tree].keeps_sums);
+  }
 
-  bool applies(AlsStep::Kind kind, int mode, int next, const Modes& tree) const {
-    if (kind == AlsStep::Kind::scatter) return tree.front() != mode;
-    return tree.front() == mode && (kind == AlsStep::Kind::root || tree[1] == next);
+  bool applies(AlsStep::Kind kind, int mode, int next, int tree) const {
+    const auto& modes = all_.trees[tree];
+    if (kind == AlsStep::Kind::scatter) return modes.front() != mode;
+    return modes.front() == mode && (kind == AlsStep::Kind::root || (modes[1] == next && can_pair(tree)));
+  }
+
+  AlsStep step_over(int tree, AlsStep::Kind kind, int mode) const {
+    return kind == AlsStep::Kind::root_and_next ? pair_over_[tree] : AlsStep{kind, mode, tree};
   }
 
   double step_seconds(const AlsStep& step) const {
@@ -96,8 +107,8 @@ class Search {
     std::optional<AlsStep> best;
     double minimum = std::numeric_limits<double>::infinity();
     for (int t = 0; t < int(all_.trees.size()); ++t) {
-      if (!applies(kind, mode, next, all_.trees[t])) continue;
-      const AlsStep step{kind, mode, t};
+      if (!applies(kind, mode, next, t)) continue;
+      const AlsStep step = step_over(t, kind, mode);
       const double seconds = step_seconds(step);
       if (seconds < minimum * (1 - 1e-9)) best = step, minimum = seconds;
     }
@@ -118,9 +129,7 @@ class Search {
     add(best_[mode].scatter);
     for (const auto& used : steps_)
       for (const auto kind : {AlsStep::Kind::root_and_next, AlsStep::Kind::root, AlsStep::Kind::scatter})
-        if (applies(kind, mode, next, all_.trees[used.tree]) &&
-            (kind != AlsStep::Kind::root_and_next || can_pair(mode)))
-          add(AlsStep{kind, mode, used.tree});
+        if (applies(kind, mode, next, used.tree)) add(step_over(used.tree, kind, mode));
     return steps;
   }
 
@@ -172,6 +181,7 @@ class Search {
   AlsPlan all_;  // with all trees that may be used
   double tree_price_;
   mutable std::map<std::array<int, 3>, double> known_;  // of steps that were costed before
+  std::vector<AlsStep> pair_over_;                      // [tree]: that updates its first two modes
   std::vector<PerMode> best_;                           // [mode]
   std::map<std::pair<int, int>, AlsStep> pairs_;
   std::vector<AlsStep> steps_;

@@ -47,15 +47,18 @@ double multiply_seconds(const PartLoads& loads, int mode, std::size_t part, doub
   return gather * num_components * double(loads[mode][part].nonzeros) * nodes_ratio(loads[mode], part);
 }
 
-// Of the slowest part, for a mode of which the pass for the one before has done a share.
-double rest_seconds(const PartLoads& loads, int before, int mode, double saved, double num_components,
-                    const MachineModel& machine) {
+// Of the slowest part, for the mode at a place of the order, of which the pass for the one before has done a
+// share.
+double rest_seconds(const PartLoads& loads, const FusedPasses& fused, std::size_t place,
+                    double num_components, const MachineModel& machine) {
+  const int before = fused.mode_order[place - 1], mode = fused.mode_order[place];
   double slowest = 0;
   for (std::size_t p = 0; p < loads[mode].size(); ++p) {
     const auto& part = loads[before][p];
     const double complete = part.nonzeros > 0 ? double(part.complete) / double(part.nonzeros) : 0;
-    slowest =
-        std::max(slowest, (1 - saved * complete) * multiply_seconds(loads, mode, p, num_components, machine));
+    const double of_shared = loads[before].folds ? fused.saved_of_shared[place] : 0;
+    const double saved = fused.saved[place] * complete + of_shared * (1 - complete);
+    slowest = std::max(slowest, (1 - saved) * multiply_seconds(loads, mode, p, num_components, machine));
   }
   return slowest;
 }
@@ -101,8 +104,8 @@ PredictedTime predict_time(const PartLoads& loads, Index num_components, const M
   double most = 0, most_before = 0;
   for (std::size_t i = 1; i < fused.mode_order.size(); ++i) {
     const int mode = fused.mode_order[i];
-    const double saved = modes[mode].multiply - rest_seconds(loads, fused.mode_order[i - 1], mode,
-                                                             fused.saved[i], double(num_components), machine);
+    const double saved =
+        modes[mode].multiply - rest_seconds(loads, fused, i, double(num_components), machine);
     const double with_this = most_before + saved;
     most_before = most;
     most = std::max(most, with_this);

@@ -58,13 +58,14 @@ MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_componen
   const bool is_opt = num_vectors > 0;
   const std::vector<double> complete(loads.size(),
                                      !is_opt && (scheme == Scheme::coarse || loads.num_parts() == 1) ? 1 : 0);
-  std::vector<AlsCost> costs;
-  for (const auto& parts : loads) {
+  const auto cost_of = [&](const std::vector<PartLoad>& parts, bool keeps_sums) {
     TensorShape shape{rows, maximum(parts, &PartLoad::nonzeros), {}, 0};
     shape.num_blocks = double(shape.num_nonzeros);
-    costs.emplace_back(shape, CostOptions{kernels::padded_components(num_components), run.value_bytes,
-                                          run.threads, complete, run.machine});
-  }
+    return AlsCost(shape, {kernels::padded_components(num_components), run.value_bytes, run.threads, complete,
+                           keeps_sums, run.machine});
+  };
+  std::vector<AlsCost> costs;
+  for (const auto& parts : loads) costs.push_back(cost_of(parts, false));
   const auto mode_order = natural_mode_order(int(loads.size()));
   auto formats = scheme == Scheme::coarse
                      ? list_coarse_formats(costs, mode_order)
@@ -74,7 +75,13 @@ MemoryNeed memory_need(const PartLoads& loads, Scheme scheme, Index num_componen
       rows_under_way(loads, scheme, num_components != kernels::padded_components(num_components));
   needs.num_vectors = num_vectors;
   needs.moved_bytes = max_while_moving(loads, scheme);
-  for (auto& option : formats) add_stage_bytes(option, needs);
+  // How many sums are kept is not known either: as many as may be, but where memory is limited.
+  const bool keeps_sums = !is_opt && scheme != Scheme::coarse && loads.num_parts() > 1 && max_bytes == 0;
+  for (auto& option : formats) {
+    if (keeps_sums && option.format == Format::csf)
+      option.work_bytes += cost_of(loads.front(), true).max_kept_bytes();
+    add_stage_bytes(option, needs);
+  }
   if (const auto chosen = choose_format(formats, format, max_bytes)) return {chosen->peak_bytes(), true};
   return {std::ranges::min_element(formats, {}, &FormatOption::peak_bytes)->peak_bytes(), false};
 }

@@ -144,7 +144,13 @@ std::vector<AlsPlan> all_kinds_of_plans(int order) {
   }
   pairs.steps.push_back({Kind::root_and_next, 0, 0});
   for (int m = 2; m < order; ++m) pairs.steps.push_back({Kind::scatter, m, 0});
-  return {roots, pairs, scatters, plain_plan(roots.mode_order, roots.trees)};
+  auto pairs_with_sums = pairs;
+  pairs_with_sums.steps.front().keeps_sums = true;
+  if (order > 3) {  // another pair, whose sums take another size
+    pairs_with_sums.trees[3] = {2, 3, 0, 1};
+    pairs_with_sums.steps = {pairs_with_sums.steps.front(), {Kind::root_and_next, 2, 3, 0, true}};
+  }
+  return {roots, pairs, pairs_with_sums, scatters, plain_plan(roots.mode_order, roots.trees)};
 }
 
 DistTensor<double> with_all_trees(const Comm& comm, const SparseTensor<double>& share,
@@ -163,7 +169,7 @@ TEST(DistributedCpAls, solves_what_is_complete_while_the_rest_is_folded_in_every
     const auto whole = banded_tensor(extents, 800, 3);
     const auto share = test::share_of(whole, comm);
     for (const Index num_components : {2, 3, 16})
-      for (int round = 0; round < 8; ++round, ++n) {
+      for (int round = 0; round < 10; ++round, ++n) {
         SCOPED_TRACE("case " + std::to_string(n));
         auto options = test::options_for(num_components, 10);
         options.mode_order = natural_mode_order(whole.order());
@@ -175,7 +181,7 @@ TEST(DistributedCpAls, solves_what_is_complete_while_the_rest_is_folded_in_every
         if (n % 4 < 2) distribution.num_stages.assign(extents.size(), 1 + n / 4 % max_stages(comm.size()));
         const auto plans = all_kinds_of_plans(whole.order());
         // In the last rounds processes do as they like.
-        const auto& plan = plans[std::size_t(round < 4 ? round : round + comm.rank()) % plans.size()];
+        const auto& plan = plans[std::size_t(round < 5 ? round : round + comm.rank()) % plans.size()];
         const auto x = with_all_trees(comm, share, distribution, plan);
 
         auto result = cp_als<double>(x, plan, options.als);

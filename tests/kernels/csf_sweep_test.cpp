@@ -191,6 +191,51 @@ TEST(ScatterMttkrp, equals_the_definition_at_every_level) {
     }
 }
 
+// Of the slices of some rows, with other rows of the root mode than those of the pass that kept the sums.
+template <class Real>
+void expect_kept_sums(double tolerance) {
+  std::uint64_t seed = 0;
+  for (const auto& shape : test::problem_shapes())
+    for (const Index n : test::component_counts())
+      for (const int threads : {1, 3, 8}) {
+        if (shape.extents.size() < 3) continue;
+        const test::Threads set(threads);
+        FactorProblem<Real> p(shape.extents, shape.num_nonzeros, n, ++seed, shape.heavy);
+        auto tensor = p.tensor();
+        const CsfTree<Real> tree(tensor, natural_mode_order(tensor.order()));
+        const Index rows = tensor.extent(0);
+        Array<Real> kept;  // goes on being used, as a run does
+        for (const Index first : {Index(0), rows / 3, rows}) {
+          const auto cuts = cut_evenly(tree, nodes_of_rows(tree, first, rows), threads, n);
+          auto factors = p.factors;
+          Matrix<Real> plain(rows - first, n), m(rows - first, n);
+          root_mttkrp<Real>({tree, cuts}, factors, plain, first);
+
+          root_mttkrp<Real>({tree, cuts}, factors, m, first, &kept);
+          factors[0] = test::random_matrix<Real>(rows, n, seed + 100);
+          PartialRows<Real> parts(threads, tensor.extent(1), n), again(threads, tensor.extent(1), n);
+          scatter_kept_sums<Real>({tree, cuts}, factors[0], kept, parts);
+
+          ASSERT_EQ(m, plain) << "keeping sums changes no bit";
+          scatter_mttkrp<Real>({tree, cuts}, factors, 1, again);
+          Matrix<Real> next(tensor.extent(1), n), expected(tensor.extent(1), n);
+          add_up(parts, next);
+          add_up(again, expected);
+          ASSERT_LT(relative_difference(next, expected), tolerance);
+          if (first > 0) continue;
+          ASSERT_LT(relative_difference(next, ref::mttkrp<Real>(p.tensor(), factors, 1)), tolerance);
+        }
+      }
+}
+
+TEST(KeptSums, give_the_next_mttkrp_when_the_rows_are_known) {
+  expect_kept_sums<double>(1e-13);
+}
+
+TEST(KeptSums, do_so_in_single_precision) {
+  expect_kept_sums<float>(3e-5);
+}
+
 template <class Real>
 void expect_top_mttkrps(double tolerance) {
   std::uint64_t seed = 0;

@@ -86,6 +86,37 @@ TEST(PlanAls, does_not_scatter_long_modes_on_many_threads) {
   }
 }
 
+// Where long fibers make it worth it, and where the memory is small beside that of the tensor.
+TEST(PlanAls, keeps_sums_of_rows_that_other_processes_add_to) {
+  TensorShape shape = shape_like({2000, 2000, 2000}, 4000000);
+  shape.distinct = {{0b011, 200000}, {0b101, 3900000}, {0b110, 3900000}};
+  const std::vector<int> order{0, 1, 2};
+  const auto plan_with = [&](double complete, Index num_components, bool may_keep) {
+    return plan_csf(AlsCost(shape, {.num_components = num_components,
+                                    .complete_share = std::vector<double>(3, complete),
+                                    .may_keep_sums = may_keep}),
+                    {.mode_order = order});
+  };
+  const auto bytes_of = [&](const AlsPlan& plan, bool may_keep) {
+    return AlsCost(shape, {.complete_share = std::vector<double>(3, 0.0), .may_keep_sums = may_keep})
+        .work_bytes(plan);
+  };
+  const auto keeps = [](const AlsPlan& plan) {
+    return std::ranges::any_of(plan.steps, [](const AlsStep& step) { return step.keeps_sums; });
+  };
+  for (const double complete : {0.0, 0.5}) EXPECT_TRUE(keeps(plan_with(complete, 16, true)));
+  EXPECT_FALSE(keeps(plan_with(1, 16, true))) << "no row is shared";
+  EXPECT_FALSE(keeps(plan_with(0, 16, false)));
+  EXPECT_FALSE(keeps(plan_with(0, 512, true))) << "too much memory";
+
+  auto plan = plan_with(0, 16, true);
+  EXPECT_EQ(plan.steps.front(), (AlsStep{Kind::root_and_next, 0, plan.steps.front().tree, 0, true}));
+  EXPECT_NE(describe(plan).find("that keeps sums"), std::string::npos);
+  const Index with_sums = bytes_of(plan, true);
+  plan.steps.front().keeps_sums = false;
+  EXPECT_EQ(with_sums - bytes_of(plan, true), Index(200000) * 16 * 8);
+}
+
 TEST(PlanAls, is_no_slower_than_the_plain_list_by_its_own_account) {
   for (const auto& shape : shapes()) {
     const AlsCost cost(shape, {16, 8, 2});

@@ -26,7 +26,7 @@ class HostBackend final : public AlsBackend<Real> {
     }
     if (step.kind == AlsStep::Kind::scatter) scatter(step, mode, cuts(step).all);
     // Its own rows that are complete were added when they were solved.
-    if (is_next(step, mode) && x().folds(step.mode)) scatter(step, mode, cuts(step).shared);
+    if (is_next(step, mode) && x().folds(step.mode)) add_shared_to_next(step, mode);
   }
 
   void sum_shared(const AlsStep& step, int mode) override {
@@ -34,7 +34,7 @@ class HostBackend final : public AlsBackend<Real> {
     data_.timings.measure("mttkrp", [&] {
       if (is_by_root(step, mode))
         kernels::root_mttkrp<Real>({data_.tree(step), cuts(step).shared}, data_.factors, data_.partial,
-                                   first(mode));
+                                   first(mode), step.keeps_sums ? &kept_sums_ : nullptr);
       else
         add_up(parts_, data_.partial, first(mode));
     });
@@ -128,6 +128,15 @@ class HostBackend final : public AlsBackend<Real> {
     });
   }
 
+  // The new rows of the step's own mode are known by now.
+  void add_shared_to_next(const AlsStep& step, int mode) {
+    if (!step.keeps_sums) return scatter(step, mode, cuts(step).shared);
+    data_.timings.measure("mttkrp", [&] {
+      kernels::scatter_kept_sums<Real>({data_.tree(step), cuts(step).shared}, data_.factors[step.mode],
+                                       kept_sums_, parts_);
+    });
+  }
+
   // Complete rows are solved in place, and add to the next mode, if it is to be made.
   kernels::RowSums update_by_root(const AlsStep& step, const kernels::RowSystem& system) {
     const kernels::CutTree<Real> complete{data_.tree(step), cuts(step).complete};
@@ -140,7 +149,8 @@ class HostBackend final : public AlsBackend<Real> {
   AlsData<Real> data_;
   std::map<const CsfTree<Real>*, TreeCuts> cuts_;
   kernels::PartialRows<Real> parts_;
-  Matrix<Real> whole_;  // the MTTKRP of the mode under way, where no rows are shared
+  Array<Real> kept_sums_;  // below the nodes of slices that others have parts of; see AlsStep
+  Matrix<Real> whole_;     // the MTTKRP of the mode under way, where no rows are shared
 };
 
 }  // namespace

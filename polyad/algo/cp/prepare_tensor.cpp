@@ -96,9 +96,9 @@ class FormatLister {
     return choose_mode_order(shapes_.whole, n_);
   }
 
-  std::vector<FormatOption> list(const std::vector<int>& mode_order) const {
+  std::vector<FormatOption> list(const std::vector<int>& mode_order, bool may_keep_sums) const {
     std::vector<AlsCost> costs;
-    for (std::size_t t = 0; t < shapes_.locals.size(); ++t) costs.push_back(cost(t));
+    for (std::size_t t = 0; t < shapes_.locals.size(); ++t) costs.push_back(cost(t, may_keep_sums));
     auto formats = is_coarse() ? list_coarse_formats(costs, mode_order)
                                : list_formats(costs[0], mode_order, is_opt() ? plan_evaluation : plan_csf);
     if (is_opt() && is_coarse()) plan_evaluations(formats);
@@ -116,9 +116,11 @@ class FormatLister {
   bool is_coarse() const { return shapes_.locals.size() > 1; }
 
   // With CP-OPT rows are never solved in the pass that sums them.
-  AlsCost cost(std::size_t t) const {
+  AlsCost cost(std::size_t t, bool may_keep_sums) const {
     const auto complete = is_opt() ? std::vector<double>(shapes_.complete.size(), 0) : shapes_.complete;
-    return {shapes_.locals[t], {n_, sizeof(Real), num_threads(), complete, options_.machine}};
+    const bool fuses = pass_options(options_).can_fuse;
+    return {shapes_.locals[t],
+            {n_, sizeof(Real), num_threads(), complete, may_keep_sums && fuses, options_.machine}};
   }
 
   // Memory of systems that are added up: of all rows of a mode that has no tree of its own, else of those
@@ -183,7 +185,7 @@ class FormatLister {
     for (auto& format : formats) {
       for (auto& step : format.plan.steps)
         if (step.kind == AlsStep::Kind::root) step = {AlsStep::Kind::levels, step.mode, step.tree, 1};
-      format.work_bytes = cost(0).work_bytes(format.plan);
+      format.work_bytes = cost(0, false).work_bytes(format.plan);
     }
   }
 
@@ -231,7 +233,8 @@ void take_largest(const Comm& comm, std::vector<FormatOption>& formats) {
 template <class Real>
 FormatChoice choose_for(const Comm& comm, const NonzeroShapes& shapes, const CpRunOptions& options) {
   const FormatLister<Real> lister(shapes, options);
-  auto formats = lister.list(lister.mode_order());
+  const auto mode_order = lister.mode_order();
+  auto formats = lister.list(mode_order, true);
   if (options.format != "auto" &&
       std::ranges::find(formats, options.format, &FormatOption::name) == formats.end())
     throw Error(Errc::bad_option,
@@ -239,7 +242,16 @@ FormatChoice choose_for(const Comm& comm, const NonzeroShapes& shapes, const CpR
                     ? "in coarse grain a GPU has a format of its own, not " + options.format
                     : "in coarse grain the formats are csf, coo and hicoo, not " + options.format);
   take_largest(comm, formats);
-  const auto chosen = choose_format(formats, options.format, options.max_bytes);
+  auto chosen = choose_format(formats, options.format, options.max_bytes);
+  if (options.max_bytes > 0) {  // sums that are kept may be what does not fit
+    auto smaller = lister.list(mode_order, false);
+    take_largest(comm, smaller);
+    const auto other = choose_format(smaller, options.format, options.max_bytes);
+    if (!chosen || (other && usual_seconds(*other) < usual_seconds(*chosen))) {
+      chosen = other;
+      formats = std::move(smaller);
+    }
+  }
   if (!chosen) refuse(formats, options);
   return {std::move(formats), *chosen};
 }

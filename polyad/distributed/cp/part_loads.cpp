@@ -318,6 +318,7 @@ PartLoads LoadPlanner::loads_of_busy(const Distribution& distribution, std::vect
     const auto nonzeros = count_nonzeros(of_mode, num_listed);
     const auto messages = messages_of(comm_, counted, folds);
     auto& loads = modes.emplace_back(std::move(counted.parts));
+    loads.folds = folds;
     set_counts(loads, &PartLoad::nonzeros, nonzeros);
     set_counts(loads, &PartLoad::messages, messages);
     if (folds)
@@ -344,6 +345,7 @@ PartLoads LoadPlanner::loads(const Distribution& distribution, IdleParts idle) c
     auto counted = add_rows(touched.rows, touched.owners, touched.folds, distribution.num_parts);
     const auto messages = messages_of(comm_, counted, touched.folds);
     ModeLoads loads(std::move(counted.parts));
+    loads.folds = touched.folds;
     extrapolate(comm_, fractions_[m], loads);
     const auto& of_mode = nonzeros[nonzeros.size() == 1 ? 0 : std::size_t(m)];
     set_counts(loads, &PartLoad::nonzeros, of_mode);

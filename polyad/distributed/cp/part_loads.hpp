@@ -42,6 +42,7 @@ struct ModeLoads : std::vector<PartLoad> {
   ModeLoads(std::vector<PartLoad> loads) : vector(std::move(loads)) {}  // NOLINT(*-explicit-*): the same
 
   std::vector<std::vector<StageLoad>> stages;  // [stage][part]; empty: rows go directly
+  bool folds = false;  // whether parts add to rows of others: then nonzeros serve all modes
   // [part]: nodes between the root and the nonzeros of a tree over its nonzeros that has the mode at the
   // root; empty: not counted. Their number for each nonzero, if one part had all nonzeros.
   std::vector<Index> nodes;

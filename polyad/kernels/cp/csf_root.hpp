@@ -103,21 +103,10 @@ class RowUpdates {
   }
 
  private:
-  // next[id] += a * below, for the nodes [begin, end) of the second level; returns what follows in below.
+  // Adds a slice to the next mode; returns what follows in below.
   const Real* scatter(int p, Index begin, Index end, const Real* a, const Real* below) {
-    Real* target = next_->part(p);
-    const Index n = parts_.n();
-    for_blocks<Real, Width>(
-        n, [&](Index c, auto width) __attribute__((always_inline)) {
-          using B = Block<Real, width>;
-          const auto row = B::load(a + c);
-          for (Index node = begin; node < end; ++node) {
-            Real* to = target + parts_.node_row(node) * n + c;
-            const Real* soon = target + parts_.node_row(node + 8) * n + c;
-            B::load(below + (node - begin) * n + c).add_product_to(to, row, soon);
-          }
-        });
-    return below + (end - begin) * n;
+    add_times_sums<Real, Width>(a, below, parts_.node_ids() + begin, end - begin, next_->part(p), parts_.n());
+    return below + (end - begin) * parts_.n();
   }
 
   static void make_room(Array<Real>& rows, Index size) {
@@ -181,21 +170,27 @@ class RootUpdate {
 
 template <class Real, int Width, int Depth>
 void root_mttkrp_of_shape(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, Matrix<Real>& m,
-                          Index first) {
+                          Index first, Real* below) {
   RootPass<Real, Width, Depth> pass(x, factors);
+  const Index first_node = x.cuts.front();
   sum_all_slices(pass, m, first, [&](int, Index, Index begin, Index end, Real* to) {
-    pass.call_sum_slice(begin, end, to, nullptr);
+    pass.call_sum_slice(begin, end, to,
+                        below == nullptr ? nullptr : below + (begin - first_node) * m.num_cols());
   });
 }
 
 }  // namespace
 
 template <class Real>
-void root_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, Matrix<Real>& m,
-                 Index first) {
+void root_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, Matrix<Real>& m, Index first,
+                 Array<Real>* below) {
+  assert(below == nullptr || x.tree.order() > 2);
   if (x.num_slices() < m.num_rows()) std::ranges::fill(m.flat(), Real{});
-  with_shape(m.num_cols(), x.tree.order(),
-             [&](auto width, auto depth) { root_mttkrp_of_shape<Real, width, depth>(x, factors, m, first); });
+  if (below != nullptr) below->resize(std::size_t((x.cuts.back() - x.cuts.front()) * m.num_cols()));
+  Real* const to = below == nullptr ? nullptr : below->data();
+  with_shape(m.num_cols(), x.tree.order(), [&](auto width, auto depth) {
+    root_mttkrp_of_shape<Real, width, depth>(x, factors, m, first, to);
+  });
 }
 
 template <class Real>

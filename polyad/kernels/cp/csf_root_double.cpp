@@ -2,7 +2,8 @@
 
 namespace polyad::kernels {
 
-template void root_mttkrp(const CutTree<double>&, std::span<const Matrix<double>>, Matrix<double>&, Index);
+template void root_mttkrp(const CutTree<double>&, std::span<const Matrix<double>>, Matrix<double>&, Index,
+                          Array<double>*);
 template RowSums update_root(const CutTree<double>&, std::span<Matrix<double>>, const RowSystem&,
                              PartialRows<double>*);
 

@@ -100,9 +100,9 @@ class TreeParts {
   Index end(int p) const { return cuts_[p + 1]; }
   PartState<Real>& operator[](int p) { return states_[p]; }
 
-  // The rows of the factors that belong to a node of the first and of the second level.
+  // The row of the factor that belongs to a node of the first level, and those of the second level.
   Index slice_row(Index root) const { return slice_ids_[root]; }
-  Index node_row(Index node) const { return node_ids_[node]; }
+  const LocalIndex* node_ids() const { return node_ids_; }
 
   // to = the sum of a slice's pieces, in the order of the parts, of which the first is its tail's.
   void sum_pieces(int first_part, Real* to) const {

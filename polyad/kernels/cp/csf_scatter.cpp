@@ -97,7 +97,39 @@ class Scatter {
   PartialRows<Real>& m_;
 };
 
+// For one part of a tree.
+template <class Real, int Width>
+void scatter_sums_of_part(const CutTree<Real>& x, int p, const Matrix<Real>& root_factor,
+                          const Array<Real>& below, Real* target) {
+  const Index n = Width > 0 ? Width : root_factor.num_cols();
+  const auto roots = x.tree.ids(0), nodes = x.tree.ids(1);
+  const auto first_node = x.tree.first_child(0);
+  Index node = x.cuts[p];
+  const Index end = x.cuts[p + 1];
+  if (node == end) return;
+  const auto sums_of = [&](Index of) { return below.data() + (of - x.cuts.front()) * n; };
+  constexpr Index chunk = 256;  // so few that their sums stay in the cache, where rows have several blocks
+  for (Index root = x.tree.parent(1, node); node < end; ++root)
+    for (const Index stop = std::min(end, first_node[root + 1]); node < stop;) {
+      const Index count = std::min(chunk, stop - node);
+      add_times_sums<Real, Width>(root_factor.row(roots[root]).data(), sums_of(node), nodes.data() + node,
+                                  count, target, n);
+      node += count;
+    }
+}
+
 }  // namespace
+
+template <class Real>
+void scatter_kept_sums(const CutTree<Real>& x, const Matrix<Real>& root_factor, const Array<Real>& below,
+                       PartialRows<Real>& parts) {
+  assert(parts.num_parts() == x.num_parts());
+  with_width(root_factor.num_cols(), [&](auto width) {
+    parallel_for(parts.num_parts(), [&](Index p) {
+      scatter_sums_of_part<Real, width>(x, int(p), root_factor, below, parts.part(int(p)));
+    });
+  });
+}
 
 template <class Real>
 void scatter_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, int level,
@@ -107,6 +139,10 @@ void scatter_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factor
              [&](auto width, auto depth) { Scatter<Real, width, depth>(x, factors, level, m).run(); });
 }
 
+template void scatter_kept_sums(const CutTree<float>&, const Matrix<float>&, const Array<float>&,
+                                PartialRows<float>&);
+template void scatter_kept_sums(const CutTree<double>&, const Matrix<double>&, const Array<double>&,
+                                PartialRows<double>&);
 template void scatter_mttkrp(const CutTree<float>&, std::span<const Matrix<float>>, int, PartialRows<float>&);
 
 template void scatter_mttkrp(const CutTree<double>&, std::span<const Matrix<double>>, int,

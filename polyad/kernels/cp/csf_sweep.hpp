@@ -42,10 +42,17 @@ struct CutTree {
 // One pass over a tree. factors: [mode].
 
 // m = MTTKRP of the root mode for the rows from `first` on, which must
-// contain all slices of x. Rows without nonzeros are set to zero.
+// contain all slices of x. Rows without nonzeros are set to zero. With `below`, for order 3 and above, keeps
+// the sums below the nodes of the second level: a row for each node of x, which it makes room for.
 template <class Real>
 void root_mttkrp(const CutTree<Real>& x, std::span<const Matrix<Real>> factors, Matrix<Real>& m,
-                 Index first = 0);
+                 Index first = 0, Array<Real>* below = nullptr);
+
+// Adds the MTTKRP of the second level's mode to `parts`, from sums that root_mttkrp has kept and the factor
+// of the root mode.
+template <class Real>
+void scatter_kept_sums(const CutTree<Real>& x, const Matrix<Real>& root_factor, const Array<Real>& below,
+                       PartialRows<Real>& parts);
 
 // Adds the MTTKRP of the mode at a level below the root to `parts`, one for each part of the tree.
 template <class Real>

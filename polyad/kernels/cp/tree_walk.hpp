@@ -144,6 +144,22 @@ class TreeWalk {
   std::array<const Index*, max_order> first_child_{};
 };
 
+// target[id] += row * its sum, for nodes with these ids, which csf_look_ahead others follow; a row of n sums
+// each.
+template <class Real, int Width>
+[[gnu::always_inline]] inline void add_times_sums(const Real* row, const Real* sums, const LocalIndex* ids,
+                                                  Index num_nodes, Real* target, Index n) {
+  for_blocks<Real, Width>(
+      n, [&](Index c, auto width) __attribute__((always_inline)) {
+        using B = Block<Real, width>;
+        const auto times = B::load(row + c);
+        for (Index node = 0; node < num_nodes; ++node)
+          B::load(sums + node * n + c)
+              .add_product_to(target + Index(ids[node]) * n + c, times,
+                              target + Index(ids[node + 8]) * n + c);
+      });
+}
+
 // Calls fn(width, depth) with compile-time constants for TreeWalk.
 template <class Fn>
 void with_shape(Index num_components, int order, Fn fn) {
