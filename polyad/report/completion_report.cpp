@@ -158,6 +158,7 @@ void add_rotation(nlohmann::ordered_json& json, const CompletionRun& run) {
   json["by"] = to_string(run.by) + "s";
   json["weighed"] = side_seconds_json(run.side_seconds);
   json["partition"] = run.partition;
+  json["random_owners"] = run.has_random_owners;
   json["sync"] = run.num_sub_epochs;
   json["lambda_max"] = run.predicted.max_connectivity;
   json["rows_by_lambda"] = run.rows_by_connectivity;

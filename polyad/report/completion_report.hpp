@@ -50,6 +50,7 @@ struct CompletionRun {
   std::optional<ListTraining> lists = {};
   std::vector<ListTrial> list_trials = {};  // that chose settings of lists; empty: nothing was chosen
   std::string precision, partition = "none", test = "none";
+  bool has_random_owners = false;    // whether any of the processes that share a row averages it
   RatingSide by = RatingSide::user;  // the side that is distributed; rows of the other are communicated
   std::optional<SideSeconds> side_seconds;  // predictions for both sides, if compared
   int processes = 1, threads = 1;

@@ -12,7 +12,7 @@ from program import NO_SHARED_DATA, SHARED_DATA, SOURCE, WITH_MPI, ProgramTest, 
 # The keys are an interface; docs/json.md says what they mean.
 KEYS = {"train_rmse", "train_mae", "rmse_per_epoch", "epochs", "undone", "best_epoch", "stop", "per_epoch", "users", "items", "ratings",
         "test_ratings", "test", "validation_ratings", "validate", "epoch_chosen_by", "duplicates", "test_duplicates", "unknown", "mean", "deviation", "rank", "biases", "method", "lists", "list_model", "schedule", "learning_rate",
-        "regularisation", "shrinkage", "seed", "precision", "processes", "virtual_processes", "explicit_update", "progress", "threads", "device", "by", "weighed", "partition", "sync", "lambda_max", "rows_by_lambda",
+        "regularisation", "shrinkage", "seed", "precision", "processes", "virtual_processes", "explicit_update", "random_owners", "progress", "threads", "device", "by", "weighed", "partition", "sync", "lambda_max", "rows_by_lambda",
         "staleness_words_per_epoch", "volume_words_per_epoch", "predicted_volume_words_per_epoch", "communication",
         "schedule_ratio", "predicted_seconds_per_epoch", "machine", "ratings_per_second", "seconds", "peak_memory_bytes"}
 TEST_KEYS = {"baselines", "test_rmse", "test_mae", "ranking"}

@@ -67,7 +67,8 @@ class OneProcessTest(VirtualTest):
         self.assertLess(plain["communication"]["max_volume_words"], owners["communication"]["max_volume_words"])
         self.assertAlmostEqual(plain["test_rmse"], steps["test_rmse"], delta=0.02)
         self.assertNotEqual(plain["test_rmse"], steps["test_rmse"])
-        self.assertEqual((plain["explicit_update"], steps["explicit_update"]), (False, True))
+        self.assertEqual([run["explicit_update"] for run in (plain, owners, steps)], [False, False, True])
+        self.assertEqual([run["random_owners"] for run in (plain, owners, steps)], [False, True, False])
 
     def test_random_parts_are_those_of_partition(self) -> None:
         path, parts = self.ratings(), self.folder / "parts"

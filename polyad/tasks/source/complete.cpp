@@ -206,6 +206,7 @@ Learned<Real> descend(const Context& context, Tensor ratings, const CompleteOpti
   run.machine = machine.source;
   run.side_seconds = ready.distributed.side_seconds;
   if (run.parts() > 1) run.partition = to_string(asked_for.partition);
+  run.has_random_owners = asked_for.random_owners;
   describe_input(ready, asked_for, run);
   learned.labels = std::move(ready.labels);
   const auto trained =
