@@ -46,7 +46,8 @@ CompleteOptions parse(const CompleteArgs& args, int processes) {
   if (!is_tested && (options.ranking != CompleteOptions{}.ranking || options.relevant))
     throw Error(Errc::bad_option,
                 fmt::format("{} requires --test or --folds", options.relevant ? "--relevant" : "--ranking"));
-  if (!is_tested && args.validate.empty() && options.patience != CompleteOptions{}.patience)
+  if (!is_tested && args.validate.empty() && !options.implicit &&
+      options.patience != CompleteOptions{}.patience)
     throw Error(Errc::bad_option, "--patience requires --test or --validate");
   options.sync = parse_sync(args.sync, std::max(processes, options.virtual_processes));
   options.by = parse_distributed_side(args.by);

@@ -124,7 +124,8 @@ struct CompleteOptions {
   // makes the test error a little too low.
   TestRatings validate = {};
   // With test or validation ratings: stop after this number of epochs in which their error did not fall by
-  // 0.01 %, and keep the epoch with the lowest. 0: train all epochs and keep the last.
+  // 0.01 %, and keep the epoch with the lowest. 0: train all epochs and keep the last. Not with `implicit`,
+  // which has no errors.
   int patience = 3;
   // With test ratings: measure the quality of this number of recommendations per user; 0: do not.
   Index ranking = 10;

@@ -71,6 +71,11 @@ class SearchTest(ProgramTest):
         self.assertEqual(self.complete(*options, "--validate", file)["ratings"], usual["ratings"])
         self.assertIn("--implicit has no errors that could choose an epoch", self.refused("--implicit", "--validate", 0.1))
 
+    def test_implicit_feedback_has_no_errors_to_be_patient_with(self) -> None:
+        for options in ((), ("--test", self.test), ("--folds", 2), ("--search", "rank=1,2", "--test", self.test)):
+            self.assertIn("--implicit has no errors that could end the training: --patience has no effect",
+                          self.refused("--implicit", "--patience", 2, *options))
+
     def test_lists_that_nobody_finds_relevant_are_told(self) -> None:
         for implicit in ((), ("--implicit",)):
             text = self.succeed("complete", self.x, "--test", self.test, "--relevant", 99, "-e", 2, *implicit)
