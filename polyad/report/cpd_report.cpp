@@ -263,6 +263,8 @@ std::string stop_text(StopReason stop) {
   switch (stop) {
     case StopReason::converged:
       return "converged";
+    case StopReason::test_error:
+      return "test error";
     case StopReason::observer:
       return "stopped";
     case StopReason::interrupted:

@@ -76,7 +76,7 @@ std::string format_choice_text(const FormatChoice& choice, Index num_components)
 // A warning if the fit decreased and an earlier model was kept; otherwise empty.
 std::string fall_text(const CpdRun& run);
 
-// Text: "converged", "iteration limit", "stopped", "interrupted" or "time limit".
+// Text: "converged", "test error", "iteration limit", "stopped", "interrupted" or "time limit".
 std::string stop_text(StopReason stop);
 
 // Name of the method, such as "alternating least squares".

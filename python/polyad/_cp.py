@@ -43,7 +43,7 @@ class History:
 
     fits: NDArray[np.float64]  # after each iteration
     seconds: dict[str, float]  # by activity
-    stop: str | None  # "converged", "iterations", "callback", "time" or "interrupted"
+    stop: str | None  # "converged", "test_error", "iterations", "callback", "time" or "interrupted"
 
     @property
     def iterations(self) -> int:
@@ -208,7 +208,7 @@ class CPModel:
 
     @property
     def stop(self) -> str | None:
-        """Why the iterations ended: "converged", "iterations", "callback", "time" or "interrupted"."""
+        """Why the iterations ended: "converged", "test_error", "iterations", "callback", "time" or "interrupted"."""
         return "interrupted" if self._interrupted else self._core.stop
 
     @property

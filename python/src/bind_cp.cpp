@@ -37,6 +37,8 @@ const char* stop_name(StopReason stop) {
   switch (stop) {
     case StopReason::converged:
       return "converged";
+    case StopReason::test_error:
+      return "test_error";
     case StopReason::iteration_limit:
       return "iterations";
     case StopReason::interrupted:

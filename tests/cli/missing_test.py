@@ -188,6 +188,22 @@ class MissingTest(ProgramTest):
         self.assertIn("try --reg larger than 0.001, --biases or fewer components\n", result.stderr)
         self.assertRegex(result.stdout, r"; of the mean of the others: (1|0\.99\d*|1\.00\d*)\n")
 
+    def test_a_run_that_the_held_out_error_ends_says_so(self) -> None:
+        options, states = self.ones_and_threes(), ("--checkpoint", self.folder / "states")
+        first, again = self.result(*options, "-q", *states), self.result(*options, "-q", *states)
+        for result in (first, again):
+            errors = result["test_rmse_per_iteration"]
+            self.assertEqual((result["stop"], result["model_iteration"]), ("test error", errors.index(min(errors)) + 1))
+            self.assertLess(result["model_iteration"], result["iterations"])
+            self.assertLess(result["iterations"], 50)
+        self.assertEqual((again["fit_trajectory"], again["checkpoint"]["written"]), (first["fit_trajectory"], 0))
+        text = self.succeed(*options, "--report", self.folder / "page.html")
+        for page in (text, (self.folder / "page.html").read_text()):
+            self.assertIn(f"{first['iterations']} iterations (test error)", page)
+        # Where the loss settles before, it is as ever.
+        self.planted("12x10x8", 2, 0.5, "--noise", 0.3)
+        self.assertEqual(self.result("cpd", self.x, "-r", 2, "--missing", "--test", 0.1, "--tol", 0.01, "-q")["stop"], "converged")
+
     def test_a_cell_to_learn_from_is_left(self) -> None:
         one = self.write("one.tns", "2 2 2 5\n")
         refused = [run("cpd", one, "-r", 1, "--missing", "--test", 0.5, "--seed", seed) for seed in range(1, 9)]

@@ -69,6 +69,18 @@ TEST(LoadModel, ReturnsWhatWasSaved) {
   context.comm().barrier();  // before the folder goes
 }
 
+TEST(LoadModel, KnowsARunThatTheErrorOfHeldOutCellsEnded) {
+  const auto context = Context::serial();
+  const test::TemporaryFolder folder;
+  DecomposeOptions options;
+  options.rank = 8;
+  options.missing = MissingOptions{.test_fraction = 0.2, .patience = 1};
+  const auto model = decompose(context, make_tensor(test::tame_tensor({20, 15, 10}, 300, 7)), options);
+  EXPECT_EQ(model.stop_reason(), StopReason::test_error);
+  save(context, model, folder / "m");
+  EXPECT_EQ(load_model(context, folder / "m").stop_reason(), StopReason::test_error);
+}
+
 TEST(LoadModel, ReadsLabelsAndPassesOverADamagedRecord) {
   const auto context = Context::serial();
   const test::TemporaryFolder folder;

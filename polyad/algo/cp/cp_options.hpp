@@ -52,6 +52,7 @@ using CpObserver = std::function<bool(const CpProgress&)>;
 // Why a run ended.
 enum class StopReason {
   converged,
+  test_error,  // the error of the cells that are held out no longer fell
   iteration_limit,
   observer,
   interrupted,  // a signal asked for it

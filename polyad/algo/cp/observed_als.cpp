@@ -74,6 +74,11 @@ bool has_settled(const std::vector<Sweep>& sweeps, double tolerance) {
   return std::abs(before - now) <= tolerance * std::abs(now);
 }
 
+// Why no further sweep follows, where neither an observer nor their number is the reason.
+StopReason reason_of_end(bool has_settled) {
+  return has_settled ? StopReason::converged : StopReason::test_error;
+}
+
 void put_sweeps(StateNumbers& numbers, const std::vector<Sweep>& sweeps) {
   numbers.put(double(sweeps.size()));
   for (const auto& sweep : sweeps) {
@@ -130,9 +135,9 @@ ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedO
     restore(*control.from, result, sweeps, best);
   else if (options.approaches && start == nullptr && options.max_iterations > 0)
     result.timings.measure("start", [&] { sweeps.approach(); });
-  result.has_settled = has_settled(result.sweeps, options.tolerance);
-  bool has_ended = result.has_settled || !best.goes_on();
-  if (has_ended) result.stop = StopReason::converged;
+  bool is_settled = has_settled(result.sweeps, options.tolerance);
+  bool has_ended = is_settled || !best.goes_on();
+  if (has_ended) result.stop = reason_of_end(is_settled);
   const auto save = [&](CpState<Real>& state) {
     put_sweeps(state.numbers, result.sweeps);
     sweeps.save(state);
@@ -146,9 +151,9 @@ ObservedResult<Real> observed_als(const ObservedTensor<Real>& x, const ObservedO
     result.sweeps.push_back(sweep);
     const bool improves = best.offer(sweep, sweeps);
     const bool goes_on = !observe || observe(sweep);
-    result.has_settled = has_settled(result.sweeps, options.tolerance);
-    has_ended = !goes_on || !improves || result.has_settled;
-    if (has_ended) result.stop = goes_on ? StopReason::converged : StopReason::observer;
+    is_settled = has_settled(result.sweeps, options.tolerance);
+    has_ended = !goes_on || !improves || is_settled;
+    if (has_ended) result.stop = goes_on ? reason_of_end(is_settled) : StopReason::observer;
     if (!control.pause) continue;
     const bool is_end = has_ended || std::ssize(result.sweeps) == options.max_iterations;
     const auto cut_short = control.pause({sweep.number, 0, is_end, save, sweeps.asked()});

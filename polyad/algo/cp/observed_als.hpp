@@ -77,7 +77,6 @@ struct ObservedResult {
   std::vector<Sweep> sweeps;
   int best_sweep = 0;  // that the factors are of; 0: they are random
   StopReason stop = StopReason::iteration_limit;
-  bool has_settled = false;  // whether the last sweep hardly lowered the loss
   Communication communication;
   Timings timings;
 };

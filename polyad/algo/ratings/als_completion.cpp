@@ -69,10 +69,12 @@ EpochRecord record_of(const Sweep& sweep, double scale, bool is_implicit) {
   return record;
 }
 
-CompletionStop stop_of(StopReason stop, bool has_settled) {
+CompletionStop stop_of(StopReason stop) {
   switch (stop) {
     case StopReason::converged:
-      return has_settled ? CompletionStop::settled : CompletionStop::test_error;
+      return CompletionStop::settled;
+    case StopReason::test_error:
+      return CompletionStop::test_error;
     case StopReason::iteration_limit:
       return CompletionStop::epochs;
     case StopReason::observer:
@@ -155,7 +157,7 @@ AlsCompletionResult<Real> als_completion(const Comm& comm, SplitRatings own,
     result.epochs.push_back(record_of(sweep, moments.scale, options.alpha.has_value()));
   result.num_restored = std::ssize(result.epochs) - num_new;
   result.best_epoch = model.best_sweep;
-  result.stop = stop_of(model.stop, model.has_settled);
+  result.stop = stop_of(model.stop);
   if (result.best_epoch > 0) {
     result.train = result.epochs[result.best_epoch - 1].train;
     result.test = result.epochs[result.best_epoch - 1].test;

@@ -39,8 +39,8 @@ void LoadedModel::read_record() {
   if (!recorded_.is_object()) return;
   if (const auto fit = recorded_.find("fit"); fit != recorded_.end() && fit->is_number()) fit_ = *fit;
   const auto stop = recorded_.find("stop");
-  for (const auto reason : {StopReason::converged, StopReason::iteration_limit, StopReason::observer,
-                            StopReason::interrupted, StopReason::time_limit})
+  for (const auto reason : {StopReason::converged, StopReason::test_error, StopReason::iteration_limit,
+                            StopReason::observer, StopReason::interrupted, StopReason::time_limit})
     if (stop != recorded_.end() && *stop == report::stop_text(reason)) stop_ = reason;
   for (const auto rule : all_duplicate_rules())
     if (recorded_.value("duplicate_rule", Json()) == to_string(rule)) run.prepared.duplicates = rule;
