@@ -157,7 +157,8 @@ void add_training_options(CLI::App& command, CompleteArgs& args) {
       .add_option(
           "--popularity", complete.popularity,
           "In lists: what is added to the score of an item, times the share of the users that rated it "
-          "(default: chosen with the regularisation on held-out training ratings, of few ratings 0.25)")
+          "positively (default: chosen with the regularisation on held-out training ratings, of few ratings "
+          "0.25)")
       ->check(fault_of_real)
       ->check(from_zero());
   command

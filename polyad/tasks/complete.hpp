@@ -93,9 +93,9 @@ struct CompleteOptions {
   // Steps of RowSolver::cg per sweep, at least 1; nothing: 3. Requires RowSolver::cg.
   std::optional<int> cg_steps = {};
   // In the same models: the score of an item is what the factors say + popularity * (the share of the users
-  // that have rated it). Nothing: chosen, with the regularisation of these models, by lists on a tenth of the
-  // training ratings where there are at least 20,000 and, with `implicit`, no regularisation and shrinkage
-  // are named; else 0.25.
+  // that have rated it positively). Nothing: chosen, with the regularisation of these models, by lists on a
+  // tenth of the training ratings where there are at least 20,000 and, with `implicit`, no regularisation and
+  // shrinkage are named; else 0.25.
   std::optional<double> popularity = {};
   // In the same models: what is added to the score of an item, times its similarity to the items that the
   // user chose, by who chose both (kernels::ItemNeighbours). Nothing: chosen with `popularity`, else 0.
