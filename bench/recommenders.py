@@ -103,13 +103,22 @@ def open_text(path: pathlib.Path):
 
 def read(path: pathlib.Path, binary: bool) -> Ratings:
     cells: dict[tuple[str, str], float] = {}
+    header = None
     with open_text(path) as lines:
-        for line in lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip() or line[0] in "#%":
+                continue
             words = re.split(r"::|[,\t]|(?<!:) +", line.strip())
             try:
-                cells[words[0], words[1]] = 1.0 if binary else float(words[2])  # the last counts
+                value = 1.0 if binary and len(words) == 2 else float(words[2])
+                cells[words[0], words[1]] = 1.0 if binary else value  # the last counts
             except (ValueError, IndexError):
-                continue  # a header, or a comment
+                if header is not None or cells:
+                    sys.exit(f"{path}:{number}: expected a user, an item and a rating, not {line.strip()!r}")
+                header = number, line.strip()
+    if not cells:
+        number, found = header or (1, "")
+        sys.exit(f"{path}:{number}: expected a user, an item and a rating, not {found!r}; no line of the file has them")
     names = [{name: i for i, name in enumerate(dict.fromkeys(key[m] for key in cells))} for m in (0, 1)]
     indices = [np.array([names[m][key[m]] for key in cells]) for m in (0, 1)]
     return Ratings(*indices, np.array(list(cells.values())), (len(names[0]), len(names[1])))
