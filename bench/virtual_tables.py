@@ -9,7 +9,8 @@ All of it by `polyad complete --virtual`, on one process: the errors, words and 
 processes, bit for bit; only epoch times are predictions, with the constants of this machine. RAND and HP are
 --partition random and hypergraph, as published: balanced by ratings at random, and by the sum of lambda^2. The other
 options are by default those of the publication, explicit steps of constant size and random owners, except that there are
-biases: without them the errors are those of users and items that the training does not know.
+biases: without them the errors are those of users and items that the training does not know. --options replaces these
+options; repeat them in it to add others.
 """
 
 import argparse
@@ -106,7 +107,8 @@ def main() -> None:
     parser.add_argument("--by", default="users", choices=("users", "items"))
     parser.add_argument("--test", type=float, default=0.2)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--options", default=PUBLISHED)
+    parser.add_argument("--options", default=PUBLISHED,
+                        help=f"further options of `polyad complete`, in place of the published ones: \"{PUBLISHED}\"")
     parser.add_argument("--cache", default="")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
