@@ -35,7 +35,8 @@ def planned(args: argparse.Namespace, ratings: pathlib.Path) -> None:
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for processes in numbers(args.processes):
         command = [args.polyad, "plan", str(ratings), "--for", "complete", "-k", str(processes), "-r", str(args.rank)]
-        command += ["--by", "users", "--sync", args.sync, "--partition", "random", "--with-hypergraph", "--time", str(args.time)]
+        syncs = sorted({min(sync, processes) for sync in numbers(args.sync)})  # beyond which nothing changes
+        command += ["--by", "users", "--sync", ",".join(map(str, syncs)), "--partition", "random", "--with-hypergraph", "--time", str(args.time)]
         ways = result([*command, "--json", "-", "-q"])["strategies"]
         for sync in sorted({way["sync"] for way in ways}):
             random, made = ([w for w in ways if w["sync"] == sync and w["partition"] == p][0] for p in PARTITIONS)
