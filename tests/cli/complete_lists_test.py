@@ -4,6 +4,7 @@ import os
 import random
 import re
 import unittest
+from collections.abc import Callable
 
 from complete_als_test import solve
 from program import WITH_MPI, ProgramTest, run
@@ -103,37 +104,49 @@ class ListsTest(ProgramTest):
 
     def test_neighbours_add_what_their_definition_says(self) -> None:
         """For users of the model, new ones and those of a copy of the ratings with dislikes; by both kinds of models."""
-        def similarities(cells: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
-            liked = [{i for (u, i), v in cells.items() if u == user and v > 0} for user in range(USERS)]
-            together = {(i, j): sum(len(items) ** -0.5 for items in liked if i in items and j in items)
+        def similarities(cells: dict[tuple[int, int], float], counts: Callable[[float], float]) -> dict[tuple[int, int], float]:
+            liked = [{i: counts(v) for (u, i), v in cells.items() if u == user and v > 0} for user in range(USERS)]
+            together = {(i, j): sum((items[i] * items[j]) ** 0.5 / len(items) for items in liked if i in items and j in items)
                         for i in range(ITEMS) for j in range(ITEMS)}
             known = {i for i in range(ITEMS) if sum(i in items for items in liked) >= 4}
-            return {(i, j): together[i, j] / ((together[i, i] * together[j, j]) ** 0.5 + 5)
+            return {(i, j): together[i, j] / ((together[i, i] * together[j, j]) ** 0.5 + 1)
                     for i in known for j in known if i != j}
 
         for seed, options, weight in ((11, ("--implicit",), 2), (12, (), 0.5)):
             with self.subTest(seed=seed):
                 cells = self.ratings(seed, share=0.6, values=(-1, 1, 2))
+                power = 1 if options else 3
+                mean = sum(abs(value) ** power for value in cells.values()) / len(cells)
+
+                def counts(value: float, power: int = power, mean: float = mean) -> float:
+                    return min(4, (1 + 3 * abs(value) ** power / mean) / (1 + 3))
+
                 run = self.train(*options, "--neighbours", weight)
                 self.assertEqual((run if options else run["list_model"])["neighbours"], weight)
                 arrays = read_npz(self.place / "model.npz")
                 prefix = "" if options else "list_"
                 self.assertEqual(arrays[prefix + "neighbours"], weight)
                 rows, items, biases = (arrays[prefix + name] for name in ("user_factors", "item_factors", "item_biases"))
-                similar = similarities(cells)
+                similar = similarities(cells, counts)
                 self.assertTrue(similar)
+                positive = [(i, v) for (_, i), v in cells.items() if v > 0]
+                scale = 0.25 * len(positive) / sum(counts(v) for _, v in positive) / len({u for u, _ in cells})
+                for item in range(ITEMS):
+                    self.assertAlmostEqual(biases[item], scale * sum(counts(v) for i, v in positive if i == item))
                 for user in range(USERS):
                     known = {i: v for (u, i), v in cells.items() if u == user}
                     self.assert_list(self.recommended("--user", user + 1)[0]["items"], {
-                        i: dot(rows[user], items[i]) + biases[i] + weight * sum(similar.get((i, j), 0) for j, v in known.items() if v > 0)
+                        i: dot(rows[user], items[i]) + biases[i] + weight * sum(counts(v) * similar.get((i, j), 0) for j, v in known.items() if v > 0)
                         for i in range(ITEMS) if i != 5 and i not in known}, places=6)
                 new = {0: 1, 2: 2, 4: -1}
                 file = self.write("new.csv", "".join(f"ann,{item + 1},{value}\n" for item, value in new.items()))
                 with_them = {one["item"] - 1: one["rating"] for one in self.recommended("--new-users", file)[0]["items"]}
                 self.train(*options, "--popularity", 0.25)
                 without = {one["item"] - 1: one["rating"] for one in self.recommended("--new-users", file)[0]["items"]}
+                usual = read_npz(self.place / "model.npz")[prefix + "item_biases"]
                 for item, score in with_them.items():
-                    self.assertAlmostEqual(score, without[item] + weight * sum(similar.get((item, j), 0) for j in (0, 2)), places=6)
+                    gain = weight * sum(counts(new[j]) * similar.get((item, j), 0) for j in (0, 2))
+                    self.assertAlmostEqual(score, without[item] - usual[item] + biases[item] + gain, places=6)
 
     def test_similar_items_are_those_of_the_same_model(self) -> None:
         self.ratings(5)
@@ -197,7 +210,7 @@ class ListsTest(ProgramTest):
                 trials = found["list_trials"]
                 self.assertEqual([(one["regularisation"], one["item_regularisation"], one["popularity"], one["neighbours"]) for one in trials],
                                  [(reg, of_items, *weights) for reg, of_items in ((0.2, 0.2), (0.05, 0.4))
-                                  for weights in ((0.25, 0), (0.5, 0), (1, 0), (1, 0.5))])
+                                  for weights in ((0.25, 0), (0.5, 0.2), (0.5, 0.35), (1, 0.5))])
                 best = max(trials, key=lambda one: one["ndcg"])
                 expected = best if best["ndcg"] > 1.02 * trials[0]["ndcg"] else trials[0]
                 self.assertEqual([one for one in trials if one["chosen"]], [expected])

@@ -25,9 +25,11 @@ std::vector<test::RatingShape> neighbour_shapes() {
 }
 
 // [item]: its similarity to all others, without those beyond the most similar ones.
-std::vector<double> naive_neighbours(const RatingsByUser& rated, Index item, Index num_items) {
+std::vector<double> naive_neighbours(const RatingsByUser& rated, Index item, Index num_items,
+                                     const RatingConfidence& confidence) {
   std::vector<double> row, sorted;
-  for (Index other = 0; other < num_items; ++other) row.push_back(ref::item_similarity(rated, item, other));
+  for (Index other = 0; other < num_items; ++other)
+    row.push_back(ref::item_similarity(rated, item, other, confidence));
   sorted = row;
   std::ranges::sort(sorted, std::greater());
   const auto kept = std::size_t(ItemNeighbours::max_count);
@@ -43,11 +45,12 @@ TEST(ItemNeighbours, are_those_of_the_definition) {
   std::uint64_t seed = 0;
   for (const auto& shape : neighbour_shapes()) {
     const auto rated = group_by_user(random_ratings(shape, ++seed));
-    const auto found = find_neighbours(rated, shape.items);
+    const RatingConfidence confidence{double(seed % 3), 1 + double(seed % 2) * 2};
+    const auto found = find_neighbours(rated, shape.items, confidence);
     ASSERT_EQ(found.num_items(), shape.items);
     const Index step = shape.items > 100 ? 37 : 1;  // the definition takes long
     for (Index item = 0; item < shape.items; item += step) {
-      const auto expected = naive_neighbours(rated, item, shape.items);
+      const auto expected = naive_neighbours(rated, item, shape.items, confidence);
       std::vector<double> row(expected.size(), 0);
       for (Index n = found.begins[item]; n < found.begins[item + 1]; ++n) {
         EXPECT_GT(found.similarities[n], 0);
@@ -60,6 +63,21 @@ TEST(ItemNeighbours, are_those_of_the_definition) {
         ASSERT_NEAR(row[other], expected[other], 1e-6) << "seed " << seed << ", " << item << ", " << other;
     }
   }
+}
+
+TEST(RatingWeight, is_that_of_least_squares_over_its_mean) {
+  const std::vector<double> ratings{2, -4, 6};
+  EXPECT_EQ(RatingWeight()(5), 1);
+  EXPECT_EQ(RatingWeight({0, 3}, ratings)(5), 1) << "without alpha all count alike";
+  const RatingWeight by_magnitude({3, 1}, ratings), by_cube({3, 3}, ratings);
+  EXPECT_NEAR(by_magnitude(-4), 1, 1e-12) << "the mean of the magnitudes";
+  EXPECT_NEAR(by_magnitude(2), (1 + 3 * 0.5) / 4, 1e-12);
+  EXPECT_NEAR(by_cube(6), (1 + 3 * 216.0 / 96) / 4, 1e-12);
+  double sum = 0;
+  for (const double rating : ratings) sum += by_cube(rating);
+  EXPECT_NEAR(sum, 3, 1e-12) << "once in the mean";
+  EXPECT_EQ(by_cube(1000), 4) << "one rating does not rule the others";
+  EXPECT_EQ(RatingWeight({3, 1}, std::vector<double>{0, 0})(0), 0.25) << "no mean to compare with";
 }
 
 TEST(ItemNeighbours, are_the_same_for_any_threads) {
@@ -84,8 +102,10 @@ void expect_naive_scores(double tolerance) {
   for (const auto& shape : neighbour_shapes()) {
     auto model = test::random_rating_model<Real>(shape, test::Biases::with, test::Entries::normal, ++seed);
     model.neighbours = 0.5 * double(seed);
+    model.confidence = {double(seed % 3), 1 + double(seed % 2) * 2};
     const auto rated = group_by_user(random_ratings(shape, seed));
     const auto neighbours = neighbours_for(model, rated);
+    const RatingWeight weight(model.confidence, rated.values);
     ASSERT_TRUE(neighbours.has_value());
     std::vector<Index> users, candidates;
     for (Index user = 0; user < shape.users; ++user) users.push_back(user);
@@ -103,7 +123,7 @@ void expect_naive_scores(double tolerance) {
         if (!(rated.values_of(user)[i] > 0) || item == before) continue;
         before = item;
         for (Index n = neighbours->begins[item]; n < neighbours->begins[item + 1]; ++n)
-          sums[neighbours->items[n]] += neighbours->similarities[n];
+          sums[neighbours->items[n]] += weight(rated.values_of(user)[i]) * neighbours->similarities[n];
       }
       for (const auto& [item, score] : lists[user])
         ASSERT_NEAR(score, ref::predicted_rating(model, user, item) + model.neighbours * sums[item],

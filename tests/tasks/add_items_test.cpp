@@ -98,8 +98,19 @@ std::vector<double> expected_list_row(const Stored& base, const ListModel<double
     system[i][i] +=
         lists.shrinkage.for_items().per_rating * double(item.users.size()) + lists.shrinkage.per_row;
   auto row = solve(system);
-  const auto positive = std::ranges::count_if(item.ratings, [](double rating) { return rating > 0; });
-  row.push_back(popularity * double(positive) / double(active.size()));
+  // With neighbours, ratings count by their weight, as often in all as without.
+  const auto counts = [&](double rating) {
+    if (!(rating > 0)) return 0.0;
+    if (lists.model.neighbours == 0) return 1.0;
+    return std::min(4.0, (1 + lists.alpha * std::pow(rating, lists.power) / cubes) / (1 + lists.alpha));
+  };
+  double num_positive = 0, sum = 0, of_item = 0;
+  for (const double rating : base.ratings.values()) {
+    num_positive += rating > 0 ? 1 : 0;
+    sum += counts(rating);
+  }
+  for (const double rating : item.ratings) of_item += counts(rating);
+  row.push_back(popularity * of_item * num_positive / sum / double(active.size()));
   return row;
 }
 
@@ -160,6 +171,8 @@ TEST_F(AddItemsTest, RowsAreThoseOfLeastSquaresWithTheUsersFixed) {
                                            {.method = CompletionMethod::als},
                                            {.popularity = 0},
                                            {.popularity = 2},
+                                           {.popularity = 1, .neighbours = 0.5},
+                                           {.implicit = true, .popularity = 1, .neighbours = 0.5},
                                            {.implicit = true}};
   for (std::uint64_t seed = 1; seed <= 4; ++seed)
     for (const auto& kind : kinds) {

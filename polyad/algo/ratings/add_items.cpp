@@ -6,24 +6,30 @@
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/tensor/ratings/rating_side.hpp"
+#include "polyad/tensor/ratings/rating_weight.hpp"
 #include "polyad/tensor/ratings/split_ratings.hpp"
 
 namespace polyad {
 namespace {
 
-Index num_positive(std::span<const double> ratings) {
-  return std::ranges::count_if(ratings, [](double rating) { return rating > 0; });
+double positive_weight(std::span<const double> ratings, const RatingWeight& weight) {
+  double sum = 0;
+  for (const double rating : ratings)
+    if (rating > 0) sum += weight(rating);
+  return sum;
 }
 
-// What a positive rating adds to the popularity of its item: as that of the item with the most of them says.
+// What a positive rating of weight 1 adds to the popularity of its item: as that of the item with the largest
+// sum of weights says.
 template <class Real>
-double popularity_of_rating(const RatingModel<Real>& model, const SparseTensor<double>& ratings) {
-  std::vector<Index> counts(std::size_t(model.num_items()), 0);
+double popularity_of_rating(const RatingModel<Real>& model, const SparseTensor<double>& ratings,
+                            const RatingWeight& weight) {
+  std::vector<double> sums(std::size_t(model.num_items()), 0);
   for (Index z = 0; z < ratings.num_nonzeros(); ++z)
-    if (ratings.values()[z] > 0) ++counts[std::size_t(ratings.indices(1)[z])];
-  const auto most = std::ranges::max_element(counts);
-  if (most == counts.end() || *most == 0 || model.item_biases.empty()) return 0;
-  return double(model.item_biases[std::size_t(most - counts.begin())]) / double(*most);
+    if (ratings.values()[z] > 0) sums[std::size_t(ratings.indices(1)[z])] += weight(ratings.values()[z]);
+  const auto most = std::ranges::max_element(sums);
+  if (most == sums.end() || *most == 0 || model.item_biases.empty()) return 0;
+  return double(model.item_biases[std::size_t(most - sums.begin())]) / *most;
 }
 
 template <class Real>
@@ -39,7 +45,8 @@ template <class Real>
 void add_items(RatingModel<Real>& model, Index num_items, std::span<const RatingsOfItem> items,
                const SparseTensor<double>& ratings, const Shrinkage& shrinkage,
                const FoldParameters& parameters) {
-  const double popularity = parameters.alpha ? popularity_of_rating(model, ratings) : 0;
+  const auto weight = weight_in_popularity(model, ratings.values());
+  const double popularity = parameters.alpha ? popularity_of_rating(model, ratings, weight) : 0;
   model.items = with_more_rows(model.items, num_items);
   if (!model.item_biases.empty()) model.item_biases.resize(std::size_t(num_items), Real(0));
   auto exchanged = transposed(std::move(model), RatingSide::item);
@@ -48,7 +55,7 @@ void add_items(RatingModel<Real>& model, Index num_items, std::span<const Rating
     const auto& one = items[std::size_t(i)];
     const auto folded = folder.fold(one.users, one.ratings, shrinkage.for_items());
     std::ranges::copy(folded.row, exchanged.users.row(one.item).begin());
-    const double bias = parameters.alpha ? popularity * double(num_positive(one.ratings)) : folded.bias;
+    const double bias = parameters.alpha ? popularity * positive_weight(one.ratings, weight) : folded.bias;
     if (!exchanged.user_biases.empty()) exchanged.user_biases[std::size_t(one.item)] = Real(bias);
   });
   model = transposed(std::move(exchanged), RatingSide::item);

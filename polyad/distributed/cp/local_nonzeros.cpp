@@ -140,6 +140,7 @@ LocalNonzeros<Real> localise(const Comm& comm, std::vector<SparseTensor<double>>
     auto [plan, touched, volume] = plan_mode(comm, distribution, m, extents[m], touched_slices(numbers, m));
     result.volume_rows += volume;
     result.loads.push_back(loads_of(comm, plan, touched));
+    result.loads.back().folds = distribution.scheme != Scheme::coarse;
     for (auto& of_tensor : numbers) number_by_plan(of_tensor[m], plan);
     result.exchanges.push_back(std::move(plan));
   }

@@ -199,6 +199,7 @@ ListModel<Real> read_list_model(const Arrays& arrays) {
   lists.model.neighbours = read_neighbours(arrays, "list_neighbours");
   lists.alpha = arrays.number("list_alpha");
   lists.power = arrays.number("list_power");
+  lists.model.confidence = {lists.alpha, lists.power};
   lists.shrinkage = {arrays.number("list_regularisation"), arrays.number("list_shrinkage")};
   lists.shrinkage.of_items = read_of_items(arrays, "list_item_regularisation", lists.shrinkage.per_rating);
   return lists;
@@ -285,7 +286,10 @@ RatingArchive<Real> read_rating_archive(const InputFile& file) {
   training.item_squares = arrays.list<Real>("item_squares");
   if (arrays.has("lowest") && arrays.has("highest"))
     training.range = {arrays.number("lowest"), arrays.number("highest")};
-  if (arrays.has("alpha")) training.alpha = arrays.number("alpha");
+  if (arrays.has("alpha")) {
+    training.alpha = arrays.number("alpha");
+    model.confidence = {*training.alpha, 1};
+  }
   take_archived_record(file, training.prepared);
   if (arrays.has("list_user_factors")) training.lists = read_list_model<Real>(arrays);
   if (const auto fault = fault_of(model, training); !fault.empty()) arrays.fail(fault);

@@ -8,13 +8,18 @@
 namespace polyad::kernels {
 namespace {
 
+struct ChosenItem {
+  Index item;
+  double weight;  // of its rating
+};
+
 // Each positively rated item of a user once, ascending.
-std::vector<Index> chosen_items(const KnownItems& known) {
-  std::vector<Index> items;
+std::vector<ChosenItem> chosen_items(const KnownItems& known, const RatingWeight& weight) {
+  std::vector<ChosenItem> chosen;
   for (std::size_t i = 0; i < known.items.size(); ++i)
-    if (known.ratings[i] > 0 && (items.empty() || items.back() != known.items[i]))
-      items.push_back(known.items[i]);
-  return items;
+    if (known.ratings[i] > 0 && (chosen.empty() || chosen.back().item != known.items[i]))
+      chosen.push_back({known.items[i], weight(known.ratings[i])});
+  return chosen;
 }
 
 // Lists of numbers, one after another.
@@ -22,31 +27,20 @@ struct NumberLists {
   Array<Index> begins;  // [list], and the end
   Array<std::int32_t> numbers;
 
-  std::span<const std::int32_t> of(Index list) const {
-    return std::span(numbers).subspan(std::size_t(begins[list]),
-                                      std::size_t(begins[list + 1] - begins[list]));
+  std::span<const std::int32_t> of(Index list) const { return part(numbers, list); }
+  // What belongs to the numbers of a list, of an array beside that of all numbers.
+  template <class T>
+  std::span<const T> part(const Array<T>& beside, Index list) const {
+    return std::span(beside).subspan(std::size_t(begins[list]), std::size_t(begins[list + 1] - begins[list]));
   }
 };
 
 // Which items each user with a part chose, and by which users each item is chosen.
 struct Choices {
   NumberLists of_user, users_of;
-  std::vector<double> weights;  // [user]: 1 / sqrt(n)
+  Array<float> roots;           // beside of_user: sqrt(w / n)
   std::vector<double> squares;  // [item]: g_ii
 };
-
-NumberLists items_of_users(const RatingsByUser& rated) {
-  NumberLists lists;
-  lists.begins.push_back(0);
-  lists.numbers.reserve(rated.items.size());
-  for (Index user = 0; user < rated.num_users(); ++user) {
-    const auto items = chosen_items({rated.items_of(user), rated.values_of(user)});
-    if (std::ssize(items) <= ItemNeighbours::most_of_user)
-      for (const Index item : items) lists.numbers.push_back(std::int32_t(item));
-    lists.begins.push_back(Index(lists.numbers.size()));
-  }
-  return lists;
-}
 
 // [number]: the lists that have it, ascending.
 NumberLists transposed(const NumberLists& lists, Index count) {
@@ -61,14 +55,23 @@ NumberLists transposed(const NumberLists& lists, Index count) {
   return result;
 }
 
-Choices choices_of(const RatingsByUser& rated, Index num_items) {
-  Choices all{items_of_users(rated), {}, {}, std::vector<double>(std::size_t(num_items), 0)};
-  all.users_of = transposed(all.of_user, num_items);
+Choices choices_of(const RatingsByUser& rated, Index num_items, const RatingWeight& weight) {
+  Choices all{{}, {}, {}, std::vector<double>(std::size_t(num_items), 0)};
+  auto& lists = all.of_user;
+  lists.begins.push_back(0);
+  lists.numbers.reserve(rated.items.size());
+  all.roots.reserve(rated.items.size());
   for (Index user = 0; user < rated.num_users(); ++user) {
-    const auto items = all.of_user.of(user);
-    all.weights.push_back(items.empty() ? 0 : 1 / std::sqrt(double(items.size())));
-    for (const auto item : items) all.squares[item] += all.weights.back();
+    const auto chosen = chosen_items({rated.items_of(user), rated.values_of(user)}, weight);
+    if (std::ssize(chosen) <= ItemNeighbours::most_of_user)
+      for (const auto& [item, of_rating] : chosen) {
+        lists.numbers.push_back(std::int32_t(item));
+        all.roots.push_back(float(std::sqrt(of_rating / double(chosen.size()))));
+        all.squares[item] += of_rating / double(chosen.size());
+      }
+    lists.begins.push_back(Index(lists.numbers.size()));
   }
+  all.users_of = transposed(lists, num_items);
   return all;
 }
 
@@ -80,11 +83,16 @@ bool has_neighbours(const Choices& all, Index item) {
 std::vector<ItemTerm> neighbours_of(const Choices& all, Index item, std::vector<double>& sums) {
   if (!has_neighbours(all, item)) return {};
   std::vector<ItemTerm> found;
-  for (const Index user : all.users_of.of(item))
-    for (const Index other : all.of_user.of(user)) {
+  for (const Index user : all.users_of.of(item)) {
+    const auto others = all.of_user.of(user);
+    const auto roots = all.of_user.part(all.roots, user);
+    const auto own = double(roots[std::size_t(std::ranges::lower_bound(others, item) - others.begin())]);
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      const Index other = others[i];
       if (sums[other] == 0 && other != item && has_neighbours(all, other)) found.push_back({other, 0});
-      sums[other] += all.weights[user];
+      sums[other] += own * double(roots[i]);
     }
+  }
   for (auto& [other, similarity] : found)
     similarity =
         sums[other] / (std::sqrt(all.squares[item] * all.squares[other]) + ItemNeighbours::shrinkage);
@@ -104,14 +112,17 @@ std::vector<ItemTerm> neighbours_of(const Choices& all, Index item, std::vector<
 
 }  // namespace
 
-ItemNeighbours find_neighbours(const RatingsByUser& rated, Index num_items) {
-  const auto all = choices_of(rated, num_items);
+ItemNeighbours find_neighbours(const RatingsByUser& rated, Index num_items,
+                               const RatingConfidence& confidence) {
+  const RatingWeight weight(confidence, rated.values);
+  const auto all = choices_of(rated, num_items, weight);
   std::vector<std::vector<ItemTerm>> lists(static_cast<std::size_t>(num_items));
   parallel_parts(num_items, [&](Index begin, Index end, int) {
     std::vector<double> sums(std::size_t(num_items), 0);
     for (Index item = begin; item < end; ++item) lists[item] = neighbours_of(all, item, sums);
   });
   ItemNeighbours result;
+  result.weight = weight;
   result.begins.push_back(0);
   for (const auto& list : lists) {
     for (const auto& [item, similarity] : list) {
@@ -127,11 +138,11 @@ NeighbourTerms::NeighbourTerms(const ItemNeighbours& neighbours, double weight)
     : neighbours_(neighbours), weight_(weight), sums_(std::size_t(neighbours.num_items()), 0) {}
 
 std::vector<ItemTerm> NeighbourTerms::of(const KnownItems& known) {
-  for (const Index item : chosen_items(known))
+  for (const auto& [item, weight] : chosen_items(known, neighbours_.weight))
     for (Index n = neighbours_.begins[item]; n < neighbours_.begins[item + 1]; ++n) {
       const Index other = neighbours_.items[n];
       if (sums_[other] == 0) touched_.push_back(other);
-      sums_[other] += double(neighbours_.similarities[n]);
+      sums_[other] += weight * double(neighbours_.similarities[n]);
     }
   std::ranges::sort(touched_);
   std::vector<ItemTerm> terms;
@@ -146,21 +157,24 @@ std::vector<ItemTerm> NeighbourTerms::of(const KnownItems& known) {
 
 namespace ref {
 
-double item_similarity(const RatingsByUser& rated, Index one, Index other) {
+double item_similarity(const RatingsByUser& rated, Index one, Index other,
+                       const RatingConfidence& confidence) {
+  const RatingWeight weight(confidence, rated.values);
   const Index asked[2] = {one, other};
   double both = 0, squares[2] = {};
   Index counts[2] = {};
   for (Index user = 0; user < rated.num_users(); ++user) {
-    const auto items = chosen_items({rated.items_of(user), rated.values_of(user)});
-    if (std::ssize(items) > ItemNeighbours::most_of_user) continue;
-    bool has[2];
+    const auto chosen = chosen_items({rated.items_of(user), rated.values_of(user)}, weight);
+    if (std::ssize(chosen) > ItemNeighbours::most_of_user) continue;
+    double roots[2] = {};
     for (int i = 0; i < 2; ++i) {
-      has[i] = std::ranges::find(items, asked[i]) != items.end();
-      if (!has[i]) continue;
-      squares[i] += 1 / std::sqrt(double(items.size()));
+      const auto found = std::ranges::find(chosen, asked[i], &ChosenItem::item);
+      if (found == chosen.end()) continue;
+      roots[i] = std::sqrt(found->weight / double(chosen.size()));
+      squares[i] += roots[i] * roots[i];
       ++counts[i];
     }
-    if (has[0] && has[1]) both += 1 / std::sqrt(double(items.size()));
+    both += roots[0] * roots[1];
   }
   const bool are_known = std::ranges::min(counts) >= ItemNeighbours::fewest_ratings;
   if (one == other || !are_known) return 0;

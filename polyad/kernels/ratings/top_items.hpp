@@ -34,7 +34,7 @@ constexpr Index max_neighbour_terms(Index num_items) {
 template <class Real>
 std::optional<ItemNeighbours> neighbours_for(const RatingModel<Real>& model, const RatingsByUser& rated) {
   if (model.neighbours == 0) return std::nullopt;
-  return find_neighbours(rated, model.num_items());
+  return find_neighbours(rated, model.num_items(), model.confidence);
 }
 
 // The rows of users of a model; excludes the items in `rated`, unless it is null.

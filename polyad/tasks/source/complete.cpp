@@ -274,8 +274,7 @@ Learned<Real> alternate(const Context& context, Tensor ratings, const CompleteOp
     auto all = gather_ratings(comm, split->train, RatingSide::user);
     auto model = gather_model(comm, *result, all.extent(0), all.extent(1), als);
     if (als.alpha && comm.rank() == 0) {
-      tasks::add_popularity(model, all, settings.popularity);
-      model.neighbours = settings.neighbours;
+      tasks::rank_by(model, all, settings.popularity, settings.neighbours, {*als.alpha, 1});
       model.user_biases.assign(std::size_t(model.num_users()), Real(0));
     }
     return tasks::WholeModel<Real>{std::move(model),

@@ -11,6 +11,13 @@
 
 namespace polyad {
 
+// What a rating x counts where a model learns which items users choose: 1 + alpha |x|^power / (the mean of
+// |x|^power).
+struct RatingConfidence {
+  double alpha = 0, power = 1;
+  friend bool operator==(const RatingConfidence&, const RatingConfidence&) = default;
+};
+
 // What a recommender has learned: the rating of an item by a user is
 //   mean + user_biases[user] + item_biases[item] + <users[user], items[item]>.
 // A user or an item that was never seen has a row of zeros. Without biases (of the plain model) these
@@ -23,6 +30,7 @@ struct RatingModel {
   // In lists, the weight of the similarity of an item to those that the user chose (kernels::ItemNeighbours),
   // which is added to that; predictions are without it.
   double neighbours = 0;
+  RatingConfidence confidence = {};  // of ratings, in these similarities
 
   Index num_users() const { return users.num_rows(); }
   Index num_items() const { return items.num_rows(); }

@@ -27,8 +27,8 @@ constexpr std::uint64_t seed_of_choice = 0x6c69737473, stream_of_users = 1;
 // user the first is better.
 constexpr std::array trial_shrinkages{list_shrinkage, Shrinkage{0.05, 20, 8}};
 // [trial] of each: weights of popularity and of neighbours, which gain with more popularity.
-constexpr std::array trial_weights{std::pair{usual_popularity, 0.0}, std::pair{0.5, 0.0}, std::pair{1.0, 0.0},
-                                   std::pair{1.0, 0.5}};
+constexpr std::array trial_weights{std::pair{usual_popularity, 0.0}, std::pair{0.5, 0.2},
+                                   std::pair{0.5, 0.35}, std::pair{1.0, 0.5}};
 
 // A sample of the users keeps the ratings that lists are measured by.
 SparseTensor<double> of_sample(const SparseTensor<double>& ratings, std::uint64_t seed) {
@@ -93,8 +93,7 @@ ListChoice trials_of(const Context& context, const SplitRatings& own, double pow
   ListChoice measured;
   for (const auto& weights : trial_weights) {
     const double ndcg = alone(comm, 0, [&] {
-      add_popularity(model, train, weights.first);
-      model.neighbours = weights.second;
+      rank_by(model, train, weights.first, weights.second, {*als.alpha, power});
       return kernels::measure_ndcg(model, train, test, list_length);
     });
     measured.trials.push_back({als.shrinkage, weights.first, weights.second, comm.broadcast(ndcg, 0)});

@@ -72,6 +72,7 @@ template <class Real>
 void share_rows(const Comm& comm, RatingModel<Real>& model) {
   model.mean = comm.broadcast(model.mean, 0);
   model.neighbours = comm.broadcast(model.neighbours, 0);
+  model.confidence = comm.broadcast(model.confidence, 0);
   share_matrix(comm, model.users);
   share_matrix(comm, model.items);
   comm.broadcast(model.user_biases, 0);

@@ -11,6 +11,7 @@
 #include "polyad/tasks/detail/ratings/prepare_ratings.hpp"
 #include "polyad/tasks/detail/task_checks.hpp"
 #include "polyad/tensor/ratings/rating_power.hpp"
+#include "polyad/tensor/ratings/rating_weight.hpp"
 #include "polyad/tensor/slice_counts.hpp"
 
 namespace polyad::tasks {
@@ -71,14 +72,25 @@ SparseTensor<double> powers_of(const Comm& comm, SparseTensor<double> own, doubl
 }
 
 template <class Real>
-void add_popularity(RatingModel<Real>& model, const SparseTensor<double>& ratings, double weight) {
+void rank_by(RatingModel<Real>& model, const SparseTensor<double>& ratings, double popularity,
+             double neighbours, const RatingConfidence& confidence) {
+  model.neighbours = neighbours;
+  model.confidence = confidence;
   model.item_biases.assign(std::size_t(model.num_items()), Real(0));
+  const auto weight = weight_in_popularity(model, ratings.values());
   const auto num_users = double(count_slices(ratings.indices(0), ratings.extent(0)).slices.size());
-  std::vector<Index> counts(std::size_t(model.num_items()), 0);
-  for (Index z = 0; z < ratings.num_nonzeros(); ++z)
-    if (ratings.values()[z] > 0) ++counts[ratings.indices(1)[z]];
-  for (Index item = 0; item < model.num_items(); ++item)
-    if (counts[item] > 0) model.item_biases[item] = Real(weight * double(counts[item]) / num_users);
+  std::vector<double> shares(std::size_t(model.num_items()), 0);
+  double count = 0, sum = 0;
+  for (Index z = 0; z < ratings.num_nonzeros(); ++z) {
+    if (!(ratings.values()[z] > 0)) continue;
+    const double of_rating = weight(ratings.values()[z]);
+    shares[ratings.indices(1)[z]] += of_rating;
+    sum += of_rating;
+    ++count;
+  }
+  if (sum == 0) return;
+  const double scale = popularity * (count / sum) / num_users;
+  for (Index item = 0; item < model.num_items(); ++item) model.item_biases[item] = Real(scale * shares[item]);
 }
 
 template <class Real>
@@ -112,13 +124,15 @@ ListModel<Real> gather_lists(const Comm& comm, const TrainedLists<Real>& trained
   lists.shrinkage = trained.options.shrinkage;
   lists.alpha = *trained.options.alpha;
   lists.power = list_power;
-  if (comm.rank() == 0) add_popularity(lists.model, ratings, trained.popularity);
-  lists.model.neighbours = trained.neighbours;
+  if (comm.rank() == 0)
+    rank_by(lists.model, ratings, trained.popularity, trained.neighbours, {lists.alpha, lists.power});
   return lists;
 }
 
-template void add_popularity(RatingModel<float>&, const SparseTensor<double>&, double);
-template void add_popularity(RatingModel<double>&, const SparseTensor<double>&, double);
+template void rank_by(RatingModel<float>&, const SparseTensor<double>&, double, double,
+                      const RatingConfidence&);
+template void rank_by(RatingModel<double>&, const SparseTensor<double>&, double, double,
+                      const RatingConfidence&);
 template TrainedLists<float> train_lists(const Context&, SparseTensor<double>, const CompleteOptions&,
                                          TrainingControl<float>&);
 template TrainedLists<double> train_lists(const Context&, SparseTensor<double>, const CompleteOptions&,

@@ -33,9 +33,12 @@ AlsCompletionOptions list_options(const CompleteOptions& options, const Shrinkag
 // The magnitudes of ratings to this power, divided by a number that is the same for all. Collective.
 SparseTensor<double> powers_of(const Comm& comm, SparseTensor<double> own, double power);
 
-// Sets the biases of items to `weight` times the share of the users with ratings that rated them positively.
+// Sets the biases of items to `popularity` times the share of the users with ratings that rated them
+// positively, and what neighbours count. Where these count, so do their ratings by their weight: the shares
+// are of the sums of weights then.
 template <class Real>
-void add_popularity(RatingModel<Real>& model, const SparseTensor<double>& ratings, double weight);
+void rank_by(RatingModel<Real>& model, const SparseTensor<double>& ratings, double popularity,
+             double neighbours, const RatingConfidence& confidence);
 
 template <class Real>
 struct TrainedLists {

@@ -107,7 +107,7 @@ double neighbours_memory(const Comm& comm, const CompleteOptions& options, const
                          (sizeof(kernels::ItemTerm) + sizeof(std::int32_t) + sizeof(float));
   const double terms = std::min(double(num_threads()) * double(kernels::max_neighbour_terms(num_items)),
                                 double(num_ratings) * double(ItemNeighbours::max_count));
-  return double(num_ratings) * 2 * sizeof(std::int32_t) + similar +
+  return double(num_ratings) * (2 * sizeof(std::int32_t) + sizeof(float)) + similar +
          double(num_threads()) * double(num_items) * sizeof(double) + terms * sizeof(kernels::ItemTerm);
 }
 
