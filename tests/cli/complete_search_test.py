@@ -75,6 +75,7 @@ class SearchTest(ProgramTest):
         for options in ((), ("--test", self.test), ("--folds", 2), ("--search", "rank=1,2", "--test", self.test)):
             self.assertIn("--implicit has no errors that could end the training: --patience has no effect",
                           self.refused("--implicit", "--patience", 2, *options))
+        self.succeed("complete", self.x, "--implicit", "--patience", 0, "-e", 2)
 
     def test_lists_that_nobody_finds_relevant_are_told(self) -> None:
         for implicit in ((), ("--implicit",)):

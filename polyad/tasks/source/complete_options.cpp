@@ -95,7 +95,7 @@ void check_least_squares(const CompleteOptions& options) {
   if (options.implicit && options.validate.kind != TestRatings::Kind::none)
     tasks::refuse_option(fmt::format("{} has no errors that could choose an epoch: {} has no effect",
                                      option_name("implicit"), option_name("validate")));
-  if (options.implicit && options.patience != usual.patience)
+  if (options.implicit && options.patience != usual.patience && options.patience != 0)
     tasks::refuse_option(fmt::format("{} has no errors that could end the training: {} has no effect",
                                      option_name("implicit"), option_name("patience")));
   if (options.implicit && options.no_bias)
