@@ -144,7 +144,14 @@ std::vector<ItemTerm> NeighbourTerms::of(const KnownItems& known) {
       if (sums_[other] == 0) touched_.push_back(other);
       sums_[other] += weight * double(neighbours_.similarities[n]);
     }
-  std::ranges::sort(touched_);
+  constexpr Index items_per_sorted = 16;  // that are looked through in the time in which one is sorted
+  if (std::ssize(touched_) * items_per_sorted < neighbours_.num_items()) {
+    std::ranges::sort(touched_);
+  } else {
+    touched_.clear();
+    for (Index item = 0; item < neighbours_.num_items(); ++item)
+      if (sums_[item] != 0) touched_.push_back(item);
+  }
   std::vector<ItemTerm> terms;
   terms.reserve(touched_.size());
   for (const Index item : touched_) {

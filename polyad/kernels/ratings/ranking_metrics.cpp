@@ -119,10 +119,11 @@ RankingTask task_for(const RatingModel<Real>& model, const SparseTensor<double>&
 // The lists of a few users at a time.
 template <class Real>
 ListMeasures measure_lists(const RatingModel<Real>& model, const RankingTask& task,
-                           const std::function<void()>& between = {}) {
+                           const std::function<void()>& between = {}, const ItemNeighbours* known = nullptr) {
   const Index num_users = std::ssize(task.users);
   const auto& candidates = task.items.slices;
-  const auto neighbours = neighbours_for(model, task.rated);
+  const auto found_here = known == nullptr ? neighbours_for(model, task.rated) : std::nullopt;
+  const auto* const neighbours = found_here ? &*found_here : model.neighbours > 0 ? known : nullptr;
   ListMeasures sums;
   std::vector<char> is_recommended(std::size_t(model.num_items()), 0);
   for (Index begin = 0; begin < num_users; begin += batch_users) {
@@ -137,7 +138,7 @@ ListMeasures measure_lists(const RatingModel<Real>& model, const RankingTask& ta
       if (task.counts_pairs) relevant.emplace_back(one.relevant);
     }
     auto rows = gather_users(model, users, &task.rated);
-    if (neighbours) add_neighbours(rows, *neighbours, users, task.rated);
+    if (neighbours != nullptr) add_neighbours(rows, *neighbours, users, task.rated);
     const auto found = rank_items<Real>(model, rows, candidates, task.k, relevant);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const auto one = measure_user(found[i], batch[i], task.k);
@@ -180,10 +181,11 @@ RankingMetrics measure_ranking(const RatingModel<Real>& model, const SparseTenso
 
 template <class Real>
 double measure_ndcg(const RatingModel<Real>& model, const SparseTensor<double>& training,
-                    const SparseTensor<double>& held_out, Index k, std::optional<double> threshold) {
+                    const SparseTensor<double>& held_out, Index k, std::optional<double> threshold,
+                    const ItemNeighbours* neighbours) {
   auto task = task_for(model, training, held_out, k, threshold);
   task.counts_pairs = false;
-  return measure_lists(model, task).ndcg;
+  return measure_lists(model, task, {}, neighbours).ndcg;
 }
 
 template RankingMetrics measure_ranking(const RatingModel<float>&, const SparseTensor<double>&,
@@ -193,8 +195,10 @@ template RankingMetrics measure_ranking(const RatingModel<double>&, const Sparse
                                         const SparseTensor<double>&, Index, std::optional<double>,
                                         const std::function<void()>&);
 template double measure_ndcg(const RatingModel<float>&, const SparseTensor<double>&,
-                             const SparseTensor<double>&, Index, std::optional<double>);
+                             const SparseTensor<double>&, Index, std::optional<double>,
+                             const ItemNeighbours*);
 template double measure_ndcg(const RatingModel<double>&, const SparseTensor<double>&,
-                             const SparseTensor<double>&, Index, std::optional<double>);
+                             const SparseTensor<double>&, Index, std::optional<double>,
+                             const ItemNeighbours*);
 
 }  // namespace polyad::kernels

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 
+#include "polyad/kernels/ratings/item_neighbours.hpp"
 #include "polyad/tensor/ratings/ranking_metrics.hpp"
 #include "polyad/tensor/ratings/rating_model.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
@@ -18,9 +19,11 @@ RankingMetrics measure_ranking(const RatingModel<Real>& model, const SparseTenso
                                std::optional<double> threshold = {},
                                const std::function<void()>& between = {});
 
-// Only the NDCG of the model, in much less time: other measures need the places of all items.
+// Only the NDCG of the model, in much less time: other measures need the places of all items. `neighbours`:
+// those of neighbours_for, where they are known already; null: found where the model has a weight for them.
 template <class Real>
 double measure_ndcg(const RatingModel<Real>& model, const SparseTensor<double>& training,
-                    const SparseTensor<double>& held_out, Index k, std::optional<double> threshold = {});
+                    const SparseTensor<double>& held_out, Index k, std::optional<double> threshold = {},
+                    const ItemNeighbours* neighbours = nullptr);
 
 }  // namespace polyad::kernels

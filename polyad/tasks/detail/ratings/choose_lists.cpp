@@ -10,6 +10,7 @@
 #include "polyad/comm/lone_work.hpp"
 #include "polyad/distributed/move_nonzeros.hpp"
 #include "polyad/kernels/ratings/ranking_metrics.hpp"
+#include "polyad/kernels/ratings/top_items.hpp"
 #include "polyad/tasks/detail/ratings/list_model.hpp"
 
 namespace polyad::tasks {
@@ -72,10 +73,12 @@ void keep_known_items(SparseTensor<double>& ratings) {
 }
 
 // The model of the first ratings of all processes is measured on the others. Ratings are gathered when the
-// training has ended, so that the memory of both is not needed at once. Collective.
+// training has ended, so that the memory of both is not needed at once. `neighbours`, which all trials have
+// in common, are found by the first. Collective.
 template <class Real>
 ListChoice trials_of(const Context& context, const SplitRatings& own, double power,
-                     const AlsCompletionOptions& als, const CpControl<Real>& control) {
+                     const AlsCompletionOptions& als, const CpControl<Real>& control,
+                     std::optional<kernels::ItemNeighbours>& neighbours) {
   const Comm& comm = context.comm();
   const auto& extents = own.train.extents();
   std::optional<StopReason> cut_short;
@@ -94,7 +97,8 @@ ListChoice trials_of(const Context& context, const SplitRatings& own, double pow
   for (const auto& weights : trial_weights) {
     const double ndcg = alone(comm, 0, [&] {
       rank_by(model, train, weights.first, weights.second, {*als.alpha, power});
-      return kernels::measure_ndcg(model, train, test, list_length);
+      if (!neighbours) neighbours = kernels::neighbours_for(model, group_by_user(train));
+      return kernels::measure_ndcg(model, train, test, list_length, {}, neighbours ? &*neighbours : nullptr);
     });
     measured.trials.push_back({als.shrinkage, weights.first, weights.second, comm.broadcast(ndcg, 0)});
   }
@@ -126,10 +130,11 @@ ListChoice choose_lists(const Context& context, const SparseTensor<double>& own,
   const std::uint64_t seed = options.seed ^ seed_of_choice;
   auto split = split_ratings(own, {RatingSplit::Kind::fraction, held_share, seed});
   split.test = of_sample(split.test, seed);
+  std::optional<kernels::ItemNeighbours> neighbours;
   for (const auto& shrinkage : trial_shrinkages) {
     auto als = list_options(options, shrinkage);
     als.max_sweeps = std::min(als.max_sweeps, trial_sweeps);
-    const auto compared = trials_of<Real>(context, split, power, als, control);
+    const auto compared = trials_of<Real>(context, split, power, als, control, neighbours);
     if (compared.cut_short) return {choice.settings, {}, compared.cut_short};
     std::ranges::copy(compared.trials, std::back_inserter(choice.trials));
   }
