@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <random>
+#include <set>
 
 #include "polyad/base/parallel.hpp"
 #include "polyad/kernels/ratings/top_items.hpp"
@@ -140,6 +142,45 @@ TEST(ItemNeighbours, add_to_scores_in_single) {
   expect_naive_scores<float>(1e-4);
 }
 
+// Of users with few and with many similar items, which are summed in different ways, in turn.
+TEST(ItemNeighbours, sums_of_candidates_are_those_of_all_their_neighbours) {
+  constexpr Index num_items = 3000, num_similar = 5;
+  ItemNeighbours neighbours;
+  std::mt19937_64 random(3);
+  for (Index item = 0; item < num_items; ++item) {
+    neighbours.begins.push_back(Index(neighbours.items.size()));
+    std::set<Index> similar;
+    while (std::ssize(similar) < num_similar) similar.insert(Index(random() % num_items));
+    for (const Index other : similar) {
+      neighbours.items.push_back(std::int32_t(other));
+      neighbours.similarities.push_back(float(1 + random() % 7) / 8);
+    }
+  }
+  neighbours.begins.push_back(Index(neighbours.items.size()));
+  std::vector<Index> candidates;
+  for (Index item = 1; item < num_items; item += 1 + item % 2) candidates.push_back(item);
+  NeighbourSums sums(neighbours, candidates);
+  for (const Index step : {2999, 7, 1500, 1, 700}) {
+    std::vector<Index> items;
+    std::vector<double> expected(num_items, 0);
+    for (Index item = 0; item < num_items; item += step) {
+      items.push_back(item);
+      for (Index n = neighbours.begins[item]; n < neighbours.begins[item + 1]; ++n)
+        expected[neighbours.items[n]] += double(neighbours.similarities[n]);
+    }
+    const auto found = sums.of({items, std::vector<double>(items.size(), 1)});
+    auto next = found.begin();
+    for (Index place = 0; place < std::ssize(candidates); ++place) {
+      if (expected[candidates[place]] == 0) continue;
+      ASSERT_NE(next, found.end());
+      EXPECT_EQ(next->place, place);
+      EXPECT_EQ(next->sum, expected[candidates[place]]);  // sums of eighths
+      ++next;
+    }
+    EXPECT_EQ(next, found.end());
+  }
+}
+
 TEST(ItemNeighbours, places_of_targets_are_those_in_lists) {
   const test::RatingShape shape{40, 33, 8, 900};
   auto model = test::random_rating_model<double>(shape, test::Biases::with, test::Entries::normal, 9);
@@ -153,7 +194,8 @@ TEST(ItemNeighbours, places_of_targets_are_those_in_lists) {
   add_neighbours(rows, neighbours, users, rated);
   const std::vector<Index> target{17};
   const std::vector<std::span<const Index>> targets(users.size(), target);
-  const auto ranked = rank_items<double>(model, rows, items, shape.items, targets);
+  const auto terms = terms_of_model(model);
+  const auto ranked = rank_items<double>(model, rows, items, shape.items, targets, {&terms, 1}).front();
   for (const auto& [best, pairs_in_order] : ranked) {
     const auto place = std::ranges::find(best, 17, &ScoredItem::item) - best.begin();
     EXPECT_NEAR(pairs_in_order, 1 - double(place) / double(shape.items - 1), 1e-12);

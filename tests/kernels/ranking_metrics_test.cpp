@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -109,7 +110,9 @@ void expect_metrics_by_definition(const test::RatingShape& shape, Index k, doubl
   };
   EXPECT_EQ(found.k, k);
   EXPECT_EQ(found.threshold, threshold);
-  EXPECT_EQ(measure_ndcg(model, training, held_out, k, threshold), found.model.ndcg);
+  const auto terms = terms_of_model(model);
+  EXPECT_EQ(measure_ndcg<Real>(model, training, held_out, k, threshold, {&terms, 1}, nullptr),
+            std::vector{found.model.ndcg});
   for (const auto& [score, measured] : {std::pair(predicted, found.model), {popular, found.popularity}}) {
     const auto [num_users, expected] = naive_lists(shape.users, score, training, held_out, k, threshold);
     EXPECT_EQ(found.num_users, num_users);
@@ -134,6 +137,36 @@ TEST(RankingMetrics, are_the_definition_in_double) {
 
 TEST(RankingMetrics, are_the_definition_in_single) {
   expect_metrics_by_definition<float>();
+}
+
+// Of several terms at once, each is what a model with these terms has by itself.
+template <class Real>
+void expect_each_of_several_terms() {
+  constexpr std::array weights{0.0, 0.5, 2.0, 0.1};  // of neighbours
+  std::uint64_t seed = 0;
+  for (const auto& shape : test::rating_shapes()) {
+    auto model = random_rating_model<Real>(shape, Biases::with, Entries::normal, ++seed);
+    const auto training = random_ratings(shape, seed), held_out = random_ratings(shape, seed + 1000);
+    const auto neighbours = find_neighbours(group_by_user(training), shape.items);
+    std::vector biases(weights.size(), model.item_biases);
+    std::vector<ScoreTerms<Real>> terms;
+    for (std::size_t t = 0; t < weights.size(); ++t) {
+      for (auto& bias : biases[t]) bias *= Real(t);
+      terms.push_back({biases[t], weights[t]});
+    }
+    const auto found = measure_ndcg<Real>(model, training, held_out, 3, 2.5, terms, &neighbours);
+    ASSERT_EQ(found.size(), weights.size());
+    for (std::size_t t = 0; t < weights.size(); ++t) {
+      model.item_biases = biases[t];
+      model.neighbours = weights[t];
+      EXPECT_EQ(found[t], measure_ranking(model, training, held_out, 3, 2.5).model.ndcg);
+    }
+  }
+}
+
+TEST(RankingMetrics, of_several_terms_at_once_are_those_of_each) {
+  expect_each_of_several_terms<double>();
+  expect_each_of_several_terms<float>();
 }
 
 TEST(RankingMetrics, by_hand) {

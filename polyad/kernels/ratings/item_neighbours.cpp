@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
+#include <utility>
 
 #include "polyad/base/parallel.hpp"
 
@@ -12,6 +15,9 @@ struct ChosenItem {
   Index item;
   double weight;  // of its rating
 };
+
+// So many items are looked through in the time in which one is remembered and sorted.
+constexpr Index items_per_remembered = 16;
 
 // Each positively rated item of a user once, ascending.
 std::vector<ChosenItem> chosen_items(const KnownItems& known, const RatingWeight& weight) {
@@ -38,8 +44,8 @@ struct NumberLists {
 // Which items each user with a part chose, and by which users each item is chosen.
 struct Choices {
   NumberLists of_user, users_of;
-  Array<float> roots;           // beside of_user: sqrt(w / n)
-  std::vector<double> squares;  // [item]: g_ii
+  Array<float> roots;         // beside of_user: sqrt(w / n)
+  std::vector<double> norms;  // [item]: sqrt(g_ii)
 };
 
 // [number]: the lists that have it, ascending.
@@ -55,58 +61,111 @@ NumberLists transposed(const NumberLists& lists, Index count) {
   return result;
 }
 
+// Items that have no neighbours are left out, but count in n.
 Choices choices_of(const RatingsByUser& rated, Index num_items, const RatingWeight& weight) {
+  const auto has_part = [](const std::vector<ChosenItem>& chosen) {
+    return std::ssize(chosen) <= ItemNeighbours::most_of_user;
+  };
+  const auto chosen_by = [&](Index user) {
+    return chosen_items({rated.items_of(user), rated.values_of(user)}, weight);
+  };
+  std::vector<Index> counts(std::size_t(num_items), 0);
+  for (Index user = 0; user < rated.num_users(); ++user)
+    if (const auto chosen = chosen_by(user); has_part(chosen))
+      for (const auto& one : chosen) ++counts[one.item];
+
   Choices all{{}, {}, {}, std::vector<double>(std::size_t(num_items), 0)};
   auto& lists = all.of_user;
   lists.begins.push_back(0);
   lists.numbers.reserve(rated.items.size());
   all.roots.reserve(rated.items.size());
   for (Index user = 0; user < rated.num_users(); ++user) {
-    const auto chosen = chosen_items({rated.items_of(user), rated.values_of(user)}, weight);
-    if (std::ssize(chosen) <= ItemNeighbours::most_of_user)
+    if (const auto chosen = chosen_by(user); has_part(chosen))
       for (const auto& [item, of_rating] : chosen) {
+        if (counts[item] < ItemNeighbours::fewest_ratings) continue;
         lists.numbers.push_back(std::int32_t(item));
         all.roots.push_back(float(std::sqrt(of_rating / double(chosen.size()))));
-        all.squares[item] += of_rating / double(chosen.size());
+        all.norms[item] += of_rating / double(chosen.size());
       }
     lists.begins.push_back(Index(lists.numbers.size()));
   }
+  for (double& norm : all.norms) norm = std::sqrt(norm);
   all.users_of = transposed(lists, num_items);
   return all;
 }
 
-bool has_neighbours(const Choices& all, Index item) {
-  return std::ssize(all.users_of.of(item)) >= ItemNeighbours::fewest_ratings;
-}
-
-// The most similar items, by ascending item. Of equally similar ones those of lower numbers.
-std::vector<ItemTerm> neighbours_of(const Choices& all, Index item, std::vector<double>& sums) {
-  if (!has_neighbours(all, item)) return {};
-  std::vector<ItemTerm> found;
+// Adds products of roots over the users of an item. `first_added` is called with each other item once.
+template <class Fn>
+void add_products(const Choices& all, Index item, std::vector<double>& sums, Fn first_added) {
   for (const Index user : all.users_of.of(item)) {
     const auto others = all.of_user.of(user);
     const auto roots = all.of_user.part(all.roots, user);
     const auto own = double(roots[std::size_t(std::ranges::lower_bound(others, item) - others.begin())]);
     for (std::size_t i = 0; i < others.size(); ++i) {
-      const Index other = others[i];
-      if (sums[other] == 0 && other != item && has_neighbours(all, other)) found.push_back({other, 0});
-      sums[other] += own * double(roots[i]);
+      double& sum = sums[others[i]];
+      if (sum == 0) first_added(others[i]);
+      sum += own * double(roots[i]);
     }
   }
-  for (auto& [other, similarity] : found)
-    similarity =
-        sums[other] / (std::sqrt(all.squares[item] * all.squares[other]) + ItemNeighbours::shrinkage);
-  for (const Index user : all.users_of.of(item))
-    for (const Index other : all.of_user.of(user)) sums[other] = 0;
-  if (std::ssize(found) > ItemNeighbours::max_count) {
-    const auto is_before = [](const ItemTerm& a, const ItemTerm& b) {
-      return a.term != b.term ? a.term > b.term : a.item < b.item;
-    };
-    std::ranges::nth_element(found, found.begin() + ItemNeighbours::max_count, is_before);
-    found.resize(std::size_t(ItemNeighbours::max_count));
-    found.shrink_to_fit();
+}
+
+// Some items of one, ascending.
+struct SimilarItems {
+  std::vector<std::int32_t> items;
+  std::vector<double> similarities;
+};
+
+// The other items that a user of this one chose, with sums of products. Where there are many, looking through
+// all items takes less time than to remember them. `sums` are zero before and after.
+SimilarItems items_with_sums(const Choices& all, Index item, std::vector<double>& sums) {
+  Index most = 0;
+  for (const Index user : all.users_of.of(item)) most += std::ssize(all.of_user.of(user));
+  SimilarItems found;
+  if (most * items_per_remembered < std::ssize(sums)) {
+    add_products(all, item, sums, [&](std::int32_t other) { found.items.push_back(other); });
+    std::ranges::sort(found.items);
+    std::erase(found.items, item);
+  } else {
+    add_products(all, item, sums, [](std::int32_t) {});
+    found.items.resize(sums.size() + 1);  // the last is written where no sum is left
+    Index count = 0;
+    for (Index other = 0; other < std::ssize(sums); ++other) {
+      found.items[count] = std::int32_t(other);
+      count += Index(sums[other] != 0 && other != item);
+    }
+    found.items.resize(std::size_t(count));
   }
-  std::ranges::sort(found, {}, &ItemTerm::item);
+  for (const auto other : found.items) found.similarities.push_back(std::exchange(sums[other], 0));
+  sums[item] = 0;
+  return found;
+}
+
+// Keeps the most similar items; of equally similar ones those of lower numbers.
+void keep_most_similar(SimilarItems& found, Index count) {
+  if (std::ssize(found.items) <= count) return;
+  auto sorted = found.similarities;
+  std::ranges::nth_element(sorted, sorted.begin() + count - 1, std::greater());
+  const double least = sorted[count - 1];
+  Index equal = std::ranges::count(std::span(sorted).first(std::size_t(count)), least);
+  Index kept = 0;
+  for (std::size_t i = 0; i < found.items.size(); ++i) {
+    const double similarity = found.similarities[i];
+    if (similarity < least || (similarity == least && equal-- <= 0)) continue;
+    found.items[kept] = found.items[i];
+    found.similarities[kept++] = similarity;
+  }
+  found.items.resize(std::size_t(kept));
+  found.similarities.resize(std::size_t(kept));
+  found.items.shrink_to_fit();
+  found.similarities.shrink_to_fit();
+}
+
+SimilarItems neighbours_of(const Choices& all, Index item, std::vector<double>& sums) {
+  if (all.users_of.of(item).empty()) return {};
+  auto found = items_with_sums(all, item, sums);
+  for (std::size_t i = 0; i < found.items.size(); ++i)
+    found.similarities[i] /= all.norms[item] * all.norms[found.items[i]] + ItemNeighbours::shrinkage;
+  keep_most_similar(found, ItemNeighbours::max_count);
   return found;
 }
 
@@ -116,46 +175,68 @@ ItemNeighbours find_neighbours(const RatingsByUser& rated, Index num_items,
                                const RatingConfidence& confidence) {
   const RatingWeight weight(confidence, rated.values);
   const auto all = choices_of(rated, num_items, weight);
-  std::vector<std::vector<ItemTerm>> lists(static_cast<std::size_t>(num_items));
-  parallel_parts(num_items, [&](Index begin, Index end, int) {
+  std::vector<SimilarItems> lists(static_cast<std::size_t>(num_items));
+  const Index parts = num_threads();  // of every parts-th item: low numbers often have more ratings
+  parallel_for(parts, [&](Index part) {
     std::vector<double> sums(std::size_t(num_items), 0);
-    for (Index item = begin; item < end; ++item) lists[item] = neighbours_of(all, item, sums);
+    for (Index item = part; item < num_items; item += parts) lists[item] = neighbours_of(all, item, sums);
   });
   ItemNeighbours result;
   result.weight = weight;
   result.begins.push_back(0);
-  for (const auto& list : lists) {
-    for (const auto& [item, similarity] : list) {
-      result.items.push_back(std::int32_t(item));
-      result.similarities.push_back(float(similarity));
-    }
+  for (const auto& [items, similarities] : lists) {
+    std::ranges::copy(items, std::back_inserter(result.items));
+    for (const double similarity : similarities) result.similarities.push_back(float(similarity));
     result.begins.push_back(Index(result.items.size()));
   }
   return result;
 }
 
-NeighbourTerms::NeighbourTerms(const ItemNeighbours& neighbours, double weight)
-    : neighbours_(neighbours), weight_(weight), sums_(std::size_t(neighbours.num_items()), 0) {}
+NeighbourSums::NeighbourSums(const ItemNeighbours& neighbours, std::span<const Index> candidates)
+    : neighbours_(neighbours), candidates_(candidates), sums_(std::size_t(neighbours.num_items()), 0) {}
 
-std::vector<ItemTerm> NeighbourTerms::of(const KnownItems& known) {
-  for (const auto& [item, weight] : chosen_items(known, neighbours_.weight))
-    for (Index n = neighbours_.begins[item]; n < neighbours_.begins[item + 1]; ++n) {
-      const Index other = neighbours_.items[n];
-      if (sums_[other] == 0) touched_.push_back(other);
-      sums_[other] += weight * double(neighbours_.similarities[n]);
+std::vector<CandidateTerm> NeighbourSums::of(const KnownItems& known) {
+  const auto chosen = chosen_items(known, neighbours_.weight);
+  Index most = 0;
+  for (const auto& one : chosen) most += std::ssize(neighbours_.of(one.item));
+  const auto add = [&, sums = std::span(sums_)](auto first_added) {
+    for (const auto& [item, weight] : chosen) {
+      const auto others = neighbours_.of(item);
+      const auto similarities = neighbours_.similarities_of(item);
+      for (std::size_t n = 0; n < others.size(); ++n) {
+        double& sum = sums[std::size_t(others[n])];
+        if (sum == 0) first_added(others[n]);
+        sum += weight * double(similarities[n]);
+      }
     }
-  constexpr Index items_per_sorted = 16;  // that are looked through in the time in which one is sorted
-  if (std::ssize(touched_) * items_per_sorted < neighbours_.num_items()) {
-    std::ranges::sort(touched_);
-  } else {
-    touched_.clear();
-    for (Index item = 0; item < neighbours_.num_items(); ++item)
-      if (sums_[item] != 0) touched_.push_back(item);
+  };
+  if (most * items_per_remembered < std::ssize(sums_)) {
+    add([&](std::int32_t other) { touched_.push_back(other); });
+    return take_touched();
   }
-  std::vector<ItemTerm> terms;
-  terms.reserve(touched_.size());
+  add([](std::int32_t) {});
+  return take_all();
+}
+
+std::vector<CandidateTerm> NeighbourSums::take_all() {
+  terms_.resize(candidates_.size() + 1);  // the last is written where no sum is left
+  Index count = 0;
+  for (Index place = 0; place < std::ssize(candidates_); ++place) {
+    const double sum = sums_[candidates_[place]];
+    terms_[count] = {place, sum};
+    count += Index(sum != 0);
+  }
+  std::ranges::fill(sums_, 0);
+  return {terms_.begin(), terms_.begin() + count};
+}
+
+std::vector<CandidateTerm> NeighbourSums::take_touched() {
+  std::vector<CandidateTerm> terms;
+  std::ranges::sort(touched_);
   for (const Index item : touched_) {
-    terms.push_back({item, weight_ * sums_[item]});
+    const auto found = std::ranges::lower_bound(candidates_, item);
+    if (found != candidates_.end() && *found == item)
+      terms.push_back({found - candidates_.begin(), sums_[item]});
     sums_[item] = 0;
   }
   touched_.clear();

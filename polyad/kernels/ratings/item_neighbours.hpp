@@ -26,6 +26,14 @@ struct ItemNeighbours {
   RatingWeight weight;
 
   Index num_items() const { return Index(begins.size()) - 1; }
+  std::span<const std::int32_t> of(Index item) const { return part(items, item); }
+  std::span<const float> similarities_of(Index item) const { return part(similarities, item); }
+
+ private:
+  template <class T>
+  std::span<const T> part(const Array<T>& all, Index item) const {
+    return std::span(all).subspan(std::size_t(begins[item]), std::size_t(begins[item + 1] - begins[item]));
+  }
 };
 
 // The same for any number of threads.
@@ -38,24 +46,30 @@ struct KnownItems {
   std::span<const double> ratings;
 };
 
-struct ItemTerm {
-  Index item = 0;
-  double term = 0;
+// What neighbours say of a candidate.
+struct CandidateTerm {
+  Index place = 0;  // among the candidates
+  double sum = 0;
 };
 
 // Sums similarities to what users chose, one user after another.
-class NeighbourTerms {
+class NeighbourSums {
  public:
-  NeighbourTerms(const ItemNeighbours& neighbours, double weight);
-  // `weight` times the sum of the similarities to the positively rated items of a user, times the weights of
-  // these ratings, of each item that has one; items ascend.
-  std::vector<ItemTerm> of(const KnownItems& known);
+  // Candidates ascend. Both are kept by reference.
+  NeighbourSums(const ItemNeighbours& neighbours, std::span<const Index> candidates);
+  // Of each candidate that is similar to positively rated items of a user: the sum of the similarities, times
+  // the weights of these ratings. Places ascend.
+  std::vector<CandidateTerm> of(const KnownItems& known);
 
  private:
+  std::vector<CandidateTerm> take_all();
+  std::vector<CandidateTerm> take_touched();
+
   const ItemNeighbours& neighbours_;
-  double weight_;
+  std::span<const Index> candidates_;
   std::vector<double> sums_;  // [item], zero between calls
   std::vector<Index> touched_;
+  std::vector<CandidateTerm> terms_;  // room for all candidates, between calls without meaning
 };
 
 namespace ref {

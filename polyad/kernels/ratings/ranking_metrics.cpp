@@ -116,16 +116,16 @@ RankingTask task_for(const RatingModel<Real>& model, const SparseTensor<double>&
   return task;
 }
 
-// The lists of a few users at a time.
+// The lists of a few users at a time, with each of `terms`. `neighbours` may be null where none counts.
 template <class Real>
-ListMeasures measure_lists(const RatingModel<Real>& model, const RankingTask& task,
-                           const std::function<void()>& between = {}, const ItemNeighbours* known = nullptr) {
+std::vector<ListMeasures> measure_lists(const RatingModel<Real>& model, const RankingTask& task,
+                                        std::span<const ScoreTerms<Real>> terms,
+                                        const ItemNeighbours* neighbours,
+                                        const std::function<void()>& between = {}) {
   const Index num_users = std::ssize(task.users);
   const auto& candidates = task.items.slices;
-  const auto found_here = known == nullptr ? neighbours_for(model, task.rated) : std::nullopt;
-  const auto* const neighbours = found_here ? &*found_here : model.neighbours > 0 ? known : nullptr;
-  ListMeasures sums;
-  std::vector<char> is_recommended(std::size_t(model.num_items()), 0);
+  std::vector<ListMeasures> sums(terms.size());
+  std::vector is_recommended(terms.size(), std::vector<char>(std::size_t(model.num_items()), 0));
   for (Index begin = 0; begin < num_users; begin += batch_users) {
     if (between) between();
     const auto batch = std::span(task.users)
@@ -139,18 +139,31 @@ ListMeasures measure_lists(const RatingModel<Real>& model, const RankingTask& ta
     }
     auto rows = gather_users(model, users, &task.rated);
     if (neighbours != nullptr) add_neighbours(rows, *neighbours, users, task.rated);
-    const auto found = rank_items<Real>(model, rows, candidates, task.k, relevant);
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      const auto one = measure_user(found[i], batch[i], task.k);
-      for (const auto measure : measures) sums.*measure += one.*measure;
-      for (const auto& item : found[i].best) is_recommended[item.item] = 1;
-    }
+    const auto found = rank_items<Real>(model, rows, candidates, task.k, relevant, terms);
+    for (std::size_t t = 0; t < terms.size(); ++t)
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        const auto one = measure_user(found[t][i], batch[i], task.k);
+        for (const auto measure : measures) sums[t].*measure += one.*measure;
+        for (const auto& item : found[t][i].best) is_recommended[t][item.item] = 1;
+      }
   }
   if (num_users == 0) return sums;
-  for (const auto measure : measures) sums.*measure /= double(num_users);
-  if (!candidates.empty())
-    sums.coverage = double(std::ranges::count(is_recommended, 1)) / double(candidates.size());
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    for (const auto measure : measures) sums[t].*measure /= double(num_users);
+    if (!candidates.empty())
+      sums[t].coverage = double(std::ranges::count(is_recommended[t], 1)) / double(candidates.size());
+  }
   return sums;
+}
+
+// With the terms of the model.
+template <class Real>
+ListMeasures measure_lists(const RatingModel<Real>& model, const RankingTask& task,
+                           const std::function<void()>& between) {
+  const auto neighbours = neighbours_for(model, task.rated);
+  const auto terms = terms_of_model(model);
+  return measure_lists<Real>(model, task, std::span(&terms, 1), neighbours ? &*neighbours : nullptr, between)
+      .front();
 }
 
 // Scores an item by its number of ratings, whoever the user is.
@@ -180,12 +193,15 @@ RankingMetrics measure_ranking(const RatingModel<Real>& model, const SparseTenso
 }
 
 template <class Real>
-double measure_ndcg(const RatingModel<Real>& model, const SparseTensor<double>& training,
-                    const SparseTensor<double>& held_out, Index k, std::optional<double> threshold,
-                    const ItemNeighbours* neighbours) {
+std::vector<double> measure_ndcg(const RatingModel<Real>& model, const SparseTensor<double>& training,
+                                 const SparseTensor<double>& held_out, Index k,
+                                 std::optional<double> threshold, std::span<const ScoreTerms<Real>> terms,
+                                 const ItemNeighbours* neighbours) {
   auto task = task_for(model, training, held_out, k, threshold);
   task.counts_pairs = false;
-  return measure_lists(model, task, {}, neighbours).ndcg;
+  std::vector<double> ndcg;
+  for (const auto& measured : measure_lists(model, task, terms, neighbours)) ndcg.push_back(measured.ndcg);
+  return ndcg;
 }
 
 template RankingMetrics measure_ranking(const RatingModel<float>&, const SparseTensor<double>&,
@@ -194,11 +210,11 @@ template RankingMetrics measure_ranking(const RatingModel<float>&, const SparseT
 template RankingMetrics measure_ranking(const RatingModel<double>&, const SparseTensor<double>&,
                                         const SparseTensor<double>&, Index, std::optional<double>,
                                         const std::function<void()>&);
-template double measure_ndcg(const RatingModel<float>&, const SparseTensor<double>&,
-                             const SparseTensor<double>&, Index, std::optional<double>,
-                             const ItemNeighbours*);
-template double measure_ndcg(const RatingModel<double>&, const SparseTensor<double>&,
-                             const SparseTensor<double>&, Index, std::optional<double>,
-                             const ItemNeighbours*);
+template std::vector<double> measure_ndcg(const RatingModel<float>&, const SparseTensor<double>&,
+                                          const SparseTensor<double>&, Index, std::optional<double>,
+                                          std::span<const ScoreTerms<float>>, const ItemNeighbours*);
+template std::vector<double> measure_ndcg(const RatingModel<double>&, const SparseTensor<double>&,
+                                          const SparseTensor<double>&, Index, std::optional<double>,
+                                          std::span<const ScoreTerms<double>>, const ItemNeighbours*);
 
 }  // namespace polyad::kernels

@@ -2,8 +2,11 @@
 
 #include <functional>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "polyad/kernels/ratings/item_neighbours.hpp"
+#include "polyad/kernels/ratings/top_items.hpp"
 #include "polyad/tensor/ratings/ranking_metrics.hpp"
 #include "polyad/tensor/ratings/rating_model.hpp"
 #include "polyad/tensor/sparse_tensor.hpp"
@@ -19,11 +22,12 @@ RankingMetrics measure_ranking(const RatingModel<Real>& model, const SparseTenso
                                std::optional<double> threshold = {},
                                const std::function<void()>& between = {});
 
-// Only the NDCG of the model, in much less time: other measures need the places of all items. `neighbours`:
-// those of neighbours_for, where they are known already; null: found where the model has a weight for them.
+// The NDCG of lists with each of `terms` in place of those of the model, in much less time: other measures
+// need the places of all items. `neighbours` may be null where their weights are zero.
 template <class Real>
-double measure_ndcg(const RatingModel<Real>& model, const SparseTensor<double>& training,
-                    const SparseTensor<double>& held_out, Index k, std::optional<double> threshold = {},
-                    const ItemNeighbours* neighbours = nullptr);
+std::vector<double> measure_ndcg(const RatingModel<Real>& model, const SparseTensor<double>& training,
+                                 const SparseTensor<double>& held_out, Index k,
+                                 std::optional<double> threshold, std::span<const ScoreTerms<Real>> terms,
+                                 const ItemNeighbours* neighbours);
 
 }  // namespace polyad::kernels

@@ -21,7 +21,7 @@ constexpr Index tile_users = 4;
 constexpr Index panel_users = 256;      // users per packing of a block of items
 constexpr Index block_bytes = 1 << 18;  // of packed items: they stay in the second-level cache
 
-// The scores of a block of items for a few users at a time: <w, h> + bias of the item.
+// The products <w, h> of a block of items for a few users at a time.
 template <class Real>
 class ItemBlock {
  public:
@@ -41,19 +41,17 @@ class ItemBlock {
     const Index factors = model_.num_factors();
     num_tiles_ = (std::ssize(items) + tile_items - 1) / tile_items;
     packed_.assign(std::size_t(num_tiles_ * tile_items * factors), Real(0));
-    biases_.assign(std::size_t(num_tiles_ * tile_items), Real(0));
     for (Index i = 0; i < std::ssize(items); ++i) {
       const auto row = model_.items.row(items[i]);
       Real* const to = packed_.data() + i / tile_items * tile_items * factors + i % tile_items;
       for (Index f = 0; f < factors; ++f) to[f * tile_items] = row[f];
-      if (!model_.item_biases.empty()) biases_[i] = model_.item_biases[items[i]];
     }
   }
 
-  void score(const std::array<const Real*, tile_users>& users, Scores& scores) const {
+  void multiply(const std::array<const Real*, tile_users>& users, Scores& products) const {
     using Tile = Block<Real, tile_items>;
     const Index factors = model_.num_factors();
-    for (auto& list : scores) list.resize(biases_.size());
+    for (auto& list : products) list.resize(std::size_t(num_tiles_ * tile_items));
     for (Index t = 0; t < num_tiles_; ++t) {
       Tile sums[tile_users];
       const Real* row = packed_.data() + t * tile_items * factors;
@@ -61,18 +59,14 @@ class ItemBlock {
         const auto items = Tile::load(row);
         for (Index u = 0; u < tile_users; ++u) sums[u].add_scaled(users[u][f], items);
       }
-      const auto biases = Tile::load(biases_.data() + t * tile_items);
-      for (Index u = 0; u < tile_users; ++u) {
-        sums[u].add_scaled(Real(1), biases);
-        sums[u].store(scores[u].data() + t * tile_items);
-      }
+      for (Index u = 0; u < tile_users; ++u) sums[u].store(products[u].data() + t * tile_items);
     }
   }
 
  private:
   const RatingModel<Real>& model_;
   Index num_tiles_ = 0;
-  Array<Real> packed_, biases_;
+  Array<Real> packed_;
 };
 
 // Offers a block of items, all but the excluded ones. Hardly any is worth it: whether one of several is, is
@@ -102,17 +96,21 @@ struct ListRequest {
   const UserRows<Real>& users;
   std::span<const Index> candidates;
   Index count = 0;
-  std::span<const std::span<const Index>> targets = {};  // [user], or empty
+  std::span<const std::span<const Index>> targets;  // [user], or empty
+  std::span<const ScoreTerms<Real>> terms;
 
   std::span<const Index> excluded(Index user) const {
     return users.excluded.empty() ? std::span<const Index>() : users.excluded[std::size_t(user)];
   }
-  // Each once; `items` ascend.
-  std::vector<Index> candidates_among(std::span<const Index> items) const {
+  // The places of items that are candidates, each once; `items` ascend.
+  std::vector<Index> places_of(std::span<const Index> items) const {
     std::vector<Index> found;
-    for (const Index item : items)
-      if ((found.empty() || found.back() != item) && std::ranges::binary_search(candidates, item))
-        found.push_back(item);
+    for (const Index item : items) {
+      const auto at = std::ranges::lower_bound(candidates, item);
+      const Index place = at - candidates.begin();
+      if (at != candidates.end() && *at == item && (found.empty() || found.back() != place))
+        found.push_back(place);
+    }
     return found;
   }
 };
@@ -164,96 +162,141 @@ class TargetOrder {
   Index num_others_ = 0, doubled_ = 0;
 };
 
-// Adds what neighbours say to the scores of some items. Both ascend.
+using NeighbourTerms = std::span<const CandidateTerm>;
+
+// Adds what neighbours say to the scores of the candidates from a place on.
 template <class Real>
-void add_terms(std::span<const ItemTerm> terms, std::span<const Index> items, std::span<Real> scores) {
-  if (items.empty()) return;
-  auto place = items.begin();
-  for (auto term = std::ranges::lower_bound(terms, items.front(), {}, &ItemTerm::item);
-       term != terms.end() && term->item <= items.back(); ++term) {
-    place = std::lower_bound(place, items.end(), term->item);
-    if (*place == term->item) scores[std::size_t(place - items.begin())] += Real(term->term);
-  }
+void add_sums(NeighbourTerms terms, double weight, Index from, std::span<Real> scores) {
+  const Index to = from + std::ssize(scores);
+  for (auto term = std::ranges::lower_bound(terms, from, {}, &CandidateTerm::place);
+       term != terms.end() && term->place < to; ++term)
+    scores[std::size_t(term->place - from)] += Real(weight * term->sum);
 }
 
-// [user] of [first, last): what neighbours add to scores; empty: nothing to any.
 template <class Real>
-std::vector<std::vector<ItemTerm>> terms_of(const ListRequest<Real>& request, Index first, Index last) {
-  std::vector<std::vector<ItemTerm>> terms;
-  if (request.users.neighbours == nullptr) return terms;
-  NeighbourTerms sums(*request.users.neighbours, request.model.neighbours);
-  for (Index user = first; user < last; ++user)
-    terms.push_back(sums.of(request.users.known[std::size_t(user)]));
-  return terms;
-}
-
-// The scores of some items for one user, the same as among all items.
-template <class Real>
-std::vector<Real> score_items(const ListRequest<Real>& request, Index user, std::span<const Index> items,
-                              std::span<const ItemTerm> terms) {
-  ItemBlock<Real> block(request.model);
-  typename ItemBlock<Real>::Scores scores;
+std::array<const Real*, tile_users> rows_of_tile(const UserRows<Real>& users, Index first, Index last) {
   std::array<const Real*, tile_users> rows;
-  rows.fill(request.users.rows.row(user).data());
-  block.pack(items);
-  block.score(rows, scores);
-  add_terms<Real>(terms, items, scores[0]);
-  return {scores[0].begin(), scores[0].begin() + std::ssize(items)};
+  for (Index u = 0; u < tile_users; ++u)  // a last tile is filled up with its last user
+    rows[u] = users.rows.row(std::min(first + u, last - 1)).data();
+  return rows;
 }
 
-// Begins with what is not among the others: targets themselves and excluded items.
+// The lists of the users [first, last), by one thread.
 template <class Real>
-TargetOrder<Real> begin_order(const ListRequest<Real>& request, Index user, std::span<const ItemTerm> terms) {
-  const auto targets = request.candidates_among(request.targets[std::size_t(user)]);
-  if (targets.empty()) return {};
-  const auto scores = score_items<Real>(request, user, targets, terms);
-  TargetOrder<Real> order(scores);
-  order.remove(scores);
-  order.remove(score_items<Real>(request, user, request.candidates_among(request.excluded(user)), terms));
-  return order;
-}
+class Panel {
+ public:
+  Panel(const ListRequest<Real>& request, Index first, Index last)
+      : request_(request), first_(first), last_(last), block_(request.model) {
+    if (request.users.neighbours != nullptr) {
+      NeighbourSums sums(*request.users.neighbours, request.candidates);
+      for (Index user = first; user < last; ++user)
+        neighbours_.push_back(sums.of(request.users.known[std::size_t(user)]));
+    }
+    for (const auto& terms : request.terms) {
+      auto& lists = lists_.emplace_back(Lists{terms, {}, {}, {}});
+      lists.best.assign(std::size_t(last - first), BestItems<Real>(request.count));
+      for (Index user = first; user < last && !request.targets.empty(); ++user)
+        lists.orders.push_back(begin_order(lists, user));
+    }
+  }
 
-// The users [first, last), by one thread. False when a prediction was no number.
-template <class Real>
-bool select_panel(const ListRequest<Real>& request, Index first, Index last, std::span<UserRanking> results) {
-  const auto& [model, users, candidates, count, targets] = request;
-  std::vector<BestItems<Real>> best(std::size_t(last - first), BestItems<Real>(count));
-  const auto all_terms = terms_of(request, first, last);
-  const auto terms = [&](Index user) {
-    return all_terms.empty() ? std::span<const ItemTerm>() : all_terms[std::size_t(user - first)];
-  };
-  std::vector<TargetOrder<Real>> orders;
-  for (Index user = first; user < last && !targets.empty(); ++user)
-    orders.push_back(begin_order(request, user, terms(user)));
-  ItemBlock<Real> block(model);
-  typename ItemBlock<Real>::Scores scores;
-  const Index step = ItemBlock<Real>::size_for(model.num_factors());
-  for (Index from = 0; from < std::ssize(candidates); from += step) {
-    const auto items = candidates.subspan(std::size_t(from))
-                           .first(std::size_t(std::min(step, std::ssize(candidates) - from)));
-    block.pack(items);
-    for (Index tile = first; tile < last; tile += tile_users) {
-      std::array<const Real*, tile_users> rows;
-      for (Index u = 0; u < tile_users; ++u)  // a last tile is filled up with its last user
-        rows[u] = users.rows.row(std::min(tile + u, last - 1)).data();
-      block.score(rows, scores);
-      for (Index user = tile; user < std::min(tile + tile_users, last); ++user) {
-        const auto own = std::span<Real>(scores[user - tile]).first(items.size());
-        add_terms<Real>(terms(user), items, own);
-        offer_block<Real>(items, own, request.excluded(user), best[user - first]);
-        if (!orders.empty()) orders[user - first].add(own);
+  void rank() {
+    const auto candidates = request_.candidates;
+    const Index step = ItemBlock<Real>::size_for(request_.model.num_factors());
+    for (Index from = 0; from < std::ssize(candidates); from += step) {
+      const auto items = candidates.subspan(std::size_t(from))
+                             .first(std::size_t(std::min(step, std::ssize(candidates) - from)));
+      block_.pack(items);
+      for (auto& lists : lists_) lists.take_biases(items);
+      for (Index tile = first_; tile < last_; tile += tile_users) {
+        block_.multiply(rows_of_tile(request_.users, tile, last_), products_);
+        for (Index user = tile; user < std::min(tile + tile_users, last_); ++user)
+          for (auto& lists : lists_) offer(from, items, user, products_[user - tile], lists);
       }
     }
   }
-  bool all_finite = true;
-  for (Index user = first; user < last; ++user) {
-    all_finite &= best[user - first].all_finite();
-    results[user].best = best[user - first].take(users.offsets[user]);
-    if (!orders.empty()) results[user].pairs_in_order = orders[user - first].share();
-    for (const auto& item : results[user].best) all_finite &= std::isfinite(item.score);
+
+  // results: [terms][user]. False when a prediction was no number.
+  bool take(std::span<std::vector<UserRanking>> results) {
+    bool all_finite = true;
+    for (std::size_t t = 0; t < lists_.size(); ++t)
+      for (Index user = first_; user < last_; ++user) {
+        auto& [terms, biases, best, orders] = lists_[t];
+        auto& result = results[t][user];
+        all_finite &= best[user - first_].all_finite();
+        result.best = best[user - first_].take(request_.users.offsets[user]);
+        if (!orders.empty()) result.pairs_in_order = orders[user - first_].share();
+        for (const auto& item : result.best) all_finite &= std::isfinite(item.score);
+      }
+    return all_finite;
   }
-  return all_finite;
-}
+
+ private:
+  // With the same terms, of all users.
+  struct Lists {
+    ScoreTerms<Real> terms;
+    Array<Real> biases;  // of the items of the block
+    std::vector<BestItems<Real>> best;
+    std::vector<TargetOrder<Real>> orders;  // empty without targets
+
+    void take_biases(std::span<const Index> items) {
+      biases.assign(items.size(), Real(0));
+      for (std::size_t i = 0; i < items.size() && !terms.item_biases.empty(); ++i)
+        biases[i] = terms.item_biases[std::size_t(items[i])];
+    }
+  };
+
+  NeighbourTerms neighbours_of(Index user) const {
+    return neighbours_.empty() ? NeighbourTerms() : neighbours_[std::size_t(user - first_)];
+  }
+
+  // The scores of a block but what neighbours add.
+  std::span<Real> add_biases(const Array<Real>& products, const Array<Real>& biases) {
+    scores_.resize(biases.size());
+    for (std::size_t i = 0; i < biases.size(); ++i) scores_[i] = products[i] + biases[i];
+    return scores_;
+  }
+
+  void offer(Index from, std::span<const Index> items, Index user, const Array<Real>& products,
+             Lists& lists) {
+    const auto scores = add_biases(products, lists.biases);
+    if (lists.terms.neighbours != 0) add_sums(neighbours_of(user), lists.terms.neighbours, from, scores);
+    offer_block<Real>(items, scores, request_.excluded(user), lists.best[user - first_]);
+    if (!lists.orders.empty()) lists.orders[user - first_].add(scores);
+  }
+
+  // The scores of some candidates for one user, the same as among all.
+  std::vector<Real> score(Lists& lists, Index user, std::span<const Index> places) {
+    std::vector<Index> items;
+    for (const Index place : places) items.push_back(request_.candidates[std::size_t(place)]);
+    block_.pack(items);
+    lists.take_biases(items);
+    block_.multiply(rows_of_tile(request_.users, user, user + 1), products_);
+    const auto scores = add_biases(products_[0], lists.biases);
+    for (std::size_t i = 0; i < places.size() && lists.terms.neighbours != 0; ++i)
+      add_sums(neighbours_of(user), lists.terms.neighbours, places[i], scores.subspan(i, 1));
+    return {scores.begin(), scores.end()};
+  }
+
+  // Begins with what is not among the others: targets themselves and excluded items.
+  TargetOrder<Real> begin_order(Lists& lists, Index user) {
+    const auto targets = request_.places_of(request_.targets[std::size_t(user)]);
+    if (targets.empty()) return {};
+    const auto scores = score(lists, user, targets);
+    TargetOrder<Real> order(scores);
+    order.remove(scores);
+    order.remove(score(lists, user, request_.places_of(request_.excluded(user))));
+    return order;
+  }
+
+  const ListRequest<Real>& request_;
+  Index first_, last_;
+  ItemBlock<Real> block_;
+  typename ItemBlock<Real>::Scores products_;
+  Array<Real> scores_;
+  std::vector<std::vector<CandidateTerm>> neighbours_;  // [user of the panel]; empty: they add nothing
+  std::vector<Lists> lists_;                            // [terms]
+};
 
 // Where panels of consecutive users begin, and the end of the last. Each has so many users or, where
 // neighbours count, fewer that have many neighbours.
@@ -300,18 +343,21 @@ UserRows<Real> gather_users(const RatingModel<Real>& model, std::span<const Inde
 }
 
 template <class Real>
-std::vector<UserRanking> rank_items(const RatingModel<Real>& model, const UserRows<Real>& users,
-                                    std::span<const Index> candidates, Index count,
-                                    std::span<const std::span<const Index>> targets) {
-  const ListRequest<Real> request{model, users, candidates, count, targets};
+std::vector<std::vector<UserRanking>> rank_items(const RatingModel<Real>& model, const UserRows<Real>& users,
+                                                 std::span<const Index> candidates, Index count,
+                                                 std::span<const std::span<const Index>> targets,
+                                                 std::span<const ScoreTerms<Real>> terms) {
+  const ListRequest<Real> request{model, users, candidates, count, targets, terms};
   const Index num_users = users.rows.num_rows(), threads = num_threads();
-  std::vector<UserRanking> results(static_cast<std::size_t>(num_users));
+  std::vector results(terms.size(), std::vector<UserRanking>(static_cast<std::size_t>(num_users)));
   // Smaller panels where there are few users, so that every thread has some.
   const auto panels = panel_begins(
       users, std::clamp<Index>((num_users + threads - 1) / threads, 1, panel_users), model.num_items());
   std::vector<char> is_finite(panels.size() - 1, 1);
   parallel_for(std::ssize(is_finite), [&](Index p) {
-    is_finite[p] = char(select_panel<Real>(request, panels[p], panels[p + 1], results));
+    Panel<Real> panel(request, panels[p], panels[p + 1]);
+    panel.rank();
+    is_finite[p] = char(panel.take(results));
   });
   require_finite(std::ranges::find(is_finite, 0) == is_finite.end(), sizeof(Real));
   return results;
@@ -320,9 +366,10 @@ std::vector<UserRanking> rank_items(const RatingModel<Real>& model, const UserRo
 template <class Real>
 std::vector<ScoredItems> top_items(const RatingModel<Real>& model, const UserRows<Real>& users,
                                    std::span<const Index> candidates, Index count) {
+  const auto terms = terms_of_model(model);
+  auto ranked = rank_items<Real>(model, users, candidates, count, {}, std::span(&terms, 1));
   std::vector<ScoredItems> lists;
-  for (auto& one : rank_items<Real>(model, users, candidates, count, {}))
-    lists.push_back(std::move(one.best));
+  for (auto& one : ranked.front()) lists.push_back(std::move(one.best));
   return lists;
 }
 
@@ -384,12 +431,14 @@ template UserRows<float> gather_users(const RatingModel<float>&, std::span<const
                                       const RatingsByUser*);
 template UserRows<double> gather_users(const RatingModel<double>&, std::span<const Index>,
                                        const RatingsByUser*);
-template std::vector<UserRanking> rank_items(const RatingModel<float>&, const UserRows<float>&,
-                                             std::span<const Index>, Index,
-                                             std::span<const std::span<const Index>>);
-template std::vector<UserRanking> rank_items(const RatingModel<double>&, const UserRows<double>&,
-                                             std::span<const Index>, Index,
-                                             std::span<const std::span<const Index>>);
+template std::vector<std::vector<UserRanking>> rank_items(const RatingModel<float>&, const UserRows<float>&,
+                                                          std::span<const Index>, Index,
+                                                          std::span<const std::span<const Index>>,
+                                                          std::span<const ScoreTerms<float>>);
+template std::vector<std::vector<UserRanking>> rank_items(const RatingModel<double>&, const UserRows<double>&,
+                                                          std::span<const Index>, Index,
+                                                          std::span<const std::span<const Index>>,
+                                                          std::span<const ScoreTerms<double>>);
 template std::vector<ScoredItems> top_items(const RatingModel<float>&, const UserRows<float>&,
                                             std::span<const Index>, Index);
 template std::vector<ScoredItems> top_items(const RatingModel<double>&, const UserRows<double>&,

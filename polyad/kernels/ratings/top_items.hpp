@@ -25,6 +25,18 @@ struct UserRows {
   std::vector<KnownItems> known = {};  // [user], where there are neighbours
 };
 
+// What scores have beside the products of factors.
+template <class Real>
+struct ScoreTerms {
+  std::span<const Real> item_biases;  // [item]; empty: zeros
+  double neighbours = 0;              // their weight
+};
+
+template <class Real>
+ScoreTerms<Real> terms_of_model(const RatingModel<Real>& model) {
+  return {model.item_biases, model.neighbours};
+}
+
 // What neighbours add to scores is kept for several users at a time: at most so many numbers on a thread.
 constexpr Index max_neighbour_terms(Index num_items) {
   return std::max(Index(1) << 20, num_items);
@@ -65,12 +77,14 @@ struct UserRanking {
   // the higher score; equal scores count a half. 0.5 where there is no pair.
   double pairs_in_order = 0.5;
 };
-// As top_items; [user] of `targets` has items in ascending order, none of which is excluded. Those that are
-// no candidates form no pairs.
+// As top_items, with each of `terms` in place of those of the model: [terms][user]. [user] of `targets` has
+// items in ascending order, none of which is excluded. Those that are no candidates form no pairs; without
+// any targets, no pairs are counted.
 template <class Real>
-std::vector<UserRanking> rank_items(const RatingModel<Real>& model, const UserRows<Real>& users,
-                                    std::span<const Index> candidates, Index count,
-                                    std::span<const std::span<const Index>> targets);
+std::vector<std::vector<UserRanking>> rank_items(const RatingModel<Real>& model, const UserRows<Real>& users,
+                                                 std::span<const Index> candidates, Index count,
+                                                 std::span<const std::span<const Index>> targets,
+                                                 std::span<const ScoreTerms<Real>> terms);
 
 // The candidates most similar to a row of `factors`, without the row itself and rows of zeros. None if the
 // row is zero. The similarity is the cosine of the angle between the rows times n / (n + support), where n is

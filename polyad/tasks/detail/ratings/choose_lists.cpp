@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <utility>
 
 #include "polyad/base/memory.hpp"
 #include "polyad/base/random.hpp"
@@ -27,9 +26,11 @@ constexpr std::uint64_t seed_of_choice = 0x6c69737473, stream_of_users = 1;
 // Users with few ratings gain by factors that items with many ratings do not rule; with many ratings per
 // user the first is better.
 constexpr std::array trial_shrinkages{list_shrinkage, Shrinkage{0.05, 20, 8}};
-// [trial] of each: weights of popularity and of neighbours, which gain with more popularity.
-constexpr std::array trial_weights{std::pair{usual_popularity, 0.0}, std::pair{0.5, 0.2},
-                                   std::pair{0.5, 0.35}, std::pair{1.0, 0.5}};
+struct TrialWeights {
+  double popularity, neighbours;  // which gain with more popularity
+};
+constexpr std::array trial_weights{TrialWeights{usual_popularity, 0}, TrialWeights{0.5, 0.2},
+                                   TrialWeights{0.5, 0.35}, TrialWeights{1, 0.5}};
 
 // A sample of the users keeps the ratings that lists are measured by.
 SparseTensor<double> of_sample(const SparseTensor<double>& ratings, std::uint64_t seed) {
@@ -93,15 +94,22 @@ ListChoice trials_of(const Context& context, const SplitRatings& own, double pow
   auto train = on_process_0(comm, own.train);
   keep_known_items(train);
   const auto test = on_process_0(comm, own.test);
+  auto ndcg = alone(comm, 0, [&] {
+    std::array<Array<Real>, trial_weights.size()> biases;
+    std::vector<kernels::ScoreTerms<Real>> terms;
+    for (std::size_t t = 0; t < trial_weights.size(); ++t) {
+      rank_by(model, train, trial_weights[t].popularity, trial_weights[t].neighbours, {*als.alpha, power});
+      biases[t].assign(model.item_biases.begin(), model.item_biases.end());
+      terms.push_back({biases[t], trial_weights[t].neighbours});
+    }
+    if (!neighbours) neighbours = kernels::neighbours_for(model, group_by_user(train));
+    return kernels::measure_ndcg<Real>(model, train, test, list_length, {}, terms, &*neighbours);
+  });
+  comm.broadcast(ndcg, 0);
   ListChoice measured;
-  for (const auto& weights : trial_weights) {
-    const double ndcg = alone(comm, 0, [&] {
-      rank_by(model, train, weights.first, weights.second, {*als.alpha, power});
-      if (!neighbours) neighbours = kernels::neighbours_for(model, group_by_user(train));
-      return kernels::measure_ndcg(model, train, test, list_length, {}, neighbours ? &*neighbours : nullptr);
-    });
-    measured.trials.push_back({als.shrinkage, weights.first, weights.second, comm.broadcast(ndcg, 0)});
-  }
+  for (std::size_t t = 0; t < trial_weights.size(); ++t)
+    measured.trials.push_back(
+        {als.shrinkage, trial_weights[t].popularity, trial_weights[t].neighbours, ndcg[t]});
   return measured;
 }
 

@@ -104,11 +104,11 @@ double neighbours_memory(const Comm& comm, const CompleteOptions& options, const
   using kernels::ItemNeighbours;
   const Index num_items = own.train.extent(by == RatingSide::user ? 1 : 0);
   const double similar = double(num_items) * double(ItemNeighbours::max_count) *
-                         (sizeof(kernels::ItemTerm) + sizeof(std::int32_t) + sizeof(float));
+                         (sizeof(kernels::CandidateTerm) + sizeof(std::int32_t) + sizeof(float));
   const double terms = std::min(double(num_threads()) * double(kernels::max_neighbour_terms(num_items)),
                                 double(num_ratings) * double(ItemNeighbours::max_count));
   return double(num_ratings) * (2 * sizeof(std::int32_t) + sizeof(float)) + similar +
-         double(num_threads()) * double(num_items) * sizeof(double) + terms * sizeof(kernels::ItemTerm);
+         double(num_threads()) * double(num_items) * sizeof(double) + terms * sizeof(kernels::CandidateTerm);
 }
 
 // Throws Error{resource} when a process is predicted to need more than is allowed. Collective.
