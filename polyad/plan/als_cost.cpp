@@ -95,7 +95,9 @@ double AlsCost::root_and_next(std::span<const int> tree, bool keeps_sums) const 
   const double added = nodes * (gather(tree[1]) * update_share + row_lines() * 2 * line(0));
   const double summed = double(shape_.rows[tree[1]]) * options_.threads * row_lines() * 2 * line(0);
   const double from_sums = added + summed + update(tree[1]);
-  constexpr double transfers = 3;  // of a line: it is fetched before it is written, and read later
+  // A line is fetched, written and read later, mostly while rows are waited for that are not next to each
+  // other.
+  constexpr double transfers = 1;
   const double rest =
       keeps_sums ? (1 - complete) * from_sums + double(kept_bytes(tree)) * transfers * per_streamed_byte_
                  : (1 - complete) * scatter(tree, tree[1]);
