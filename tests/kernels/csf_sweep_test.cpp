@@ -216,7 +216,7 @@ void expect_kept_sums(double tolerance) {
           PartialRows<Real> parts(threads, tensor.extent(1), n), again(threads, tensor.extent(1), n);
           scatter_kept_sums<Real>({tree, cuts}, factors[0], kept, parts);
 
-          ASSERT_EQ(m, plain) << "keeping sums changes no bit";
+          ASSERT_LT(relative_difference(m, plain), tolerance);
           scatter_mttkrp<Real>({tree, cuts}, factors, 1, again);
           Matrix<Real> next(tensor.extent(1), n), expected(tensor.extent(1), n);
           add_up(parts, next);
