@@ -241,16 +241,21 @@ class Passes final : public AlsPasses<Real> {
 
 }  // namespace
 
+void check_passes(int device, std::span<const ModeCounts> modes, Index num_components, Index value_bytes,
+                  const ExchangeRoom& room) {
+  check_device(device, num_components, value_bytes, [&](Index number, Index bytes_of_value) {
+    const ExchangeRoom of_messages{room.num_words / num_components * number, room.num_listed_rows};
+    return passes_bytes(modes, kernels::padded_components(number), bytes_of_value) +
+           of_messages.bytes(bytes_of_value);
+  });
+}
+
 template <class Real>
 std::unique_ptr<AlsPasses<Real>> make_passes(int device, std::span<const ModeNonzeros<Real>> modes,
                                              Index num_components, const ExchangeRoom& room) {
   std::vector<ModeCounts> counts;
   for (const auto& mode : modes) counts.push_back({mode.tree->num_nonzeros(), mode.num_rows});
-  check_device(device, num_components, sizeof(Real), [&](Index number, Index value_bytes) {
-    const ExchangeRoom of_messages{room.num_words / num_components * number, room.num_listed_rows};
-    return passes_bytes(counts, kernels::padded_components(number), value_bytes) +
-           of_messages.bytes(value_bytes);
-  });
+  check_passes(device, counts, num_components, sizeof(Real), room);
   use_device(device);
   return std::make_unique<Passes<Real>>(device, modes, kernels::padded_components(num_components),
                                         room.num_words);

@@ -6,6 +6,7 @@
 
 #include "polyad/base/matrix.hpp"
 #include "polyad/base/row_place.hpp"
+#include "polyad/gpu/chunked_nonzeros.hpp"
 #include "polyad/gpu/device.hpp"
 #include "polyad/kernels/cp/row_update.hpp"
 #include "polyad/tensor/csf.hpp"
@@ -63,6 +64,11 @@ class AlsPasses {
   // What the passes and updates of all modes read and write on the GPU, disregarding caches.
   virtual Index bytes_per_iteration() const = 0;
 };
+
+// Throws Error{resource}, which says what would fit, where the memory of a GPU is not enough for passes over
+// such nonzeros, and Error{bad_option} where make_passes does.
+void check_passes(int device, std::span<const ModeCounts> modes, Index num_components, Index value_bytes,
+                  const ExchangeRoom& room = {});
 
 // Copies the nonzeros to a GPU, with room for messages. Throws Error{resource} where its memory is not enough
 // for this and for what rows_of needs, and Error{bad_option} where this program knows no GPUs or there is

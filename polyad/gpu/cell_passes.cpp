@@ -200,6 +200,19 @@ class DevicePasses final : public CellPasses<Real> {
 
 }  // namespace
 
+void check_cell_passes(int device, std::span<const Index> num_rows, Index num_cells, Index num_factors,
+                       Index num_biases, Index value_bytes) {
+  check_device(device, num_factors, value_bytes, [&](Index num_components, Index bytes_of_value) {
+    return cell_passes_bytes(num_rows, num_cells, num_components + num_biases, bytes_of_value);
+  });
+  const Index num_unknowns = num_factors + (num_biases > 0 ? 1 : 0);
+  if (block_bytes_of_system(num_unknowns, value_bytes) > block_memory_bytes(device))
+    throw Error(Errc::bad_option, "the GPU, " + list_devices().gpus[device].name +
+                                      ", has too little memory in a block of threads for systems of " +
+                                      std::to_string(num_unknowns) +
+                                      " unknowns; fewer components, or single precision, need less");
+}
+
 template <class Real>
 std::unique_ptr<CellPasses<Real>> make_cell_passes(int device,
                                                    std::span<const kernels::RowSystems<Real>> modes,
@@ -210,16 +223,9 @@ std::unique_ptr<CellPasses<Real>> make_cell_passes(int device,
     num_rows.push_back(factors[m].num_rows());
     num_cells = std::max(num_cells, modes[m].tree->num_nonzeros());
   }
-  const Index num_factors = modes.front().num_factors, num_biases = factors.front().num_cols() - num_factors;
-  check_device(device, num_factors, sizeof(Real), [&](Index num_components, Index value_bytes) {
-    return cell_passes_bytes(num_rows, num_cells, num_components + num_biases, value_bytes);
-  });
-  const Index num_unknowns = num_factors + (num_biases > 0 ? 1 : 0);
-  if (block_bytes_of_system(num_unknowns, sizeof(Real)) > block_memory_bytes(device))
-    throw Error(Errc::bad_option, "the GPU, " + list_devices().gpus[device].name +
-                                      ", has too little memory in a block of threads for systems of " +
-                                      std::to_string(num_unknowns) +
-                                      " unknowns; fewer components, or single precision, need less");
+  const Index num_factors = modes.front().num_factors;
+  check_cell_passes(device, num_rows, num_cells, num_factors, factors.front().num_cols() - num_factors,
+                    sizeof(Real));
   use_device(device);
   return std::make_unique<DevicePasses<Real>>(device, modes, factors);
 }

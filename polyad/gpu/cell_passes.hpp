@@ -30,6 +30,12 @@ class CellPasses {
   virtual kernels::CellErrors measure(const kernels::RowSystems<Real>& systems) = 0;
 };
 
+// Throws Error{resource}, which says what would fit, where the memory of a GPU is not enough for passes over
+// so many cells with so many rows of each mode, and Error{bad_option} where this program knows no GPUs, or a
+// block of threads has no room for a system.
+void check_cell_passes(int device, std::span<const Index> num_rows, Index num_cells, Index num_factors,
+                       Index num_biases, Index value_bytes);
+
 // Of every mode: the systems have a tree, weights and the number of factors; the others of their settings are
 // not used. Throws Error{resource} where the memory of the GPU is not enough.
 template <class Real>

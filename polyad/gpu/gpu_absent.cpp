@@ -32,6 +32,16 @@ GpuModel measure_gpu(int /*device*/, Index /*divisor*/) {
   throw Error(Errc::bad_option, no_cuda);
 }
 
+void check_passes(int /*device*/, std::span<const ModeCounts> /*modes*/, Index /*num_components*/,
+                  Index /*value_bytes*/, const ExchangeRoom& /*room*/) {
+  throw Error(Errc::bad_option, no_cuda);
+}
+
+void check_cell_passes(int /*device*/, std::span<const Index> /*num_rows*/, Index /*num_cells*/,
+                       Index /*num_factors*/, Index /*num_biases*/, Index /*value_bytes*/) {
+  throw Error(Errc::bad_option, no_cuda);
+}
+
 template <class Real>
 std::unique_ptr<AlsPasses<Real>> make_passes(int /*device*/, std::span<const ModeNonzeros<Real>> /*modes*/,
                                              Index /*num_components*/, const ExchangeRoom& /*room*/) {

@@ -88,6 +88,15 @@ TEST_F(MemoryOfGpu, is_checked_for_systems_of_rows) {
     }
 }
 
+// The factors of this run would take 140 GB.
+TEST_F(MemoryOfGpu, is_checked_before_there_are_factors) {
+  const auto whole = test::tame_tensor({400, 300, 350}, 1500, 4);
+  auto options = test::on_gpu(test::options_for(Index(1) << 24, 1));
+  options.max_bytes = Index(1) << 62;  // of the processor: more than the machine has
+  const auto failure = failure_with(Index(1) << 20, [&] { test::decompose<double>(whole, options); });
+  EXPECT_NE(failure.find("the decomposition would need"), std::string::npos) << failure;
+}
+
 // What a refusal says that would fit does fit, and more does not.
 TEST_F(MemoryOfGpu, is_suggested_for_what_would_fit) {
   const auto whole = test::tame_tensor({400, 300, 350}, 1500, 4);

@@ -12,6 +12,30 @@
 
 namespace polyad {
 
+// Words under way in the exchange of a mode that has most of them.
+template <class Real>
+Index num_message_words(const DistTensor<Real>& x, Index num_components, SentRows sent) {
+  Index words = 0;
+  for (int m = 0; m < x.order(); ++m)
+    words = std::max(words, RoutedExchange<Real>::num_words_under_way(x.exchange(m), num_components, sent));
+  return words;
+}
+
+// Rows that the exchanges of all modes send from.
+template <class Real>
+Index num_listed_rows(const DistTensor<Real>& x) {
+  Index rows = 0;
+  for (int m = 0; m < x.order(); ++m) rows += RoutedExchange<Real>::num_listed_rows(x.exchange(m));
+  return rows;
+}
+
+// The tree of a step. Where a mode has a tensor of its own, that has one tree.
+template <class Real>
+const CsfTree<Real>& tree_of(const DistTensor<Real>& x, const AlsStep& step) {
+  const auto& trees = std::get<CsfTensor<Real>>(x.local(step.mode)).trees;
+  return trees[trees.size() == 1 ? 0 : step.tree];
+}
+
 // What a run of ALS computes with: a backend works on it, and the driver moves its rows between processes.
 template <class Real>
 struct AlsData {
@@ -24,24 +48,7 @@ struct AlsData {
   Index num_wanted;  // components; the others are padding
 
   Index num_components() const { return factors.front().num_cols(); }
-  // Of the exchange that has most words under way.
-  Index num_message_words(SentRows sent) const {
-    Index words = 0;
-    for (int m = 0; m < x.order(); ++m)
-      words = std::max(words, RoutedExchange<Real>::num_words_under_way(x.exchange(m), num_wanted, sent));
-    return words;
-  }
-  // That the exchanges of all modes send from.
-  Index num_listed_rows() const {
-    Index rows = 0;
-    for (int m = 0; m < x.order(); ++m) rows += RoutedExchange<Real>::num_listed_rows(x.exchange(m));
-    return rows;
-  }
-  // Where a mode has a tensor of its own, that has one tree.
-  const CsfTree<Real>& tree(const AlsStep& step) const {
-    const auto& trees = std::get<CsfTensor<Real>>(x.local(step.mode)).trees;
-    return trees[trees.size() == 1 ? 0 : step.tree];
-  }
+  const CsfTree<Real>& tree(const AlsStep& step) const { return tree_of(x, step); }
 };
 
 // Where the passes over the nonzeros run, and the updates of rows. An update of a mode calls begin; where
@@ -83,6 +90,10 @@ class AlsBackend {
 // On the processor, in AlsData itself.
 template <class Real>
 std::unique_ptr<AlsBackend<Real>> make_host_backend(const AlsData<Real>& data);
+
+// Throws where a GPU has too little memory for a run: see gpu::check_passes.
+template <class Real>
+void check_gpu(const DistTensor<Real>& x, const AlsPlan& plan, Index num_components, int device);
 
 // On a GPU; see gpu/als_passes.hpp. Every step must be a pass over a tree with the mode at its root.
 template <class Real>

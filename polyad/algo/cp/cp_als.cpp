@@ -56,6 +56,8 @@ class CpAls {
         weights_(std::size_t(num_components_), std::sqrt(x.squared_norm())),
         coefficients_(std::size_t(num_components_), 1),
         min_weight_(negligible * std::sqrt(x.squared_norm())) {
+    if (options.gpu)  // before there are factors, which may be larger than the memory of the machine, too
+      collectively(x.comm(), [&] { check_gpu(x, plan, num_wanted_, *options.gpu); });
     for (int m = 0; m < x.order(); ++m) {
       factors_.emplace_back(x.num_rows(m), num_components_);
       grams_.emplace_back(num_components_, num_components_);

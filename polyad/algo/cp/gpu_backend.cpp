@@ -16,7 +16,7 @@ class GpuBackend final : public AlsBackend<Real> {
       assert(step.kind == AlsStep::Kind::root);
       modes[step.mode] = {&data.tree(step), x().num_rows(step.mode)};
     }
-    const gpu::ExchangeRoom room{num_words(), data.num_listed_rows()};
+    const gpu::ExchangeRoom room{num_words(), num_listed_rows(x())};
     passes_ = data.timings.measure(
         "upload", [&] { return gpu::make_passes<Real>(device, modes, data.num_wanted, room); });
   }
@@ -74,7 +74,7 @@ class GpuBackend final : public AlsBackend<Real> {
 
  private:
   const DistTensor<Real>& x() const { return data_.x; }
-  Index num_words() const { return data_.num_message_words(SentRows::copied); }
+  Index num_words() const { return num_message_words(x(), data_.num_wanted, SentRows::copied); }
   const AlsStep& next(const AlsStep& step) const {
     const auto index = std::size_t(&step - data_.plan.steps.data());
     return data_.plan.steps[(index + 1) % data_.plan.steps.size()];
@@ -89,10 +89,21 @@ class GpuBackend final : public AlsBackend<Real> {
 }  // namespace
 
 template <class Real>
+void check_gpu(const DistTensor<Real>& x, const AlsPlan& plan, Index num_components, int device) {
+  std::vector<gpu::ModeCounts> modes(std::size_t(x.order()));
+  for (const auto& step : plan.steps)
+    modes[step.mode] = {tree_of(x, step).num_nonzeros(), x.num_rows(step.mode)};
+  gpu::check_passes(device, modes, num_components, sizeof(Real),
+                    {num_message_words(x, num_components, SentRows::copied), num_listed_rows(x)});
+}
+
+template <class Real>
 std::unique_ptr<AlsBackend<Real>> make_gpu_backend(const AlsData<Real>& data, int device) {
   return std::make_unique<GpuBackend<Real>>(data, device);
 }
 
+template void check_gpu(const DistTensor<float>&, const AlsPlan&, Index, int);
+template void check_gpu(const DistTensor<double>&, const AlsPlan&, Index, int);
 template std::unique_ptr<AlsBackend<float>> make_gpu_backend(const AlsData<float>&, int);
 template std::unique_ptr<AlsBackend<double>> make_gpu_backend(const AlsData<double>&, int);
 

@@ -61,7 +61,7 @@ class HostBackend final : public AlsBackend<Real> {
 
   SharedArray<Real> make_message_buffer() override {
     const auto sent = sent_rows(data_.num_wanted, data_.num_components());
-    return SharedArray<Real>(x().comm(), data_.num_message_words(sent));
+    return SharedArray<Real>(x().comm(), num_message_words(x(), data_.num_wanted, sent));
   }
   Index device_bytes() const override { return 0; }
   RowPlace<Real>* rows(int) override { return nullptr; }

@@ -54,6 +54,7 @@ ObservedSweeps<Real>::ObservedSweeps(const ObservedTensor<Real>& cells, const Ob
       ask_(std::move(ask)),
       mode_order_(options.mode_order),
       loss_(options.loss) {
+  if (options.gpu) check_gpu();  // before there are factors
   const int order = x_.order();
   if (mode_order_.empty()) {
     mode_order_.resize(std::size_t(order));
@@ -86,6 +87,20 @@ ObservedSweeps<Real>::ObservedSweeps(const ObservedTensor<Real>& cells, const Ob
     sent_before_ = sent_so_far();
   }
   if (options.gpu) make_passes();
+}
+
+template <class Real>
+void ObservedSweeps<Real>::check_gpu() const {
+  std::vector<Index> num_rows;
+  Index num_cells = 0;
+  for (int m = 0; m < x_.order(); ++m) {
+    num_rows.push_back(x_.num_rows(m));
+    num_cells = std::max(num_cells, cells_.cells(m).tree->num_nonzeros());
+  }
+  collectively(x_.comm(), [&] {
+    gpu::check_cell_passes(*options_.gpu, num_rows, num_cells, options_.num_components,
+                           num_columns() - options_.num_components, sizeof(Real));
+  });
 }
 
 template <class Real>

@@ -75,6 +75,7 @@ class ObservedSweeps {
   void update(int mode);
 
   // Of the GPU, if there is one.
+  void check_gpu() const;
   void make_passes();
   void put_rows(int mode);
 
