@@ -87,7 +87,7 @@ struct DecomposeOptions {
   StorageFormat format = StorageFormat::automatic;
   Device device = {};                     // that computes the iterations
   std::vector<int> mode_order = {};       // of the updates, counted from 0 (Method::als); empty: chosen
-  Index max_memory_bytes = 0;             // per process; 0: no limit
+  Index max_memory_bytes = 0;             // per process; 0: the memory of the machine for its processes
   DistributionOptions distribution = {};  // over the processes; its seed is replaced by the one above
   std::optional<CheckpointOptions> checkpoint = {};  // nothing: none are written or looked for
   // Stop after the iteration beyond which another one would take longer, counted with the time of reading the

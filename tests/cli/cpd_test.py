@@ -405,6 +405,11 @@ class RefusalTest(CpdTest):
         self.assertEqual(header.split(), ["format", "per", "iteration", "tensor", "peak"])
         self.assertEqual([line.split()[0] for line in table], list(FORMATS[1:]))
         self.assertEqual(list(self.folder.iterdir()), [])
+        result = run("cpd", DEBIAN, "-r", 100_000, "-t", 200)  # Gram matrices of 32 TB
+        self.assertEqual((result.returncode, result.stdout), (3, ""))
+        self.assertRegex(result.stderr.splitlines()[0],
+                         r"^polyad: the decomposition does not fit into \S+ \S+, the memory of this machine for each of its "
+                         r"processes, in format auto; predicted are$")
         fits = self.debian("--memory", "1GB")
         self.assertLess(fits["predicted"]["peak_memory_bytes"], 1e9)
 

@@ -33,7 +33,7 @@ struct CpRunOptions {
   std::vector<int> mode_order = {};          // empty: chosen from statistics of the tensor
   Index extra_bytes = 0;                     // memory needed in addition, for example to write the model
   Index read_bytes = 0;                      // peak memory of reading, without the program itself
-  Index max_bytes = 0;                       // memory limit per process; 0: no limit
+  Index max_bytes = 0;                       // memory limit per process; 0: the machine's, for its processes
   MachineModel machine = {};                 // by which the formats are compared
   GpuModel gpu_model = {};                   // by which the time on a GPU is predicted
 };

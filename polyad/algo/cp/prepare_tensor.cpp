@@ -24,10 +24,19 @@
 namespace polyad {
 namespace {
 
-[[noreturn]] void refuse(const std::vector<FormatOption>& options, const CpRunOptions& wanted) {
+[[noreturn]] void refuse(const std::vector<FormatOption>& options, const CpRunOptions& wanted, Index limit) {
+  const bool is_machine = wanted.max_bytes == 0;
   throw Error(Errc::resource,
-              fmt::format("the decomposition does not fit into {} in format {}; predicted are\n{}",
-                          with_prefix(double(wanted.max_bytes), "B"), wanted.format, format_table(options)));
+              fmt::format("the decomposition does not fit into {}{} in format {}; predicted are\n{}",
+                          with_prefix(double(limit), "B"),
+                          is_machine ? ", the memory of this machine for each of its processes," : "",
+                          wanted.format, format_table(options)));
+}
+
+// What a process may use: what was asked for, or its part of the machine. Collective.
+Index memory_limit(const Comm& comm, const CpRunOptions& options) {
+  if (options.max_bytes > 0) return options.max_bytes;
+  return comm.all_reduce(memory_to_plan_with() / comm.split_by_machine().size(), Reduce::min);
 }
 
 // [mode]: of the nonzeros, those in rows that this process completes alone.
@@ -242,17 +251,18 @@ FormatChoice choose_for(const Comm& comm, const NonzeroShapes& shapes, const CpR
                     ? "in coarse grain a GPU has a format of its own, not " + options.format
                     : "in coarse grain the formats are csf, coo and hicoo, not " + options.format);
   take_largest(comm, formats);
-  auto chosen = choose_format(formats, options.format, options.max_bytes);
-  if (options.max_bytes > 0) {  // sums that are kept may be what does not fit
+  const Index limit = memory_limit(comm, options);
+  auto chosen = choose_format(formats, options.format, limit);
+  if (options.max_bytes > 0 || !chosen) {  // sums that are kept may be what does not fit
     auto smaller = lister.list(mode_order, false);
     take_largest(comm, smaller);
-    const auto other = choose_format(smaller, options.format, options.max_bytes);
+    const auto other = choose_format(smaller, options.format, limit);
     if (!chosen || (other && usual_seconds(*other) < usual_seconds(*chosen))) {
       chosen = other;
       formats = std::move(smaller);
     }
   }
-  if (!chosen) refuse(formats, options);
+  if (!chosen) refuse(formats, options, limit);
   return {std::move(formats), *chosen};
 }
 
