@@ -239,7 +239,8 @@ void add_cpd(CLI::App& app, const Comm& comm) {
   command->add_option("--mode-order", args->mode_order, "Order of the updates: auto, natural, or as in 2,1,3")
       ->capture_default_str();
   add_memory_option(*command, args->memory,
-                    "Memory per process that may be used, as in 800MB; a run that would not fit is refused");
+                    "Memory per process that may be used, as in 800MB; a run that would not fit is refused "
+                    "(default: the memory of the machine)");
   add_distribution_options(*command, args->distribution);
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);

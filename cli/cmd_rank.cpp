@@ -88,7 +88,8 @@ void add_rank(CLI::App& app, const Comm& comm) {
       ->capture_default_str()
       ->check(CLI::IsMember({"double", "single"}));
   add_memory_option(*command, args->memory,
-                    "Memory limit, as in 800MB; decompositions that would not fit are refused");
+                    "Memory limit, as in 800MB; decompositions that would not fit are refused (default: the "
+                    "memory of the machine)");
   add_input_options(*command, args->input);
   add_common_options(*command, args->common);
   command->footer("Example: polyad rank data/debian.tns.gz --components 1-6");

@@ -33,7 +33,7 @@ struct RankOptions {
   std::vector<int> nonnegative_modes = {};  // the same in these modes only, counted from 0
   Precision precision = Precision::float64;
   StorageFormat format = StorageFormat::automatic;
-  Index max_memory_bytes = 0;  // 0: no limit
+  Index max_memory_bytes = 0;  // 0: the memory of the machine
   // Called when a number of components is done (default: nothing is called).
   std::function<void(const CountEvidence&)> observer = {};
 };
