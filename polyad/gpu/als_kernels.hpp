@@ -41,12 +41,14 @@ inline constexpr int max_blocks = 512;
 // Columns of a tile of the Gram matrix. Of the matrix, tiles on and above the diagonal are summed, row by
 // row; the last sum is that of the products of m and a.
 inline constexpr int gram_tile = 4;
-POLYAD_ON_DEVICE int num_gram_tiles(Index num_columns) {
-  const auto tiles = int(num_columns) / gram_tile;
+template <class Number>
+POLYAD_ON_DEVICE Number num_gram_tiles(Number num_columns) {
+  const Number tiles = num_columns / gram_tile;
   return tiles * (tiles + 1) / 2;
 }
+// Of any number of columns: more than a GPU is given are counted before they are refused.
 inline Index num_sums(Index num_columns) {
-  return Index(num_gram_tiles(num_columns)) * gram_tile * gram_tile + 1;
+  return num_gram_tiles(num_columns) * gram_tile * gram_tile + 1;
 }
 
 // Returns the number of blocks.
