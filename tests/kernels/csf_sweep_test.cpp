@@ -216,7 +216,12 @@ void expect_kept_sums(double tolerance) {
           PartialRows<Real> parts(threads, tensor.extent(1), n), again(threads, tensor.extent(1), n);
           scatter_kept_sums<Real>({tree, cuts}, factors[0], kept, parts);
 
-          ASSERT_LT(relative_difference(m, plain), tolerance);
+          // In single precision, with AVX-512, the compiler fuses other products with additions in the two.
+          if constexpr (sizeof(Real) == sizeof(double)) {
+            ASSERT_EQ(m, plain) << "keeping sums changes no bit";
+          } else {
+            ASSERT_LT(relative_difference(m, plain), tolerance);
+          }
           scatter_mttkrp<Real>({tree, cuts}, factors, 1, again);
           Matrix<Real> next(tensor.extent(1), n), expected(tensor.extent(1), n);
           add_up(parts, next);

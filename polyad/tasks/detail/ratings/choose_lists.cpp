@@ -102,7 +102,8 @@ ListChoice trials_of(const Context& context, const SplitRatings& own, double pow
       biases[t].assign(model.item_biases.begin(), model.item_biases.end());
       terms.push_back({biases[t], trial_weights[t].neighbours});
     }
-    if (!neighbours) neighbours = kernels::neighbours_for(model, group_by_user(train));
+    if (!neighbours)
+      neighbours = kernels::find_neighbours(group_by_user(train), model.num_items(), model.confidence);
     return kernels::measure_ndcg<Real>(model, train, test, list_length, {}, terms, &*neighbours);
   });
   comm.broadcast(ndcg, 0);

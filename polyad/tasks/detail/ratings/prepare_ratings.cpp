@@ -108,7 +108,8 @@ double neighbours_memory(const Comm& comm, const CompleteOptions& options, const
   const double terms = std::min(double(num_threads()) * double(kernels::max_neighbour_terms(num_items)),
                                 double(num_ratings) * double(ItemNeighbours::max_count));
   return double(num_ratings) * (2 * sizeof(std::int32_t) + sizeof(float)) + similar +
-         double(num_threads()) * double(num_items) * sizeof(double) + terms * sizeof(kernels::CandidateTerm);
+         double(num_threads()) * double(num_items) * (sizeof(double) + sizeof(kernels::CandidateTerm)) +
+         terms * sizeof(kernels::CandidateTerm);
 }
 
 // Throws Error{resource} when a process is predicted to need more than is allowed. Collective.
